@@ -11,14 +11,14 @@ use super::message::Notice;
 /// Many terminals take no more than 100,000 characters, which are as many bytes of text.
 pub(crate) const LONGEST_COPY: usize = 74_994;
 
-/// Returns what puts a text on the clipboard. Nothing in the text can command the terminal: it is
-/// encoded, and cleaned so that pasting it commands nothing either.
+/// Returns the sequence that puts a text on the clipboard. Nothing in the text can command the
+/// terminal: it is encoded, and cleaned so that pasting it commands nothing either.
 pub(crate) fn copy_sequence(words: &str) -> String {
     let encoded = STANDARD.encode(text::clean(words));
     format!("\u{1b}]52;c;{encoded}\u{7}")
 }
 
-/// Says what was copied.
+/// Returns the notice about the copied text.
 pub(crate) fn copied(what: &str) -> Notice {
     Notice::new(Role::Success, format!("Copied {what} to the clipboard."))
 }

@@ -11,18 +11,18 @@ use tokio::sync::mpsc;
 
 use super::message::{Message, MouseAct};
 
-/// What comes from the keyboard.
+/// The news from the keyboard.
 #[derive(Debug)]
 pub(super) enum Typed {
     Message(Message),
-    /// Nobody will ever press a key again.
+    /// No key will ever be pressed again.
     Gone,
 }
 
-/// How many keys may wait: as many as a person holds down.
+/// The number of keys that may wait: as many as a person holds down.
 const WAITING: usize = 64;
 
-/// How long more bytes of a key may take; crossterm does not look at all where it may not wait.
+/// The time that more bytes of a key may take; crossterm does not look at all if it may not wait.
 const A_MOMENT: Duration = Duration::from_millis(1);
 
 pub(super) fn listen() -> io::Result<mpsc::Receiver<Typed>> {
@@ -64,7 +64,7 @@ fn next() -> io::Result<Vec<Event>> {
     Ok(events)
 }
 
-/// Returns what an event of the terminal means.
+/// Returns the message of an event of the terminal.
 fn message(event: Event) -> Option<Message> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => Some(Message::Pressed(key)),
@@ -78,7 +78,7 @@ fn message(event: Event) -> Option<Message> {
             };
             Some(Message::Mouse(act, mouse.column, mouse.row))
         }
-        // Its size is asked for when the system says that it has changed.
+        // The size is asked for when the system reports that it has changed.
         Event::Key(_) | Event::Resize(..) | Event::FocusGained | Event::FocusLost => None,
     }
 }

@@ -4,17 +4,17 @@ use ratatui::layout::Rect;
 
 use super::model::{Focus, Model};
 
-/// With fewer rows the list and the window do not stand below each other.
+/// The smallest number of rows with which the list and the window are below each other.
 const ROWS_FOR_BOTH: u16 = 5;
 
-/// With fewer rows there is no title.
+/// The smallest number of rows with a title.
 const ROWS_FOR_TITLE: u16 = 5;
 
-/// With fewer rows, or in fewer columns, the columns of the list have no headings.
+/// The smallest numbers of rows and columns with headings above the columns of the list.
 const ROWS_FOR_HEADINGS: u16 = 12;
 const COLUMNS_FOR_HEADINGS: u16 = 60;
 
-/// The places of a screen; one of no height is not drawn.
+/// The areas of a screen; an area without height is not drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) title: Rect,

@@ -5,18 +5,18 @@ use pi_subagents_delegation::text;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// How a line break that was pasted is shown.
+/// The sign for a line break that was pasted.
 const LINE_BREAK: &str = "⏎";
 
 /// A longer text is not for a line.
 const LONGEST: usize = 64 << 10;
 
-/// What was typed so far.
+/// The text that was typed so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LineEditor {
     /// The characters as they are seen, each of one or more code points.
     characters: Vec<String>,
-    /// How many of them stand before the cursor.
+    /// The number of characters before the cursor.
     cursor: usize,
 }
 
@@ -32,7 +32,7 @@ impl LineEditor {
         self.characters.concat()
     }
 
-    /// Puts a text at the cursor. What could command a terminal is taken out of it.
+    /// Puts a text at the cursor. Characters that could command a terminal are taken out of it.
     pub(crate) fn insert(&mut self, text: &str) {
         let room = LONGEST.saturating_sub(self.text().len());
         let clean = text::clean(&text.replace("\r\n", "\n").replace('\r', "\n"));
@@ -72,7 +72,7 @@ impl LineEditor {
         true
     }
 
-    /// Returns the part that is shown in so many columns; the cursor is always in it.
+    /// Returns the part that is shown in this number of columns; the cursor is always in it.
     pub(crate) fn seen(&self, columns: usize) -> SeenLine {
         let width = |character: &String| shown(character).width();
         let mut start = self.cursor;

@@ -1,4 +1,4 @@
-//! The runs in scope, and which of them are shown in which order.
+//! The runs in scope, and the order of the shown ones.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use unicode_width::UnicodeWidthStr as _;
 use super::list_row::{ListRow, Live};
 use super::sorting::Sorting;
 
-/// The runs in scope. Which of them are shown is worked out when something changes, so that a list
-/// of ten thousand costs nothing while nothing happens.
+/// The runs in scope. The shown runs are worked out when something changes, so that a list of ten
+/// thousand costs nothing while nothing happens.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunList {
     rows: Vec<ListRow>,
@@ -23,16 +23,16 @@ pub(crate) struct RunList {
     filter: String,
     sorting: Sorting,
     widest_name: usize,
-    /// Whether the index was read.
+    /// True once the index was read.
     is_loaded: bool,
-    /// Whether the cost of any run is known.
+    /// True if the cost of any run is known.
     has_costs: bool,
-    /// When the oldest run that is shown was taken on.
+    /// The time at which the oldest shown run was accepted.
     oldest: Option<Timestamp>,
 }
 
 impl RunList {
-    /// Takes the runs of the index; what is known of a run stays known.
+    /// Takes the runs of the index. The known facts of a run are kept.
     pub(crate) fn replace(&mut self, runs: Vec<IndexedRun>, context: &PreviewContext) {
         let known = std::mem::take(&mut self.rows).into_iter();
         let mut known: HashMap<RunId, ListRow> =

@@ -1,4 +1,4 @@
-//! One run in the list: what the index knows, what its record tells, and what it does right now.
+//! One run in the list: its line of the index, the facts of its record, and its present activity.
 
 use std::time::Duration;
 
@@ -10,16 +10,17 @@ use super::sorting::SortKey;
 use crate::runs::find::status_of;
 use crate::runs::row::RunRow;
 
-/// How much of a task is held for the list and its filter. A list may have ten thousand rows.
+/// The number of characters of a task that are held for the list and its filter. A list may have
+/// ten thousand rows.
 const TASK_CHARACTERS: usize = 1000;
 
 /// One run in the list.
 #[derive(Debug, Clone)]
 pub(crate) struct ListRow {
     pub(crate) run: IndexedRun,
-    /// What is heard of it since it was first seen running.
+    /// The live state of the run, since it was first seen running.
     pub(crate) live: Option<Live>,
-    /// What its record tells, once that was looked at.
+    /// The facts of its record, once it was read.
     pub(crate) record: Record,
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct Live {
     summary: RunSummary,
 }
 
-/// What the record of a run tells.
+/// The facts of a run's record.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Record {
     Unread,
@@ -54,7 +55,7 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Takes what the list shows out of a finished run's row.
+    /// Takes the fields that the list shows out of a finished run's row.
     pub(crate) fn of(row: &RunRow) -> Self {
         Self {
             task: task_line(row.task.as_deref().unwrap_or_default()),
@@ -161,8 +162,8 @@ impl ListRow {
         }
     }
 
-    /// Returns what the run does right now, or what came of it. The message being written takes no
-    /// more than `columns`.
+    /// Returns the present activity of the run, or its outcome. The partial message takes no more
+    /// than `columns`.
     pub(crate) fn doing(&self, columns: usize) -> String {
         if self.record == Record::Gone {
             return "its record was deleted".to_owned();
@@ -199,7 +200,7 @@ impl ListRow {
             || has(&self.task())
     }
 
-    /// Returns what its place in the list depends on.
+    /// Returns the key of its place in the list.
     pub(crate) fn sort_key(&self) -> SortKey {
         SortKey {
             sequence: self.run.sequence,
@@ -209,7 +210,7 @@ impl ListRow {
         }
     }
 
-    /// Returns what the index knows of the tokens and calls of a finished run.
+    /// Returns the tokens and calls of a finished run, as far as the index has them.
     fn used(&self) -> Option<Used> {
         match self.run.state {
             RunState::Over { used, .. } => used,
@@ -234,7 +235,7 @@ impl Live {
         }
     }
 
-    /// Adds what was read of the run's record.
+    /// Adds events from the run's record.
     pub(crate) fn apply(&mut self, events: &[RunEvent]) {
         self.summary.apply_all(events);
         self.window.apply(events, &self.summary);

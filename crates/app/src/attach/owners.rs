@@ -58,7 +58,7 @@ async fn read_partial(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Messag
     }
 }
 
-/// Says something to the child of a run, and tells what came of it.
+/// Sends a message to the child of a run, and returns a notice about the outcome.
 pub(super) async fn steer(run: IndexedRun, message: String) -> Notice {
     match request(&run, Want::Steer { message }).await {
         Ok(OwnerReply::Done) => Notice::new(
@@ -73,7 +73,7 @@ pub(super) async fn steer(run: IndexedRun, message: String) -> Notice {
     }
 }
 
-/// Stops a run, and tells when nothing of it is left.
+/// Stops a run, and returns a notice when all of its processes are gone.
 pub(super) async fn stop(store: Store, run: IndexedRun) -> Notice {
     match stop_run(&store, &run).await {
         Ok(_) => Notice::new(

@@ -1,6 +1,6 @@
 //! A transcript read like a page: from its first row to its last.
 //!
-//! Only the entries that are seen are ever drawn, so a page of any length costs one screen.
+//! Only the visible entries are ever drawn, so a page of any length costs one screen.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(crate) struct PageRow {
     pub(crate) line: Line,
 }
 
-/// A sheet in so many columns and rows, with what stands below its entries.
+/// A sheet in a number of columns and rows, with the lines below its entries.
 pub(crate) struct Page<'a> {
     sheet: &'a Sheet,
     tail: Vec<Line>,
@@ -76,7 +76,7 @@ impl<'a> Page<'a> {
         rows.skip(skipped).take(self.height).collect()
     }
 
-    /// Returns the place so many rows further down.
+    /// Returns the place this number of rows further down.
     pub(crate) fn down(&self, place: Place, rows: usize) -> Place {
         let Place::At(_) = place else {
             return Place::End;
@@ -94,7 +94,7 @@ impl<'a> Page<'a> {
         self.at((entry, row))
     }
 
-    /// Returns the place so many rows further up.
+    /// Returns the place this number of rows further up.
     pub(crate) fn up(&self, place: Place, rows: usize) -> Place {
         let (entry, row) = self.back(self.top(place), rows);
         Place::At((entry, row))
@@ -109,12 +109,12 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the place that is nearest to another one and shows this row.
+    /// Returns the place that shows this row and is nearest to another place.
     pub(crate) fn showing(&self, place: Place, row: Top) -> Place {
         let first = self.top(place);
         let last = self.down_from(first, self.height.saturating_sub(1));
         if row < first {
-            // A little of what stands before it is seen too.
+            // Some rows before it are visible too.
             return self.at(self.back(row, self.height / 4));
         }
         if row > last {
@@ -123,8 +123,8 @@ impl<'a> Page<'a> {
         place
     }
 
-    /// Returns how much of the page stands above the visible rows, in percent; `None` at the end of
-    /// the page, and where all of it is visible.
+    /// Returns the part of the page above the visible rows, in percent; `None` at the end of the
+    /// page, and if all of it is visible.
     pub(crate) fn percent(&self, place: Place) -> Option<usize> {
         match place {
             Place::End => None,
@@ -152,7 +152,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the row so many rows before another one.
+    /// Returns the row this number of rows before another one.
     pub(crate) fn back(&self, (mut entry, mut row): Top, rows: usize) -> Top {
         let mut left = rows;
         while left > row && entry > self.begin() {
@@ -176,8 +176,8 @@ impl<'a> Page<'a> {
         (entry, 0)
     }
 
-    /// Returns the entry that Enter opens or closes: the marked one if it is seen, else the last one
-    /// on the screen at the end of the page, and the first one anywhere else.
+    /// Returns the entry that Enter opens or closes: the marked one if it is visible, else the last
+    /// visible one at the end of the page, and the first visible one anywhere else.
     pub(crate) fn marked(&self, place: Place) -> Option<usize> {
         let mut seen: Vec<usize> = self.rows(place).iter().map(|row| row.entry).collect();
         seen.dedup();
@@ -237,7 +237,8 @@ impl<'a> Page<'a> {
         rows
     }
 
-    /// Returns the rows above an entry: what was dropped, and a blank row before what the model says.
+    /// Returns the rows above an entry: the note about dropped entries, and a blank row before the
+    /// model's text.
     fn above(&self, number: usize, entry: &Entry) -> Vec<Line> {
         let transcript = &self.sheet.transcript;
         if number > transcript.numbers().start {

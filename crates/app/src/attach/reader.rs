@@ -1,5 +1,5 @@
-//! Follows the records of runs on a thread of its own: what is on disk is read in small pieces, the
-//! open window first, so that a long record delays neither a key nor another run.
+//! Follows the records of runs on a thread of its own: files are read in small pieces, the open
+//! window first, so that a long record delays neither a key nor another run.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -111,8 +111,8 @@ fn obey(command: Command, followed: &mut VecDeque<Followed>) {
     }
 }
 
-/// Takes out the next record that may have grown, an open window first. A record that was just
-/// read stands last.
+/// Takes out the next record that may have grown, an open window first. A record that was just read
+/// comes last.
 fn take_next(followed: &mut VecDeque<Followed>) -> Option<Followed> {
     let place = followed
         .iter()

@@ -18,10 +18,10 @@ use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
-/// Whether the terminal has to be given back.
+/// True while the terminal has to be given back.
 static IS_OURS: AtomicBool = AtomicBool::new(false);
 
-/// Asks for clicks and the wheel. Movements are not asked for: nobody needs them, and each would
+/// Asks for clicks and the wheel. Movements are not asked for: they are not used, and each would
 /// wake us up.
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1006h";
 const MOUSE_OFF: &str = "\u{1b}[?1006l\u{1b}[?1000l";
@@ -56,7 +56,8 @@ impl Screen {
         IS_OURS.store(true, Ordering::SeqCst);
         take()?;
         execute!(stdout(), Clear(ClearType::All))?;
-        // The old one would ask the terminal where its cursor is, and our keyboard reads the answer.
+        // The old terminal would ask for the place of its cursor, and our keyboard reads the
+        // answer.
         *self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         Ok(())
     }

@@ -15,7 +15,8 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Returns the entries behind one on the way, and then those before it with itself.
+    /// Returns the entries after one in the direction of the search, and then those before it with
+    /// itself.
     fn others(self, entry: usize, numbers: Range<usize>) -> Vec<usize> {
         let entry = entry.clamp(numbers.start, numbers.end);
         let next = (entry + 1).min(numbers.end);
@@ -50,8 +51,8 @@ impl Sheet {
         self.find_next(Way::Down, page)
     }
 
-    /// Goes to the next place that has the words, or to the one before; after the last one comes the
-    /// first. Returns whether there is any.
+    /// Goes to the next place with the words, or to the one before; after the last comes the first.
+    /// Returns whether there is any.
     pub(crate) fn find_next(&mut self, way: Way, page: impl Fn(&Self) -> Page<'_>) -> bool {
         let search = self.search.clone();
         let Some(search) = search.filter(|search| !search.words.is_empty()) else {
@@ -113,8 +114,8 @@ impl Sheet {
         })
     }
 
-    /// Returns the rows of an entry that have the words, as if it were open. Where they are broken
-    /// between two rows, the first row stands for them.
+    /// Returns the rows of an entry that have the words, as if it were open. If the words are
+    /// broken between two rows, the first row counts.
     fn rows_with(
         &mut self,
         entry: usize,

@@ -31,7 +31,7 @@ impl Model {
         self.select(run);
     }
 
-    /// Selects the row so many rows further down, or the last one.
+    /// Selects the row this number of rows further down, or the last one.
     pub(super) fn choose_by(&mut self, rows: isize) {
         let place = self.place_of_selected().unwrap_or(0);
         let last = self.list.listed().len().saturating_sub(1);
@@ -40,7 +40,7 @@ impl Model {
         self.choose(run);
     }
 
-    /// Selects what was chosen, as far as it is shown, and else the first row.
+    /// Selects the chosen run if it is shown, else the first row.
     pub(super) fn select_again(&mut self) {
         let chosen = self.chosen.as_ref();
         let is_shown = chosen.is_some_and(|run| self.list.place_of(run).is_some());

@@ -1,4 +1,4 @@
-//! A transcript that somebody reads: where they are, what is open, what they look for.
+//! A transcript that somebody reads: their place, the open entries, their search.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(crate) struct Search {
 /// An action of the reader of a sheet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// Scroll so many rows down, or up.
+    /// Scroll this number of rows down, or up.
     Scroll(isize),
     /// Go somewhere.
     Put(Place),
@@ -46,7 +46,7 @@ pub(crate) enum Reading {
 }
 
 impl Sheet {
-    /// Does what a reader wants; `page` makes a page of the sheet as it is.
+    /// Fulfils a wish of a reader; `page` makes a page of the sheet as it is.
     pub(crate) fn read(&mut self, reading: &Reading, page: impl Fn(&Self) -> Page<'_>) {
         match reading {
             Reading::Scroll(rows) => {
@@ -77,7 +77,7 @@ impl Sheet {
         let drawn = page(self);
         let from = drawn.marked(self.place);
         let next = match (self.marked, from) {
-            // The first press marks what Enter would open.
+            // The first press marks the entry that Enter would open.
             (None, Some(shown)) => Some(shown),
             (_, from) => drawn.next_to_open(from, is_down).or(from),
         };

@@ -4,16 +4,16 @@ use std::cmp::Ordering;
 
 use pi_subagents_delegation::Status;
 
-/// By what the rows are sorted.
+/// The key by which the rows are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum SortBy {
-    /// The runs under way first, in the order in which they began, then the finished ones, the
+    /// The runs under way first, in the order in which they began, then the finished runs, the
     /// latest first.
     #[default]
     Age,
-    /// The most expensive first; those whose cost is not known are last.
+    /// The most expensive first; runs whose cost is not known come last.
     Cost,
-    /// Running runs come first, then queued, failed, aborted and completed ones; of each state the
+    /// Running runs come first, then queued, failed, aborted and completed ones; in each state the
     /// latest first.
     Status,
 }
@@ -35,7 +35,8 @@ pub(crate) struct SortKey {
 }
 
 impl Sorting {
-    /// Returns the order after somebody asked for it: the same one is turned round.
+    /// Returns the order after a person asked for this key: the same key again turns the order
+    /// round.
     pub(crate) fn asked(self, by: SortBy) -> Self {
         Self {
             by,

@@ -1,5 +1,5 @@
-//! Questions to the model: what is to be read and followed, and when the view closes. Whoever asks
-//! has nothing to keep in step with it.
+//! Questions to the model: the records to read and to follow, and the time at which the view
+//! closes. The asker has no state of its own to keep in step with the model.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use super::list_row::{ListRow, Record};
 use super::message::Subject;
 use super::model::{Leaving, Model};
 
-/// How long a view that leaves by itself stays when its runs are over.
+/// The time for which a view that leaves by itself stays when its runs are over.
 const STAYS: Duration = Duration::from_secs(3);
 
-/// How many records that are not on the screen are read at a time.
+/// The number of records off the screen that are read at a time.
 const AT_A_TIME: usize = 250;
 
 impl Model {
@@ -53,8 +53,8 @@ impl Model {
             .collect()
     }
 
-    /// Returns the finished runs whose records are to be read next: those on the screen, and some of
-    /// the others where a filter needs all of them.
+    /// Returns the finished runs whose records are to be read next: those on the screen, and some
+    /// others if a filter needs all of them.
     pub(crate) fn unread(&self) -> Vec<IndexedRun> {
         let (_, seen) = self.seen_rows();
         let seen: Vec<&ListRow> = seen.into_iter().filter(|row| row.is_unread()).collect();
@@ -65,8 +65,8 @@ impl Model {
         unread.take(AT_A_TIME).map(|row| row.run.clone()).collect()
     }
 
-    /// Returns whether the list depends on all records: a filter looks at their tasks and models. What
-    /// runs cost stands in the index.
+    /// Returns whether the list depends on all records: a filter looks at their tasks and models.
+    /// The costs of runs are in the index.
     pub(crate) fn reads_all(&self) -> bool {
         !self.list.filter().is_empty()
     }

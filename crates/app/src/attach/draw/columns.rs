@@ -12,7 +12,7 @@ use crate::attach::list_row::ListRow;
 use crate::attach::model::Model;
 use crate::attach::sorting::{SortBy, Sorting};
 
-/// The hourglass alone takes two of them.
+/// The columns of an icon: the hourglass alone takes two of them.
 const ICON_COLUMNS: usize = 3;
 
 /// The mark of the selected row and the icon.
@@ -21,10 +21,10 @@ const MARGIN: usize = 2 + ICON_COLUMNS;
 /// No name takes more columns than this.
 const WIDEST_NAME: usize = 20;
 
-/// The column that says what a run does gets at least this many columns of the screen.
+/// The smallest width of the column with the present activity of a run.
 const NARROWEST_DOING: usize = 20;
 
-/// A task is worth at least so many columns.
+/// The smallest width of the column with the task.
 const NARROWEST_TASK: usize = 12;
 
 /// A column of the list.
@@ -65,7 +65,7 @@ impl Columns {
         let name = model.list.widest_name().min(WIDEST_NAME);
         let name = name.min(all / 4).max(4);
         let mut columns = vec![(Column::Name, name)];
-        // Two spaces stand between columns.
+        // There are two spaces between columns.
         let mut left = all.saturating_sub(MARGIN + name + 2);
         // A column that is empty in every row takes no room.
         let shown = BY_IMPORTANCE
@@ -73,7 +73,7 @@ impl Columns {
             .filter(|(column, _)| *column != Column::Cost || model.list.has_costs());
         for (column, width) in shown {
             let width = match (column, model.list.oldest()) {
-                // The oldest run of another year is shorter than those of this year.
+                // The start of a run of another year is shorter than that of a run of this year.
                 (Column::Start, Some(oldest)) => match moment(oldest, now, &model.zone).width() {
                     time_of_day @ ..=5 => time_of_day,
                     _ => width,
@@ -134,7 +134,7 @@ impl Columns {
         line.with(Role::Plain, &margin)
     }
 
-    /// Adds what a run does, after where it does it if that is elsewhere.
+    /// Adds the present activity of a run, after its place if that is elsewhere.
     fn with_doing(&self, mut line: Line, row: &ListRow, model: &Model) -> Line {
         if row.run.is_background() {
             line = line.with(Role::Accent, "bg ");
@@ -193,7 +193,7 @@ impl Column {
         }
     }
 
-    /// Returns whether it holds numbers, which stand at its right.
+    /// Returns whether it holds numbers, which are aligned to the right.
     fn is_figure(self) -> bool {
         matches!(
             self,
@@ -235,7 +235,7 @@ fn some<T>(value: Option<T>, words: impl Fn(T) -> String) -> String {
     value.map(words).unwrap_or_default()
 }
 
-/// Returns a text in exactly so many columns.
+/// Returns a text in exactly this number of columns.
 fn padded(words: &str, columns: usize) -> String {
     let clean = text::one_line(&text::clean(words));
     let mut cut = text::cut_columns(&clean, columns);

@@ -1,4 +1,4 @@
-//! The help: every key and what it does, over everything else.
+//! The help: every key and its effect, over everything else.
 
 use pi_subagents_windows::paint::fit;
 use pi_subagents_windows::{Line, Role, wrap};
@@ -12,7 +12,7 @@ use crate::attach::model::{Focus, Model};
 /// The first column of the table.
 const KEY_COLUMNS: usize = 18;
 
-/// With fewer columns beside the keys, explanations stand below them.
+/// The smallest width beside the keys; with less, explanations come below the keys.
 const NARROWEST: usize = 30;
 
 pub(super) fn help(model: &Model, first: usize, layout: Layout, canvas: &mut Canvas<'_, '_>) {
@@ -36,7 +36,7 @@ pub(super) fn help(model: &Model, first: usize, layout: Layout, canvas: &mut Can
     canvas.lines(&[footer], layout.footer);
 }
 
-/// Writes the keys of the place where the person is first, and then those that hold everywhere.
+/// Writes the keys of the place where the person is first, and then the keys for every place.
 fn lines(focus: Focus, columns: usize) -> Vec<Line> {
     let sections = match focus {
         Focus::List => [

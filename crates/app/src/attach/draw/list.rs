@@ -50,7 +50,7 @@ pub(super) fn list(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut 
         let mark = if is_selected { "> " } else { "  " };
         let line = columns.line(mark, row, model, now);
         let (line, style) = match (is_selected, model.focus) {
-            // In one colour: each colour reversed would be a patch of its own.
+            // In one colour: each reversed colour would be a patch of its own.
             (true, Focus::List) => (
                 Line::new(Role::Plain, &line.text()),
                 Style::new().add_modifier(Modifier::REVERSED),

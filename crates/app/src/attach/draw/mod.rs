@@ -48,7 +48,7 @@ impl Canvas<'_, '_> {
         }
     }
 
-    /// Puts one line at the top of an area, cut to its width; `style` holds for the whole row.
+    /// Puts one line at the top of an area, cut to its width; `style` is for the whole row.
     fn line(&mut self, line: &Line, area: Rect, style: Style) {
         let area = area.intersection(self.frame.area());
         if area.is_empty() {
@@ -65,7 +65,7 @@ impl Canvas<'_, '_> {
         buffer.set_style(row, style);
     }
 
-    /// Adds a style to what is drawn in an area.
+    /// Adds a style to everything that is drawn in an area.
     fn style(&mut self, area: Rect, style: Style) {
         let area = area.intersection(self.frame.area());
         self.frame.buffer_mut().set_style(area, style);

@@ -31,7 +31,8 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
     rows(model, opened, &page, layout.page, canvas);
 }
 
-/// Draws the rows of the page. What Enter opens is marked, and so is what was searched for.
+/// Draws the rows of the page. The entry that Enter opens is marked, and so are the words that were
+/// searched for.
 fn rows(model: &Model, opened: &Opened, page: &Page<'_>, area: Rect, canvas: &mut Canvas<'_, '_>) {
     let place = opened.sheet().place;
     let marked = page.marked(place).filter(|_| model.focus == Focus::Window);
@@ -61,7 +62,8 @@ fn rows(model: &Model, opened: &Opened, page: &Page<'_>, area: Rect, canvas: &mu
 /// Marks words in a row that is drawn.
 fn highlight(text: &str, words: &str, area: Rect, canvas: &mut Canvas<'_, '_>) {
     let small = text.to_lowercase();
-    // Where small letters take more room than large ones, columns cannot be told from them.
+    // If small letters take another number of bytes than large ones, the columns of a match are
+    // unknown.
     if small.len() != text.len() {
         return;
     }
@@ -84,7 +86,8 @@ fn highlight(text: &str, words: &str, area: Rect, canvas: &mut Canvas<'_, '_>) {
     }
 }
 
-/// Writes the line above the window: the id of the run, for copying, and how far one has scrolled.
+/// Writes the line above the window: the id of the run, for copying, and the scrolled part in
+/// percent.
 fn rule(model: &Model, layout: &Layout, named: &Line, canvas: &mut Canvas<'_, '_>) {
     let columns = usize::from(layout.rule.width);
     let role = match model.focus {

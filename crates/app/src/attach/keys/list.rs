@@ -44,7 +44,7 @@ impl Model {
         }
     }
 
-    /// Shows all runs again; the selected one stays selected.
+    /// Shows all runs again; the selected run stays selected.
     fn end_filter(&mut self) {
         if self.list.filter().is_empty() {
             let text = "Press q to leave; the runs continue.";
@@ -60,7 +60,7 @@ impl Model {
         self.list.set_sorting(sorting);
     }
 
-    /// Shows the runs of this project, or of all projects where those of this one are shown.
+    /// Shows the runs of this project, or of all projects if the list already shows this one.
     pub(super) fn show_more_or_fewer(&mut self) -> Effect {
         self.close_window();
         let project = Scope::Project(self.project.clone());

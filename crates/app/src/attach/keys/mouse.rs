@@ -1,4 +1,4 @@
-//! The mouse: the wheel scrolls what is under it, a click selects, and a click on what is selected
+//! The mouse: the wheel scrolls the part under it, a click selects, and a click on the selected row
 //! opens it.
 
 use ratatui::layout::{Position, Rect};
@@ -8,7 +8,7 @@ use crate::attach::message::{Effect, MouseAct};
 use crate::attach::model::{Focus, Mode, Model};
 use crate::attach::sheet::Reading;
 
-/// How many rows one step of the wheel scrolls.
+/// The number of rows that one step of the wheel scrolls.
 const WHEEL_ROWS: isize = 3;
 
 impl Model {

@@ -87,8 +87,8 @@ impl Model {
         None
     }
 
-    /// Goes one step back: from what was found, from the answer, from the window to the list.
-    /// Returns true where there is nothing to go back to.
+    /// Goes one step back: from the search, from the answer, from the window to the list. Returns
+    /// true if there is nothing to go back to.
     fn back(&mut self) -> bool {
         if let Some(opened) = &mut self.opened
             && (opened.end_search() || opened.hide_answer())

@@ -36,13 +36,13 @@ use crate::places::Places;
 use crate::runs::follow::{FileChanges, Owners};
 use crate::signals::{self, Signals};
 
-/// How many pieces of records may wait for the model.
+/// The number of pieces of records that may wait for the model.
 const WAITING: usize = 16;
 
-/// How wide the preview of a tool call may be; the screen cuts it.
+/// The width of the preview of a tool call; the screen cuts it.
 const PREVIEW_WIDTH: usize = 240;
 
-/// What is attached to, and how.
+/// The runs to attach to, and the settings of the view.
 pub(crate) struct Attachment {
     pub(crate) places: Places,
     pub(crate) scope: Scope,
@@ -84,11 +84,11 @@ struct Session {
     watched: HashSet<RunId>,
     /// The runs whose records were asked for.
     asked: HashSet<RunId>,
-    /// Reads the index, one at a time.
+    /// Reads of the index, one at a time.
     looking: JoinSet<Message>,
     /// Everything else that takes its time.
     jobs: JoinSet<Message>,
-    /// Whether what is done fits the model.
+    /// True if the followed records and the readers fit the present model.
     is_reconciled: bool,
     pace: Pace,
 }

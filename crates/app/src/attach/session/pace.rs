@@ -1,4 +1,4 @@
-//! When what is due: frames, clocks, and looks at the disk.
+//! Decides when the next frame, clock and look at the disk are due.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,15 +11,15 @@ pub(super) const FRAME: Duration = Duration::from_millis(50);
 /// The clocks show seconds.
 pub(super) const CLOCK: Duration = Duration::from_secs(1);
 
-/// Reading the index takes at most one part in so many of the time.
+/// The share of the time that reading the index may take: one part in this number.
 const LOOKING_SHARE: u32 = 20;
 
-/// When what is due.
+/// The times at which the next frame, clock and look at the disk are due.
 pub(super) struct Pace {
     pub(super) frames: Pacer,
-    /// When the last frame was drawn, for the clocks in it.
+    /// The time at which the last frame was drawn, for the clocks in it.
     pub(super) drawn_at: Option<Instant>,
-    /// When the index was last read, or when it may be read again.
+    /// The time at which the index was last read, or from which on it may be read again.
     looked_at: Instant,
     pub(super) look_at_index: Option<Instant>,
     pub(super) look_at_records: Option<Instant>,
@@ -27,7 +27,7 @@ pub(super) struct Pace {
     index_state: Option<IndexState>,
 }
 
-/// How long the index is, and when it was last changed.
+/// The length of the index, and the time of its last change.
 pub(super) type IndexState = (u64, Option<SystemTime>);
 
 impl Pace {
@@ -79,7 +79,7 @@ impl Pace {
     }
 }
 
-/// Makes the pace of frames when the first of them is due at once.
+/// Makes the pace of frames. The first frame is due at once.
 fn first_frame() -> Pacer {
     let mut frames = Pacer::new(FRAME);
     frames.note_change();

@@ -13,7 +13,7 @@ use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
 
 impl Session {
-    /// Does what follows from how the model is now.
+    /// Does the work that follows from the present model.
     pub(super) fn reconcile(&mut self) {
         if std::mem::replace(&mut self.is_reconciled, true) {
             return;

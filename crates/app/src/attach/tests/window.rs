@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::attach::message::{AnswerUse, Effect, Message};
 use crate::attach::testing::{Desk, accepted, called_as, open, said, started, tool_answered};
 
-/// Makes a run with a call that succeeded, one that failed and one that is under way.
+/// Makes a run with a call that succeeded, a call that failed and a call that is under way.
 pub(super) fn with_calls(desk: &mut Desk) -> IndexedRun {
     let run = open(1, "review");
     desk.sees(std::slice::from_ref(&run));

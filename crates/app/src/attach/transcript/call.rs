@@ -6,10 +6,10 @@ use pi_subagents_delegation::{Part, Timestamp, ToolCall, ToolResult, text};
 use pi_subagents_windows::preview::{self, Outcome};
 use serde_json::Value;
 
-/// How much of one argument or of the output is held.
+/// The number of bytes of one argument or of the output that are held.
 const LONGEST: usize = 256 << 10;
 
-/// A tool call, and what came of it.
+/// A tool call, and its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Call {
     pub(super) id: String,
@@ -20,7 +20,7 @@ pub(crate) struct Call {
     /// The outcome of the call, as its first line shows it.
     pub(crate) outcome: Outcome,
     pub(crate) took: Option<Duration>,
-    /// How many bytes of its output are not held.
+    /// The number of bytes of its output that are not held.
     pub(crate) left_out: usize,
 }
 
@@ -57,7 +57,7 @@ impl Call {
         }
     }
 
-    /// Takes what the tool answered.
+    /// Takes the answer of the tool.
     pub(super) fn answer(&mut self, result: &ToolResult, at: Timestamp) {
         let all = result.text();
         let kept = &all[..all.floor_char_boundary(LONGEST)];
@@ -85,7 +85,7 @@ impl Call {
         });
     }
 
-    /// Returns what the tool printed.
+    /// Returns the output of the tool.
     pub(crate) fn output(&self) -> Option<String> {
         self.answer.as_ref().map(ToolResult::text)
     }
@@ -99,7 +99,7 @@ impl Call {
         self.tool.len() + arguments + self.answer_size()
     }
 
-    /// Returns all that can be read of it.
+    /// Returns all its texts.
     pub(super) fn texts(&self) -> Vec<String> {
         let mut texts = vec![self.tool.clone()];
         strings(&self.arguments, &mut texts);
@@ -108,7 +108,7 @@ impl Call {
     }
 }
 
-/// Returns arguments of which no text is too long.
+/// Returns arguments without texts that are too long.
 fn shortened(value: &Value) -> Value {
     match value {
         Value::String(words) => Value::String(text::cut_bytes(words.clone(), LONGEST)),

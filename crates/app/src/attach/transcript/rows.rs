@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::{Call, Entry};
 
-/// How many lines of a closed prompt are shown.
+/// The number of lines of a closed prompt that are shown.
 const PROMPT_LINES: usize = 12;
 
-/// How many lines of output or of one argument are shown when a call is open.
+/// The number of lines of output or of one argument that are shown when a call is open.
 const MOST_LINES: usize = 5_000;
 
 /// The mark before each row of an open call.
@@ -27,7 +27,7 @@ pub(crate) fn can_open(entry: &Entry) -> bool {
     }
 }
 
-/// Draws an entry in so many columns.
+/// Draws an entry in this number of columns.
 pub(crate) fn rows_of(
     entry: &Entry,
     is_open: bool,
@@ -90,7 +90,7 @@ fn closed_call(call: &Call, columns: usize, context: &PreviewContext) -> Vec<Lin
     rows
 }
 
-/// Draws the lines that name a call and say whether it failed.
+/// Draws the lines that name a call and show whether it failed.
 fn title(call: &Call, columns: usize, context: &PreviewContext) -> Vec<Line> {
     let preview = CallPreview::new(&call.tool, &call.arguments, context);
     let lines = preview.lines(&call.outcome, columns);
@@ -128,7 +128,7 @@ fn open_call(call: &Call, columns: usize, context: &PreviewContext) -> Vec<Line>
     rows
 }
 
-/// Draws all arguments of a call. What an edit takes away and adds is marked as such.
+/// Draws all arguments of a call. The lines that an edit takes away and adds are marked.
 fn arguments(call: &Call) -> Vec<Line> {
     match &call.arguments {
         Value::Object(fields) => fields
@@ -186,7 +186,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// Says what came of the call, and how long it took.
+/// Describes the outcome of the call, and its duration.
 fn outcome(call: &Call) -> Line {
     let (role, words) = match &call.answer {
         None if call.outcome == Outcome::UnderWay => (Role::Warning, "still running"),
@@ -203,7 +203,7 @@ fn outcome(call: &Call) -> Line {
     }
 }
 
-/// Makes lines of a text; of a very long one, the first and the last.
+/// Makes lines of a text. Only the first and the last lines of a very long text are kept.
 fn text_lines(role: Role, words: &str) -> Vec<Line> {
     let clean = text::clean(words);
     let lines: Vec<&str> = clean.trim_end().lines().collect();
