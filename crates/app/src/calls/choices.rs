@@ -5,8 +5,8 @@ use pi_subagents_definitions::{Asker, Catalogue, DEFAULT_AGENT, choices};
 use super::Tool;
 use crate::calls::families::{delegation, subagent};
 
-/// Names the definitions that a tool takes, with what they are good for, within bounds; nothing
-/// where there are none.
+/// Names the definitions that a tool takes, with their purposes, within bounds; `None` if there are
+/// no definitions.
 pub(crate) fn choices_of(tool: &Tool, catalogue: &Catalogue) -> Option<String> {
     let (asker, word) = match tool.name {
         delegation::DELEGATE => (Asker::Delegation, "Profiles"),
@@ -16,7 +16,7 @@ pub(crate) fn choices_of(tool: &Tool, catalogue: &Catalogue) -> Option<String> {
     let mut offered = catalogue.effective(asker);
     let plain = catalogue.find(DEFAULT_AGENT, asker);
     if let Some(plain) = plain.ok().filter(|plain| plain.definition.is_built_in()) {
-        // Nobody has to write a definition before a model can use this one.
+        // A model can use this definition before anybody has written one.
         offered.insert(0, plain.definition);
     }
     let told = choices(&offered)?;

@@ -1,5 +1,4 @@
-//! Whatever a model sends as the arguments of a tool, there is a call or an error, and the error
-//! is one that a model can read.
+//! The arguments of a tool become a call or an error that a model can read, whatever a model sends.
 
 use pi_subagents_delegation::SessionId;
 use proptest::prelude::*;
@@ -8,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::calls::families::delegation::DelegateCall;
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
 
-/// The fields of all calls, and one that none has.
+/// The fields of all calls, and a field that no call has.
 const KEYS: [&str; 17] = [
     "tasks",
     "name",
@@ -32,7 +31,7 @@ const KEYS: [&str; 17] = [
 /// The most tasks of a call.
 const TASKS: usize = 16;
 
-/// How long an error may be beside what it quotes.
+/// The length of the longest error, without the text that it quotes.
 const SENTENCE: usize = 400;
 
 /// Values of any kind, more often under names that mean something.
@@ -59,7 +58,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Calls that fit, in which one field is something else.
+/// Makes calls that fit, except for one field with another value.
 fn nearly() -> impl Strategy<Value = Value> {
     (0..3_usize, prop::sample::select(KEYS.to_vec()), value()).prop_map(|(kind, key, value)| {
         let mut task = json!({"name": "a", "prompt": "p", "preset": "x", "task": "t"});

@@ -8,11 +8,11 @@ use pi_subagents_fleet::wire::Order;
 /// A task whose run is open.
 pub(crate) struct OpenedTask {
     pub(crate) task: Arc<Task>,
-    /// How it will be done, or why it will not.
+    /// The way in which it will be done, or the reason why it will not.
     pub(crate) work: Result<OpenedWork, Refusal>,
 }
 
-/// How a task will be done.
+/// The way in which a task will be done.
 pub(crate) enum OpenedWork {
     /// By a child on this machine.
     Here(Box<TaskPlan>),
@@ -22,7 +22,7 @@ pub(crate) enum OpenedWork {
 
 /// The tasks of a call, by who does them.
 pub(crate) struct Sorted {
-    /// Those that are done on this machine, and those that are refused.
+    /// The tasks that are done on this machine, and those that are refused.
     pub(crate) here: Plan,
     pub(crate) fleet: Vec<(Arc<Task>, Order)>,
 }

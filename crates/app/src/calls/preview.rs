@@ -8,7 +8,7 @@ use crate::calls::caller::Caller;
 /// A preview of a command is at least this wide.
 const MIN_PREVIEW: usize = 20;
 
-/// Returns what it takes to show tool calls in one line.
+/// Returns the settings for showing tool calls in one line.
 pub(crate) fn preview_context(caller: &Caller, settings: &Settings) -> PreviewContext {
     PreviewContext {
         home: Some(caller.places.home.clone()),
@@ -20,7 +20,7 @@ pub(crate) fn preview_context(caller: &Caller, settings: &Settings) -> PreviewCo
     }
 }
 
-/// Returns how wide previews are in a terminal of so many columns.
+/// Returns the width of previews in a terminal of this number of columns.
 pub(crate) fn preview_width(columns: usize) -> usize {
     columns.saturating_sub(4).max(MIN_PREVIEW)
 }

@@ -1,5 +1,5 @@
-//! Which program does the work: pi where it is to be had and new enough, or the agent inside our
-//! own binary.
+//! Chooses the program that does the work: pi if it is there and new enough, or the agent inside
+//! our own binary.
 
 mod asked_pi;
 mod version;
@@ -18,16 +18,16 @@ use self::version::Version;
 use crate::calls::caller::Caller;
 use crate::places::Places;
 
-/// The first pi that speaks the protocol as we need it.
+/// The first pi whose protocol we can use.
 const OLDEST_PI: Version = Version(0, 84, 0);
 
 /// The first pi that starts MCP servers, and knows the flag that keeps it from doing so.
 const FIRST_WITH_MCP: Version = Version(1, 0, 4);
 
-/// The first pi that gives a session the tools it had when it goes on.
+/// The first pi that gives a continued session the tools it had.
 const FIRST_THAT_KEEPS_TOOLS: Version = Version(1, 3, 0);
 
-/// Whether a pi must be asked now, or what it said before will do.
+/// Decides whether a pi must be asked now, or its remembered answer will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {
     /// An answer that was remembered will do, as long as pi and Node are the same files.
@@ -42,7 +42,7 @@ pub(crate) struct FoundPi {
     pub(crate) version: String,
 }
 
-/// The reason why no pi can be used. The text says what to do about it.
+/// The reason why no pi can be used. The text has advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoPi {
     #[error("pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded.")]
@@ -67,7 +67,7 @@ impl NoPi {
 pub(crate) struct ChosenRunner {
     pub(crate) runner: Runner,
     pub(crate) program: Program,
-    /// What the caller should know about the choice.
+    /// The warning for the caller about the choice.
     pub(crate) warning: Option<String>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Runners<'a> {
         }
     }
 
-    /// Returns the program for a choice, or why there is none.
+    /// Returns the program for a choice, or the reason why there is none.
     pub(crate) fn resolve(&self, choice: RunnerChoice) -> Result<ChosenRunner, String> {
         match choice {
             RunnerChoice::Embedded => Ok(self.embedded(None)),
@@ -97,8 +97,8 @@ impl<'a> Runners<'a> {
         }
     }
 
-    /// Returns the embedded agent, because no pi can be used; the caller is warned where there is
-    /// one.
+    /// Returns the embedded agent, because no pi can be used; the caller gets a warning if there is
+    /// a pi.
     fn instead_of_pi(&self, no_pi: &NoPi) -> ChosenRunner {
         let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
         let warning = format!(
@@ -137,7 +137,8 @@ pub(crate) fn is_pi_named(places: &Places) -> bool {
     pi_of(places).is_some()
 }
 
-/// Finds the pi of the caller, else the one that is named or on the path, or says why there is none.
+/// Finds the pi of the caller, else the pi that is named or on the path, or returns the reason why
+/// there is none.
 pub(crate) fn find_pi(caller: &Caller, asking: Asking) -> Result<FoundPi, NoPi> {
     let places = &caller.places;
     if let Some(pi) = &caller.pi

@@ -1,5 +1,5 @@
-//! Starts the process that applies the retention of the settings: nobody waits for it, and no answer
-//! is later because of it.
+//! Starts the process that applies the retention of the settings: nobody waits for it, and no
+//! answer is later because of it.
 
 use std::process::Stdio;
 

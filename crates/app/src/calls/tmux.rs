@@ -1,6 +1,6 @@
-//! Panes of tmux: with the setting `subagents.tmux`, each foreground run inside tmux also opens one
-//! that follows it, as long as there is room. It is a view; the engine owns the child, and what goes
-//! wrong here is a warning.
+//! Panes of tmux: with the setting `subagents.tmux`, each foreground run inside tmux also opens a
+//! pane that follows it, as long as there is room. It is a view; the engine owns the child, and an
+//! error here is a warning.
 
 mod placement;
 
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use self::placement::Place;
 use crate::places::Places;
 
-/// Variables that a pane must have: without them it has those of the tmux server.
+/// Variables that a pane must get: otherwise it has those of the tmux server.
 const VARIABLES: [&str; 5] = [
     "HOME",
     "PI_CODING_AGENT_DIR",
@@ -35,7 +35,7 @@ pub(crate) struct Panes {
     problem: Mutex<Option<String>>,
 }
 
-/// Where panes are opened, and what runs in them.
+/// The place where panes are opened, and the command that runs in them.
 struct Tmux {
     /// The pane of the caller.
     caller: OsString,
@@ -72,7 +72,7 @@ impl Panes {
         &'a self,
         known_children: &'a KnownChildren,
     ) -> (Option<Box<dyn EventSink>>, impl Future<Output = ()> + 'a) {
-        // Unbounded: there is one for each run, and the runs are counted.
+        // Unbounded: there is one request for each run, and the number of runs is limited.
         let (ask, asked) = mpsc::unbounded_channel();
         let sink = self.tmux.is_some().then(|| {
             let opened = HashSet::new();
@@ -81,7 +81,7 @@ impl Panes {
         (sink, self.open_each(asked, known_children))
     }
 
-    /// Returns what went wrong, for the caller to know.
+    /// Returns the problem, for the caller.
     pub(crate) fn problem(&self) -> Option<String> {
         let problem = self.problem.lock();
         problem.unwrap_or_else(PoisonError::into_inner).clone()
@@ -120,7 +120,7 @@ impl Panes {
 }
 
 impl Tmux {
-    /// Opens a pane for a run, if there is room for one beside those that were opened before.
+    /// Opens a pane for a run, if there is room for it beside the panes that were opened before.
     async fn open(
         &self,
         run: &RunId,
@@ -188,7 +188,7 @@ impl Tmux {
     }
 }
 
-/// Runs tmux to its end and gives what it said; what it complains about is the error.
+/// Runs tmux to its end and returns its output; its complaints are the error.
 async fn tmux(
     arguments: impl IntoIterator<Item = &OsStr>,
     known_children: &KnownChildren,

@@ -1,4 +1,4 @@
-//! The question whether what a project carries may be used, whoever it is put to.
+//! The question whether the files of a project may be used, for every door.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,14 +16,14 @@ use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 
-/// How many names a question shows.
+/// The number of names that a question shows.
 const NAMES_SHOWN: usize = 8;
 
 const YES: &str = "Yes, from now on";
 const NO: &str = "No, ignore it from now on";
 const NOT_NOW: &str = "Not now";
 
-/// A project that carries something about which nobody has decided.
+/// A project with files about which nobody has decided.
 pub(crate) struct TrustQuestion {
     pub(crate) project: PathBuf,
     carried: String,
@@ -54,9 +54,9 @@ impl TrustQuestion {
         (question.has_settings || !question.definitions.is_empty()).then_some(question)
     }
 
-    /// Returns whether a call depends on the answer: it names a definition of the project, or one
-    /// that wants a skill of the project, or starts something to which the settings of the project
-    /// would apply.
+    /// Returns whether a call depends on the answer: it names a definition of the project, or a
+    /// definition that wants a skill of the project, or starts something to which the settings of
+    /// the project would apply.
     pub(crate) fn concerns(&self, arguments: &Value) -> bool {
         let starts_something = arguments
             .as_object()
@@ -178,8 +178,8 @@ fn named(definition: &Definition) -> String {
     format!("{}, which loads {extensions}", definition.name)
 }
 
-/// Refuses a project that holds the home directory: whoever trusts it trusts every repository that
-/// is ever put into it.
+/// Refuses a project that holds the home directory: to trust it would be to trust every repository
+/// that is ever put into it.
 pub(crate) fn check_extent(project: &Path, home: &Path) -> Result<(), CommandError> {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if !real(home).starts_with(real(project)) {

@@ -1,5 +1,5 @@
-//! Fields of a call that no tool knows. A model inside pi is warned of them; whoever types a call
-//! or writes a client gets an error, because a misspelt field would be lost silently.
+//! Fields of a call that no tool knows. A model inside pi gets a warning about them; a person who
+//! types a call or writes a client gets an error, because a misspelt field would be lost silently.
 
 use pi_subagents_delegation::{nearest, text};
 use serde_json::{Map, Value};
@@ -8,15 +8,15 @@ use super::arguments::CallError;
 use super::mcp_tools;
 use crate::calls::next_steps::Door;
 
-/// How many of them are named.
+/// The number of unknown fields that are named.
 const NAMED: usize = 8;
 
-/// Fields of other tools, of which those that lack them have a sentence to say.
+/// Fields of other tools. The tools that lack them refuse them with a sentence of their own.
 const REFUSED_ELSEWHERE: [&str; 2] = ["chain", "tasks"];
 
 /// A field that is not in the schema.
 struct Unknown<'a> {
-    /// Where it stands, such as `tasks[0].promt`.
+    /// The place of the field, such as `tasks[0].promt`.
     path: String,
     field: &'a str,
     known: Vec<&'a str>,
@@ -69,7 +69,7 @@ fn look<'a>(value: &'a Value, schema: &'a Value, path: String, found: &mut Vec<U
                 look(value, &schema["items"], format!("{path}[{index}]"), found);
             }
         }
-        // One value is taken for a list of one.
+        // A single value is taken for a list of one.
         (value, None) if schema.get("items").is_some() => {
             look(value, &schema["items"], path, found);
         }
@@ -98,7 +98,7 @@ fn look_at_fields<'a>(
     }
 }
 
-/// Returns the alternative of a schema that describes an object, for a value that is one.
+/// Returns the alternative of a schema that describes an object, for a value that is an object.
 fn of_kind<'a>(value: &Value, schema: &'a Value) -> &'a Value {
     let alternatives = schema["anyOf"].as_array().into_iter().flatten();
     let mut fitting = alternatives.filter(|one| value.is_object() == (one["type"] == "object"));

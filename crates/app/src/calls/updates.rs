@@ -1,5 +1,5 @@
-//! When the door of a call is updated: soon after something has changed, and never so often that
-//! updating takes the time that working needs. Nothing wakes up while nothing changes.
+//! Decides when the door of a call is updated: soon after something has changed, and never so often
+//! that updating takes the time that working needs. Nothing wakes up while nothing changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// How often a door is updated, at most.
+/// The shortest pause between two updates of a door.
 const UPDATE_EVERY: Duration = Duration::from_millis(50);
 
-/// At most one part in so many of the time goes into updates.
+/// The share of the time that may go into updates: one part in this number.
 const UPDATING_SHARE: u32 = 50;
 
 /// The updates of the door of one call.
@@ -22,7 +22,8 @@ pub(crate) struct Updates {
 }
 
 impl Updates {
-    /// Calls `update` after each change, and after each `clock` without one, if there is a clock.
+    /// Calls `update` after each change, and after each `clock` without a change, if there is a
+    /// clock.
     pub(crate) fn new(
         changed: Arc<Notify>,
         clock: Option<Duration>,
@@ -63,7 +64,8 @@ pub(crate) async fn due(updates: &mut Option<Updates>) {
 /// The rule for the time between two updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pace {
-    /// After how long there is an update although nothing has changed, if there is one at all.
+    /// The time after which there is an update although nothing has changed, if there is such an
+    /// update.
     clock: Option<Duration>,
     last: Instant,
     not_before: Instant,
@@ -112,7 +114,7 @@ mod tests {
         assert_eq!(Pace::new(None, now).clock_at(), None);
     }
 
-    /// Counts the updates within some time, with a change now if there is one.
+    /// Counts the updates within some time, with a change now if `is_changed`.
     async fn count(clock: Option<Duration>, is_changed: bool, time: Duration) -> usize {
         let (changed, count) = (Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
         let counted = Arc::clone(&count);

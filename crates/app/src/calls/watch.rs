@@ -1,4 +1,5 @@
-//! How a door takes part in a call: how it follows the call, and what its answer is to carry.
+//! The part that a door takes in a call: the way in which it follows the call, and the details that
+//! its answer carries.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use pi_subagents_delegation::EventSink;
 use crate::calls::progress::OnCallProgress;
 use crate::calls::{Seen, WindowRecord};
 
-/// How a door takes part in a call.
+/// The part that a door takes in a call.
 pub(crate) struct Watch {
     /// Further sinks for the events of the runs.
     pub(crate) sinks: Vec<Box<dyn EventSink>>,
@@ -22,7 +23,7 @@ pub(crate) struct Watch {
 /// A future that becomes ready when nobody wants the answer of a call any more.
 pub(crate) type Cancelled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// How a door follows a call while it runs.
+/// The way in which a door follows a call while it runs.
 pub(crate) enum Follow {
     /// Not at all, or by a sink of its own.
     Nothing,
@@ -35,16 +36,16 @@ pub(crate) enum Follow {
 /// A door that follows a call in windows.
 pub(crate) struct WindowFollower {
     pub(crate) on_update: OnUpdate,
-    /// Whether a person sees the windows.
+    /// True if a person sees the windows.
     pub(crate) is_drawn: bool,
-    /// How the view of that person looks.
+    /// The look of that person's view.
     pub(crate) look: Arc<Look>,
 }
 
 /// Takes the windows of a call under way, and which of their lines are seen.
 pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, Seen) + Send>;
 
-/// Which details the answer of a call carries.
+/// The details that the answer of a call carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Details {
     /// The runs with their outputs.
@@ -67,7 +68,7 @@ impl Watch {
         }
     }
 
-    /// Returns whether anybody looks at the windows of the call. Otherwise nobody fills them.
+    /// Returns whether anybody looks at the windows of the call. Otherwise they are not filled.
     pub(crate) fn wants_windows(&self) -> bool {
         let has_windows = match self.details {
             Details::ForPi | Details::All => true,
@@ -77,11 +78,11 @@ impl Watch {
     }
 }
 
-/// How the view of a call looks; its door changes this while the call is under way.
+/// The look of the view of a call; its door changes it while the call is under way.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     is_expanded: AtomicBool,
-    /// How wide it is; 0 while that is not known.
+    /// The width of the view; 0 while it is not known.
     columns: AtomicUsize,
 }
 

@@ -15,7 +15,7 @@ use serde::{Serialize, Serializer};
 
 use super::window_record::{Lines, Seen};
 
-/// How many bytes are sent of a line that will be cut to the width of a screen.
+/// The number of bytes that are sent of a line that will be cut to the width of a screen.
 const WIDEST_LINE: usize = 2 << 10;
 
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ pub(super) struct WindowJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<&'a str>,
     status: &'static str,
-    /// The word for a run without a place is that of one that runs, as documented.
+    /// True for a run without a place. Its word is that of a running run, as documented.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_queued: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub(super) struct WindowJson<'a> {
     thinking_level: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lines: Option<LinesJson<'a>>,
-    /// How many lines came before `lines`.
+    /// The number of lines that came before `lines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     hidden_lines: Option<usize>,
     exit_code: Option<i32>,
@@ -152,7 +152,7 @@ impl Serialize for Seconds {
 struct LinesJson<'a> {
     window: &'a Window,
     newest: usize,
-    /// Whether no line is cut: somebody reads all of them.
+    /// True if no line is cut, because somebody reads all of them.
     is_whole: bool,
     /// The lines of the message that is still being written, which are never kept.
     partial_lines: Vec<WindowLine>,
@@ -168,7 +168,7 @@ impl<'a> LinesJson<'a> {
         }
     }
 
-    /// Returns the same number of lines, the last ones of which are being said.
+    /// Returns the same number of lines, with the partial message at their end.
     fn live(window: &'a Window, newest: usize, columns: usize) -> Self {
         let said = window
             .partial()
@@ -213,7 +213,8 @@ impl Serialize for LinesJson<'_> {
     }
 }
 
-/// A session keeps every line, so the spans of one that looks as its kind usually does are left out.
+/// One line. A session keeps every line, so the spans of a line that looks as usual for its kind
+/// are left out.
 #[derive(Serialize)]
 struct LineJson<'a> {
     text: Cow<'a, str>,
@@ -238,7 +239,7 @@ impl<'a> LineJson<'a> {
         }
     }
 
-    /// Cuts a text to what a screen can show in one line.
+    /// Cuts a text to the part that a screen can show in one line.
     fn beginning(self) -> Self {
         if self.text.len() <= WIDEST_LINE || self.spans.is_some() {
             return self;

@@ -1,5 +1,5 @@
-//! The windows of a call as data, in the `details` of its answer, so that whoever shows the answer can draw
-//! them, now or when it is read again.
+//! The windows of a call as data, in the `details` of its answer, so that a view can draw them, now
+//! or when the answer is read again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,19 +26,19 @@ const ANY_WIDTH: usize = 400;
 /// Pi draws a call in a box that is narrower than its terminal.
 const BOX_COLUMNS: usize = 2;
 
-/// Which lines of a window are seen while its call runs.
+/// The lines of a window that are seen while its call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     Newest,
     All,
 }
 
-/// Which lines of a window are sent, and how wide they are where that is known.
+/// The lines of a window that are sent, and their width if it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
-    /// Those that are seen, with what is being said at their end.
+    /// The lines that are seen, with the partial message at their end.
     Live { seen: Seen, columns: usize },
-    /// The newest apart from all of them, as the documented shape has it.
+    /// The newest lines apart from all lines, as the documented shape has it.
     Both,
 }
 
@@ -46,14 +46,14 @@ pub(super) enum Lines {
 #[derive(Clone)]
 pub(crate) struct WindowRecord {
     fleet: Arc<Mutex<Fleet>>,
-    /// How many files each task was given, in the order of the tasks.
+    /// The number of files that each task was given, in the order of the tasks.
     file_counts: Arc<[usize]>,
     lines_per_window: usize,
-    /// How wide the headers are.
+    /// The width of the headers.
     columns: Arc<AtomicUsize>,
-    /// Whether somebody sees the windows before their runs are over.
+    /// True if somebody sees the windows before their runs are over.
     is_drawn: bool,
-    /// Wakes whoever follows along.
+    /// Wakes the follower.
     changed: Arc<Notify>,
 }
 
@@ -73,7 +73,7 @@ impl WindowRecord {
         }
     }
 
-    /// Returns a sink for these windows that also takes what is being said.
+    /// Returns a sink for these windows that also takes partial messages.
     pub(crate) fn drawn(&self) -> Self {
         Self {
             is_drawn: true,
@@ -81,7 +81,7 @@ impl WindowRecord {
         }
     }
 
-    /// Makes the headers, and the calls that follow, fit a screen of so many columns.
+    /// Makes the headers, and the calls that follow, fit a screen of this number of columns.
     fn set_columns(&self, columns: usize) {
         let inside = columns.saturating_sub(BOX_COLUMNS);
         self.columns.store(inside, Ordering::Relaxed);
@@ -109,13 +109,13 @@ impl WindowRecord {
         )
     }
 
-    /// Returns how the runs stand, in one line.
+    /// Returns the counts of the runs, in one line.
     pub(crate) fn text(&self) -> String {
         self.lock().status_header().text()
     }
 
-    /// Returns the documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`; and
-    /// what stands around the windows, as spans.
+    /// Returns the documented shape: `windows`, `maxLinesPerWindow`, `globalStatus`, `sessionIds`;
+    /// and the lines around the windows, as spans.
     pub(crate) fn json(&self) -> Map<String, Value> {
         match self.details(Lines::Both, |details| serde_json::to_value(details)) {
             Ok(Value::Object(details)) => details,
@@ -123,7 +123,7 @@ impl WindowRecord {
         }
     }
 
-    /// Writes the same as text, for whoever follows along, with only those lines that are shown.
+    /// Writes the same as text, for a follower, with only the shown lines.
     pub(crate) fn update(&self, seen: Seen) -> Option<Box<RawValue>> {
         let columns = self.lock().preview_width();
         let lines = Lines::Live { seen, columns };

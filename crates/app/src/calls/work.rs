@@ -7,7 +7,7 @@ use pi_subagents_delegation::{EventSink, Plan, RunSummary};
 
 use crate::calls::owner::Owner;
 
-/// What comes of the runs of a call, in the order of its tasks.
+/// The outcome of the runs of a call, in the order of its tasks.
 pub(crate) type Outcome<'a> = Pin<Box<dyn Future<Output = Vec<Arc<RunSummary>>> + Send + 'a>>;
 
 /// Begins the work of a call; its events go to these sinks.
@@ -16,7 +16,7 @@ type Begin<'a> = Box<dyn FnOnce(Vec<Box<dyn EventSink>>) -> Outcome<'a> + Send +
 /// The work of a call that has not begun.
 pub(crate) struct Work<'a> {
     pub(crate) begin: Begin<'a>,
-    /// Stops what is under way, without waiting for its end.
+    /// Stops the work under way, without waiting for its end.
     pub(crate) stop: Box<dyn Fn() + Send + Sync + 'a>,
 }
 

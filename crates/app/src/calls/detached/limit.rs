@@ -1,4 +1,4 @@
-//! Counts the background runs of a user, and refuses one too many.
+//! Counts the background runs of a user, and refuses a run that is too many.
 
 use std::fs::File;
 use std::time::Duration;
@@ -14,18 +14,19 @@ use crate::places::Places;
 use crate::runs::counts::Counts;
 use crate::runs::find::status_of;
 
-/// One or more places among the background runs of this user. While somebody holds one, nobody else
-/// can take another, so it is dropped as soon as the run is in the index.
+/// One or more places among the background runs of this user. While a process holds a place, no
+/// other process can take one, so it is dropped as soon as the run is in the index.
 pub(super) struct Place {
-    /// With the runs that take these places.
+    /// The counts, with the runs that take these places.
     pub(super) counts: Counts,
-    /// Why another process may have taken the last place at the same time, if that may be.
+    /// The reason why another process may have taken the last place at the same time, if that is
+    /// possible.
     pub(super) warning: Option<String>,
     _lock: Option<File>,
 }
 
 impl Place {
-    /// Waits for the others who take some, and takes as many as are wanted, or none.
+    /// Waits for other processes that take places, and takes the wanted number of places, or none.
     pub(super) fn take(
         owner: &Owner,
         caller: &Caller,
@@ -56,12 +57,13 @@ impl Place {
     }
 }
 
-/// How long others are waited for who take a place, which takes them milliseconds. After that a
-/// run more than allowed is the smaller evil: whoever holds the lock may hold it for ever.
+/// The time for which we wait for other processes that take a place, which takes them milliseconds.
+/// After that, one run more than allowed is the smaller evil: the holder of the lock may hold it
+/// for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn lock(places: &Places) -> Result<File, LockError> {
-    // Without the directory there is no lock either, and its error says more.
+    // Without the directory there is no lock either, and the error of the lock is clearer.
     _ = files::create_directories(&places.agent_dir);
     lock_file(
         &places.agent_dir.join("subagents-background.lock"),
@@ -69,7 +71,7 @@ fn lock(places: &Places) -> Result<File, LockError> {
     )
 }
 
-/// Counts the background runs: those that run wherever they run, those that are over only in this
+/// Counts the background runs: those in progress in all projects, and the finished ones of this
 /// project.
 pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts {
     Counts::of(

@@ -1,8 +1,8 @@
-//! Background runs: each belongs to a detached process of our own binary, which outlives whoever
-//! asked for it. See `docs/design/background.md`.
+//! Background runs: each belongs to a detached process of our own binary, which outlives its
+//! caller. See `docs/design/background.md`.
 //!
-//! The caller hands over an [`Order`] and is answered when the detached process has taken over;
-//! from then on the run is one like any other, with the same lowering, engine and record.
+//! The caller hands over an [`Order`] and gets an answer when the detached process has taken over;
+//! from then on the run is like any other, with the same lowering, engine and record.
 
 mod life;
 mod limit;

@@ -1,7 +1,7 @@
 //! Runs the command of the user's settings when a background run has ended.
 //!
-//! The command gets the run as JSON on stdin. It has a few seconds, and nothing of it stays behind.
-//! Whatever it does, the run is over and recorded before.
+//! The command gets the run as JSON on stdin. It has a few seconds, and none of its processes stays
+//! behind. The run is over and recorded before, whatever the command does.
 
 use std::ffi::OsStr;
 use std::io::{self, Write as _};
@@ -22,13 +22,13 @@ use crate::configuration::Configuration;
 use crate::places::Places;
 use crate::runs::row::RunRow;
 
-/// How long the command may take.
+/// The time that the command may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long its streams may stay open after its end.
+/// The time for which its streams may stay open after its end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How much of what the command prints is kept, of each stream.
+/// The number of bytes of each output stream that are kept.
 const MOST_KEPT: usize = 16 << 10;
 
 /// Runs the command, if there is one. The settings are read now: the run may have taken days.
@@ -106,7 +106,7 @@ async fn give_and_wait(child: &mut Child, row: Vec<u8>) -> io::Result<ExitStatus
     child.wait().await
 }
 
-/// Reads a stream to its end, and returns the beginning of it.
+/// Reads a stream to its end, and returns its beginning.
 async fn beginning_of(stream: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     let mut beginning = Vec::new();
     let mut buffer = [0; 4096];
@@ -120,9 +120,9 @@ async fn beginning_of(stream: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
     beginning
 }
 
-/// Makes the command of the user. It sees what the user's shells see, without the keys of models and
-/// without the marks of runs. It begins in the home directory: a name in it must not be looked up in
-/// a project.
+/// Makes the command of the user. It has the variables of the user's shells, without the keys of
+/// models and without the marks of runs. It begins in the home directory: a name in it must not be
+/// looked up in a project.
 #[expect(
     clippy::disallowed_methods,
     reason = "the user's own settings name this command"
@@ -151,8 +151,8 @@ fn command(places: &Places, words: &[String]) -> Command {
 }
 
 impl Done {
-    /// Writes into the directory of the run what the command printed and how it ended: nobody sees
-    /// its streams.
+    /// Writes the output and the end of the command into the directory of the run, because nobody
+    /// sees its streams.
     fn write_down(&self, directory: &RunDir) {
         let mut text = clean(&String::from_utf8_lossy(&self.printed));
         if !text.is_empty() && !text.ends_with('\n') {

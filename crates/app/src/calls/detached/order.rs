@@ -12,21 +12,21 @@ use crate::places::Places;
 use crate::runs::counts::Counts;
 use crate::runs::row::RunRow;
 
-/// What the detached process is to do. There is no secret in it.
+/// The order for the detached process. There is no secret in it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Order {
-    /// Which tool was called.
+    /// The tool that was called.
     pub(super) tool: OrderedTool,
     /// Its arguments.
     pub(super) arguments: Value,
-    /// Who asks.
+    /// The caller.
     pub(super) caller: OrderingCaller,
-    /// How many of its runs work at once.
+    /// The number of its runs that work at once.
     pub(super) concurrency: usize,
 }
 
-/// Who asks, as far as the detached process cannot see it for itself.
+/// The facts about the caller that the detached process cannot see for itself.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OrderingCaller {
@@ -69,7 +69,7 @@ impl OrderingCaller {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum OrderedTool {
-    /// `background_agent`, for whose end nobody waits.
+    /// `background_agent`, whose end nobody waits for.
     Background,
     /// `delegate_to_subagents`, whose answer is waited for as long as somebody does.
     Delegate,
@@ -108,7 +108,7 @@ impl Order {
     }
 }
 
-/// What it answers.
+/// The answers of the detached process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reply {
@@ -117,13 +117,13 @@ pub(super) enum Reply {
     Refused(CommandError),
     /// All runs of a call are in the index.
     Begun(Vec<BegunRun>),
-    /// How far a call is.
+    /// The progress of a call.
     Progress(ProgressReply),
     /// The answer of a call, which is the last reply.
     Answered(AnsweredCall),
 }
 
-/// What whoever waits for a call may ask for: that it ends early.
+/// The line by which a client that waits for a call ends it early.
 pub(super) const STOP: &str = "stop";
 
 /// A run of a call that has a process of its own now.
@@ -135,7 +135,7 @@ pub(crate) struct BegunRun {
     pub(crate) session: String,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ProgressReply {
@@ -150,7 +150,7 @@ pub(super) struct ProgressReply {
 pub(crate) struct AnsweredCall {
     pub(crate) text: String,
     pub(crate) details: Value,
-    /// Whether nothing of it was begun.
+    /// True if nothing of it was begun.
     pub(crate) is_refused: bool,
 }
 
@@ -162,8 +162,8 @@ pub(crate) struct TakenOver {
     pub(crate) row: RunRow,
     /// The background runs of this user, with this one.
     pub(crate) counts: Counts,
-    /// Why its task was refused, if it was: then it is over already.
+    /// The reason why its task was refused, if it was: then the run is over already.
     pub(crate) refusal: Option<String>,
-    /// What the caller should know.
+    /// The warnings for the caller.
     pub(crate) warnings: Vec<String>,
 }

@@ -13,9 +13,10 @@ use crate::error::CommandError;
 use crate::own_commands::DETACHED;
 use crate::places::Places;
 
-/// Returns when the detached process has taken over, or has said why it does not.
+/// Returns when the detached process has taken over, or has refused.
 ///
-/// It is no stranger to an owner that calls this, and it is reaped if it ends before its caller.
+/// The process is no stranger to an owner that calls this, and it is reaped if it ends before its
+/// caller.
 pub(crate) async fn start(
     order: &Order,
     places: &Places,
@@ -23,7 +24,7 @@ pub(crate) async fn start(
 ) -> Result<TakenOver, CommandError> {
     let replied = timeout(TAKING_OVER, async {
         let mut process = DetachedProcess::start(order, places, known_children).await?;
-        // Not to the end of its stdout: whatever keeps the other side open must not keep us.
+        // Not to the end of its stdout: a process that keeps the other side open must not keep us.
         process.reply().await
     });
     match replied.await.map_err(|_| silent())?? {
@@ -35,8 +36,8 @@ pub(crate) async fn start(
     }
 }
 
-/// How long a detached process may take until it has taken over. It waits at most some seconds for
-/// a lock, and a machine may be slow.
+/// The time that a detached process may take until it has taken over. It waits at most some seconds
+/// for a lock, and a machine may be slow.
 const TAKING_OVER: Duration = Duration::from_mins(1);
 
 fn silent() -> CommandError {
@@ -80,7 +81,7 @@ impl DetachedProcess {
         })
     }
 
-    /// Returns its next reply, or none when nothing more comes. Nothing is lost if this is not
+    /// Returns its next reply, or `None` if nothing more comes. Nothing is lost if this is not
     /// waited for to its end.
     pub(super) async fn reply(&mut self) -> Result<Option<Reply>, CommandError> {
         let line = self.replies.next_line().await;
@@ -91,7 +92,7 @@ impl DetachedProcess {
 
     /// Asks for an early end of its call.
     pub(super) async fn stop(&mut self) {
-        // One that is gone has ended.
+        // A process that is gone has ended already.
         _ = self.stdin.write_all(format!("{STOP}\n").as_bytes()).await;
     }
 }
@@ -104,8 +105,9 @@ pub(super) fn ended_early() -> CommandError {
     CommandError::failed("the background process ended before it took over")
 }
 
-/// Makes the command of a process of our own that outlives this one. The process sees what its
-/// caller saw, but it belongs to no run: nobody who ends a run may take it for a part.
+/// Makes the command of a process of our own that outlives this one. The process has the
+/// environment of its caller, but it belongs to no run: a process that ends a run must not take it
+/// for a part of that run.
 #[expect(
     clippy::disallowed_methods,
     reason = "it is an owner or removes runs, and is no sub-agent"
@@ -124,11 +126,11 @@ pub(crate) fn own_process(places: &Places, name: &str) -> Command {
     command
 }
 
-/// Waits for a process that was started so, in case it ends before this one.
+/// Waits for a process that was started like this, in case it ends before this one.
 pub(crate) fn reap(mut process: Child, known_children: KnownChildren) {
     tokio::spawn(async move {
         let pid = process.id();
-        // How it exits is in the record of its run.
+        // The record of its run has the reason for the exit.
         _ = process.wait().await;
         if let Some(pid) = pid {
             known_children.ended(pid);

@@ -1,4 +1,4 @@
-//! A call that a detached process does, as whoever waits for its answer sees it.
+//! A call that a detached process does, as the waiter for its answer sees it.
 
 use pi_subagents_engine::KnownChildren;
 

@@ -25,7 +25,7 @@ use crate::error::CommandError;
 use crate::places::Places;
 use crate::signals::Signals;
 
-/// How long whoever waits may take to read the answer.
+/// The time that a waiting client may take to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs a call to its end.
@@ -53,7 +53,7 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
                                 total,
                                 message,
                             }: CallProgress| {
-        // While the last one was not read, there is no use for another.
+        // While the last reply was not read, there is no use for another.
         _ = progress.try_send(Reply::Progress(ProgressReply {
             finished,
             total,
@@ -84,8 +84,8 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
     if let Some(service) = Arc::into_inner(service) {
         service.owner.leave().await;
     }
-    // Nobody waited to the end, so these were background runs. Without its places nothing is known
-    // of the settings either.
+    // Nobody waited to the end, so these were background runs. Without the places the settings are
+    // not known either.
     if let (false, Ok(places)) = (was_told, Places::find()) {
         for directory in directories {
             on_end::run(&places, &directory, &known_children).await;
@@ -144,14 +144,14 @@ async fn tell(mut waiting: mpsc::Receiver<Reply>) -> bool {
         let mut line = serde_json::to_vec(&reply).unwrap_or_default();
         line.push(b'\n');
         if stdout.write_all(&line).await.is_err() || stdout.flush().await.is_err() {
-            // Nobody reads any more. What else is told goes nowhere.
+            // Nobody reads any more. All further messages go nowhere.
             return false;
         }
     }
     true
 }
 
-/// Ends when whoever waits asks for the end. If they go away without a word, the call goes on.
+/// Ends when the waiter asks for the end. If the waiter goes away without a word, the call goes on.
 fn stop_requested() -> Cancelled {
     let (sender, receiver) = oneshot::channel();
     let listen = move || {
@@ -162,7 +162,7 @@ fn stop_requested() -> Cancelled {
             _ = sender.send(());
         }
     };
-    // A thread that nobody waits for; without it nobody can ask, and the runs can still be stopped.
+    // Nobody waits for this thread; without it nobody can ask, and the runs can still be stopped.
     _ = thread::Builder::new().name("stop".to_owned()).spawn(listen);
     Box::pin(async move {
         if receiver.await.is_err() {

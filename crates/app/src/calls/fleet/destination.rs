@@ -1,4 +1,4 @@
-//! Where a call works: here, or in a pool of the fleet.
+//! Decides where a call works: here, or in a pool of the fleet.
 
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_delegation::{Place, Priority, WorkspaceChoice};
@@ -12,14 +12,14 @@ use crate::runs::fleet::connection::no_fleet;
 pub(crate) struct Destination {
     pub(crate) pool: String,
     pub(crate) priority: Priority,
-    /// How often a run is begun again after its worker was lost.
+    /// The number of times that a run is begun again after its worker was lost.
     pub(crate) retries: u32,
     pub(crate) workspace: WorkspaceChoice,
 }
 
 impl Destination {
-    /// Decides where a call works; none stands for this machine. What the call wishes counts before
-    /// what the settings say.
+    /// Decides where a call works; `None` means this machine. The wishes of the call count before
+    /// the settings.
     pub(crate) fn of(
         wishes: &FleetWishes,
         settings: &FleetSettings,
@@ -49,7 +49,7 @@ impl Destination {
 }
 
 impl FleetWishes {
-    /// Returns an option that means nothing without a fleet, if one was given.
+    /// Returns an option that has no meaning without a fleet, if one was given.
     fn without_fleet(&self) -> Option<&'static str> {
         let given = [
             ("--priority", self.priority.is_some()),

@@ -2,12 +2,12 @@
 
 use pi_subagents_delegation::SessionPolicy;
 
-/// What the child is told, and where it keeps what is said.
+/// The prompt of the child, and the place where it keeps its conversation.
 #[derive(Debug, Clone)]
 pub(crate) struct Conversation {
     /// The whole prompt: files, transcript and the caller's words.
     pub(crate) prompt: String,
     pub(crate) session: SessionPolicy,
-    /// What the caller should know about it.
+    /// The warnings about it for the caller.
     pub(crate) warnings: Vec<String>,
 }

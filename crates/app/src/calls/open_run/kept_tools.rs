@@ -15,8 +15,8 @@ const POWERSHELL: &str = "powershell";
 /// Tools of pi that it switches on by itself where they are needed.
 const BY_NEED: [&str; 2] = ["codemode", "tool_search"];
 
-/// Returns what must be changed in the tools of a session, as pi's `--tools` writes it, so that the
-/// child has the tools it would have in a new one; none if nothing must be changed.
+/// Returns the changes in the tools of a session, in the form of pi's `--tools`, so that the child
+/// has the same tools as in a new session; `None` if no change is needed.
 pub(super) fn changes(
     session: &SessionTools,
     usual: &BTreeSet<String>,
@@ -30,8 +30,8 @@ pub(super) fn changes(
         .collect();
     let wanted: BTreeSet<&String> = usual.iter().filter(|name| is_built_in(name)).collect();
     let mut changes: Vec<String> = Vec::new();
-    // Where pi's own tools are the usual ones, nothing was restricted, and what extensions and
-    // people switched off stays off.
+    // If pi's own tools are the usual ones, nothing was restricted, and the tools that extensions
+    // and people switched off stay off.
     if had != wanted {
         let of_extensions = session.ever.iter().filter(|name| {
             !is_built_in(name) && !BY_NEED.contains(&name.as_str()) && *name != FINALIZE_TOOL
@@ -47,7 +47,7 @@ pub(super) fn changes(
     (!changes.is_empty()).then(|| changes.join(","))
 }
 
-/// Returns the tools that pi's settings switch on, those of the user and then those of a project
+/// Returns the tools that pi's settings switch on: those of the user, changed by those of a project
 /// that counts.
 pub(super) fn usual_tools(agent_dir: &Path, trusted_project: Option<&Path>) -> BTreeSet<String> {
     let of_user = SettingsFile::of_user(agent_dir);

@@ -1,5 +1,5 @@
 //! Opens the runs of a call: gives each resolved task its ids, its directory, the files of its
-//! child and its record. What comes out is the plan that the engine runs.
+//! child and its record. The result is the plan that the engine runs.
 
 mod child_extension;
 mod conversation;

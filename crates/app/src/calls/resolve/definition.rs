@@ -1,4 +1,4 @@
-//! Finds the definition of a task, and what it asks for.
+//! Finds the definition of a task, and its changes to the plan.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::calls::next_steps::Door;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 
-/// Why a definition is not used: a fault of the call, or of the task alone.
+/// The reason why a definition is not used: a fault of the call, or of the task alone.
 pub(super) enum Unusable {
     Call(CommandError),
     Task(Refusal),
@@ -40,14 +40,14 @@ pub(super) fn find_definition<'a>(
     })
 }
 
-/// Fails if there is no definition of this name, and says how to get one.
+/// Fails if there is no definition of this name, with advice on getting one.
 pub(crate) fn check_definition(
     name: &str,
     asker: Asker,
     configuration: &Configuration,
     door: Door,
 ) -> Result<(), CommandError> {
-    // Its folder may be one that only the settings name.
+    // Its folder may be named only in the settings.
     configuration.check()?;
     let Err(refusal) = find_definition(name, asker, configuration, door) else {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn check_definition(
     let is_there = configuration.catalogue.warnings().iter();
     let is_unusable = is_there.clone().any(|warning| warning.keeps_out(name));
     if is_unusable || ignored.any(|(definition, _)| definition.name == name) {
-        // It is there already, and what it waits for has been said.
+        // The definition exists, and the error already says what it waits for.
         return Err(error);
     }
     let known = configuration.catalogue.effective(asker);
@@ -72,7 +72,7 @@ pub(crate) fn check_definition(
     Err(error.hint(door.how_to_get_a_definition()))
 }
 
-/// Returns what a definition asks for, for a task that this kind of child does in `cwd`.
+/// Returns the changes of a definition, for a task that this kind of child does in `cwd`.
 pub(super) fn patch_of(
     definition: &Definition,
     runner: Runner,
@@ -106,7 +106,7 @@ pub(super) fn patch_of(
     Ok(patch)
 }
 
-/// Returns what an answer says about the definition of a task.
+/// Returns the facts about the definition of a task, for its answer.
 pub(super) fn used(definition: &Definition) -> UsedDefinition {
     UsedDefinition {
         name: definition.name.clone(),
@@ -126,7 +126,7 @@ fn resolved_skills(
     }
     let ours = configuration.skills_of_task(&caller.places, cwd);
     let found = match &caller.pi {
-        // Those of pi come first. It knows nothing of the directory that PI_AGENT_DIR names.
+        // The skills of pi come first. Pi knows nothing of the directory that PI_AGENT_DIR names.
         Some(pi) => {
             let of_pi = Skills::of_pi(&pi.skills, caller.places.real_project());
             Cow::Owned(Skills::from_list(of_pi.iter().chain(ours.iter()).cloned()))

@@ -1,4 +1,4 @@
-//! Which model a task asks for.
+//! Finds the model that a task asks for.
 
 use pi_subagents_delegation::{Definition, Dialect, ModelChoice, Refusal, Runner, ThinkingLevel};
 
@@ -8,13 +8,13 @@ use crate::calls::caller::CallingPi;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChosenModel {
     pub(crate) choice: ModelChoice,
-    /// As the call or the definition writes it, or as the calling pi names its own.
+    /// The name in the call or the definition, or the calling pi's name for its own model.
     pub(crate) requested: Option<String>,
-    /// As provider/id where that is known.
+    /// The name as provider/id, if it is known.
     pub(crate) resolved: Option<String>,
 }
 
-/// What the model of a task is chosen from.
+/// The sources from which the model of a task is chosen.
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
     /// The model that the call names.
@@ -22,15 +22,16 @@ pub(super) struct Sources<'a> {
     pub(super) definition: Option<&'a Definition>,
     /// The pi that calls.
     pub(super) pi: Option<&'a CallingPi>,
-    /// The model that children have by default, as provider/id, if one is set.
+    /// The default model of children, as provider/id, if one is set.
     pub(super) default_model: Option<&'a str>,
-    /// Which kind of child is to do the work.
+    /// The kind of child that is to do the work.
     pub(super) runner: Runner,
 }
 
 impl ChosenModel {
-    /// Chooses the wished one, else the definition's, else what its dialect says: a prompt asks
-    /// the caller's own model, a preset must name one, and otherwise the child has its default.
+    /// Chooses the wished model, else the definition's, else by the rule of its dialect: a prompt
+    /// asks the caller's own model, a preset must name a model, and otherwise the child has its
+    /// default.
     pub(super) fn choose(sources: Sources<'_>) -> Result<Self, Refusal> {
         let Sources {
             wished,
@@ -64,9 +65,9 @@ impl ChosenModel {
         }
     }
 
-    /// Chooses a model of a provider: the caller's or the default one if it is of that provider,
-    /// else the first that the caller's pi lists. The embedded agent knows which it can ask; pi
-    /// refuses a provider alone.
+    /// Chooses a model of a provider: the caller's or the default model if it belongs to that
+    /// provider, else the first that the caller's pi lists. The embedded agent chooses by itself;
+    /// pi refuses a provider alone.
     fn of_provider(
         definition: &Definition,
         provider: &str,
@@ -113,7 +114,7 @@ impl ChosenModel {
                     Some(_) => model.to_owned(),
                     None => resolved.clone(),
                 }),
-                // A flag would beat what the pattern says.
+                // A flag would beat the level in the pattern.
                 thinking: thinking.filter(|_| level.is_none()),
             },
             requested: Some(requested),
@@ -164,8 +165,8 @@ impl ChosenModel {
     }
 }
 
-/// Finds a model by its whole name, or by an id that only one provider has. What matches nothing is
-/// left to the child, which knows patterns and may know more models.
+/// Finds a model by its whole name, or by an id that only one provider has. A name that matches
+/// nothing is left to the child, which knows patterns and may know more models.
 fn resolve<'a>(name: &str, models: &'a [String]) -> Option<&'a str> {
     if let Some(exact) = models.iter().find(|model| *model == name) {
         return Some(exact);
@@ -179,7 +180,7 @@ fn resolve<'a>(name: &str, models: &'a [String]) -> Option<&'a str> {
     }
 }
 
-/// Returns the provider a model belongs to, as far as its name says it.
+/// Returns the provider of a model, as far as its name has one.
 pub(crate) fn provider_of(model: &ModelChoice) -> Option<&str> {
     let ModelChoice::Named {
         provider, model, ..
@@ -272,7 +273,7 @@ mod tests {
         })
     }
 
-    /// Returns what was asked for and what came of it.
+    /// Returns the requested and the chosen model.
     fn names(chosen: Result<ChosenModel, Refusal>) -> String {
         match chosen {
             Ok(chosen) => format!(

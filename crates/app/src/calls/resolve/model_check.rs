@@ -1,7 +1,8 @@
-//! Checks the model of a task before anything starts, as far as files tell.
+//! Checks the model of a task before anything starts, as far as files show it.
 //!
-//! The embedded agent knows no more than the files do, so what they do not know is refused here. A
-//! pi may have providers of its extensions: there a doubt is a warning, and pi itself refuses.
+//! The embedded agent knows no more than the files do, so a model that they do not know is refused
+//! here. A pi may have providers of its extensions: for a pi a doubt is a warning, and pi itself
+//! refuses.
 
 use std::cell::OnceCell;
 
@@ -27,15 +28,15 @@ impl<'a> ModelChecks<'a> {
         }
     }
 
-    /// Returns what is odd about `models.json`, if a task needs it.
+    /// Returns the problems of `models.json`, if a task needs the file.
     pub(super) fn file_warnings(&self) -> &[String] {
         self.catalogue
             .get()
             .map_or(&[][..], ModelCatalogue::warnings)
     }
 
-    /// Checks the model of a task: warnings, or why there will be no run. `definition` is the one
-    /// that chose the model, if one did.
+    /// Checks the model of a task. Returns warnings, or the reason why there will be no run.
+    /// `definition` is the definition that chose the model, if one did.
     pub(super) fn check(
         &self,
         chosen: &ChosenModel,
@@ -66,7 +67,7 @@ impl<'a> ModelChecks<'a> {
         definition: Option<&Definition>,
     ) -> Result<Vec<String>, Unusable> {
         if asked.provider.is_none() && asked.model.is_none() {
-            // Its session may have a model, and its settings may. It says so itself if not.
+            // Its session or its settings may have a model. If not, the child says so itself.
             return Ok(Vec::new());
         }
         match self.catalogue().check(asked) {
@@ -80,7 +81,8 @@ impl<'a> ModelChecks<'a> {
         }
     }
 
-    /// Says which provider was probably meant by one that neither we nor the calling pi know.
+    /// Suggests the provider that was probably meant by a name that neither we nor the calling pi
+    /// know.
     fn doubt(&self, choice: &ModelChoice) -> Option<String> {
         let provider = provider_of(choice)?;
         if self.is_known(provider) {
@@ -89,8 +91,8 @@ impl<'a> ModelChecks<'a> {
         self.catalogue().unknown_provider(provider)
     }
 
-    /// Names the default model of the settings where its provider is unknown: a pi that chooses by
-    /// itself would ask another provider without a word, and one that is told to refuses.
+    /// Names the default model of the settings if its provider is unknown: a pi that chooses by
+    /// itself would ask another provider without a word, and a pi that gets the name refuses it.
     pub(super) fn insist_on_default(
         &self,
         chosen: ChosenModel,

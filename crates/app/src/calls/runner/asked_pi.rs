@@ -1,4 +1,4 @@
-//! Asks a pi for its version, which shows that it starts, and remembers what it said.
+//! Asks a pi for its version, which shows that it starts, and remembers the answer.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -20,22 +20,22 @@ use super::Asking;
 use super::version::Version;
 use crate::places::Places;
 
-/// How long a program may take to print its version.
+/// The time that a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How many bytes of what it prints are looked at.
+/// The number of bytes of its output that are looked at.
 const MOST_SAID: usize = 4096;
 
-/// How many bytes are read at once.
+/// The number of bytes that are read at once.
 const AT_ONCE: usize = 16 << 10;
 
-/// How many bytes the file of the remembered version may have.
+/// The size of the largest file with a remembered version.
 const LARGEST_FILE: u64 = 4096;
 
-/// How many characters of its last words an error repeats.
+/// The number of characters of its last words that an error repeats.
 const MOST_REPEATED: usize = 300;
 
-/// Two files that decide whether pi starts and which version it is: its own and that of Node.
+/// The two files that decide whether pi starts and which version it is: its own and that of Node.
 /// Asking pi takes most of a second, so it is asked again only when one of them has changed.
 #[derive(Serialize, Deserialize, PartialEq)]
 struct KnownPi {
@@ -114,8 +114,8 @@ fn ask_version(path: &Path) -> Result<String, String> {
     judge(path, status, &said)
 }
 
-/// Reads what the program prints until it ends, and returns how it ended; none if it took too long
-/// and was ended.
+/// Reads the output of the program until it ends, and returns its status; `None` if it took too
+/// long and was ended.
 fn listen(asked: &mut Child) -> io::Result<(Option<ExitStatus>, String)> {
     let deadline = Instant::now() + PATIENCE;
     let process = pidfd_open(Pid::from_child(asked), PidfdFlags::empty())?;
@@ -157,12 +157,12 @@ fn wait(process: &OwnedFd, outputs: [&Output; 2], longest: Duration) -> io::Resu
     }
 }
 
-/// What a program prints. It is read as it comes, because a program whose output nobody reads does
-/// not end, and without waiting, because a process that outlives the program may hold it open.
+/// The output of a program. It is read as it comes, because a program whose output nobody reads
+/// does not end, and without waiting, because a process that outlives the program may hold it open.
 struct Output {
     /// None when nothing more comes.
     pipe: Option<File>,
-    /// The beginning of what was printed.
+    /// The beginning of the output.
     said: Vec<u8>,
 }
 
@@ -178,7 +178,7 @@ impl Output {
         })
     }
 
-    /// Reads what is there, and keeps its beginning.
+    /// Reads the present output, and keeps its beginning.
     fn read(&mut self) -> io::Result<()> {
         let Some(pipe) = &mut self.pipe else {
             return Ok(());
@@ -219,7 +219,7 @@ fn judge(path: &Path, status: Option<ExitStatus>, said: &str) -> Result<String, 
         .ok_or_else(|| format!("{path} --version printed no version"))
 }
 
-/// Returns the line that most likely says what went wrong: the first with the word "error", or the
+/// Returns the line that most likely explains the failure: the first with the word "error", or the
 /// last one.
 fn last_words(said: &str) -> String {
     let mut lines = said.lines().filter(|line| !line.trim().is_empty());

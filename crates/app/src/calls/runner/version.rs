@@ -7,7 +7,7 @@ use std::fmt;
 pub(super) struct Version(pub(super) u32, pub(super) u32, pub(super) u32);
 
 impl Version {
-    /// Reads what pi prints, such as `1.5.0`; what follows the numbers is passed over.
+    /// Reads pi's output, such as `1.5.0`; the text after the numbers is skipped.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.splitn(3, '.');
         let major = numbers.next()?.parse().ok()?;

@@ -5,19 +5,19 @@ use pi_subagents_delegation::text;
 /// With fewer rows a pane cannot be read.
 const READABLE: usize = 8;
 
-/// What tmux is asked of each pane, in this order.
+/// The fields of each pane that tmux is asked for, in this order.
 pub(super) const FORMAT: &str = "#{pane_id} #{pane_height} #{window_zoomed_flag} #{window_id}";
 
-/// Where a pane is opened.
+/// The place where a pane is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// Beside the caller's pane, which gives half of its width.
     Beside,
-    /// Below this one; the rows of all of ours are spread evenly.
+    /// Below this pane; the rows of all our panes are spread evenly.
     Below(String),
-    /// In a window of its own after this one, which one pane has for itself and keeps.
+    /// In a window of its own after this window, in which a zoomed pane stays zoomed.
     WindowAfter(String),
-    /// Nowhere: nobody could read it.
+    /// Nowhere, because nobody could read it.
     NoRoom,
 }
 
@@ -29,10 +29,10 @@ struct Pane<'a> {
     window: &'a str,
 }
 
-/// Chooses the place of the next pane, given what tmux listed and which panes are ours.
+/// Chooses the place of the next pane from tmux's list and from our panes in it.
 pub(super) fn place(listed: &str, caller: &str, ours: &[String]) -> Place {
     let panes: Vec<Pane<'_>> = listed.lines().filter_map(pane).collect();
-    // One that is over has closed its pane; where somebody has zoomed, nothing is split.
+    // A pane whose run is over is closed; a window that somebody has zoomed is not split.
     let open: Vec<&Pane<'_>> = panes
         .iter()
         .filter(|pane| !pane.is_zoomed && ours.iter().any(|our| our == pane.id))

@@ -1,5 +1,5 @@
 //! The background family: `background_agent`, which hands a task to a detached process, and
-//! `background_agent_status`, which tells what became of it.
+//! `background_agent_status`, which reports its state.
 
 mod spawn;
 mod status;

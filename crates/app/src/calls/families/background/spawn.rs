@@ -51,7 +51,7 @@ pub(crate) async fn spawn(
 }
 
 impl Spawned {
-    /// Makes what `spawn --json` prints: the row of the run, with counts and warnings.
+    /// Makes the output of `spawn --json`: the row of the run, with counts and warnings.
     pub(crate) fn json(&self) -> Value {
         self.json_of(&self.row)
     }

@@ -18,7 +18,7 @@ use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
 use crate::runs::session_runs::SessionRuns;
 
-/// How many rows a model is shown; the counts tell of all.
+/// The number of rows that a model gets; the counts are about all runs.
 const MOST_ROWS: usize = 50;
 
 /// Lists the background runs: inside pi those of its session, else all of this user.

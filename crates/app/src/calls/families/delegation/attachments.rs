@@ -50,7 +50,7 @@ pub(crate) struct FileLines {
     tail: Option<usize>,
 }
 
-/// By hand, because an untagged enum would lose where the error was.
+/// Written by hand, because an untagged enum would lose the place of the error.
 impl<'de> Deserialize<'de> for FileSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct PathOrLines;
@@ -111,8 +111,8 @@ impl FileLines {
     }
 }
 
-/// Puts files before a prompt. In the place of a file that cannot be read stands a note for the
-/// child; also returns these notes, for the caller.
+/// Puts files before a prompt. A file that cannot be read is replaced by a note for the child;
+/// these notes are also returned, for the caller.
 pub(super) fn with_files(files: &[FileSpec], cwd: &Path, prompt: &str) -> (String, Vec<String>) {
     let mut whole = String::new();
     let mut problems = Vec::new();
@@ -134,7 +134,7 @@ fn section(file: &FileSpec, content: &str) -> String {
     format!("=== {} ===\n{content}{newline}\n", file.path().display())
 }
 
-/// Reads what is wanted of a file, or says what is wrong with it in the documented words.
+/// Reads the wanted lines of a file, or returns its problem in the documented words.
 fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
     let path = cwd.join(file.path());
     let opened = match open_own(&path) {

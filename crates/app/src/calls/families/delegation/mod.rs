@@ -1,4 +1,4 @@
-//! The delegation family: `delegate_to_subagents` and what belongs to it.
+//! The delegation family: `delegate_to_subagents` and its companions.
 
 mod answer;
 mod attachments;

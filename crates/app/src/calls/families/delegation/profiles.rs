@@ -10,7 +10,7 @@ use crate::calls::next_steps::Door;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
 
-/// Lists all definitions the caller can use, and says what was ignored.
+/// Lists all definitions the caller can use, with notices about the ignored ones.
 pub(crate) fn profiles(
     service: &CallService,
     arguments: &Value,

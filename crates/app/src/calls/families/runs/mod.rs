@@ -1,6 +1,6 @@
 //! The tool for runs that are under way: `subagent_runs` lists them, waits for them, stops and
-//! steers them. It is for callers without a command line and without anybody who tells them of
-//! an end, which is why only the MCP door has it.
+//! steers them. It is for callers without a command line and without notices about the end of a
+//! run, so only the MCP door has it.
 
 mod act;
 mod known;

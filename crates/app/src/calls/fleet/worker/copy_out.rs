@@ -14,7 +14,7 @@ use tracing::warn;
 
 use crate::runs::follow::FileChanges;
 
-/// The pause after a file has changed: what is written within it goes out together.
+/// The pause after a file has changed. Everything that is written within it goes out together.
 const TOGETHER: Duration = Duration::from_millis(20);
 
 /// The record of a run on its way out. It stops when this is dropped.
@@ -24,9 +24,9 @@ pub(super) struct CopyOut {
     directory: PathBuf,
 }
 
-/// What the sender is told.
+/// The orders for the sender.
 enum CopyOrder {
-    /// Send everything, and say how long each file is.
+    /// Send everything, and report the length of each file.
     Finish(oneshot::Sender<Result<BTreeMap<String, u64>, SendError>>),
     /// Send a file again from a place on.
     Resend { file: String, at: u64 },
@@ -56,14 +56,14 @@ impl CopyOut {
             .unwrap_or_else(|_| Err(SendError::Refused("the sender has ended".to_owned())))
     }
 
-    /// Sends nothing more: what the run leaves now is not its record.
+    /// Sends nothing more: files that the run leaves now are not its record.
     pub(super) fn stop(&self) {
         self.sending.abort();
     }
 
     /// Returns how long each file is on this machine, whether it was sent or not.
     pub(super) fn lengths(&self) -> BTreeMap<String, u64> {
-        // What cannot be read cannot be missed.
+        // A directory that cannot be read counts as one without files.
         let opened = Directory::open_plain(&self.directory);
         opened
             .and_then(|directory| record_lengths(&directory))
@@ -113,7 +113,7 @@ async fn send(mut sender: RecordSender, files: FileChanges, mut orders: mpsc::Re
         let sent = sender.send_all().await;
         match (order, sent) {
             (Some(CopyOrder::Finish(done)), sent) => {
-                // Whoever wanted to know may have been fenced meanwhile.
+                // The asker may have been fenced meanwhile.
                 _ = done.send(sent.map(|()| sender.sizes()));
             }
             (Some(CopyOrder::Resend { .. }) | None, Ok(())) => {}

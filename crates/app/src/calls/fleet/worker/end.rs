@@ -1,4 +1,4 @@
-//! How a run ended, as the fleet is told.
+//! The end of a run, in the form of the fleet.
 
 use std::collections::BTreeMap;
 
