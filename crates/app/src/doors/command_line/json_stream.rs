@@ -18,9 +18,9 @@ struct StreamedEvent<'a> {
     run_id: &'a str,
     session_id: &'a str,
     name: &'a str,
-    /// When it was seen, to the millisecond.
+    /// The time at which it was seen, to the millisecond.
     at: String,
-    /// As it stands in `events.jsonl`.
+    /// The same text as in `events.jsonl`.
     event: &'a RawValue,
 }
 

@@ -1,4 +1,4 @@
-//! The record of a run as a log: a time, a word for what happened, and what was said.
+//! The record of a run as a log: a time, a word for the event, and its text.
 
 use pi_subagents_delegation::{Timestamp, text};
 use pi_subagents_windows::{Line, Role, markdown, wrap};
@@ -6,13 +6,13 @@ use pi_subagents_windows::{Line, Role, markdown, wrap};
 use super::sheet::Sheet;
 use super::told::Told;
 
-/// How many lines of what a tool answered are shown; `session` and `events` have all of them.
+/// The number of lines of a tool's answer that are shown; `session` and `events` have all of them.
 const RESULT_LINES: usize = 10;
 
-/// How wide a label is, with the gap behind it.
+/// The width of a label, with the gap behind it.
 const LABEL: usize = 11;
 
-/// Returns what happened as lines of a log. What is long goes on below its words.
+/// Returns an event as lines of a log. A long text goes on below its first words.
 pub(crate) fn log_lines(told: &Told, at: Timestamp, now: Timestamp, sheet: &Sheet) -> Vec<Line> {
     let time = sheet.time(at, now);
     let label = format!("{:width$}", told.label, width = LABEL);
@@ -40,7 +40,7 @@ pub(crate) fn log_lines(told: &Told, at: Timestamp, now: Timestamp, sheet: &Shee
     lines
 }
 
-/// Returns the words as rows of this width; a pipe has none.
+/// Returns the words as rows of this width; a pipe has no width.
 fn body(told: &Told, columns: Option<usize>) -> Vec<Line> {
     if let Some(columns) = columns.filter(|_| told.is_markdown) {
         return markdown::render(&told.words, columns);
@@ -70,7 +70,7 @@ fn body(told: &Told, columns: Option<usize>) -> Vec<Line> {
     if hidden > 0 {
         let note = format!("… {}", text::count(hidden, "more line"));
         shown.push(Line::new(Role::Muted, &note));
-        // The reason of a failure stands at the end of the output.
+        // The reason of a failure is at the end of the output.
         let reason = words
             .trim_end()
             .lines()

@@ -1,7 +1,7 @@
-//! A conversation as one Markdown document, which nothing that was said can break.
+//! A conversation as one Markdown document, which no message can break.
 //!
-//! What people and models wrote stands in quotations: a fence or a tag that somebody opened ends
-//! with the quotation, and images of theirs are written as links, because a file that is opened must
+//! The texts of people and models stand in quotations: a fence or a tag that somebody opened ends
+//! with the quotation, and their images are written as links, because a file that is opened must
 //! not call anybody. Calls and answers of tools stand between fences that are longer than any in
 //! them, folded behind one line each.
 
@@ -16,10 +16,10 @@ use super::read_conversation::{ReadConversation, ReadRun};
 use super::told::Told;
 use crate::runs::happened::{Happened, What};
 
-/// How much of a task stands in the title.
+/// The number of characters of a task in the title.
 const TITLE_CHARACTERS: usize = 80;
 
-/// How much of a call stands in the line that is always seen.
+/// The number of characters of a call in the line that is always seen.
 const SUMMARY_CHARACTERS: usize = 100;
 
 /// Writes a conversation as Markdown.
@@ -38,7 +38,7 @@ fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
         _ = writeln!(page, "- **{label}:** {}", inline_code(&words));
     }
     _ = write!(page, "\n## Task\n\n{}\n## Conversation\n", quoted(&task));
-    // The first prompt is the task, which stands above.
+    // The first prompt is the task, which is above.
     let prompt = run
         .happened
         .iter()
@@ -53,7 +53,7 @@ fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
     page
 }
 
-/// Returns the name of a task and the first words of it, with nothing that Markdown would read.
+/// Returns the name of a task and its first words, without characters that Markdown would read.
 fn title(name: &str, task: &str) -> String {
     let task = text::cut_characters(&text::one_line(task), TITLE_CHARACTERS);
     escaped(&format!("{}: {task}", text::one_line(&text::clean(name))))
@@ -83,8 +83,7 @@ fn facts(run: &ReadRun, zone: &TimeZone) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// Writes something that happened; the task stands above, and the life of a child is no part of a
-/// conversation.
+/// Writes an event. The task is above, and the life of a child is no part of a conversation.
 fn entry(happened: &Happened, run: &ReadRun, zone: &TimeZone) -> Option<String> {
     let told = Told::of(&happened.what, &run.summary);
     let time = time_of_day(happened.at, zone);
@@ -120,7 +119,7 @@ fn entry(happened: &Happened, run: &ReadRun, zone: &TimeZone) -> Option<String> 
     }
 }
 
-/// Folds something behind one line.
+/// Folds a text behind one line.
 fn folded(line: &str, time: &str, content: &str) -> String {
     let line = escaped_html(&text::one_line(&text::clean(line)));
     format!("\n<details><summary>{line}, {time}</summary>\n\n{content}\n</details>\n")

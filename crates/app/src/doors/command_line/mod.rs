@@ -1,4 +1,4 @@
-//! The command line: what can be typed, what is printed, and how runs are shown on a terminal.
+//! The command line: the commands, their output, and the view of runs on a terminal.
 
 pub(crate) mod cli;
 pub(crate) mod commands;

@@ -1,4 +1,4 @@
-//! Shows what is longer than the screen in the person's own pager.
+//! Shows a text that is longer than the screen in the person's own pager.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -8,10 +8,10 @@ use crate::places::Places;
 /// Leaves colours as they are, and ends at once if everything fits.
 const USUAL: &str = "less -FR";
 
-/// The code by which a shell says that it found no pager.
+/// The exit code of a shell that found no pager.
 const NOT_FOUND: i32 = 127;
 
-/// Shows a painted text in the pager of the user. Returns whether there was one to show it.
+/// Shows a painted text in the pager of the user. Returns whether there was a pager.
 pub(crate) fn show(text: &str, places: &Places) -> bool {
     let pager = places
         .variable("PAGER")

@@ -44,7 +44,7 @@ pub(crate) struct SessionJson<'a> {
     warnings: Vec<String>,
 }
 
-/// How much is read for the id of a run.
+/// The part of a conversation that is read for the id of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// The whole conversation that the run belongs to.
@@ -53,7 +53,7 @@ pub(crate) enum Scope {
     Meant,
 }
 
-/// Reads the conversation that an id stands for; `command` is what is typed to name a run.
+/// Reads the conversation of an id; `command` returns the command that names a run.
 pub(crate) fn read_conversation(
     places: &Places,
     id: &str,
@@ -104,7 +104,7 @@ impl ReadConversation {
         self.session.id()
     }
 
-    /// Prints notes about what is missing, and whether more will come.
+    /// Prints notes about missing parts, and whether more will come.
     pub(crate) fn note_state(&self, printer: Printer) {
         let session = &self.session;
         for line in session.missing().into_iter().chain(session.more_to_come()) {
@@ -146,7 +146,8 @@ fn read_run(run: &IndexedRun, history: &RunHistory) -> Result<ReadRun, RecordErr
     })
 }
 
-/// Returns what the result knows and the events do not: a full disk may have cost their end.
+/// Returns the facts that the result has and the events do not: a full disk may have cost the end
+/// of the events.
 fn added_end(summary: &mut RunSummary, history: &RunHistory, run: &IndexedRun) -> Vec<Happened> {
     let at = history.summary.ended_at.unwrap_or(run.accepted_at);
     let mut added = Vec::new();

@@ -9,7 +9,7 @@ use pi_subagents_delegation::Timestamp;
 /// A time in the past, as a person writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
-    /// So long ago.
+    /// This time ago.
     Ago(Duration),
     /// At this time.
     At(Timestamp),

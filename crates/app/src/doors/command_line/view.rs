@@ -18,7 +18,7 @@ use crate::locale;
 use crate::places::Places;
 use crate::print::Printer;
 
-/// The size of a terminal that does not report one.
+/// The size of a terminal that does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.
@@ -86,7 +86,7 @@ fn output(places: &Places) -> Box<dyn Write + Send> {
 /// Draws the windows again as soon as their terminal has another size: until then it shows lines
 /// that it has wrapped.
 async fn redraw_when_resized(redraw: Redraw) {
-    // Where the signal cannot be had, the next second brings the next frame.
+    // If the signal cannot be had, the next second brings the next frame.
     let Ok(mut resized) = signal(SignalKind::window_change()) else {
         return;
     };

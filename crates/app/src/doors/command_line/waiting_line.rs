@@ -1,4 +1,4 @@
-//! The line on a terminal that says what `wait` waits for.
+//! The line on a terminal with the runs that `wait` waits for.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::print::Printer;
 use crate::runs::row::{RowTotals, RunRow};
 use crate::runs::under_way::UnderWay;
 
-/// How many names are told; the rest is counted.
+/// The number of names that are shown; the rest is counted.
 const MOST_NAMES: usize = 3;
 
 /// One line on stderr that is drawn again and again. It is nowhere but on a terminal.
@@ -36,7 +36,8 @@ impl WaitingLine {
         })
     }
 
-    /// Draws the line in place of the last one. `open` are the runs that are not over, of `all`.
+    /// Draws the line in place of the last one. `open` are the runs that are not over, and `all` is
+    /// the number of all runs.
     pub(crate) fn draw(&mut self, open: &[IndexedRun], all: usize) {
         let now = Timestamp::now();
         let elapsed = Duration::try_from(now.duration_since(self.began)).unwrap_or_default();

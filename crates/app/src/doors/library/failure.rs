@@ -1,4 +1,4 @@
-//! Why a team could not do what it was asked.
+//! The errors of a team.
 
 use std::error::Error;
 use std::fmt;
@@ -21,11 +21,11 @@ use crate::error::{CommandError, Kind};
 /// ```
 pub struct TeamError(CommandError);
 
-/// What kind of failure it was.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TeamErrorKind {
-    /// What was asked for makes no sense, such as a call without tasks.
+    /// The request makes no sense, such as a call without tasks.
     Usage,
     /// Something that was named is not there, such as the binary.
     NotFound,
@@ -34,7 +34,7 @@ pub enum TeamErrorKind {
 }
 
 impl TeamError {
-    /// Returns what kind of failure it was.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> TeamErrorKind {
         match self.0.kind() {
             Kind::Usage => TeamErrorKind::Usage,

@@ -51,7 +51,7 @@ impl TeamOptions {
     }
 
     /// Sets the `pi-subagents` binary, which looks after every sub-agent and is also the embedded
-    /// agent; else what `PI_SUBAGENTS_BIN` names, else the one on `PATH`.
+    /// agent. By default it is the one that `PI_SUBAGENTS_BIN` names, else the one on `PATH`.
     pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
         self.binary = Some(binary.into());
         self
@@ -63,7 +63,8 @@ impl TeamOptions {
         self
     }
 
-    /// Sets which kind of sub-agent does the work; else what a definition or the settings say.
+    /// Sets the kind of sub-agent that does the work. By default a definition or the settings
+    /// decide.
     pub fn runner(mut self, runner: RunnerChoice) -> Self {
         self.runner = Some(runner);
         self
@@ -88,14 +89,14 @@ impl TeamOptions {
         self
     }
 
-    /// Sets the only tools of all sub-agents; else what a definition says, else the usual ones. A
-    /// team with a misspelt tool does not open.
+    /// Sets the only tools of all sub-agents. By default they have the tools of their definition,
+    /// else the usual ones. A team with a misspelt tool does not open.
     pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
         self.tools = Some(tools.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Sets how many sub-agents run at once; else what the settings say.
+    /// Sets how many sub-agents run at once. By default the settings decide.
     pub fn concurrency(mut self, concurrency: NonZeroUsize) -> Self {
         self.concurrency = Some(concurrency);
         self

@@ -5,8 +5,8 @@ use pi_subagents_pi_files::BUILT_IN_TOOLS;
 
 use crate::error::CommandError;
 
-/// Fails at a name that no tool has. The extensions of a pi may bring tools that nobody knows here,
-/// so there only a slip is found.
+/// Fails at a name that no tool has. The extensions of a pi may bring tools that are unknown here,
+/// so for a pi only a slip is found.
 pub(super) fn check_tools(
     tools: &[String],
     runner: Option<RunnerChoice>,

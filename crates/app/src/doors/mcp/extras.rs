@@ -12,10 +12,10 @@ const OFFSET: &str = "offset";
 const LIMIT: &str = "limit";
 const OUTPUTS: &str = "includeOutputs";
 
-/// How much of one output stands in the answer of a call.
+/// The number of characters of one output in the answer of a call.
 const OUTPUT_CHARACTERS: usize = 20_000;
 
-/// What was asked for beside what the tool itself knows.
+/// The arguments that this door takes beside those of the tool itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Extras {
     offset: usize,
@@ -72,7 +72,7 @@ impl Extras {
         Ok(extras)
     }
 
-    /// Makes of an answer what was asked for.
+    /// Changes an answer as these arguments ask for.
     pub(super) fn apply(&self, mut answer: ToolAnswer) -> ToolAnswer {
         if self.with_outputs {
             answer.text += &outputs(&answer.details);

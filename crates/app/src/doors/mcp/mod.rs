@@ -43,14 +43,14 @@ steers it. Results come with a session id; keep it, because with it you read the
 or continue where that sub-agent ended. When you cancel a call before it is answered, its sub-agents \
 are stopped and nothing of them is left running.";
 
-/// How the tools are served.
+/// The options with which the tools are served.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct McpOptions {
-    /// How many sub-agents work at once [the settings say so otherwise].
+    /// The number of sub-agents that work at once; `None` leaves it to the settings.
     pub(crate) concurrency: Option<usize>,
-    /// After which time a call is answered at the latest.
+    /// The time after which a call is answered at the latest.
     pub(crate) answer_within: Option<Duration>,
-    /// Where to listen, instead of stdin and stdout.
+    /// The address to listen on, instead of stdin and stdout.
     pub(crate) http: Option<SocketAddr>,
 }
 

@@ -13,7 +13,7 @@ pi-subagents mcp speaks the Model Context Protocol. It waits for a client on std
 Clients start it themselves, for example:  claude mcp add pi-subagents -- pi-subagents mcp
 Ctrl-C ends it.";
 
-/// Tells on stderr what a client hides from its person.
+/// Prints on stderr the facts that a client hides from its person.
 pub(super) fn to_a_person(caller: &Caller, http: Option<SocketAddr>) {
     let printer = Printer::for_people();
     if http.is_none() && stdin().is_terminal() {
@@ -24,7 +24,7 @@ pub(super) fn to_a_person(caller: &Caller, http: Option<SocketAddr>) {
     }
 }
 
-/// Says so if the directory we work in is none that anybody works in.
+/// Returns a note if nobody would work in our directory.
 pub(super) fn no_project(places: &Places) -> Option<String> {
     let Places { cwd, home, .. } = places;
     let is_nowhere = cwd == Path::new("/") || cwd == home || *cwd == std::env::temp_dir();

@@ -7,7 +7,7 @@ use pi_subagents_mcp::{Call, CallAnswer, Question, ToolDescription, Tools};
 
 use crate::places::Places;
 
-/// Why a sub-agent gets no tools.
+/// The reason why a sub-agent gets no tools.
 pub(super) const REASON: &str = "\
 This server was started by a sub-agent (PI_SUBAGENTS_CHILD is 1). Sub-agents have no sub-agents, so it offers no tools.";
 
@@ -19,7 +19,7 @@ pub(super) fn is_for_sub_agent(places: &Places) -> bool {
         .is_some_and(|value| value == "1")
 }
 
-/// Tools for a sub-agent: none, and every call is refused with the reason.
+/// The tools for a sub-agent: it has none, and every call is refused with the reason.
 pub(super) struct NoTools;
 
 impl Tools for NoTools {

@@ -1,10 +1,10 @@
-//! How long a client waits for an answer before it gives up on a call.
+//! Decides how long a client waits for an answer before it gives up on a call.
 
 use std::time::Duration;
 
 /// Clients that give up after some minutes unless they are configured otherwise, by the names by
 /// which they introduce themselves, with the seconds after which a call of theirs is answered.
-/// What they wait is written down in `docs/mcp.md`.
+/// Their waiting times are written down in `docs/mcp.md`.
 const IMPATIENT: [(&str, u64); 5] = [
     ("codex", 240),
     ("claude-ai", 50),
@@ -13,8 +13,8 @@ const IMPATIENT: [(&str, u64); 5] = [
     ("cursor", 50),
 ];
 
-/// Returns after which time a call is answered at the latest: what the person has said, else what is
-/// known of the client.
+/// Returns the time after which a call is answered at the latest: the time that the person has set,
+/// else a time that fits the client.
 pub(super) fn patience(asked: Option<Duration>, client: Option<&str>) -> Option<Duration> {
     match asked {
         Some(Duration::ZERO) => None,
@@ -31,7 +31,7 @@ fn of_client(client: &str) -> Option<Duration> {
     known.map(|(_, seconds)| Duration::from_secs(*seconds))
 }
 
-/// Reads what a person wrote; 0 is for as long as it takes.
+/// Reads a time that a person wrote; 0 means as long as it takes.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds == 0.0 || (1.0..=86_400.0).contains(&seconds) => {

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 const SESSIONS: &str = "subagent://sessions/";
 const OUTPUT: &str = "/output";
 
-/// How many sessions are listed, the newest first.
+/// The number of sessions that are listed, the newest first.
 const MOST: usize = 100;
 
 /// Lists the results of the sessions of this client.
@@ -54,7 +54,7 @@ pub(super) fn templates() -> Vec<ResourceTemplateDescription> {
     ]
 }
 
-/// Returns the tool that reads a resource, with its arguments; none where there is no such resource.
+/// Returns the tool that reads a resource, with its arguments; `None` if there is no such resource.
 fn reading(uri: &str) -> Option<(&'static str, Value)> {
     let rest = uri.strip_prefix(SESSIONS)?;
     let (tool, session) = match rest.strip_suffix(OUTPUT) {

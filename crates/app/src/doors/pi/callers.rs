@@ -10,7 +10,7 @@ use crate::calls::next_steps::Door;
 use crate::places::Places;
 use crate::runs::session_runs::SessionRuns;
 
-/// Makes the caller of what pi tells about itself.
+/// Makes the caller from pi's facts about itself.
 pub(super) fn caller(
     told: &CallerParams,
     places: &Places,

@@ -22,14 +22,14 @@ struct Handle {
 /// One call under way; it is over when this is dropped.
 pub(super) struct Call {
     pub(super) id: String,
-    /// How its view looks.
+    /// The look of its view.
     pub(super) look: Arc<Look>,
     cancelled: watch::Receiver<bool>,
     calls: Arc<Calls>,
 }
 
 impl Calls {
-    /// Enters a call, before anything else can be said about it.
+    /// Enters a call, before any message about it can come.
     pub(super) fn begin(self: &Arc<Self>, id: &str) -> Result<Call, RpcError> {
         let mut open = self.lock();
         if open.contains_key(id) {
@@ -89,7 +89,7 @@ impl Calls {
 }
 
 impl Call {
-    /// Ends when nobody wants the answer any more.
+    /// Becomes ready when nobody wants the answer any more.
     pub(super) fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut cancelled = self.cancelled.clone();
         async move {

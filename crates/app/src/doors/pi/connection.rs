@@ -1,7 +1,7 @@
-//! The two ends of the wire: lines in, lines out, and who waits for which answer.
+//! The two ends of the wire: lines in, lines out, and the waiters for answers.
 //!
-//! Both ends are threads: a blocked read or write of a pipe must not hold up the runs, and
-//! nobody has to wait for a read when this process ends.
+//! Both ends are threads: a blocked read or write of a pipe must not hold up the runs, and this
+//! process must be able to end during a read.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead as _, Write as _};
@@ -17,13 +17,13 @@ use tracing::debug;
 use super::wire::{self, Incoming, RpcError};
 use crate::error::CommandError;
 
-/// How many lines may wait to be read by us; beyond that pi waits.
+/// The number of lines that may wait to be read by us; beyond that pi waits.
 const LINES_IN: usize = 64;
 
-/// With so many lines on their way out, whatever will be said again soon is left out.
+/// The number of lines on their way out from which on repeated messages are left out.
 const CROWDED: usize = 16;
 
-/// How long the last lines may take when we leave.
+/// The time that the last lines may take when we leave.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Our end of the wire. Clones share it.
@@ -33,7 +33,8 @@ pub(super) struct Connection {
 }
 
 struct Shared {
-    /// Unbounded: an answer must not be lost, and what comes often looks at `waiting` first.
+    /// Unbounded: an answer must not be lost, and the sender of frequent messages looks at
+    /// `waiting` first.
     outgoing: threads::Sender<String>,
     waiting: Arc<AtomicUsize>,
     asked: Mutex<Asked>,
@@ -47,7 +48,7 @@ struct Asked {
     is_closed: bool,
 }
 
-/// What comes from the other side.
+/// The lines from the other side.
 pub(super) struct Lines {
     incoming: mpsc::Receiver<Vec<u8>>,
     connection: Connection,
@@ -62,7 +63,7 @@ pub(super) fn open() -> Result<(Connection, Lines), CommandError> {
     let still_waiting = Arc::clone(&waiting);
     spawn("wire-out", move || {
         write_lines(&out, &still_waiting);
-        // Nobody may be left to hear it.
+        // The receiver may be gone.
         _ = done.send(());
     })?;
     let (sender, incoming) = mpsc::channel(LINES_IN);
@@ -107,7 +108,7 @@ fn write_lines(lines: &threads::Receiver<String>, waiting: &AtomicUsize) {
     let mut output = io::stdout().lock();
     let mut is_open = true;
     for line in lines {
-        // A reader that left is heard of by its end of stdin.
+        // If the reader has left, its end of stdin shows it.
         is_open = is_open
             && output
                 .write_all(line.as_bytes())
@@ -122,7 +123,7 @@ impl Connection {
         self.send(&wire::notification(method, params));
     }
 
-    /// Says something that will be said again soon, unless the reader is slow.
+    /// Sends a message that will be sent again soon, unless the reader is slow.
     pub(super) fn say_if_calm(&self, line: impl FnOnce() -> Option<String>) {
         if self.shared.waiting.load(Ordering::Relaxed) < CROWDED
             && let Some(line) = line()
@@ -196,7 +197,7 @@ impl Lines {
         }
     }
 
-    /// Hands an answer of pi to whoever asked. An error drops the sender, so the asker learns that
+    /// Hands an answer of pi to the asker. An error drops the sender, so the asker learns that
     /// there is no answer.
     fn answered(&self, id: u64, result: Option<Value>) {
         debug!(id, is_error = result.is_none(), "pi answered");
@@ -207,7 +208,7 @@ impl Lines {
         }
     }
 
-    /// Waits until what was said is written, if anybody reads it. All other handles are gone.
+    /// Waits until all messages are written, if anybody reads them. All other handles are gone.
     pub(super) fn finish(self) {
         let Self {
             connection,

@@ -12,7 +12,7 @@ use crate::profiles::ask::{Answer, Person, Stopped};
 /// The option that ends a choice of several.
 const GO_ON: &str = "Go on with these";
 
-/// How often somebody may choose before the choice counts as made.
+/// The number of times that somebody may choose before the choice counts as made.
 const MOST_ROUNDS: usize = 200;
 
 /// Asks from a thread of its own, while the runtime goes on.
@@ -20,7 +20,7 @@ pub(super) struct InPi {
     pub(super) link: HostLink,
     pub(super) runtime: Handle,
     pub(super) has_ui: bool,
-    /// What the next question is about.
+    /// The subject of the next question.
     pub(super) page: RefCell<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The sink of every call from pi: it remembers the runs, and gives pi an entry when one begins and
-//! one when it ends.
+//! The sink of every call from pi: it remembers the runs, and gives pi an entry when a run begins
+//! and another when it ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;

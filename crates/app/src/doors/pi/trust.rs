@@ -1,6 +1,6 @@
 //! Decides whether the files of a project are used in calls from pi.
 //!
-//! Our own decision counts first, then what pi's person said, then an answer to our question.
+//! Our own decision counts first, then that of pi's person, then an answer to our question.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ use crate::calls::caller::Caller;
 use crate::calls::trust_question::{TrustQuestion, remember};
 use crate::configuration::Configuration;
 
-/// How long a program that drives pi may think about a project; after that it is "not now".
+/// The time for which a program that drives pi may think about a project; after that it is "not
+/// now".
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The questions that were asked, each by the session and the project it was asked in.
@@ -46,8 +47,9 @@ impl TrustQuestions {
         self.asked.lock().await.remove(&asked);
     }
 
-    /// Asks about the project where the call depends on it, nobody has decided and somebody can. Returns the configuration
-    /// that was read for that, unless somebody was asked: their answer may have changed it.
+    /// Asks about the project if the call depends on it, nobody has decided and somebody can.
+    /// Returns the configuration that was read for that, unless somebody was asked: their answer
+    /// may have changed it.
     pub(super) async fn settle(
         &self,
         told: &CallerParams,
@@ -56,14 +58,14 @@ impl TrustQuestions {
         read: impl Future<Output = Option<(Arc<Configuration>, Option<TrustQuestion>)>>,
         link: &HostLink,
     ) -> Option<Arc<Configuration>> {
-        // Calls at once wait for the one answer.
+        // Simultaneous calls wait for the one answer.
         let mut asked = self.asked.lock().await;
         let project = caller.places.project.as_path();
         let (configuration, question) = read.await?;
         let Some(question) = question.filter(|question| question.concerns(arguments)) else {
             return Some(configuration);
         };
-        // In its terminal pi has asked by itself: what it does not trust now was refused.
+        // In its terminal pi has asked by itself: a project that it does not trust now was refused.
         let was_refused = told.mode == "tui" && told.has_trust_question && !told.trusted;
         if !told.has_ui || was_refused || !question.may_be_asked(&caller.places) {
             return Some(configuration);

@@ -8,24 +8,24 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tracing::debug;
 
-/// The version of these messages; the shim refuses a host of another one. It is raised whenever a
-/// change makes a shim and a host of different versions misunderstand each other.
+/// The version of these messages; the shim refuses a host with another version. It is raised
+/// whenever a change makes a shim and a host of different versions misunderstand each other.
 pub(crate) const PROTOCOL: u32 = 1;
 
 /// A line that is not JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
 /// JSON that is no request, notification or response.
 pub(super) const INVALID_REQUEST: i32 = -32600;
-/// A method nobody knows.
+/// An unknown method.
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 /// Parameters that do not fit the method.
 pub(super) const INVALID_PARAMS: i32 = -32602;
 /// A bug of ours.
 pub(super) const INTERNAL_ERROR: i32 = -32603;
-/// A tool or command that could not do its job; the message says why.
+/// A tool or command that could not do its job; the message gives the reason.
 pub(super) const FAILED: i32 = -32000;
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Debug)]
 pub(super) struct RpcError {
     pub(super) code: i32,
@@ -72,7 +72,7 @@ struct Envelope {
 }
 
 impl Incoming {
-    /// Logs which method is called, without what it is given.
+    /// Logs the method that is called, without its parameters.
     pub(super) fn log(&self) {
         match self {
             Self::Request { id, method, .. } => debug!(%id, method, "pi asks"),
@@ -81,7 +81,7 @@ impl Incoming {
         }
     }
 
-    /// Reads a line; what cannot be read is answered with the error and the id that it has.
+    /// Reads a line; a line that cannot be read is answered with the error and its id.
     pub(super) fn parse(line: &[u8]) -> Result<Self, (Value, RpcError)> {
         let value: Value = serde_json::from_slice(line).map_err(|error| {
             let message = format!("the line is not JSON: {error}");
@@ -198,7 +198,7 @@ pub(super) fn params<T: for<'de> Deserialize<'de>>(value: Value) -> Result<T, Rp
     })
 }
 
-/// What the shim tells about whoever calls.
+/// The shim's facts about the caller.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallerParams {
@@ -233,7 +233,7 @@ pub(super) struct SkillParams {
     pub(super) description: String,
 }
 
-/// How pi was started.
+/// The command with which pi was started.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PiParams {

@@ -1,4 +1,4 @@
-//! Where the page of this user is served, so that a second call finds the first.
+//! The address at which the page of this user is served, so that a second call finds the first.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::places::Places;
 use crate::token_file::token_in;
 
-/// How long the file with the address may be.
+/// The length of the longest file with the address.
 const LONGEST: u64 = 4096;
 
 /// The secrets with which the page is opened.
@@ -47,7 +47,7 @@ impl Secrets {
         }
     }
 
-    /// Returns the address for a browser. What stands behind the `#` never reaches a server.
+    /// Returns the address for a browser. The part behind the `#` never reaches a server.
     pub(super) fn url(&self, port: u16, power: Power, further: &str) -> String {
         let token = match power {
             Power::Full => &self.full,
@@ -71,7 +71,7 @@ impl Address {
         }
     }
 
-    /// Returns the page that is served already, if there is one whose process is alive.
+    /// Returns the page that is served already, if its process is alive.
     pub(super) fn read(places: &Places) -> Option<Self> {
         let content = read_own_text(&file(places), LONGEST).ok()?;
         Self::parse(&content).filter(|address| address.server.is_alive())
@@ -108,7 +108,7 @@ impl Address {
         )
     }
 
-    /// Removes what was written down, unless another process has written its own address since.
+    /// Removes the file with the address, unless another process has written its own address since.
     pub(super) fn forget(&self, places: &Places) {
         if Self::read(places) == Some(*self) {
             // A file that stays names a process that is gone, which everybody sees.

@@ -1,4 +1,4 @@
-//! A run under way, as a tab follows it: what it has used, what it does, and where its time goes.
+//! A run under way, as a tab follows it: its usage, its present activity, and its spans.
 
 use pi_subagents_delegation::{PartialMessage, RunSummary, Status, Timestamp};
 use pi_subagents_sessions::{IndexedRun, RecordTail};
@@ -13,7 +13,7 @@ use crate::runs::spans::{Span, Spans};
 /// About how much of a record is read at a time.
 const PIECE: usize = 256 << 10;
 
-/// How wide the line is that says what a run does.
+/// The width of the line with the present activity of a run.
 const COLUMNS: usize = 160;
 
 /// A run that is followed.
@@ -41,9 +41,9 @@ impl OpenRun {
         }
     }
 
-    /// Reads what was written since the last time.
+    /// Reads the events since the last time.
     pub(super) fn read(&mut self) {
-        // A record that cannot be read tells nothing new; the index tells its end.
+        // A record that cannot be read has no news; the index has its end.
         while let Ok(events) = self.tail.next(PIECE) {
             if events.is_empty() {
                 return;
@@ -58,7 +58,7 @@ impl OpenRun {
         }
     }
 
-    /// Takes what its model is writing.
+    /// Takes the partial message of its model.
     pub(super) fn take_partial(&mut self, message: PartialMessage) {
         if self.window.show_partial(message) {
             self.last_at = Some(Timestamp::now());
@@ -78,7 +78,7 @@ impl OpenRun {
         Some(listed(&self.run, self.row(), Some(&doing)))
     }
 
-    /// Returns the row of the run as it stands.
+    /// Returns the present row of the run.
     pub(super) fn row(&self) -> RunRow {
         row_of(&self.run, Some(&self.summary))
     }

@@ -1,7 +1,7 @@
-//! Takes secrets out of what is passed on to other people, and remembers what was taken out.
+//! Takes secrets out of data that is passed on to other people, and remembers them.
 //!
-//! Nobody can find every secret in a text. These are the forms that keys have: whoever shares a file
-//! still reads it first.
+//! Nobody can find every secret in a text. These are the forms of known keys: a person who shares a
+//! file still reads it first.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +9,8 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::{Value, json};
 
-/// The forms that are taken out: what a person calls them, and how they look. The group `secret` is
-/// what is replaced; without one it is all of it.
+/// The forms that are taken out: their names for people, and their patterns. The group `secret` is
+/// replaced; without such a group the whole match is.
 const FORMS: [(&str, &str); 9] = [
     (
         "private key",
@@ -80,7 +80,7 @@ impl Redactor {
         }
     }
 
-    /// Returns what was taken out, and how often.
+    /// Returns the kinds that were taken out, with their numbers.
     pub(crate) fn list(&self) -> Value {
         let found = self.found.iter();
         found

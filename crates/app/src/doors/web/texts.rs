@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::told::arguments_text;
 
-/// More of one text is not sent; the record has all of it.
+/// The number of bytes of one text that are sent; the record has all of it.
 const LONGEST: usize = 4 << 20;
 
-/// How much of the record is shown at once, and of one line of it.
+/// The number of bytes of the record that are shown at once, and of one line of it.
 const RAW_PIECE: usize = 64 << 10;
 const LONGEST_RAW: usize = 4 << 10;
 
@@ -47,7 +47,7 @@ fn text_of(event: &RunEvent, part: usize) -> Option<Value> {
     }
 }
 
-/// Returns what a tool answered; a picture is named.
+/// Returns the answer of a tool; a picture is named.
 pub(super) fn result_text(result: &ToolResult) -> String {
     let words = result.parts.iter().filter_map(|part| match part {
         Part::Text(words) => Some(text::clean(words)),

@@ -1,4 +1,4 @@
-//! The options that decide what a command prints. Each command has the group whose options it obeys.
+//! The options for the output of a command. Each command has the group whose options it obeys.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::error::CommandError;
 use crate::print::{Format, Output, Printer};
 
-/// These options stand after those of the command itself.
+/// The position of these options, after those of the command itself.
 pub(super) const LAST: usize = 900;
 
 /// A command with the options of its own, and those that decide what it prints.

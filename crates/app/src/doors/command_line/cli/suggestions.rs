@@ -1,4 +1,5 @@
-//! Answers words that the parser does not know: with what was probably meant, and with nothing silly.
+//! Answers words that the parser does not know: with the word that was probably meant, and with
+//! nothing silly.
 
 use std::ffi::OsString;
 
@@ -65,7 +66,7 @@ fn names(commands: &Command) -> impl Iterator<Item = &str> {
     commands.flat_map(|one| std::iter::once(one.get_name()).chain(one.get_visible_aliases()))
 }
 
-/// Adds what was probably meant by the word that is wrong.
+/// Adds the word that was probably meant by the wrong one.
 fn suggest(
     error: &mut clap::Error,
     (wrong, suggested): (ContextKind, ContextKind),
@@ -76,7 +77,7 @@ fn suggest(
     };
     let Some(meant) = meant(word) else { return };
     let meant = match suggested {
-        // The parser may know several of these.
+        // The parser may suggest several words here.
         ContextKind::SuggestedSubcommand => ContextValue::Strings(vec![meant]),
         _ => ContextValue::String(meant),
     };

@@ -21,8 +21,8 @@ use crate::print::Printer;
 use crate::runtime::block_on;
 use crate::signals::Signals;
 
-/// Makes this process the owner of the runs of one call, and shows how they go. When they are over,
-/// nothing of that is left on a terminal: the answers take its place.
+/// Makes this process the owner of the runs of one call, and shows their progress. When they are
+/// over, none of that is left on a terminal: the answers take its place.
 pub(super) fn answer_of<C: Call>(
     call: C,
     seen: (&Caller, &Configuration),
@@ -32,7 +32,7 @@ pub(super) fn answer_of<C: Call>(
     answer_after_windows(call, seen, concurrency, (printer, AtEnd::Vanish))
 }
 
-/// Does the same, and says what is left of the live windows.
+/// Does the same, and decides which lines of the live windows stay.
 pub(super) fn answer_after_windows<C: Call>(
     call: C,
     (caller, configuration): (&Caller, &Configuration),

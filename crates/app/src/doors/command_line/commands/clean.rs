@@ -1,4 +1,5 @@
-//! `clean`: removes the records of runs that nobody needs any more, and says what it left and why.
+//! `clean`: removes the records of runs that nobody needs any more, and explains which ones stay
+//! and why.
 
 mod json;
 mod report;
@@ -59,7 +60,7 @@ pub(crate) struct CleanArgs {
 }
 
 impl CleanArgs {
-    /// Returns whether somebody said what is to go.
+    /// Returns whether a person named the runs to remove.
     fn has_selector(&self) -> bool {
         !self.ids.is_empty() || self.older.is_some() || self.keep_last.is_some()
     }
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &CleanArgs, printer: Printer) -> Result<ExitCode, Comman
     clean.remove()
 }
 
-/// Returns what is to go.
+/// Returns the choice of runs to remove.
 fn choice(
     args: &CleanArgs,
     typed: TypedIds<'_>,
@@ -139,8 +140,8 @@ struct Clean<'a> {
 }
 
 impl Clean<'_> {
-    /// Shows what the retention of the settings would remove, and asks a person whether it may.
-    /// Returns how the command ends if nothing is to be removed.
+    /// Shows the runs that the retention of the settings would remove, and asks a person whether it
+    /// may. Returns the end of the command if nothing is to be removed.
     fn ask(&self, person: &dyn Person) -> Result<Option<ExitCode>, CommandError> {
         if !can_ask(person, self.printer) {
             return Err(CommandError::usage("clean was not told what to remove").hint(
@@ -161,7 +162,7 @@ impl Clean<'_> {
         }
     }
 
-    /// Shows what a removal would do. Returns whether it would remove anything.
+    /// Shows the effect of a removal. Returns whether it would remove anything.
     fn show(&self, tense: Tense) -> Result<bool, CommandError> {
         let plan = sweep::plan(&self.store, self.choice.clone(), self.now)?;
         let swept = Swept {
@@ -206,8 +207,8 @@ impl Clean<'_> {
         self.chosen_files(files_of(runs(going)), going)
     }
 
-    /// Chooses files of sessions: those of removed runs, and old ones that no run leads to. `going`
-    /// are runs that are still there and do not count.
+    /// Chooses files of sessions: those of removed runs, and old files that no run leads to.
+    /// `going` are runs that are still there and do not count.
     fn chosen_files(
         &self,
         of_removed: HashSet<PathBuf>,

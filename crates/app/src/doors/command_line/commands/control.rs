@@ -145,7 +145,7 @@ fn nothing_stopped(args: &StopArgs) -> String {
     }
 }
 
-/// Finds runs by what was typed; of several with one name those in progress are meant.
+/// Finds runs by the typed words; if several runs have one name, those in progress are meant.
 pub(super) fn running<'a>(
     store: &'a Store,
     places: &'a Places,
@@ -160,7 +160,7 @@ pub(super) fn running<'a>(
 }
 
 /// Returns the runs of several ids, each once; `meant` chooses among the runs of one id. Fails with
-/// a question if an id is that of several conversations.
+/// a question if an id belongs to several conversations.
 pub(super) fn runs_of_all(
     typed: TypedIds<'_>,
     ids: &[String],

@@ -72,7 +72,7 @@ pub(crate) fn run(
     Ok(print(&answer, &caller.places, printer))
 }
 
-/// Returns whoever typed the command, as a caller of tools.
+/// Returns the person who typed the command, as a caller of tools.
 pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
     let places = Places::find()?;
     Ok(Caller {
@@ -116,7 +116,7 @@ fn in_file(file: &str) -> Result<DelegateCall, CommandError> {
     })
 }
 
-/// Returns the call whose tasks were typed: those with names of their own first.
+/// Returns the call with the typed tasks: those with names of their own first.
 fn typed(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
     if args.given.is_empty() && args.tasks.is_empty() {
         return Err(CommandError::usage("no task was given").hint(

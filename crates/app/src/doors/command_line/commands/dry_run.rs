@@ -1,4 +1,4 @@
-//! `--dry-run`: prints what a call would send to a fleet.
+//! `--dry-run`: prints the parts that a call would send to a fleet.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::print::Printer;
 use crate::runtime::block_on;
 
-/// Prints what would travel, and starts nothing.
+/// Prints the parts that would travel, and starts nothing.
 pub(super) fn print(
     caller: &Caller,
     configuration: &Configuration,

@@ -15,7 +15,7 @@ use crate::runs::follow::Follower;
 use crate::runs::missing_record::LostRecord;
 use crate::runtime::block_on;
 
-/// How many bytes are read at once.
+/// The number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
 
 #[derive(Args)]
@@ -55,21 +55,21 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
     })
 }
 
-/// Prints what is recorded of a run. Returns whether there was a record of its events.
+/// Prints the recorded events of a run. Returns whether there was a record of its events.
 fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
     let mut events = GrowingFile::from_beginning(run.directory.events());
     print_new(&mut events, output)?;
     Ok(events.is_open())
 }
 
-/// Prints what is recorded of a run and what comes, until the run is over. Returns whether there
-/// was a record of its events.
+/// Prints the recorded events of a run and further ones, until the run is over. Returns whether
+/// there was a record of its events.
 async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
     let follower = Follower::start();
     let mut record = follower.record_of(run);
     let mut events = GrowingFile::from_beginning(run.directory.events());
     loop {
-        // Asked before the last look, so that what was written before the end is still printed.
+        // This is asked before the last look, so that events from before the end are still printed.
         let is_going = run.is_open() && record.is_going();
         print_new(&mut events, output)?;
         if !is_going {

@@ -70,7 +70,7 @@ fn html(args: &ExportArgs, places: &Places, printer: Printer) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what was taken out.
+/// Describes the parts that were taken out.
 fn notes(data: &Value) -> Vec<String> {
     let redacted = data["redacted"].as_array().map_or(&[][..], Vec::as_slice);
     let mut notes: Vec<String> = redacted

@@ -1,4 +1,4 @@
-//! `host`: what the extension of pi talks to.
+//! `host`: the process that the extension of pi talks to.
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;

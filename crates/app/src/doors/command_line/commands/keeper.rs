@@ -8,7 +8,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match pi_subagents_engine::keep(&run.to_string_lossy()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Our stderr is the child's, so its owner reads this beside what the child said.
+            // Our stderr is the child's, so its owner reads this beside the words of the child.
             _ = std::io::Write::write_all(
                 &mut std::io::stderr(),
                 format!("keeper: {error}\n").as_bytes(),

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells the runs of a conversation one after another. Only those under way are followed.
+/// Prints the runs of a conversation one after another. Only those under way are followed.
 async fn tell_all(
     runs: &[IndexedRun],
     is_followed: bool,
@@ -74,11 +74,11 @@ async fn tell_all(
     page.begin()
 }
 
-/// The reason why a run is not told to its end.
+/// The reason why a run is not printed to its end.
 enum Untold {
     /// Its record cannot be read.
     NoRecord(LostRecord),
-    /// Nobody reads what is printed.
+    /// Nobody reads the output.
     Reader(io::Error),
 }
 
@@ -88,14 +88,14 @@ impl From<io::Error> for Untold {
     }
 }
 
-/// Tells what is recorded of a run, and what comes until it is over if it is followed.
+/// Prints the recorded events of a run, and further ones until it is over if it is followed.
 async fn tell(run: &IndexedRun, is_followed: bool, page: &mut Page) -> Result<(), Untold> {
     let follower = Follower::start();
     let mut record = follower.record_of(run);
     let mut tail = RecordTail::new(&run.directory);
     let mut teller = Teller::new();
     loop {
-        // Asked before the last look, so that what was written before the end is still told.
+        // This is asked before the last look, so that events from before the end are still printed.
         let is_going = is_followed && record.is_going();
         let next = |tail: &mut RecordTail| {
             let events = tail.next(PIECE);
@@ -116,8 +116,8 @@ async fn tell(run: &IndexedRun, is_followed: bool, page: &mut Page) -> Result<()
     }
 }
 
-/// The printed lines. As long as only the last lines are wanted and none was printed,
-/// they are held.
+/// The printed lines. As long as only the last lines are wanted and nothing was printed, they are
+/// held.
 struct Page {
     sheet: Sheet,
     now: Timestamp,
@@ -159,7 +159,7 @@ impl Page {
     }
 
     fn happened(&mut self, happened: &Happened, teller: &Teller) -> io::Result<()> {
-        // Thoughts are in the session; a log tells what was done.
+        // Thoughts are in the session; a log shows deeds.
         if matches!(happened.what, What::Thought(_)) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Finds options that stand among the words of a prompt.
+//! Finds options among the words of a prompt.
 //!
 //! The parser takes options from anywhere. In `run scout what does --json do` it would take a word
 //! away from the prompt, and nobody would notice. So options may follow a prompt that is one quoted
@@ -11,14 +11,14 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::error::CommandError;
 
-/// The names by which commands call the arguments that make up a prompt, and what stands before it.
+/// The names of the arguments that make up a prompt, and of those before it.
 const WORDS: [&str; 4] = ["name", "id", "prompt", "message"];
 
 /// The commands that take a prompt of several words.
 const PROMPTED: [&str; 4] = ["run", "spawn", "resume", "steer"];
 
-/// The last option that stands behind words. It is the first field of a command's arguments: the
-/// fields before it would have taken their values out of what was parsed.
+/// The last option behind words. It is the first field of a command's arguments: the fields before
+/// it would have taken their values out of the parsed arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OptionPlace {
     last: Option<LastOption>,
@@ -28,13 +28,13 @@ pub(crate) struct OptionPlace {
 struct LastOption {
     /// As it is typed, such as `--json`.
     name: String,
-    /// How many words stand before it.
+    /// The number of words before it.
     words_before: usize,
 }
 
 impl OptionPlace {
-    /// Fails if an option stands among or behind the words of a prompt of several words, of which
-    /// the first is the one after `leading` others.
+    /// Fails if an option is among or behind the words of a prompt of several words. The prompt
+    /// begins after `leading` other words.
     pub(crate) fn check(&self, leading: usize, words: usize) -> Result<(), CommandError> {
         let Some(last) = &self.last else {
             return Ok(());
@@ -52,7 +52,7 @@ impl OptionPlace {
     }
 }
 
-/// Fails if the option that asks for help is one of several words of a prompt.
+/// Fails if the option that asks for help is among several words of a prompt.
 pub(crate) fn help_in_prompt(program: Command, arguments: &[OsString]) -> Result<(), CommandError> {
     let help = Arg::new("help").short('h').long("help");
     let help = help.action(ArgAction::SetTrue);

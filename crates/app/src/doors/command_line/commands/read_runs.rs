@@ -1,4 +1,4 @@
-//! The runs that `logs` and `events` read, and what they say about records that are gone.
+//! The runs that `logs` and `events` read, and the notes about records that are gone.
 
 use pi_subagents_sessions::{IndexedRun, Prefers, Store};
 
@@ -31,7 +31,7 @@ pub(super) fn meant(
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))
 }
 
-/// Notes which records are gone. If all of them are, that is an error.
+/// Prints notes about the records that are gone. If all of them are, that is an error.
 pub(super) fn tell_lost(
     mut lost: Vec<LostRecord>,
     runs: &[IndexedRun],

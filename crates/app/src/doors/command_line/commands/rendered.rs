@@ -8,7 +8,7 @@ use rustix::termios::tcgetwinsize;
 use crate::places::Places;
 use crate::print::Printer;
 
-/// The width of a terminal that does not report one.
+/// The width of a terminal that does not report its width.
 const USUAL_COLUMNS: usize = 80;
 
 /// Prints Markdown: rendered to a terminal, and to anything else as it is.

@@ -16,10 +16,10 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::happened::What;
 
-/// How much of a call's arguments is shown if a person wants it short.
+/// The number of characters of a call's arguments that are shown if a person wants it short.
 const SHORT_ARGUMENTS: usize = 120;
 
-/// How much of a tool's answer is shown if a person wants it short.
+/// The number of characters of a tool's answer that are shown if a person wants it short.
 const SHORT_RESULT: usize = 500;
 
 #[derive(Args)]
@@ -86,7 +86,7 @@ fn print_run(run: &ReadRun, is_short: bool, sheet: &Sheet, now: Timestamp, print
     }
 }
 
-/// Names what is said: `result of bash`.
+/// Names an item: `result of bash`.
 fn heading(told: &Told) -> String {
     match &told.tool {
         Some(tool) if told.label == "failed" => format!("failed result of {tool}"),

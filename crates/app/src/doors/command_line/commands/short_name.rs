@@ -1,12 +1,12 @@
-//! Names for tasks whose prompts were typed without one.
+//! Names for tasks whose prompts were typed without a name.
 
 use pi_subagents_delegation::text;
 
 /// A name takes no more columns than this; live windows and lists have room for it.
 const LONGEST: usize = 24;
 
-/// Makes a name of the first words of a prompt, such as `review-the-last-commit`, that none of the
-/// taken names is.
+/// Makes a name of the first words of a prompt, such as `review-the-last-commit`, that differs from
+/// all taken names.
 pub(super) fn short_name(prompt: &str, taken: &[String]) -> String {
     let name = match first_words(prompt) {
         words if words.is_empty() => "task".to_owned(),
@@ -23,7 +23,7 @@ pub(super) fn short_name(prompt: &str, taken: &[String]) -> String {
         .unwrap_or(name)
 }
 
-/// Joins as many of the first words as fit, without what is neither letter nor digit.
+/// Joins as many of the first words as fit, with letters and digits only.
 fn first_words(prompt: &str) -> String {
     let words = prompt.split(|character: char| !character.is_alphanumeric());
     let mut name = String::new();

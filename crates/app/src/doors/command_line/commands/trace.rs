@@ -1,4 +1,4 @@
-//! `trace`: writes what runs spent their time on for a viewer of traces.
+//! `trace`: writes the spans of runs for a viewer of traces.
 
 use std::process::ExitCode;
 

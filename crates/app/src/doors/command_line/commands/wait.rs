@@ -1,4 +1,4 @@
-//! `wait`: returns when runs are over, says how they ended, and exits as they did.
+//! `wait`: returns when runs are over, prints their endings, and exits as they did.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::runs::owner_request::wait_for_one;
 use crate::runs::row::{RowTotals, RunRow};
 use crate::runtime::block_on;
 
-/// How often the line of a terminal is drawn.
+/// The pause between two drawings of the line on a terminal.
 const CLOCK: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
@@ -73,7 +73,8 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     ))
 }
 
-/// Waits for all of the runs, or for the first one, and says on a terminal what it waits for.
+/// Waits for all of the runs, or for the first one, and shows on a terminal which runs it waits
+/// for.
 async fn wait_for(
     mut runs: Vec<IndexedRun>,
     all: usize,

@@ -42,7 +42,7 @@ enum Reading<'a> {
     Prompt,
     /// It is the name of a definition, and nothing follows.
     NameAlone,
-    /// It is no name, and close to this one.
+    /// It is no known name, but close to this one.
     Doubtful(&'a str),
 }
 
@@ -82,7 +82,8 @@ fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Read
     }
     let usable = catalogue.effective(Asker::Subagent);
     let usable = usable.iter().map(|definition| definition.name.as_str());
-    // A definition that must not be used is meant all the same; the error says why it is not used.
+    // A definition that must not be used is meant all the same; the error explains why it is not
+    // used.
     let ignored = catalogue
         .ignored()
         .map(|(ignored, _)| ignored.name.as_str());
@@ -99,7 +100,7 @@ fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Read
     }
 }
 
-/// Asks a person what they meant; none if they want nothing of it.
+/// Asks a person which name they meant; `None` if they want none.
 fn ask(
     person: &dyn Person,
     (first, rest): (&str, &[String]),

@@ -23,7 +23,7 @@ pub(super) fn piped() -> Result<String, CommandError> {
     stdin().map_err(|error| CommandError::usage("could not read stdin").because(&error))
 }
 
-/// Reads all of stdin. At a terminal it first says that it waits for input.
+/// Reads all of stdin. At a terminal it first prints that it waits for input.
 pub(super) fn stdin() -> io::Result<String> {
     let mut stdin = io::stdin();
     if stdin.is_terminal() {

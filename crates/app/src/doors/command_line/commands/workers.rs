@@ -1,4 +1,4 @@
-//! `workers`: who is there in the fleet, and what they have to do.
+//! `workers`: the present workers of the fleet, and their load.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A file that a command writes for its person, or what it holds on stdout.
+//! A file that a command writes for its person, or its content on stdout.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
-//! Finds out what the value of an argument means, so that something can be offered for it. Pure.
+//! Finds the meaning of an argument's value, so that values can be offered for it. Pure.
 
 use clap::{Arg, Command, ValueHint};
 
 /// The meaning of the value of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A run or a session; `of_running` where only one in progress makes sense.
+    /// A run or a session; `of_running` if only a run in progress makes sense.
     Run {
         of_running: bool,
     },
@@ -25,8 +25,8 @@ pub(super) enum Meaning {
     Listed,
 }
 
-/// Returns what the value of an argument means. Arguments of one name mean the same in all
-/// commands, but for the few that are told apart by the command.
+/// Returns the meaning of an argument's value. Arguments of one name have the same meaning in all
+/// commands, except for a few that depend on the command.
 pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
     let command = command.get_name();
     match argument.get_id().as_str() {

@@ -1,6 +1,6 @@
-//! The words that a shell offers when somebody presses Tab. The scripts ask this program, which answers from
-//! the tree of commands and from what there is: runs, definitions, models, tools. It writes nothing
-//! to disk, asks nobody, and says nothing on stderr.
+//! The words that a shell offers when somebody presses Tab. The scripts call this program, which
+//! answers from the tree of commands and from the existing runs, definitions, models and tools. It
+//! writes nothing to disk, sends no request, and prints nothing on stderr.
 
 mod choices;
 mod meaning;
@@ -17,10 +17,10 @@ pub(crate) use self::shell::Shell;
 use crate::doors::command_line::cli::command_line;
 use crate::print::Printer;
 
-/// More than this nobody reads.
+/// The largest number of offers that a person can read.
 const MOST_OFFERS: usize = 200;
 
-/// A word that a shell may put in the place of the one that was begun.
+/// A word that a shell may put in the place of the begun word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Offer {
     /// The word.
@@ -79,7 +79,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns the command that arguments name, of which the program is the first.
+/// Returns the command in the arguments, of which the program is the first.
 pub(crate) fn command_of<'a>(
     commands: &'a clap::Command,
     arguments: &[OsString],
@@ -92,7 +92,7 @@ pub(crate) fn command_of<'a>(
     Place::of(commands, &words, "").command
 }
 
-/// Returns what fits at the end of these words, of which the program is the first.
+/// Returns the words that fit at the end of these words, of which the program is the first.
 fn offers(words: &[String], current: &str) -> Offers {
     let mut commands = command_line();
     commands.build();

@@ -7,15 +7,15 @@ use clap::{Arg, Command};
 pub(super) struct Place<'a> {
     /// The command that has been named so far.
     pub(super) command: &'a Command,
-    /// The things that can stand there.
+    /// The things that fit there.
     pub(super) slot: Slot<'a>,
     /// The part of the word that belongs to the option, such as `--model=`.
     pub(super) prefix: &'a str,
-    /// The beginning of what is meant.
+    /// The beginning of the word.
     pub(super) begun: &'a str,
 }
 
-/// The things that can stand at a place.
+/// The things that fit at a place.
 #[derive(Debug)]
 pub(super) enum Slot<'a> {
     /// An option of the command.
@@ -34,7 +34,7 @@ struct Walk<'a> {
     command: &'a Command,
     /// The option whose value comes next, and whether it may be left out.
     waits_for: Option<(&'a Arg, bool)>,
-    /// How many values without an option there were.
+    /// The number of values without an option so far.
     values: usize,
     only_values: bool,
 }
@@ -105,7 +105,7 @@ impl<'a> Walk<'a> {
         place(slot, current)
     }
 
-    /// Returns the option that a word names; of several short ones the last.
+    /// Returns the option that a word names; the last one if the word has several short ones.
     fn option_of(&self, word: &str) -> Option<&'a Arg> {
         let mut options = self.command.get_arguments();
         if let Some(name) = word.strip_prefix("--") {
@@ -133,7 +133,7 @@ pub(super) fn takes_value(option: &Arg) -> bool {
     option.get_action().takes_values()
 }
 
-/// Returns the value without an option at this place; the last one may take many words.
+/// Returns the value without an option at this place; the last value may take many words.
 fn value_at(command: &Command, place: usize) -> Option<&Arg> {
     let values: Vec<&Arg> = command.get_positionals().collect();
     let takes_many = |value: &&&Arg| {

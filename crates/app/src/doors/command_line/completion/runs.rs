@@ -22,7 +22,7 @@ pub(super) enum Wanted {
     Session,
 }
 
-/// So many names and so many ids are offered to somebody who has typed nothing yet.
+/// The numbers of names and of ids that are offered before anything is typed.
 const AT_FIRST: (usize, usize) = (20, 50);
 
 /// Returns `last`, names, and ids that begin as the word does, newest first. Only the newest part
@@ -60,7 +60,7 @@ pub(super) fn offered(places: &Places, wanted: Wanted, begun: &str) -> Vec<Offer
     fitting.offers
 }
 
-/// Words that begin as the one that is being typed, each once.
+/// Words that begin like the typed word, each once.
 struct Fitting<'a> {
     begun: &'a str,
     known: HashSet<String>,
@@ -68,7 +68,7 @@ struct Fitting<'a> {
 }
 
 impl Fitting<'_> {
-    /// Adds the words by which these runs are named, at most so many.
+    /// Adds the words that name these runs, up to a number.
     fn add<'r>(
         &mut self,
         runs: impl Iterator<Item = &'r IndexedRun>,
@@ -94,7 +94,7 @@ fn is_running(run: &IndexedRun) -> bool {
     run.is_open() && is_owned(run)
 }
 
-/// Says what a run is: its name, its state and its age.
+/// Describes a run: its name, its state and its age.
 fn described(run: &IndexedRun) -> String {
     let state = if run.is_open() && !is_owned(run) {
         "interrupted"

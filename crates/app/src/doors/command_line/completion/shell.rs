@@ -1,4 +1,4 @@
-//! The shells: the script that each of them loads, and how it is answered.
+//! The shells: the script that each of them loads, and the form of its answers.
 
 use std::fmt::Write as _;
 
@@ -30,8 +30,8 @@ impl Shell {
         }
     }
 
-    /// Writes an answer: a line that says what the shell adds, then one line for each word, with a
-    /// tab before its description.
+    /// Writes an answer: a line with the suffix that the shell adds, then one line for each word,
+    /// with a tab before its description.
     pub(super) fn answer(self, offers: &Offers, current: &TypedWord) -> String {
         let mut answer = format!("{}\n", besides(offers.and));
         for offer in &offers.words {

@@ -7,11 +7,11 @@ pub(super) struct TypedWord {
     pub(super) text: String,
     /// The quote that was opened in it and not closed.
     pub(super) quote: Option<char>,
-    /// The beginning of `text` that the shell keeps: it puts what is offered behind it.
+    /// The beginning of `text` that the shell keeps: it puts the offer behind it.
     pub(super) kept: String,
 }
 
-/// Takes the words as a shell gives them, of which the last is the one before the cursor.
+/// Takes the words as a shell gives them. The last is the word before the cursor.
 pub(super) fn of_words(mut words: Vec<String>) -> (Vec<String>, TypedWord) {
     let text = words.pop().unwrap_or_default();
     let current = TypedWord {
@@ -21,8 +21,8 @@ pub(super) fn of_words(mut words: Vec<String>) -> (Vec<String>, TypedWord) {
     (words, current)
 }
 
-/// Splits the line up to the cursor, which is the first text, as bash does; the second one has the
-/// characters at which bash begins a new word, of which those within a word count here.
+/// Splits the line up to the cursor, which is the first text, as bash does. The second text has the
+/// characters at which bash begins a new word; only those within a word count here.
 pub(super) fn of_line(given: &[String]) -> (Vec<String>, TypedWord) {
     let line = given.first().map_or("", String::as_str);
     let breaks = given.get(1).map_or("", String::as_str);

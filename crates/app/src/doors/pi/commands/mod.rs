@@ -20,7 +20,7 @@ pub(crate) struct PiCommand {
     pub(crate) description: &'static str,
 }
 
-/// All of them.
+/// All commands.
 pub(crate) const COMMANDS: [PiCommand; 2] = [
     PiCommand {
         name: PROFILE,
@@ -40,7 +40,7 @@ fn item(value: &str, label: &str, description: &str) -> Value {
     json!({"value": value, "label": label, "description": description})
 }
 
-/// Shows what a command printed, or what went wrong.
+/// Shows the output of a command, or its error.
 fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&CommandError>) {
     let has_data = printed
         .iter()
@@ -66,7 +66,7 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
     }
 }
 
-/// Shows a page, or sentences for a moment, or what went wrong.
+/// Shows a page, or sentences for a moment, or an error.
 fn tell_lines(link: &HostLink, title: &str, shown: &Shown, error: Option<&CommandError>) {
     if !shown.page.is_empty() {
         let lines: Vec<Value> = shown.page.iter().map(spans_json).collect();

@@ -13,7 +13,7 @@ use crate::profiles::ask::Person;
 use crate::profiles::seen::Seen;
 use crate::profiles::{ProfileArgs, run_for};
 
-/// What can follow the command, with what it is for.
+/// The words that can follow the command, with their purposes.
 const SUBCOMMANDS: [(&str, &str); 6] = [
     ("list", "all profiles, one line each"),
     ("show", "everything a profile says"),
@@ -23,7 +23,7 @@ const SUBCOMMANDS: [(&str, &str); 6] = [
     ("explain", "where each field comes from"),
 ];
 
-/// Those that take the name of a profile that is there.
+/// The subcommands that take the name of an existing profile.
 const TAKE_NAME: [&str; 6] = ["show", "edit", "delete", "rm", "remove", "explain"];
 
 #[derive(Parser)]
@@ -33,7 +33,7 @@ struct Typed {
     profile: ProfileArgs,
 }
 
-/// Runs the command on the thread it is called on, and shows what it prints.
+/// Runs the command on the thread it is called on, and shows its output.
 pub(crate) fn run(typed: &str, seen: &Seen, person: &InPi) {
     let page = Page::default();
     let outcome = parse(typed, &page).and_then(|typed| match typed {
@@ -55,7 +55,7 @@ pub(crate) fn run(typed: &str, seen: &Seen, person: &InPi) {
     );
 }
 
-/// Reads what was typed; help is printed and is no command.
+/// Reads the typed words; help is printed and is no command.
 fn parse(typed: &str, page: &Page) -> Result<Option<Typed>, CommandError> {
     let words = shlex::split(typed).ok_or_else(|| {
         CommandError::usage(format!("a quote in /profile {typed} is not closed"))
@@ -91,7 +91,7 @@ fn refusal(typed: &str, error: &clap::Error) -> CommandError {
     CommandError::usage(sentence.trim()).hint("Use /profile --help to see what you can type.")
 }
 
-/// Subcommands and names that begin with what was typed so far.
+/// Returns the subcommands and names that begin with the typed text.
 pub(crate) fn complete(typed: &str, seen: &Seen) -> Vec<Value> {
     let definitions = seen.catalogue().effective(Asker::Delegation);
     let names = |before: &str, begun: &str| -> Vec<Value> {

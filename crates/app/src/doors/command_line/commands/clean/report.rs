@@ -1,4 +1,5 @@
-//! The report of `clean`: the runs that went, project by project, and those that stayed and why.
+//! The report of `clean`: the runs that went, project by project, and those that stayed, with the
+//! reasons.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::runs::keeping::sticky_files::StickySwept;
 use crate::runs::keeping::sweep::Swept;
 use crate::runs::keeping::why_kept::Reason;
 
-/// How many runs are listed one by one before they are only counted.
+/// The number of runs that are listed one by one before they are only counted.
 const MOST_LISTED: usize = 20;
 
 /// The tense of the report: the removal happened, or it would happen.
@@ -23,12 +24,12 @@ pub(super) enum Tense {
     Would,
 }
 
-/// Everything there is to say.
+/// All facts for the report.
 pub(super) struct Report<'a> {
     pub(super) swept: &'a Swept,
     pub(super) sessions: &'a StickySwept,
     pub(super) tense: Tense,
-    /// This is true if runs were named one by one.
+    /// True if runs were named one by one.
     pub(super) is_named: bool,
     pub(super) now: Timestamp,
 }
@@ -41,7 +42,7 @@ pub(super) struct Total {
 }
 
 impl Report<'_> {
-    /// Returns what went of each project.
+    /// Returns the totals of each project.
     pub(super) fn projects(&self) -> BTreeMap<&Path, Total> {
         let mut projects: BTreeMap<&Path, Total> = BTreeMap::new();
         for going in &self.swept.removed {
@@ -52,7 +53,7 @@ impl Report<'_> {
         projects
     }
 
-    /// Returns what went of all projects.
+    /// Returns the total of all projects.
     pub(super) fn total(&self) -> Total {
         let projects = self.projects();
         projects.values().fold(Total::default(), |all, one| Total {
@@ -61,7 +62,7 @@ impl Report<'_> {
         })
     }
 
-    /// Returns what could not be done, one sentence each.
+    /// Returns the failed steps, one sentence each.
     pub(super) fn problems(&self) -> impl Iterator<Item = &String> {
         self.swept.problems.iter().chain(&self.sessions.problems)
     }
@@ -153,7 +154,7 @@ impl Report<'_> {
         lines
     }
 
-    /// Says why runs stay: a few one by one, many by their number.
+    /// Explains why runs stay: a few one by one, many by their number.
     fn kept_lines(&self) -> Vec<String> {
         let kept = &self.swept.kept;
         if self.is_named || kept.len() <= 3 {

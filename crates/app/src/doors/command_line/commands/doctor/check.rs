@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::doors::command_line::sheet::Sheet;
 
-/// How a check went, from best to worst.
+/// The mark of a check, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mark {
     Ok,
@@ -15,7 +15,7 @@ pub(super) enum Mark {
     Problem,
 }
 
-/// One line of the report, with what can be done about it.
+/// One line of the report, with advice.
 #[derive(Debug)]
 pub(super) struct Check {
     name: &'static str,
@@ -24,10 +24,10 @@ pub(super) struct Check {
     hints: Vec<String>,
 }
 
-/// How many columns a mark takes, with the gap behind it.
+/// The number of columns that a mark takes, with the gap behind it.
 const MARK_COLUMNS: usize = 9;
 
-/// How many columns a name takes, with the gap behind it.
+/// The number of columns that a name takes, with the gap behind it.
 const NAME_COLUMNS: usize = 13;
 
 impl Mark {
@@ -49,7 +49,7 @@ impl Mark {
 }
 
 impl Check {
-    /// Makes a check that has found nothing wrong so far.
+    /// Makes a check without any problem so far.
     pub(super) fn new(name: &'static str, text: impl Into<String>) -> Self {
         Self {
             name,
@@ -74,13 +74,13 @@ impl Check {
         }
     }
 
-    /// Adds to what was found.
+    /// Adds to the finding.
     pub(super) fn and(mut self, text: &str) -> Self {
         self.text = format!("{}, {text}", self.text);
         self
     }
 
-    /// Adds what can be done, or what exactly is wrong.
+    /// Adds advice, or the exact problem.
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -97,7 +97,7 @@ impl Check {
         self.mark
     }
 
-    /// Returns the lines for a person: the mark, the name and what was found, with the hints below.
+    /// Returns the lines for a person: the mark, the name and the finding, with the hints below.
     pub(super) fn lines(&self, sheet: &Sheet) -> Vec<Line> {
         let (mark, name) = (self.mark.as_str(), self.name);
         let found = Line::new(self.mark.role(), &format!("{mark:7}"))

@@ -8,7 +8,7 @@ use crate::doors::command_line::commands::trust;
 use crate::profiles::doubts::{ModelDoubts, tool_doubts};
 use crate::profiles::seen::Seen;
 
-/// How many definitions are named.
+/// The number of definitions that are named.
 const MOST_NAMED: usize = 10;
 
 pub(super) fn settings(seen: &Seen) -> Check {
@@ -61,7 +61,8 @@ fn listed(definitions: &[&Definition]) -> String {
     names.join(", ")
 }
 
-/// Says why tasks that name a definition would be refused, and what in it is probably misspelt.
+/// Explains why tasks that name a definition would be refused, and which of its values are probably
+/// misspelt.
 fn faults(definition: &Definition, models: &ModelDoubts, seen: &Seen) -> Vec<String> {
     let places = &seen.places;
     let fault = validate(definition)

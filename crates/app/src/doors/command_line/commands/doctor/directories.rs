@@ -16,7 +16,7 @@ use crate::profiles::seen::Seen;
 /// With less than this a few runs fill the disk.
 const LITTLE_ROOM: u64 = 500 * MEGABYTE;
 
-/// With less than this not even one run is sure to be recorded.
+/// The free space below which not even one run is sure to be recorded.
 const NO_ROOM: u64 = 10 * MEGABYTE;
 
 const MEGABYTE: u64 = 1_000_000;

@@ -1,4 +1,4 @@
-//! Our own program, and what the system must offer.
+//! Checks our own program, and the features that the system must have.
 
 use std::fs;
 use std::path::{Path, PathBuf};

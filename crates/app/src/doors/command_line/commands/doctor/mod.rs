@@ -1,5 +1,5 @@
-//! `doctor`: checks that everything is set up, and says how to fix what is not. It looks at files
-//! and at the environment. It speaks to the fleet if the settings name one, and to nobody else on
+//! `doctor`: checks that everything is set up, with advice for every problem. It looks at files and
+//! at the environment. It connects to the fleet if the settings name one, and to nothing else on
 //! the network; it calls no model and changes nothing.
 
 mod check;

@@ -1,11 +1,11 @@
-//! Which providers have a key, and where it is; never the key.
+//! Lists the providers that have a key, and the places of the keys; never a key.
 
 use pi_subagents_agent::{KeyPlace, ModelOverview, Surroundings, UsableProvider, model_overview};
 
 use super::check::Check;
 use crate::profiles::seen::Seen;
 
-/// How many providers are named.
+/// The number of providers that are named.
 const MOST_NAMED: usize = 6;
 
 pub(super) fn models(seen: &Seen) -> Check {

@@ -1,4 +1,4 @@
-//! Checks how much of the disk all records of runs take, and which of them are due for removal.
+//! Checks the disk space of all records of runs, and which of them are due for removal.
 
 use pi_subagents_definitions::Retention;
 use pi_subagents_delegation::Timestamp;

@@ -1,4 +1,4 @@
-//! Which program does the work when nobody says otherwise.
+//! Finds the program that does the work by default.
 
 use pi_subagents_definitions::RunnerChoice;
 

@@ -1,4 +1,4 @@
-//! The record of runs: whether it can be read, and what has lost its owner.
+//! Checks the record of runs: whether it can be read, and which runs have lost their owner.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `fleet`: sets a fleet up, and makes the keys of those who use it.
+//! `fleet`: sets a fleet up, and makes the keys of its users.
 
 mod init;
 mod key;

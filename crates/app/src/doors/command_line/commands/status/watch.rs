@@ -17,10 +17,10 @@ use crate::runs::follow::{FileChanges, Owners};
 use crate::runs::under_way::UnderWay;
 use crate::signals::Signals;
 
-/// How often the durations on a terminal are updated.
+/// The pause between two updates of the durations on a terminal.
 const CLOCK: Duration = Duration::from_secs(1);
 
-/// Shows what there is until somebody interrupts, or until the runs of the named id are over.
+/// Shows the runs until somebody interrupts, or until the runs of the named id are over.
 pub(super) async fn watch(
     args: &StatusArgs,
     store: &Store,
@@ -53,8 +53,8 @@ pub(super) async fn watch(
     }
 }
 
-/// Prints what has changed. Clocks and figures go on, but for whoever reads along only what happens
-/// to a run is news.
+/// Prints the changes. Clocks and figures go on, but for a reader of a log only the events of a run
+/// are news.
 fn show(seen: &Seen, shown: &mut String, sheet: &Sheet, printer: Printer) {
     let state = seen.json().news();
     if state == *shown && !printer.is_screen() {

@@ -1,5 +1,5 @@
-//! A session of ours as a person reads it inside pi: what was asked, each call with its output, and
-//! what the model wrote as Markdown.
+//! A session of ours as a person reads it inside pi: the prompt, each call with its output, and the
+//! model's text as Markdown.
 
 use pi_subagents_delegation::{
     AssistantMessage, Ending, FINALIZE_TOOL, Finalized, Message, Part, RunHistory, ToolCall,
@@ -7,13 +7,13 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_windows::{Line, PreviewContext, Role, markdown, preview};
 
-/// How many lines of what a tool answered are shown.
+/// The number of lines of a tool's answer that are shown.
 const RESULT_LINES: usize = 8;
 
-/// How much of one of them.
+/// The number of columns of one such line.
 const RESULT_COLUMNS: usize = 400;
 
-/// How many lines of a page pi's session keeps; the newest count.
+/// The number of lines of a page that pi's session keeps; the newest count.
 const LONGEST_PAGE: usize = 2_000;
 
 /// Draws runs of a session, oldest first.
@@ -73,7 +73,7 @@ fn lines_of_answer(
         .collect()
 }
 
-/// Draws a call. A report is what it holds.
+/// Draws a call. A report is drawn as its content.
 fn lines_of_call(call: &ToolCall, context: &PreviewContext, columns: usize) -> Vec<Line> {
     let report = Finalized::read(&call.arguments).filter(|_| call.name == FINALIZE_TOOL);
     match report {

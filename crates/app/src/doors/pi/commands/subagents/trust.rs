@@ -1,4 +1,4 @@
-//! `/subagents trust`: shows what was decided about the project, and lets a person decide again.
+//! `/subagents trust`: shows the decision about the project, and lets a person decide again.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ const YES: &str = "yes: use its definitions, settings and skills";
 const NO: &str = "no: ignore them";
 const ASK: &str = "ask me again";
 
-/// Decides about the project of a caller, by a word or by a dialog; returns what holds now.
+/// Decides about the project of a caller, by a word or by a dialog. Returns the present decision as
+/// a sentence.
 pub(super) async fn trust(
     word: &str,
     caller: &Caller,
@@ -54,7 +55,7 @@ pub(super) async fn trust(
     Ok(state(caller))
 }
 
-/// Returns a sentence about what was decided.
+/// Returns a sentence about the decision.
 fn state(caller: &Caller) -> String {
     let project = caller.places.project.display();
     let (trust, _) = Trust::read(&caller.places.agent_dir);
