@@ -7,7 +7,7 @@ use pi_subagents_delegation::text::{clean, count, cut_columns, one_line};
 
 use crate::places::environment_variable;
 
-/// How much of a text a notice of a desktop shows.
+/// The number of columns of a text that a notice of a desktop shows.
 const LONGEST: usize = 120;
 
 /// Rings, if stderr is a terminal that can.
@@ -28,10 +28,10 @@ pub(crate) fn ring_for_ended(runs: &[(&str, &str)]) {
     }
 }
 
-/// Returns what is sent to the terminal. The notice stands first: in terminals that do not know it
+/// Returns the sequence for the terminal. The notice comes first: in terminals that do not know it
 /// the bell still rings.
 fn sequence(text: &str) -> String {
-    // Some terminals take a number at the beginning for another command, so a name stands there.
+    // Some terminals take a number at the beginning for another command, so a name comes first.
     let text = cut_columns(&one_line(&clean(text)), LONGEST);
     format!("\x1b]9;pi-subagents: {text}\x1b\\\x07")
 }

@@ -22,7 +22,7 @@ pub(crate) struct Configuration {
     pub(crate) catalogue: Arc<Catalogue>,
     /// The keys of ours that each settings file has.
     pub(crate) used_settings: Vec<UsedKeys>,
-    /// Problems with the files, and what was ignored.
+    /// Problems with the files, and notices about ignored ones.
     pub(crate) warnings: Vec<String>,
     /// The reasons why settings files of the user or of a trusted project cannot be used.
     pub(crate) broken: Vec<String>,
@@ -30,15 +30,14 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// Reads everything for a process that serves one call; `trust_project` holds for this call
-    /// only.
+    /// Reads everything for a process that serves one call; `trust_project` is for this call only.
     pub(crate) fn read_once(places: &Places, trust_project: bool) -> Self {
         Self::read(places, trust_project, |_, places, trust| {
             Arc::new(Catalogue::load(places, trust))
         })
     }
 
-    /// Reads everything; the catalogue of a directory may be one that was kept.
+    /// Reads everything; the catalogue of a directory may come from the cache.
     pub(crate) fn read(
         places: &Places,
         trust_project: bool,
@@ -120,7 +119,7 @@ impl Configuration {
     }
 
     /// Returns the skills of a task that works in `cwd`: those of its caller, and those that are
-    /// seen from there.
+    /// visible from there.
     pub(crate) fn skills_of_task(&self, places: &Places, cwd: &Path) -> Cow<'_, Skills> {
         let of_caller = self.skills(places);
         if cwd == places.cwd {

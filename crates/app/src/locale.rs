@@ -1,4 +1,4 @@
-//! Whether the terminal of a person can show more than ASCII.
+//! Decides whether the terminal of a person can show more than ASCII.
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use pi_subagents_windows::is_ascii_locale;
 /// The variables that name the character set, the strongest first.
 const VARIABLES: [&str; 3] = ["LC_ALL", "LC_CTYPE", "LANG"];
 
-/// Returns whether the locale of these variables knows nothing but ASCII.
+/// Returns whether the locale of these variables has only ASCII.
 pub(crate) fn is_ascii(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let mut locales = VARIABLES.into_iter().filter_map(variable);
     let locale = locales.find(|locale| !locale.is_empty());

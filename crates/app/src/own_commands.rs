@@ -4,7 +4,7 @@
 
 /// Keeps one child and ends its whole tree.
 pub(crate) const KEEPER: &str = "keeper";
-/// Watches over an owner, and ends what is left of its runs when it is killed.
+/// Watches over an owner, and ends the leftovers of its runs when it is killed.
 pub(crate) const WARDEN: &str = "warden";
 /// Owns a background run.
 pub(crate) const DETACHED: &str = "detached";

@@ -28,7 +28,7 @@ pub(crate) struct Places {
     pub(crate) agent_dir: PathBuf,
     /// The directory to which our runs belong: the project, or the cwd if there is none.
     pub(crate) project: PathBuf,
-    /// Whether it is a project, whose files may be read and written.
+    /// True if it is a project, whose files may be read and written.
     is_project: bool,
     pub(crate) never_projects: NeverProjects,
     /// The directory of the owners' sockets.
@@ -36,7 +36,7 @@ pub(crate) struct Places {
     /// Our own binary.
     pub(crate) program: PathBuf,
     pub(crate) variables: BTreeMap<OsString, OsString>,
-    /// Which of them differ from those of this process, so that children must be given them.
+    /// The variables that differ from those of this process, so that children must be given them.
     pub(crate) for_children: Vec<(OsString, OsString)>,
 }
 
@@ -56,8 +56,7 @@ impl Places {
         })
     }
 
-    /// Finds everything for a program that is not our binary, and that may say itself where things
-    /// are.
+    /// Finds everything for a program that is not our binary, and that may name the places itself.
     pub(crate) fn of_a_program(
         cwd: Option<&Path>,
         home: Option<&Path>,
@@ -140,7 +139,7 @@ impl Places {
         }
     }
 
-    /// Returns the project, unless we are where there cannot be one.
+    /// Returns the project, unless there cannot be one here.
     pub(crate) fn real_project(&self) -> Option<&Path> {
         self.is_project.then_some(self.project.as_path())
     }
@@ -158,17 +157,17 @@ impl Places {
     }
 }
 
-/// The variables that an option of this command stands for.
+/// The variables that options of this command set.
 static GIVEN: Mutex<Vec<(OsString, OsString)>> = Mutex::new(Vec::new());
 
-/// Gives a variable to all processes that this one starts from now on, as though it had been
-/// started with it itself.
+/// Gives a variable to all processes that this one starts from now on, as if this process had been
+/// started with it.
 pub(crate) fn give_to_children(name: &str, value: &str) {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     given.push((name.into(), value.into()));
 }
 
-/// Returns a variable of the environment, for whoever needs nothing else of it.
+/// Returns a variable of the environment, for code that needs no other.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the environment"
@@ -187,7 +186,7 @@ fn current_directory() -> Result<PathBuf, CommandError> {
     })
 }
 
-/// Finds our binary for a program that is another one.
+/// Finds our binary for another program.
 fn find_binary(
     given: Option<&Path>,
     here: &Path,

@@ -13,17 +13,17 @@ use serde::Serialize;
 use crate::error::CommandError;
 use crate::locale;
 
-/// How results are printed.
+/// The way in which results are printed.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Output {
     pub(crate) format: Format,
-    /// With JSON, also what a program needs to show the result as the tools inside pi do.
+    /// With JSON, also the data that a program needs to show the result as the tools inside pi do.
     pub(crate) details: bool,
     /// No words for people, except errors.
     pub(crate) quiet: bool,
 }
 
-/// In which form a result is printed.
+/// The form in which a result is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Format {
     /// The text that people read and that a script takes as the answer.
@@ -133,8 +133,8 @@ impl<'a> Printer<'a> {
         self.options.quiet
     }
 
-    /// Prints what people read, with a newline if it lacks one. No escape sequence of a child or of
-    /// a name may come through, to a pipe neither: it may end at a terminal.
+    /// Prints text for people, with a newline if it lacks one. No escape sequence of a child or of
+    /// a name may come through, not even to a pipe: it may end at a terminal.
     pub(crate) fn data(self, text: &str) {
         let text = harmless(text, io::stdout().is_terminal());
         match self.page {
@@ -151,7 +151,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints what programs read, or what a model answered: a pipe gets it as it is.
+    /// Prints text for programs, or the answer of a model: a pipe gets it as it is.
     pub(crate) fn exact(self, text: &str) {
         if self.page.is_some() || io::stdout().is_terminal() {
             self.data(text);
@@ -176,8 +176,8 @@ impl<'a> Printer<'a> {
         !self.is_json() && io::stdout().is_terminal()
     }
 
-    /// Prints painted text in place of what the terminal shows; elsewhere before an empty line.
-    /// Everything goes out in one write and what is below it is cleared last, so that nothing
+    /// Prints painted text in place of the terminal's screen; elsewhere before an empty line.
+    /// Everything goes out in one write and the rows below are cleared last, so that nothing
     /// flickers.
     pub(crate) fn screen(self, text: &str) {
         if self.is_screen() {
@@ -208,7 +208,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints what went wrong, also to those who asked for quiet.
+    /// Prints an error, even if quiet was asked for.
     pub(crate) fn complain(self, text: &str) {
         let text = harmless(text, io::stderr().is_terminal());
         match self.page {
@@ -246,18 +246,18 @@ fn write_data(text: &str) {
     }
 }
 
-/// Whether some data could not be printed.
+/// True if some data could not be printed.
 static HAS_LOST_DATA: AtomicBool = AtomicBool::new(false);
 
 fn lost(error: &io::Error) {
     if !HAS_LOST_DATA.swap(true, Ordering::Relaxed) {
-        // Nothing can be done where nobody reads errors either.
+        // If nobody reads errors either, nothing can be done.
         _ = writeln!(io::stderr(), "error: could not write to stdout: {error}");
     }
 }
 
-/// Returns the exit code of a command. A command that could not print what it was asked for has
-/// failed, however its runs ended.
+/// Returns the exit code of a command. A command that could not print its result has failed,
+/// however its runs ended.
 pub(crate) fn checked(code: ExitCode) -> ExitCode {
     if code == ExitCode::SUCCESS && HAS_LOST_DATA.load(Ordering::Relaxed) {
         return ExitCode::FAILURE;

@@ -1,4 +1,4 @@
-//! Ids that nobody else has.
+//! Unique ids.
 
 use pi_subagents_delegation::{RunId, SessionId, Timestamp};
 use rustix::rand::{GetRandomFlags, getrandom};

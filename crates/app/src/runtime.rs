@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::CommandError;
 
-/// How long a thread that waits is kept: longer than most owners live.
+/// The time for which a waiting thread is kept: longer than most owners live.
 const LONG: Duration = Duration::from_hours(24);
 
 /// Runs the async part of a command on this thread.
@@ -14,14 +14,14 @@ pub(crate) fn block_on<T>(
 ) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        // A thread that is there once is there when the system gives no more.
+        // A thread that was started once is still there when the system gives no more.
         .thread_keep_alive(LONG)
         .build()
         .map_err(|error| {
             CommandError::failed("could not start the async runtime").because(&error)
         })?;
     let done = runtime.block_on(work);
-    // The work is over; a read of stdin that still waits for somebody keeps nobody here.
+    // The work is over; a read of stdin that still waits cannot keep us here.
     runtime.shutdown_background();
     done
 }

@@ -9,10 +9,10 @@ use tracing::info;
 
 use crate::error::CommandError;
 
-/// How long this process may take to be stopped.
+/// The time that it may take to stop this process.
 const TO_STOP: Duration = Duration::from_secs(1);
 
-/// The signals that tell us to end or to pause.
+/// The signals that ask us to end or to pause.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -49,7 +49,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one that ends us and gives its number.
+    /// Waits for the next signal that ends us and returns its number.
     pub(crate) async fn next(&mut self) -> i32 {
         loop {
             if let Told::End(number) = self.told().await {
@@ -58,7 +58,7 @@ impl Signals {
         }
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn told(&mut self) -> Told {
         let kind = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
@@ -75,7 +75,7 @@ impl Signals {
     }
 }
 
-/// What a signal tells us.
+/// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
     /// To end, by the signal of this number.

@@ -9,7 +9,7 @@ use pi_subagents_files::{create_directories, open_own, read_bounded, write_whole
 use crate::error::CommandError;
 use crate::random;
 
-/// How long the file of a token may be.
+/// The length of the longest file with a token.
 const LONGEST_TOKEN: u64 = 1024;
 
 /// Reads the token in a file, which is made when it is first needed.
@@ -32,7 +32,7 @@ pub(crate) fn token_in(file: &Path) -> Result<String, CommandError> {
     Ok(secret)
 }
 
-/// Reads a token that nobody else can read.
+/// Reads a token from a file that only the user can read.
 fn read_private(file: &Path) -> io::Result<String> {
     let opened = open_own(file)?;
     if opened.metadata()?.permissions().mode() & 0o077 != 0 {

@@ -9,7 +9,7 @@ use pi_subagents_files::{Directory, create_directories};
 /// The name of the directory inside the agent directory.
 pub(crate) const LOGS: &str = "subagents-logs";
 
-/// A log that nobody has written to for longer is removed.
+/// The age at which a log that nobody writes to is removed.
 pub(crate) const LONGEST_KEPT: Duration = Duration::from_hours(7 * 24);
 
 /// If there are more files, the oldest are removed.

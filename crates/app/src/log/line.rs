@@ -34,7 +34,7 @@ pub(super) fn first_line(at: Timestamp, fields: &[(&str, &str)]) -> String {
 /// A line that is being written.
 struct Line {
     text: String,
-    /// The words of the event, which stand before its fields.
+    /// The words of the event, which come before its fields.
     words: String,
     fields: String,
 }
@@ -72,7 +72,7 @@ impl Visit for Line {
         self.add(field.name(), value);
     }
 
-    /// Durations are in seconds; less than a millisecond says nothing.
+    /// Durations are in seconds; less than a millisecond means nothing.
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.add(field.name(), &format_args!("{value:.3}"));
     }
@@ -104,7 +104,8 @@ impl Write for Value {
 }
 
 impl Value {
-    /// Escapes what would end the line or the quotes, move a cursor or turn the text around.
+    /// Escapes the characters that would end the line or the quotes, move a cursor or turn the text
+    /// around.
     fn write_safely(&mut self, character: char) {
         let turns_text = matches!(
             character,

@@ -1,4 +1,4 @@
-//! The log of this process: what it did and when, for somebody who reports that it hung.
+//! The log of this process: its deeds with their times, for a person who reports that it hung.
 //!
 //! Nothing is logged unless `--log-level` or the variable `PI_SUBAGENTS_LOG` asks for it. Every
 //! process writes a file of its own into `<agent directory>/subagents-logs/`, of at most

@@ -17,8 +17,8 @@ const PARTS: u64 = 3;
 /// Opens the directory of the logs.
 pub(super) type OpenFolder = Box<dyn Fn() -> io::Result<Directory> + Send + Sync>;
 
-/// A log in several files. Lines that cannot be written are counted and lost: whoever logs never
-/// hears of it.
+/// A log in several files. Lines that cannot be written are counted and lost; their writer gets no
+/// error.
 pub(super) struct Parts {
     open_folder: OpenFolder,
     /// The name of the files, without the number and the ending.
@@ -33,11 +33,11 @@ pub(super) struct Parts {
 struct State {
     folder: Option<Directory>,
     part: Option<Part>,
-    /// How many lines could not be written.
+    /// The number of lines that could not be written.
     lost: u64,
-    /// Why the first of them could not.
+    /// The error of the first of them.
     trouble: Option<io::Error>,
-    /// Whether the last line may have been written only in part.
+    /// True if the last line may have been written only in part.
     is_torn: bool,
 }
 
@@ -49,7 +49,7 @@ struct Part {
 }
 
 impl Parts {
-    /// Makes a log of at most so many bytes. Its first file is made with its first line.
+    /// Makes a log of a limited size. Its first file is made with its first line.
     pub(super) fn new(
         open_folder: OpenFolder,
         name: String,
@@ -108,7 +108,7 @@ impl State {
         Ok(())
     }
 
-    /// Returns the file that has room for so many bytes more, the next one if the last has not.
+    /// Returns a file with room for this number of bytes: the last file, or a new one.
     fn make_room(&mut self, log: &Parts, bytes: usize) -> io::Result<&mut Part> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let number = match &self.part {
@@ -125,7 +125,7 @@ impl State {
             .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Makes the file with this number, and removes the one that is neither the first nor among
+    /// Makes the file with this number, and removes the file that is neither the first nor among
     /// the last two.
     fn begin(&mut self, log: &Parts, number: u64) -> io::Result<Part> {
         let folder = match self.folder.take() {

@@ -25,7 +25,7 @@ const RUN: &str = "PI_SUBAGENTS_RUN";
 #[must_use]
 pub(crate) struct Log {
     parts: Option<Arc<Parts>>,
-    /// Why there is no log although one was asked for.
+    /// The reason why there is no log although one was asked for.
     trouble: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Log {
 }
 
 /// Begins the log of a command if the option or the variable asks for one. The processes that the
-/// command starts log as much.
+/// command starts log at the same level.
 pub(crate) fn start(option: Option<LogLevel>, command: &str) -> Result<Log, CommandError> {
     let variable = places::environment_variable(VARIABLE);
     let level = asked_level(option, variable.as_deref())?;
@@ -61,11 +61,11 @@ pub(crate) fn start(option: Option<LogLevel>, command: &str) -> Result<Log, Comm
         return Ok(Log::none());
     }
     let Ok(places) = Places::find() else {
-        // The command says itself what is missing.
+        // The command itself reports the missing directory.
         return Ok(Log::none());
     };
     let log = new_log(&places.agent_dir, level, command);
-    // It is made now, so that a person hears at once why there is none.
+    // It is made now, so that a person learns at once why there is none.
     if let Err(error) = log.open() {
         let folder = places.agent_dir.join(LOGS);
         return Ok(Log {

@@ -18,7 +18,7 @@ pub(super) const OURS: &str = "pi_subagents";
 pub(super) struct LogSubscriber {
     pub(super) level: LevelFilter,
     pub(super) log: Arc<Parts>,
-    /// The run that this process belongs to, if it belongs to one only.
+    /// The run that this process belongs to, if it belongs to exactly one.
     pub(super) run: Option<String>,
 }
 
@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is logged of some events at this level, without times.
+    /// Returns the log of some events at this level, without times.
     fn logged(level: LevelFilter, events: impl FnOnce()) -> Vec<String> {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().to_owned();

@@ -1,4 +1,4 @@
-//! The places that the embedded agent is told about.
+//! The places for the embedded agent.
 
 use std::ffi::OsStr;
 

@@ -1,5 +1,5 @@
-//! What goes wrong between the embedded agent and a model: an error that says what it is,
-//! never a crash and never a hang.
+//! Faults between the embedded agent and a model end in an error that names the fault, never in a
+//! crash and never in a hang.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -42,7 +42,7 @@ fn garbage_instead_of_a_stream_is_an_error() {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
-                // Whatever the request is, this is the answer.
+                // The answer is the same for every request.
                 let _: usize = stream.read(&mut [0; 8192]).unwrap();
                 let body = "<html><body>Welcome to nginx!</body></html>";
                 write!(

@@ -154,7 +154,7 @@ fn two_calls_of_one_message_run_side_by_side() {
         let stage = AgentStage::new(
             api,
             Script::new().otherwise([
-                // Each waits for what the other makes.
+                // Each call waits for the file that the other makes.
                 Turn::text("Both.")
                     .and_tool_call("bash", json!({"command": "mkfifo a 2>/dev/null; echo one > a; echo done-a", "timeout": 60}))
                     .and_tool_call("bash", json!({"command": "until [ -p a ]; do :; done; cat a", "timeout": 60})),

@@ -1,4 +1,4 @@
-//! How the embedded agent comes to its key, and who does not get to see it.
+//! The ways by which the embedded agent gets its key, and the processes that do not get to see it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

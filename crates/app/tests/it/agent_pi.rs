@@ -1,5 +1,5 @@
-//! The embedded agent and the real pi: pi's client drives the agent, and each continues what
-//! the other began.
+//! The embedded agent and the real pi: pi's client drives the agent, and each continues the
+//! sessions of the other.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -64,7 +64,7 @@ fn the_client_of_pi_drives_the_agent(pi: RealPi) {
             .on("Take your time", [Turn::text("Late.").gate("never")])
             .otherwise([Turn::text("I am the other one.")]),
     );
-    // The client starts whatever `node` it finds.
+    // The client starts the first `node` that it finds.
     let stand_in = stage.sandbox.write(
         "bin/node",
         &format!(
@@ -231,7 +231,7 @@ fn a_session_that_was_killed_in_its_first_wait_goes_on_in_the_other(pi: RealPi) 
         .spawn();
     stage.server.wait_for_requests(1, wait);
     killed.kill(rustix::process::Signal::KILL);
-    // How it ended is known: it was killed.
+    // The exit status is known: it was killed.
     _ = killed.wait();
     let events = ours(&stage, &of_pi, &[], "Are you there?");
     assert_eq!(answers(&events)[0]["content"][0]["text"], "Here I am.");

@@ -1,4 +1,4 @@
-//! Sessions of the embedded agent over pi's protocol, and what shell commands leave in them.
+//! Sessions of the embedded agent over pi's protocol, and the traces of shell commands in them.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What the shell commands of the embedded agent leave behind, and what they get to see.
+//! The leftovers of the embedded agent's shell commands, and the variables that they get to see.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the tests of the embedded agent share: a scripted server in one of the four wire
+//! The stage for the tests of the embedded agent: a scripted server in one of the four wire
 //! formats, and our binary as an agent that is driven over pi's protocol.
 
 use std::cell::{Cell, Ref, RefCell};
@@ -33,7 +33,7 @@ impl AgentStage {
             server: LlmServer::start(script),
         };
         stage.models(api, 128_000);
-        // An agent that ignores what the server asks for waits for a minute.
+        // An agent that ignores the pause of the server waits for a minute.
         stage.settings(&json!({}));
         stage
     }
@@ -93,7 +93,7 @@ impl AgentStage {
 /// A client of pi's protocol.
 pub(crate) struct Rpc {
     running: RunningCommand,
-    /// What it has printed, as far as it was read.
+    /// The events that it has printed, as far as they were read.
     events: RefCell<Vec<Value>>,
     bytes_read: Cell<usize>,
 }
@@ -125,12 +125,12 @@ impl Rpc {
         self.wait_for(|event| event["type"] == "response" && event["id"] == id.as_str())
     }
 
-    /// What was printed so far, whole lines only.
+    /// Returns the events that were printed so far, whole lines only.
     pub(crate) fn events(&self) -> Vec<Value> {
         self.read().clone()
     }
 
-    /// Reads what has come since it was read last.
+    /// Reads the events since the last read.
     fn read(&self) -> Ref<'_, Vec<Value>> {
         let text = self.running.stdout();
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
@@ -163,7 +163,7 @@ impl Rpc {
         })
     }
 
-    /// Waits until the agent has settled so many times.
+    /// Waits until the agent has settled this number of times.
     #[track_caller]
     pub(crate) fn wait_for_settled(&self, times: usize) {
         let settled = || {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, answer_text, call};
 
-/// Replaces what differs from run to run.
+/// Replaces the parts that differ from run to run.
 fn steady(stage: &Stage, mut window: Value) -> Value {
     for field in ["startedAt", "completedAt"] {
         assert!(window[field].is_i64(), "{field}: {window}");
@@ -42,7 +42,7 @@ fn details_hold_the_windows_as_data() {
     let listed = ["  a.rs", "  lib/"].map(|text| json!({"text": text, "kind": "tool"}));
     let said = json!({"text": "All fine.", "kind": "text"});
     let mut window = windows[0].clone();
-    // Its clock is whatever the machine makes of it.
+    // Its clock depends on the speed of the machine.
     let header = window["header"].as_array_mut().unwrap();
     header.pop();
     let header = std::mem::take(header);
@@ -130,7 +130,7 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
     let texts = |field: &str| -> Vec<Value> {
         let lines = window[field].as_array().unwrap().iter();
         let mut texts: Vec<Value> = lines.map(|line| line["text"].clone()).collect();
-        // What comes through two pipes comes in any order.
+        // Lines from two pipes come in any order.
         texts.sort_by_key(Value::to_string);
         texts
     };

@@ -13,13 +13,13 @@ use crate::terminal::{CTRL_C, ENTER, Terminal};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How often a child says the same.
+/// The number of times that a child says the same.
 const TIMES: usize = 1000;
 
 /// A shell command of a child that works until somebody makes the file `go`.
 const WORK: &str = "until [ -e go ]; do sleep 0.05; done; echo gone";
 
-/// A sandbox whose embedded children work until they are told to go on, or say their prompt back.
+/// Makes a sandbox whose embedded children work until a file appears, or repeat their prompt.
 fn stage() -> Stage {
     let stage = Stage::new();
     let script = json!({"rules": [
@@ -215,7 +215,7 @@ fn a_run_that_begins_while_somebody_watches_appears() {
 fn what_a_model_says_is_seen_before_it_has_said_it_to_its_end() {
     let stage = Stage::new();
     let again = |number: usize| stage.path(&format!("again{number}"));
-    // What is said before the owner knows of a listener is skipped, so it is said many times.
+    // Messages before the owner knows of a reader are skipped, so the child says it many times.
     let mut script: Vec<Value> = (0..TIMES)
         .flat_map(|number| {
             let said = json!({"type": "text_end", "contentIndex": 0, "content": "Hello \u{1b}]0;owned\u{7}wo"});

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 const CTRL_Z: &str = "\x1a";
 
-/// A shell that has the terminal as its own, and has started `attach` after one run.
+/// Starts a shell that has the terminal as its own, and `attach` in it after one run.
 fn shell_with_attach(stage: &Stage) -> Terminal {
     let script = json!({"rules": [{"turns": [{"text": "You said: {{prompt}}"}]}]});
     stage
@@ -47,11 +47,11 @@ fn attach_process(terminal: &Terminal) -> u32 {
     found.unwrap()
 }
 
-/// Waits until the shell says that it was stopped for the so many-th time, and goes on with it.
+/// Waits until the shell has reported the stop this number of times, and goes on with it.
 #[track_caller]
 fn goes_on(terminal: &mut Terminal, times: usize) {
     terminal.wait_for_screen(|screen| screen.matches("Stopped").count() == times);
-    // The shell has its terminal back: what is typed is seen, and lines are read.
+    // The shell has its terminal back: typed letters are shown, and lines are read.
     assert!(terminal.is_as_it_was(), "the terminal is not as it was");
     terminal.press(&format!("echo still $((40 + {times}))\r"));
     terminal.wait_for(&format!("still {}", 40 + times));
@@ -91,11 +91,11 @@ fn a_stop_from_outside_is_survived() {
     let attach = attach_process(&terminal);
     kill(attach, Signal::TSTP);
     goes_on(&mut terminal, 1);
-    // Nothing can be prepared for this one, so the screen is not given back.
+    // Nothing can be prepared for this signal, so the screen is not given back.
     kill(attach, Signal::STOP);
     terminal.wait_for("Stopped");
     assert!(is_stopped(attach));
-    // Nobody translates the key for Enter while the terminal is as we left it.
+    // The key for Enter is not translated while the terminal is as we left it.
     terminal.press("fg\n");
     terminal.wait_for_screen(|screen| !screen.contains("Stopped"));
     terminal.press("?");

@@ -1,4 +1,4 @@
-//! Panes of tmux, seen by a stand-in on PATH that writes down what it is asked.
+//! Panes of tmux, seen by a stand-in on PATH that writes down its arguments.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -26,7 +26,7 @@ fn inside_tmux(then: &str) -> Stage {
     stage
 }
 
-/// What a tmux does that has these panes, and opens one more.
+/// Returns the script of a tmux that has these panes and opens one more.
 fn with_panes(listed: &str) -> String {
     format!("case $1 in list-panes) echo '{listed}';; *) echo %8;; esac")
 }

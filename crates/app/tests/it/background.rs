@@ -1,4 +1,4 @@
-//! `spawn`: a run that belongs to a detached process, whatever becomes of its caller.
+//! `spawn`: a run that belongs to a detached process, whatever happens to its caller.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -45,7 +45,7 @@ fn spawn_returns_while_its_run_goes_on() {
     let output = stage.command(&["output", &run]).run();
     assert_eq!(output.stdout, "found it\n");
     let shown = stage.command(&["status", &run]).run().stdout;
-    // Columns are as wide as what stands in them.
+    // Columns are as wide as their contents.
     let words: Vec<String> = stage.normalise(&shown).lines().map(one_space).collect();
     insta::assert_snapshot!(words.join("\n"));
     expect_nothing_left(&run);
@@ -66,7 +66,7 @@ fn one_run_has_one_json() {
     });
     let mut running = running.expect("the run to have its place");
     spawned["status"] = json!("running");
-    // What it has done since.
+    // These fields are there only once the run has begun.
     for later in ["startedAt", "usage", "toolCalls"] {
         let removed = running.as_object_mut().unwrap().remove(later);
         assert!(removed.is_some(), "{later}: {running}");
@@ -252,7 +252,7 @@ fn a_refused_task_is_an_error_of_spawn_and_a_failed_run() {
         .command(&["spawn", "worker", "x", "--cwd", "/nowhere/at/all"])
         .run();
     insta::assert_snapshot!(refused);
-    // Its process tells the refusal before it writes it down.
+    // Its process reports the refusal before it writes it down.
     let is_written = wait_until(PATIENCE, || {
         let status = stage.command(&["status", "--all", "--json"]).run().json();
         (status["counts"]["failed"] == 1).then_some(())

@@ -15,7 +15,7 @@ const RUNS: usize = 200;
 const AT_ONCE: usize = 8;
 const WATCHERS: usize = 5;
 
-/// How many owners are killed, each some launches after its own.
+/// The number of owners that are killed, each some launches after its own.
 const KILLS: usize = 20;
 
 #[test]

@@ -1,4 +1,4 @@
-//! A host as the shim speaks to it, without the pi around.
+//! A host with the messages of the shim, without the pi around.
 
 use pi_subagents_testkit::sandbox::RunningCommand;
 use pi_subagents_testkit::{bin, wait_until};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::background_stage::{BackgroundStage, PATIENCE};
 
-/// A host, and the pi it is told to belong to.
+/// A host, and the pi that it belongs to.
 pub(crate) struct Pi<'a> {
     stage: &'a BackgroundStage,
     pub(crate) host: RunningCommand,
@@ -103,7 +103,7 @@ impl<'a> Pi<'a> {
         assert!(self.host.write_line(&told.to_string()));
     }
 
-    /// Everything the host has said.
+    /// Returns all lines of the host.
     pub(crate) fn lines(&self) -> Vec<Value> {
         let stdout = self.host.stdout();
         let whole = stdout.rsplit_once('\n').map_or("", |(whole, _)| whole);
@@ -126,7 +126,7 @@ impl<'a> Pi<'a> {
         found.unwrap_or_else(|| panic!("the host said only: {:#?}", self.lines()))
     }
 
-    /// Waits until the footer says this.
+    /// Waits until the footer has this text.
     #[track_caller]
     pub(crate) fn wait_for_footer(&self, text: &str) {
         self.wait_for(|line| {
@@ -161,7 +161,7 @@ impl<'a> Pi<'a> {
         self.wait_for(|line| (line["method"] == "message/send").then_some(()));
     }
 
-    /// Says that the messages so far have been shown.
+    /// Notes that the messages so far have been shown.
     pub(crate) fn take_messages(&mut self) {
         for line in self.lines() {
             if line["method"] == "message/send" {

@@ -1,4 +1,4 @@
-//! Background runs inside pi: what its session keeps, shows and is told.
+//! Background runs inside pi: the entries of its session, its views and its notices.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn a_session_keeps_its_run_and_is_told_of_its_end_once_pi_is_idle() {
     fs::write(&go, "").unwrap();
     pi.wait_for_footer("bg: 0 running / 1 total");
     insta::assert_snapshot!("pi_update_entry", stage.normal(&pi.entries()[1]));
-    // An answered request shows that everything before it was heard.
+    // An answered request shows that all lines before it were read.
     let listed = pi.call(
         "background_agent_status",
         &json!({"includeCompleted": true}),

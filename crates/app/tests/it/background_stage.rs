@@ -1,4 +1,4 @@
-//! What the tests of background runs share: a preset, a way to start runs, and their rows.
+//! The stage for the tests of background runs: a preset, a way to start runs, and their rows.
 
 use std::fs;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::stage::Stage;
 
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A sandbox with the preset `worker`, whose child plays the script in its task. What still runs
-/// when it is dropped is stopped.
+/// A sandbox with the preset `worker`, whose child plays the script in its task. Runs that are not
+/// over when it is dropped are stopped.
 pub(crate) struct BackgroundStage {
     pub(crate) stage: Stage,
 }
@@ -35,7 +35,8 @@ impl BackgroundStage {
         self.stage.path(name)
     }
 
-    /// Adds the preset `talker`, the embedded agent on the scripted model, which thinks so long.
+    /// Adds the preset `talker`, the embedded agent on the scripted model, which thinks for this
+    /// time.
     pub(crate) fn talker(&self, delay_ms: u64) {
         let sandbox = &self.stage.sandbox;
         let script = json!({"rules": [
@@ -64,24 +65,24 @@ impl BackgroundStage {
         output.expect_success().json()
     }
 
-    /// What `status` tells of a run.
+    /// Returns the row of a run, as `status` prints it.
     pub(crate) fn row(&self, run: &str) -> Value {
         let output = self.command(&["status", run, "--json"]).run();
         output.expect_success().json()["runs"][0].clone()
     }
 
-    /// Waits until a run is over, and gives what `status` tells of it.
+    /// Waits until a run is over, and returns its row in `status`.
     pub(crate) fn ended(&self, run: &str) -> Value {
         _ = self.command(&["wait", run]).run();
         self.row(run)
     }
 
-    /// A text without what differs from run to run.
+    /// Returns a text without the parts that differ from run to run.
     pub(crate) fn normalise(&self, text: &str) -> String {
         self.stage.sandbox.normalise(text)
     }
 
-    /// A value without what differs from run to run.
+    /// Returns a value without the parts that differ from run to run.
     pub(crate) fn normal(&self, value: &Value) -> String {
         self.normalise(&format!("{value:#}"))
     }
@@ -99,7 +100,7 @@ impl Drop for BackgroundStage {
     }
 }
 
-/// The id of what was spawned.
+/// Returns the id of the spawned run.
 pub(crate) fn run_id(spawned: &Value) -> String {
     spawned["runId"].as_str().unwrap().to_owned()
 }

@@ -1,5 +1,5 @@
-//! A model server that does what no server should: a raw socket, so that nothing is in order
-//! unless a test says so.
+//! A model server that breaks every rule: a raw socket, so that nothing is in order unless a test
+//! makes it so.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use crate::agent_stage::AgentStage;
 pub(crate) const STREAM: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// A server and what came of its connections.
+/// A server, and the figures of its connections.
 pub(crate) struct BadServer {
     pub(crate) address: SocketAddr,
     written: Arc<AtomicU64>,
@@ -27,7 +27,7 @@ pub(crate) struct BadServer {
 pub(crate) struct Connection {
     stream: TcpStream,
     written: Arc<AtomicU64>,
-    /// How many were before it.
+    /// The number of connections before it.
     pub(crate) number: usize,
 }
 
@@ -59,12 +59,12 @@ impl BadServer {
         server
     }
 
-    /// How many connections there were.
+    /// Returns the number of connections so far.
     pub(crate) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// How many bytes could be written to all of them.
+    /// Returns the number of bytes that could be written to all of them.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::SeqCst)
     }
@@ -139,7 +139,7 @@ impl Connection {
     }
 }
 
-/// One event of a chat completion that says `text`.
+/// Returns one event of a chat completion with the text `text`.
 pub(crate) fn says(text: &str) -> String {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
     format!("data: {delta}\n\n")

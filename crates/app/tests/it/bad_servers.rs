@@ -1,5 +1,5 @@
-//! Model servers that send too much, too slowly, or something else: the agent stays small, ends
-//! the call, and says why.
+//! Model servers that send too much, too slowly, or something else: the agent stays small, ends the
+//! call, and gives the reason.
 
 use std::time::Duration;
 
@@ -13,12 +13,13 @@ use crate::bad_server::{BadServer, STREAM, ends, says};
 use crate::stage::{Stage, outcomes};
 
 const COMPLETIONS: &str = FORMATS[0];
-/// How much an agent may grow for a server, whatever that sends.
+/// The memory by which an agent may grow for a server, whatever the server sends.
 const GROWTH_KB: u64 = 64 << 10;
-/// How much of an endless body may leave the server: what is taken, and the buffers between.
+/// The number of bytes of an endless body that may leave the server: the part that is taken, and
+/// the buffers between.
 const TAKEN_BYTES: u64 = 32 << 20;
 
-/// What an agent says in the end, once its memory was looked at.
+/// Returns the last answer of an agent, after a look at its memory.
 fn last_answer(stage: &AgentStage) -> Value {
     let mut agent = stage.agent(&[]);
     agent.ask(&json!({"type": "get_state"}));
@@ -290,7 +291,7 @@ fn a_request_follows_within_its_origin_but_not_in_a_circle() {
     assert_eq!(server.calls(), 4, "the first one and three more");
 }
 
-/// What the owner of a run makes of a server, and its memory at the end of the run.
+/// Returns the outcome of a run on this server, and the memory of the owner at the end of the run.
 fn owned(server: &BadServer) -> (crate::stage::Outcome, u64) {
     let agent = server.stage(COMPLETIONS, &json!({}));
     let stage = Stage {

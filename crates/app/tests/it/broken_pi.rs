@@ -1,4 +1,4 @@
-//! A pi that does not start is none, whatever it prints.
+//! A pi that does not start does not count, whatever it prints.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, completed, outcomes};
 
-/// What a pi prints whose Node is too old.
+/// The output of a pi whose Node is too old.
 const CRASH: &str = "echo 'SyntaxError: Invalid regular expression flags' >&2; echo >&2; echo 'Node.js v20.20.2' >&2; exit 1";
 
 /// A stage with a `pi` that is started by a `node`, both on PATH.

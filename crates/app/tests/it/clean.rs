@@ -1,4 +1,4 @@
-//! `clean`: what goes, what stays and why, and what is left when it is killed.
+//! `clean`: the runs that go, those that stay with the reasons, and the state after it was killed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -162,7 +162,7 @@ fn a_run_that_runs_stays_and_goes_when_it_is_over() {
         "{named}"
     );
     clean(&["stop", run]).expect_success();
-    // It was spawned from a terminal, where nobody was promised a notice.
+    // It was spawned from a terminal, which gets no notice.
     let over = clean(&["clean", run]);
     assert_eq!(over.code, Some(0), "{over}");
     assert_eq!(background.command(&["status", run]).run().code, Some(3));
@@ -198,7 +198,7 @@ fn a_background_run_stays_until_its_pi_was_told() {
         pi_session: Some("pi-1"),
         ..MadeUp::new("r-2", "talk", 90)
     });
-    // Whoever names it knows of it.
+    // A person who names the run knows of it.
     assert_eq!(house.cleaned(&["r-2"]).0, ["r-2"]);
 }
 
@@ -272,7 +272,8 @@ fn session_files_go_only_when_asked_for_and_never_one_that_is_locked() {
 #[test]
 fn a_removal_that_was_killed_at_any_step_is_finished_by_the_next() {
     let house = House::with(&[("r-1", 90), ("r-2", 90), ("r-3", 1)]);
-    // The index has the removals; the first run has its new name, of the second a part is deleted.
+    // The index has the removals; the first run has its new name, and a part of the second is
+    // deleted.
     for run in ["r-1", "r-2"] {
         note_removal(&house.index(), run, &house.directory(run));
         let aside = house

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::subagent_stage::SubagentStage;
 
-/// Two agents of which each has a session `talk`, and the run of each.
+/// Makes two agents with a session `talk` each, and returns the run of each.
 fn two_agents() -> (SubagentStage, [String; 2]) {
     let stage = SubagentStage::new(
         Script::new()
@@ -163,7 +163,7 @@ fn only_the_agent_that_is_meant_is_stopped() {
     let scout = runs.iter().find(|run| run["name"] == "scout").unwrap();
     let stopped = stop(scout["runId"].as_str().unwrap()).expect_success();
     assert_eq!(stopped.stdout, "stopped scout (session: talk)\n");
-    // What is left running is what is meant now.
+    // Only one of the two conversations still runs, so it is the one that is meant now.
     let stopped = stop("talk").expect_success();
     assert_eq!(stopped.stdout, "stopped critic (session: talk)\n");
     for run in running {

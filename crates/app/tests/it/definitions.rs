@@ -1,4 +1,4 @@
-//! Definitions in use: what a profile says reaches the child, and nothing of a repository does
+//! Definitions in use: the fields of a profile reach the child, and nothing of a repository does
 //! before somebody said yes.
 
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, answer_text, completed, outcomes};
 
-/// What the model was told about itself in its last request.
+/// Returns the system prompt of the last request.
 fn last_system_prompt(server: &LlmServer) -> String {
     let requests = server.requests();
     let body = &requests[requests.len() - 1].body;

@@ -25,7 +25,7 @@ fn doctor(stage: &Stage, arguments: &[&str]) -> SandboxCommand {
         .env_remove("PI_SUBAGENTS_PI")
 }
 
-/// What it printed, without what differs from machine to machine.
+/// Returns the output without the parts that differ from machine to machine.
 fn shown(output: &CommandOutput) -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
     let package = package().display().to_string();
@@ -177,7 +177,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     let index = agent_dir.join("subagents-index.jsonl");
     let torn = fs::read_to_string(&index).unwrap() + "{\"run\": \"torn\n\n[]\n";
     fs::write(index, torn).unwrap();
-    // The next one to look for pi asks it for its version again.
+    // The next command that looks for pi asks it for its version again.
     fs::remove_file(agent_dir.join("subagents-pi-version.json")).unwrap();
     let keys = write("home/.pi/agent/auth.json", "no json");
     fs::set_permissions(keys, Permissions::from_mode(0o644)).unwrap();
@@ -256,7 +256,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     "#);
 }
 
-/// Leaves a run behind whose owner was killed, and that nobody has closed.
+/// Leaves a run behind whose owner was killed, and that no command has closed.
 fn lose_a_run(stage: &Stage) {
     let ready = stage.path("ready");
     let script = json!([{"touch": ready}, {"hang": true}]);
@@ -285,7 +285,7 @@ fn without_a_home_it_says_so() {
     ");
 }
 
-/// What one check says.
+/// Returns the result of one check.
 fn check(output: &CommandOutput, name: &str) -> Value {
     let checks = output.json()["checks"].clone();
     let mut checks = checks.as_array().unwrap().iter();

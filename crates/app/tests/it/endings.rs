@@ -250,10 +250,10 @@ fn the_owner_stays_small_whatever_children_print() {
     assert!(peak < 48 << 10, "the owner took {peak} kB");
 }
 
-/// What a child says last of all that it has to say.
+/// The last words of a child.
 const SAID_IT_ALL: &str = "That is all.";
 
-/// How many runs have the last words of their child in the end of their record.
+/// Returns the number of runs that have the last words of their child in the end of their record.
 fn runs_that_said_it_all(stage: &Stage) -> usize {
     let runs = stage.sandbox.project().join(".pi/subagents/runs");
     let runs = fs::read_dir(runs).into_iter().flatten().flatten();

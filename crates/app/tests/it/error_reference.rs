@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, call, outcomes};
 
-/// Profiles with a fault each: name, fields, and what the task or the call is told.
+/// Profiles with a fault each: name, fields, and the error of the task or the call.
 const PROFILES: &[(&str, &str, &str)] = &[
     (
         "suggests",

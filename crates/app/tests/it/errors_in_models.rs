@@ -1,4 +1,4 @@
-//! A model that cannot be asked is told by the file, the provider or the name that is wrong, before
+//! The error about a model that cannot be asked names the wrong file, provider or name, before
 //! anything starts.
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
@@ -72,7 +72,7 @@ fn a_broken_models_json_is_named_with_its_place_and_stops_the_call() {
     hint: Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.
     ");
     assert!(!stage.sandbox.project().join(".pi").exists());
-    // A script needs no such file, and `doctor` says what is wrong with it.
+    // A script needs no such file, and `doctor` describes its fault.
     let scripted = asked(&stage, &["--model", "scripted/tour"]);
     assert_eq!(scripted.code, Some(0), "{scripted}");
     let report = stage.command(&["doctor"]).run();

@@ -1,4 +1,4 @@
-//! Names that were misspelt in a definition are told where it is made, explained and checked, and
+//! Misspelt names in a definition are reported where it is made, explained and checked, and
 //! `explain` is about the definition that `run` takes.
 
 use pretty_assertions::assert_eq;

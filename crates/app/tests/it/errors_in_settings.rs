@@ -1,5 +1,5 @@
-//! Settings that do not count are told: a file that is not JSON stops whatever would start, and a
-//! key that nobody knows is a warning.
+//! Settings that do not count are reported: a file that is not JSON stops every command that would
+//! start a run, and an unknown key is a warning.
 
 use pi_subagents_testkit::sandbox::CommandOutput;
 use pretty_assertions::assert_eq;
@@ -19,7 +19,7 @@ fn delegate(stage: &Stage) -> CommandOutput {
         .run()
 }
 
-/// What `doctor` says about the settings.
+/// Returns the check of `doctor` about the settings.
 fn check(stage: &Stage) -> Value {
     let output = stage.command(&["doctor", "--json"]).run();
     let mut report = output.json();
@@ -49,7 +49,7 @@ fn a_trailing_comma_stops_what_would_start_and_nothing_else() {
         assert_eq!(output.code, Some(2), "{told}");
         assert!(told.contains("settings.json:3:17 is not JSON"), "{told}");
     }
-    // What only reads goes on, and knows of one run.
+    // Commands that only read go on, and know of one run.
     let status = stage.command(&["status", "--all", "--json"]).run();
     let runs = status.json()["runs"].as_array().unwrap().len();
     assert_eq!((status.code, runs), (Some(0), 1), "{status}");

@@ -1,4 +1,4 @@
-//! One call in which nearly everything goes wrong: each fault is its own task's, and is said.
+//! One call in which nearly everything goes wrong: each fault is its own task's, and is reported.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -29,7 +29,7 @@ fn stage_for_faults(server: &LlmServer) -> Stage {
     stage
 }
 
-/// A child that says where it is, waits until it is told, and answers.
+/// Returns a child that makes a file, waits for another file, and answers.
 fn waiting(stage: &Stage, name: &str) -> Value {
     let script = json!([
         {"touch": stage.path(name)},

@@ -1,4 +1,4 @@
-//! Runs that must end with a report: what happens when it comes, comes late or never comes.
+//! Runs that must end with a report: the report comes, comes late or never comes.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn play(stage: &Stage, first: &Value, next: &[Value]) -> CommandOutput {
         .run()
 }
 
-/// How often each of our own lines stands in the record.
+/// Returns the number of each of our own lines in the record.
 fn lives(output: &CommandOutput) -> [usize; 3] {
     let answer = output.json();
     let directory = answer["runs"][0]["directory"].as_str().unwrap();
@@ -251,7 +251,7 @@ fn both_kinds_of_child_that_never_report_keep_their_text(pi: RealPi) {
 fn both_kinds_of_child_that_die_go_on_where_they_were(pi: RealPi) {
     let stage = stage();
     let done = json!({"status": "SUCCESS", "result": "alive"});
-    // What a child has not written when it is killed, nobody has heard.
+    // If a child is killed before it has written its words, nobody gets them.
     let die = "until grep -q 'I see' .pi/subagents/runs/$PI_SUBAGENTS_RUN/events.jsonl; \
         do sleep 0.02; done; kill -9 $PPID";
     for runner in RUNNERS {

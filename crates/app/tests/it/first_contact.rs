@@ -1,4 +1,4 @@
-//! What a new user meets first: a server of their own, a narrow terminal, an old locale.
+//! The first contact of a new user: a server of their own, a narrow terminal, an old locale.
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;

@@ -96,7 +96,7 @@ fn a_person_is_handed_the_answer_too_and_told_to_keep_it() {
     assert_eq!(output.stdout, "the finding\n");
     let told = "! a: its record may lack its answer; keep what is printed above";
     assert!(output.stderr.contains(told), "{output}");
-    // What is not recorded cannot be continued.
+    // A run that is not recorded cannot be continued.
     assert!(!output.stderr.contains("pi-subagents resume"), "{output}");
 }
 

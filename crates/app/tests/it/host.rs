@@ -14,7 +14,7 @@ fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-/// A script that says something, tells that it is at work, and waits for ever.
+/// Returns a script that prints something, reports that it is at work, and waits for ever.
 fn endless(stage: &Stage, name: &str) -> Value {
     json!([
         {"say": format!("{name} so far")},
@@ -24,7 +24,7 @@ fn endless(stage: &Stage, name: &str) -> Value {
     ])
 }
 
-/// Waits until such a script is at work, and gives what it has started.
+/// Waits until such a script is at work, and returns the process that it has started.
 fn at_work(stage: &Stage, name: &str) -> u32 {
     wait_for_file(stage.path(&format!("{name}.ready")), PATIENCE);
     let pid = fs::read_to_string(stage.path(&format!("{name}.pid"))).unwrap();
@@ -120,7 +120,7 @@ fn updates_carry_all_lines_only_where_they_are_shown() {
             .is_none()
     );
     shim.notify("tool/look", &json!({"callId": "c1", "expanded": true}));
-    // Whatever is answered after a line was read after it.
+    // If a later line was answered, the earlier line was read.
     _ = shim.completions("subagents", "");
     fs::write(stage.path("more"), "").unwrap();
     let expanded = update_with(&shim, "more");

@@ -247,7 +247,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", &format!("show {done}"));
     assert!(shim.shown().ends_with("the answer"), "{}", shim.shown());
 
-    // One that is over can only be shown.
+    // A run that is over can only be shown.
     let command = shim.command("subagents", "");
     let runs = shim.next("ui/select");
     let line = runs["params"]["options"][1].clone();
@@ -296,7 +296,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
             .unwrap()
             .contains("Stopped on request.")
     );
-    // One word for one thing, whoever was stopped.
+    // A stopped run has the same word in every list.
     run(&mut shim, "subagents", "list");
     assert!(
         shim.shown()
@@ -344,7 +344,7 @@ fn a_run_is_named_by_its_name_and_shown_with_its_calls_and_its_answer() {
     assert_eq!(shim.completions("subagents", "show lat").len(), 1);
 }
 
-/// How many characters stand before a word.
+/// Returns the number of characters before a word.
 fn text_before(line: &str, word: &str) -> usize {
     line.split_once(word).unwrap().0.chars().count()
 }

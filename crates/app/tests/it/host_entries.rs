@@ -1,4 +1,4 @@
-//! What pi's session keeps of runs, and what is known in a session.
+//! The entries that pi's session keeps of runs, and the runs that a session knows.
 
 use std::fs;
 
@@ -93,7 +93,7 @@ fn a_session_is_rebuilt_from_its_entries_and_a_new_one_knows_nothing() {
         )
     );
     shim.session_shutdown();
-    // Pi says it twice where it replaces a session.
+    // Pi reports it twice if it replaces a session.
     shim.session_start("resume", "s1", &kept);
     shim.session_start("resume", "s1", &kept);
     assert_eq!(shim.output(&session), Ok("from before".to_owned()));
@@ -103,7 +103,7 @@ fn a_session_is_rebuilt_from_its_entries_and_a_new_one_knows_nothing() {
     assert_eq!(shim.completions("subagents", "show ").len(), 1);
     shim.hang_up();
 
-    // Another host, as after a restart of pi; and one after that on another machine.
+    // Another host, as after a restart of pi; and another after that on another machine.
     let mut shim = Shim::start_unasked(&stage);
     shim.session_start("startup", "s1", &kept);
     assert_eq!(shim.output(&session), Ok("from before".to_owned()));
@@ -326,7 +326,7 @@ fn the_runs_of_a_host_that_was_killed_are_known_to_the_next_one() {
     assert!(whole.starts_with("=== Run 1/2 (error) ===\n"), "{whole}");
 }
 
-/// What `/subagents list` says of each run, without times and ids.
+/// Returns the state of each run in `/subagents list`, without times and ids.
 fn statuses(shim: &mut Shim) -> Vec<String> {
     let id = shim.command("subagents", "list");
     _ = shim.result(id);

@@ -1,4 +1,4 @@
-//! The shim's side of the wire: what pi would say and hear.
+//! The shim's side of the wire: the messages to pi and from pi.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::stage::{Stage, call};
 
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A running host, and all it has said.
+/// A running host, and all its messages.
 pub(crate) struct Shim {
     pub(crate) host: RunningCommand,
     caller: Value,
     last_id: u64,
-    /// How many messages of the host were looked at by `next`.
+    /// The number of the host's messages that `next` has looked at.
     seen: usize,
 }
 
@@ -27,7 +27,7 @@ impl Shim {
         shim
     }
 
-    /// Starts a host and tells it nothing.
+    /// Starts a host without sending anything.
     pub(crate) fn start_unasked(stage: &Stage) -> Self {
         Self {
             host: stage.command(&["host"]).spawn(),
@@ -41,7 +41,7 @@ impl Shim {
         }
     }
 
-    /// Changes what is told about the caller from now on.
+    /// Changes the facts about the caller from now on.
     pub(crate) fn caller(&mut self, fields: Value) {
         let Value::Object(fields) = fields else {
             panic!("{fields} is no object");
@@ -67,7 +67,7 @@ impl Shim {
         self.last_id
     }
 
-    /// All the host has said so far.
+    /// Returns all messages of the host so far.
     pub(crate) fn heard(&self) -> Vec<Value> {
         let stdout = self.host.stdout();
         let whole = stdout.rfind('\n').map_or("", |end| &stdout[..end]);
@@ -115,7 +115,7 @@ impl Shim {
         message
     }
 
-    /// Waits for a dialog, answers it, and gives what it asked.
+    /// Waits for a dialog, answers it, and returns its question.
     pub(crate) fn answer(&mut self, method: &str, result: &Value) -> Value {
         let dialog = self.next(method);
         let answer = json!({"jsonrpc": "2.0", "id": dialog["id"], "result": result});
@@ -162,7 +162,7 @@ impl Shim {
             .to_owned()
     }
 
-    /// What a tool says about a session: its text, or what is wrong.
+    /// Returns the answer of a tool about a session: its text, or its error.
     pub(crate) fn read(&mut self, tool: &str, session: &str) -> Result<String, String> {
         let call_id = format!("call {}", self.last_id);
         let id = self.execute(&call_id, tool, &json!({"sessionId": session}));
@@ -184,7 +184,7 @@ impl Shim {
         self.request("command/run", &params)
     }
 
-    /// What is offered after a beginning.
+    /// Returns the offers after a beginning.
     pub(crate) fn completions(&mut self, command: &str, prefix: &str) -> Vec<String> {
         let params = json!({"command": command, "prefix": prefix, "caller": self.caller});
         let id = self.request("command/complete", &params);
@@ -213,7 +213,7 @@ impl Shim {
             .join("\n")
     }
 
-    /// Hangs up, and gives how the host ended.
+    /// Hangs up, and returns the output of the host.
     pub(crate) fn hang_up(mut self) -> CommandOutput {
         self.host.close_stdin();
         self.host.wait()

@@ -1,4 +1,4 @@
-//! What a project carries, in calls from pi.
+//! The files of a project in calls from pi.
 
 use std::fs;
 
@@ -23,7 +23,7 @@ fn calls(shim: &mut Shim, call_id: &str) -> u64 {
     shim.execute(call_id, "delegate_to_subagents", &json!({"tasks": [task]}))
 }
 
-/// What a call answers, without the session.
+/// Returns the answer of a call, without the session.
 fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
     let text = shim.result(id)["content"][0]["text"]
         .as_str()

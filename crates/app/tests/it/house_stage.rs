@@ -1,4 +1,4 @@
-//! What the tests of keeping house share: finished runs of any age, without any process.
+//! The stage for the tests of keeping house: finished runs of any age, without any process.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// The key with which this user's program seals what it writes.
+/// The key with which this user's program seals its records.
 const KEY: [u8; 32] = [7; 32];
 
 /// Returns a `meta.json` as the program of this user would have written it.
@@ -40,7 +40,7 @@ pub(crate) struct MadeUp<'a> {
     pub(crate) run: &'a str,
     pub(crate) session: &'a str,
     pub(crate) days: u64,
-    /// Which project of the sandbox it belongs to.
+    /// The project of the sandbox that it belongs to.
     pub(crate) project: &'a str,
     /// The session of pi that started it in the background.
     pub(crate) pi_session: Option<&'a str>,
@@ -154,7 +154,7 @@ impl House {
         self.stage.command(&arguments).run()
     }
 
-    /// The runs that `clean --json` removed, and those that it kept with the reason.
+    /// Returns the runs that `clean --json` removed, and those that it kept with the reason.
     pub(crate) fn cleaned(&self, arguments: &[&str]) -> (Vec<String>, Vec<(String, String)>) {
         let answer = self.clean(&[arguments, &["--json"]].concat()).json();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -181,7 +181,7 @@ impl House {
         listed
     }
 
-    /// What lies beside the records of the usual project, without the ignore file.
+    /// Returns the names beside the records of the usual project, without the ignore file.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.runs("project")).unwrap();
         let mut names: Vec<String> = entries

@@ -38,7 +38,7 @@ fn sixteen(stage: &Stage) -> Terminal {
     Terminal::start_sized(command, 80, 24)
 }
 
-/// Returns a screen without the clocks, which stand last in the headers of running windows.
+/// Returns a screen without the clocks, which are last in the headers of running windows.
 fn without_clocks(screen: &str) -> String {
     let lines = screen.lines().map(|line| match line.rsplit_once(" • ") {
         Some((header, _)) if line.starts_with('⏳') && !line.ends_with("queued") => header,

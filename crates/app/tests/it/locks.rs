@@ -1,4 +1,4 @@
-//! Somebody who holds a lock of ours keeps nobody from working.
+//! A process that holds a lock of ours keeps nobody from working.
 
 use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt as _;

@@ -21,7 +21,7 @@ fn folder(sandbox: &Sandbox) -> PathBuf {
     sandbox.agent_dir().join("subagents-logs")
 }
 
-/// Returns the names of all logs without time and process, and what is in them.
+/// Returns the names of all logs without time and process, and their contents.
 fn logs(sandbox: &Sandbox) -> Vec<(String, String)> {
     let Ok(entries) = fs::read_dir(folder(sandbox)) else {
         return Vec::new();
@@ -36,7 +36,7 @@ fn logs(sandbox: &Sandbox) -> Vec<(String, String)> {
     named.collect()
 }
 
-/// Returns what the logs of a command hold.
+/// Returns the contents of the logs of a command.
 fn log_of(sandbox: &Sandbox, command: &str) -> String {
     let wanted = format!("{command}.log");
     let logs = logs(sandbox);

@@ -1,4 +1,4 @@
-//! What the command line says about itself: help, completions and manual pages.
+//! The words of the command line about itself: help, completions and manual pages.
 
 use std::fs;
 

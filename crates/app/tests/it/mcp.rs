@@ -18,7 +18,7 @@ fn session_of(answer: &Value) -> &str {
     answer["details"]["sessionIds"][0].as_str().unwrap()
 }
 
-/// What tools take only here.
+/// Returns the parameters that tools have only at this door.
 fn added(tool: &str) -> Vec<(&str, Value)> {
     let number =
         |least: u32, text: &str| json!({"type": "integer", "minimum": least, "description": text});
@@ -92,7 +92,7 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
             let starts_runs = ["delegate_to_subagents", "subagent", "background_agent"]
                 .contains(&tool["name"].as_str().unwrap());
             let description = tool["description"].as_str().unwrap();
-            // Nobody tells a client of an end.
+            // A client gets no message about an end.
             let description = description.replace(
                 "Do not poll for its end.",
                 "subagent_runs waits for its end.",
@@ -268,7 +268,7 @@ fn cancelling_a_call_ends_its_children_and_no_others() {
         assert_eq!(wait_until_gone(&[started], PATIENCE), Ok(()));
         fs::write(&go, "").unwrap();
         assert_eq!(outputs(&client.answer("other")), [("other", "still here")]);
-        // The client heard of the end before the record did.
+        // The client got the end before the record did.
         let over = wait_until(PATIENCE, || {
             let status = stage.command(&["status", "--all", "--json"]).run().json();
             let counts = status["counts"].clone();

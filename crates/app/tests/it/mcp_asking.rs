@@ -1,4 +1,5 @@
-//! What a client tells of itself: the directories it works in, and what its person decides.
+//! The facts that a client gives about itself: the directories it works in, and the decisions of
+//! its person.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -161,7 +162,7 @@ fn the_question_says_what_it_is_about() {
         .write("project/.pi/agent-profiles/helper.md", HELPER);
     let kind = json!({"mode": "auto", "answer": "Not now"});
     let mut client = McpClient::start_as(&stage, &kind, &[]);
-    // Who reads a session needs no definition.
+    // To read a session, no definition is needed.
     client.call("read", "get_subagent_output", &json!({"sessionId": "x"}));
     _ = client.answer("read");
     assert_eq!(questions(&client), 0);

@@ -1,4 +1,4 @@
-//! What a client may send that is not a good call.
+//! The lines of a client that are no good calls.
 
 use std::fs;
 

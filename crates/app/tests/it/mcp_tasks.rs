@@ -16,7 +16,7 @@ fn knowing_tasks() -> Value {
     json!({"mode": "auto", "tasks": true})
 }
 
-/// What the newest version of the protocol wants in every request.
+/// Adds the fields that the newest version of the protocol wants in every request.
 fn with_meta(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -130,7 +130,7 @@ fn a_task_is_described_as_the_extension_wants_it() {
             "ttlMs": null, "pollIntervalMs": 200,
         })
     );
-    // Nothing was asked, so what is answered is ignored.
+    // There was no question, so the answer is ignored.
     let id = server.request(
         "tasks/update",
         &with_meta(json!({"taskId": seed["taskId"], "inputResponses": {}})),
@@ -156,7 +156,7 @@ fn a_task_is_described_as_the_extension_wants_it() {
             "ttlMs": over["ttlMs"], "result": over["result"],
         })
     );
-    // One that is over stays as it is.
+    // A task that is over stays as it is.
     let id = server.request("tasks/cancel", &task);
     assert_eq!(
         server.answer(id)["result"],

@@ -1,4 +1,4 @@
-//! What works on a fresh machine with nothing configured.
+//! The features that work on a fresh machine with nothing configured.
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

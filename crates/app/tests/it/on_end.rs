@@ -1,4 +1,5 @@
-//! What a person outside of pi learns when a run ends: a command of theirs, and the bell of `wait`.
+//! The news about the end of a run for a person outside of pi: a command of theirs, and the bell of
+//! `wait`.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -16,7 +17,7 @@ use crate::background_stage::BackgroundStage;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Waits until the command of the settings has ended, and returns what its log says.
+/// Waits until the command of the settings has ended, and returns its log.
 fn log_of(row: &Value) -> String {
     let directory = row["directory"].as_str().unwrap();
     let log = PathBuf::from(directory).join("on-end.log");
@@ -56,7 +57,7 @@ fn a_command_of_the_user_gets_the_run_and_no_secret() {
         !seen.contains("sk-secret") && !seen.contains("PI_SUBAGENTS_RUN"),
         "{seen}"
     );
-    // Whatever the command does, the run is as it was.
+    // The run is as it was, whatever the command does.
     assert_eq!(
         background.ended(row["runId"].as_str().unwrap())["exitCode"],
         0
@@ -107,7 +108,7 @@ fn a_command_of_a_project_is_never_run() {
     assert!(!PathBuf::from(ran).exists());
 }
 
-/// Runs `wait` with a terminal on stderr, and returns what the terminal got.
+/// Runs `wait` with a terminal on stderr, and returns the output on the terminal.
 fn waited(background: &BackgroundStage, run: &str, arguments: &[&str]) -> String {
     let terminal = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     rustix::pty::grantpt(&terminal).unwrap();

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::stage::call;
 
-/// Users that no system gives anything to.
+/// Users that own nothing on any system.
 const VICTIM: u32 = 65534;
 const ATTACKER: u32 = 65533;
 
@@ -92,7 +92,7 @@ impl Town {
         child.wait_with_output().unwrap()
     }
 
-    /// Runs a task as the victim and tells where its record is.
+    /// Runs a task as the victim and returns the directory of its record.
     fn record_from(&self, cwd: &Path) -> PathBuf {
         let call = call(&[("a", json!([{"reply": "secret answer"}]))]).to_string();
         let arguments = ["delegate", "-", "--runner", "pi", "--json"];

@@ -1,4 +1,4 @@
-//! What a model says before it has said it to its end, at every door.
+//! Partial messages of a model, at every door.
 
 use std::fs;
 
@@ -11,14 +11,14 @@ use crate::host_stage::{PATIENCE, Shim};
 use crate::stage::{Stage, call};
 use crate::terminal::Terminal;
 
-/// How often something is said at most until somebody hears it.
+/// The largest number of times that something is said until somebody reads it.
 const TIMES: usize = 200;
 
 fn piece(event: &Value) -> Value {
     json!({"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}})
 }
 
-/// Thinks, speaks half a sentence, and completes it when it may.
+/// Returns a script that thinks, writes half a sentence, and completes it when a file appears.
 fn talker(stage: &Stage) -> Value {
     json!([
         piece(&json!({"type": "thinking_start", "contentIndex": 0})),
@@ -100,7 +100,7 @@ fn without_a_terminal_nothing_of_it_is_seen() {
 fn the_list_of_attach_shows_it_also_of_a_run_that_is_not_selected() {
     let stage = Stage::new();
     let again = |number: usize| stage.path(&format!("again{number}"));
-    // What is said before the owner knows of a listener is skipped, so it is said many times.
+    // Messages before the owner knows of a reader are skipped, so the child says it many times.
     let mut script: Vec<Value> = (0..TIMES)
         .flat_map(|number| {
             let words = format!("word {number} ");

@@ -107,8 +107,8 @@ fn copilot_is_told_that_an_agent_asks_and_nobody_else_is(pi: RealPi) {
 
 fn a_key_reaches_the_server_and_the_childs_own_shell_does_not_find_it(pi: RealPi) {
     let secret = "sk-very-secret-key-1234";
-    // The first three are how child and owner speak; who reads there only disturbs them. Node has
-    // a pipe whose one byte is a lock, so a single byte is put back.
+    // The first three belong to the protocol between child and owner; reading them would only
+    // disturb it. Node has a pipe whose one byte is a lock, so a single byte is put back.
     let look = "echo environment; env; \
         for pid in $PPID $$; do \
         echo arguments; tr '\\0' '\\n' < /proc/$pid/cmdline; \

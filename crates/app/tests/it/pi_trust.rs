@@ -1,4 +1,5 @@
-//! What a yes to our question lets a pi child load, and what only pi's own question does.
+//! The files that a pi child may load after a yes to our question, and those that need a yes to
+//! pi's own.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -49,7 +50,7 @@ impl Repository {
         }
     }
 
-    /// Delegates to the definition, and tells whether extension and server have run.
+    /// Delegates to the definition, and returns whether extension and server have run.
     fn delegate(&self, pi: RealPi) -> (bool, bool) {
         let task = json!({"tasks": [{"name": "a", "prompt": "hello", "profile": "local"}]});
         let output = delegate(pi, &self.stage, "pi", &task).run();

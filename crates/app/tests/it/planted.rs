@@ -1,4 +1,4 @@
-//! What a clone brought along: it leads nowhere, hangs nothing and counts for nothing.
+//! Files that a clone brought along lead nowhere, hang nothing and count for nothing.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ use crate::stage::{Stage, call, completed, outcomes};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Runs one task in a project and tells where its record is.
+/// Runs one task in a project and returns the directory of its record.
 fn recorded(stage: &Stage) -> PathBuf {
     let answer = stage
         .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))

@@ -1,4 +1,4 @@
-//! What commands print, to whomever: nothing that moves a cursor, and not silently less than all.
+//! The output of commands: nothing that moves a cursor, and not silently less than all.
 
 use std::fs::OpenOptions;
 
@@ -61,7 +61,7 @@ fn what_people_read_carries_no_control_characters_to_a_pipe_neither() {
         let shown = [output.stdout, output.stderr].concat();
         assert!(!shown.contains(is_harmful), "{arguments:?}: {shown:?}");
     }
-    // A program gets what was said as it was said.
+    // A program gets the words unchanged.
     let first = answer.json()["runs"][0]["runId"].clone();
     let read = |more: &[&str]| {
         let command = stage.command(&["output", first.as_str().unwrap()]);

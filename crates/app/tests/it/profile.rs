@@ -15,13 +15,13 @@ mod written;
 
 const KEY: &str = "sk-test-1234567890";
 
-/// What a command prints, which must succeed.
+/// Returns the output of a command, which must succeed.
 fn printed(stage: &Stage, arguments: &[&str]) -> String {
     let output = stage.command(arguments).env("KEY", KEY).run();
     stage.sandbox.normalise(&output.expect_success().stdout)
 }
 
-/// What a command prints as JSON, which must succeed.
+/// Returns the JSON output of a command, which must succeed.
 fn answered(stage: &Stage, arguments: &[&str]) -> Value {
     let output = stage.command(arguments).env("KEY", KEY).arg("--json").run();
     let output = output.expect_success();

@@ -1,4 +1,4 @@
-//! What one command reads of a user's files, and how often.
+//! The files of a user that one command reads, and the number of times.
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -38,7 +38,7 @@ impl Opens {
     }
 }
 
-/// Runs a command whose child says something, and returns what it tells people.
+/// Runs a command whose child prints something, and returns its output for people.
 fn run(stage: &Stage, arguments: &[&str]) -> String {
     let task = json!({"say": "hi"}).to_string();
     let mut arguments: Vec<&str> = arguments.to_vec();

@@ -1,4 +1,4 @@
-//! Receipts: what was seen of a run, from children of both kinds.
+//! Receipts: the facts that were seen of a run, from children of both kinds.
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
@@ -22,7 +22,8 @@ fn stage_with(turns: Vec<Turn>) -> (Stage, LlmServer) {
     (stage, server)
 }
 
-/// Leaves out what differs from run to run: how long commands took, and what models cost.
+/// Leaves out the parts that differ from run to run: the durations of commands, and the costs of
+/// models.
 fn steady(receipt: &Value) -> Value {
     let mut receipt = receipt.clone();
     for command in receipt["commands"].as_array_mut().unwrap() {

@@ -63,7 +63,7 @@ fn a_run_leaves_its_whole_record_readable_by_its_user_only() {
     assert_eq!(fs::read_to_string(ignore).unwrap(), "*\n");
 }
 
-/// The events of a record, each with the time that stands before it or in it.
+/// Returns the events of a record, each with the time before it or in it.
 fn events_with_times(record: &str) -> Vec<(String, Value)> {
     let mut time = String::new();
     let mut events = Vec::new();
@@ -272,7 +272,7 @@ fn a_run_whose_owner_was_killed_lasted_until_its_last_sign_of_life() {
         let said = fs::read(&events).ok()?;
         Some((said, fs::metadata(&events).ok()?.modified().ok()?))
     };
-    // Nothing is said any more, and time goes by.
+    // No more words come, and time goes by.
     let mut before = look();
     let sign = wait_until(Duration::from_mins(1), || {
         let now = look();

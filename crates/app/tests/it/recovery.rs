@@ -1,4 +1,4 @@
-//! A killed owner loses nothing of what its child said: the child's own session has it.
+//! A killed owner loses no words of its child: the child's own session has them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::subagent_stage::SubagentStage;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A model that says something, waits at a gate, and then says the rest.
+/// Returns a model that writes something, waits at a gate, and then writes the rest.
 fn script() -> Script {
     let look = |words: &str| Turn::text(words).and_tool_call("read", json!({"path": "notes.txt"}));
     Script::new().on(
@@ -38,7 +38,8 @@ fn wait_for_words(file: &Path, words: &str) {
     assert!(come.is_some(), "no {words:?} in {}", file.display());
 }
 
-/// Kills an owner that could not write down the last words of its child; gives the run's directory.
+/// Kills an owner that could not write down the last words of its child. Returns the run's
+/// directory.
 fn kill_in_mid_run(stage: &Stage, server: &LlmServer, owner: SandboxCommand) -> PathBuf {
     let runs = stage.sandbox.project().join(".pi/subagents/runs");
     let known = fs::read_dir(&runs).map_or(0, Iterator::count);
@@ -62,7 +63,7 @@ fn kill_in_mid_run(stage: &Stage, server: &LlmServer, owner: SandboxCommand) -> 
     directory
 }
 
-/// What a person sees of the run afterwards: everything, once and in order.
+/// Checks that a person sees the run afterwards: everything, once and in order.
 fn check(stage: &Stage, directory: &Path) {
     let run = directory.file_name().unwrap().to_str().unwrap();
     let output = stage.command(&["output", run]).run().expect_success();

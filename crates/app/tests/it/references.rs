@@ -1,4 +1,4 @@
-//! What a person may type where a run is meant: `last`, names, beginnings of ids.
+//! The words that a person may type for a run: `last`, names, beginnings of ids.
 
 use pi_subagents_testkit::sandbox::CommandOutput;
 use pi_subagents_testkit::wait_until;
@@ -21,7 +21,7 @@ fn two_runs() -> Stage {
     stage
 }
 
-/// What was printed on stdout and on stderr.
+/// Returns the output on stdout and on stderr.
 fn printed(stage: &Stage, arguments: &[&str]) -> (String, String) {
     let output = stage.command(arguments).run().expect_success();
     let normal = |text: &str| stage.sandbox.normalise(text);
@@ -225,7 +225,7 @@ fn a_removed_run_is_told_from_one_that_never_was() {
     assert!(gone.stderr.starts_with(&sentence), "{gone}");
     let why = "hint: pi-subagents clean removes runs, and so does the setting subagents.retention when they are old.\n";
     assert!(gone.stderr.ends_with(why), "{gone}");
-    // A name is that of the newest run there is, not of one that was.
+    // A name means the newest existing run, not a removed one.
     assert_eq!(stage.command(&["output", "lamp"]).run().code, Some(3));
 }
 

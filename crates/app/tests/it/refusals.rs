@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, completed, failed, outcomes};
 use crate::terminal::Terminal;
 
-/// What a refused call prints; no run may have begun.
+/// Returns the error of a refused call; no run may have begun.
 fn refused(call: &str) -> String {
     let stage = Stage::new();
     let output = stage

@@ -261,7 +261,7 @@ fn with_the_setting_the_child_continues_its_own_session() {
     assert_eq!(&roles[1..], ["user", "assistant", "user"]);
 }
 
-/// What a child is told that goes on with `earlier` answered prompts.
+/// Returns the prompt of a child that goes on with `earlier` answered prompts.
 fn grown_prompt(earlier: usize, prompt: &str) -> String {
     let runs: Vec<String> = (1..=earlier)
         .map(|n| format!("--- Run {n} (completed, 2 messages) ---\nUser: step {n}\nAssistant: ok"))

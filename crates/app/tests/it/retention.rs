@@ -1,4 +1,5 @@
-//! The retention of the settings: who may say what is removed, when it is, and how one learns of it.
+//! The retention of the settings: who may decide about removals, when they happen, and how a person
+//! learns of them.
 
 use std::fs;
 use std::path::Path;

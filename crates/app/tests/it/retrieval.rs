@@ -1,5 +1,5 @@
-//! What a session said, read with the retrieval tools' words, now and after everything is gone
-//! but the runs.
+//! The messages of a session, read with the words of the retrieval tools, now and after everything
+//! is gone but the runs.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, call};
 
-/// Everything the commands tell about a session.
+/// Returns everything that the commands print about a session.
 fn told(stage: &Stage, session: &str) -> Vec<String> {
     let commands: [&[&str]; 5] = [
         &["output", session],
@@ -24,7 +24,7 @@ fn told(stage: &Stage, session: &str) -> Vec<String> {
         .collect()
 }
 
-/// The JSON of a command, without what differs from run to run.
+/// Returns the JSON of a command, without the parts that differ from run to run.
 fn steady(stage: &Stage, text: &str) -> Value {
     serde_json::from_str(&stage.sandbox.normalise(text)).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Lists of runs: what `status` and `wait` say of them, in which order, and on a terminal.
+//! Lists of runs: the output of `status` and `wait`, its order, and its look on a terminal.
 
 use std::fs;
 
@@ -76,7 +76,7 @@ fn runs_are_filtered_sorted_and_added_up() {
         assert_eq!(names(&list(arguments)), expected, "{arguments:?}");
     }
     let limited = list(&["--limit", "1"]);
-    // A limit shortens the list, not what is known.
+    // A limit shortens the list, not the counts.
     assert_eq!(limited["counts"]["total"], 3);
     assert_eq!(limited["totals"]["runs"], 3);
     let failed = list(&["--failed"]);
@@ -144,7 +144,7 @@ fn wait_says_on_a_terminal_what_it_waits_for() {
     fs::write(&go, "").unwrap();
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0));
-    // The line is gone, and the table stands in its place.
+    // The line is gone, and the table is in its place.
     assert!(!screen.contains("Waiting"), "{screen}");
     assert!(screen.starts_with("NAME"), "{screen}");
     assert!(screen.contains("✓  worker  completed"), "{screen}");

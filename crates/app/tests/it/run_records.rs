@@ -1,4 +1,4 @@
-//! What was said in a run, for people: `logs`, `session` and `export`.
+//! The messages of a run, for people: `logs`, `session` and `export`.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::background_stage::{BackgroundStage, PATIENCE, run_id};
 use crate::stage::Stage;
 
-/// What the tool prints: more lines than a log shows, and more characters than a model gets.
+/// The output of the tool: more lines than a log shows, and more characters than a model gets.
 const PRINTED: &str = "seq -f 'line %g' 1 30; printf '%0600d' 7; exit 3";
 
 /// A session of one run of the scripted model, which thinks, calls a tool that fails, and answers
@@ -97,7 +97,7 @@ fn a_session_as_json_has_its_messages() {
     insta::assert_snapshot!(messages);
 }
 
-/// Replaces what only this call of a tool has.
+/// Replaces the parts that only this call of a tool has.
 fn shorten(message: &mut Value) {
     if message.get("callId").is_some() {
         message["callId"] = json!("<call>");
@@ -138,7 +138,7 @@ fn an_exported_session_is_one_markdown_file_that_is_not_overwritten() {
     assert_eq!(export(&[]).code, Some(2));
 }
 
-/// Replaces times of day, which stand at the end of headings and summaries.
+/// Replaces times of day at the end of headings and summaries.
 fn without_times(page: &str) -> String {
     let lines = page.lines().map(|line| {
         let is_time = |part: &str| part.len() == 8 && part.matches(':').count() == 2;
@@ -168,7 +168,7 @@ fn a_log_is_followed_to_the_end_of_its_run() {
     assert!(log.contains("<time>  assistant  found it\n"), "{log}");
     let last = log.lines().last().unwrap();
     assert!(last.starts_with("<time>  completed  "), "{log}");
-    // Without -f the same is told, and nobody waits.
+    // Without -f the output is the same, and nobody waits.
     let told = stage.command(&["logs", &run]).run().expect_success().stdout;
     assert_eq!(told, output.stdout);
 }

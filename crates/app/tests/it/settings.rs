@@ -68,7 +68,7 @@ fn what_counts_as_a_loop_can_be_set() {
     ] {
         stage.settings(&json!({"looping_tool_count": setting}));
         let mut found = outcomes(&stage.delegate(&call(&[("a", repeating(repeated))])).run());
-        // What it still said before it was ended is chance.
+        // It is chance how much it still said before it was ended.
         if found[0].error.is_some() {
             found[0].output = None;
         }

@@ -1,4 +1,4 @@
-//! Runs that may consume only so much.
+//! Runs with a limited allowance.
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;

@@ -1,4 +1,4 @@
-//! What the tests share: a sandbox, our binary, and tasks for a child that misbehaves.
+//! The stage that the tests share: a sandbox, our binary, and tasks for a child that misbehaves.
 
 use std::fs;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ impl Stage {
             .stdin(call.to_string())
     }
 
-    /// Runs tasks given by name and script, and gives what became of each.
+    /// Runs tasks given by name and script, and returns the outcome of each.
     pub(crate) fn outcomes(&self, tasks: &[(&str, Value)]) -> Vec<Outcome> {
         outcomes(&self.delegate(&call(tasks)).run())
     }
@@ -86,7 +86,7 @@ pub(crate) fn call(tasks: &[(&str, Value)]) -> Value {
     json!({"tasks": tasks})
 }
 
-/// What the caller's model reads of an answer, its sessions named `<1>`, `<2>` and so on.
+/// Returns the text of an answer for the caller's model, its sessions named `<1>`, `<2>` and so on.
 pub(crate) fn answer_text(stage: &Stage, answer: &Value) -> String {
     let mut text = answer["text"].as_str().unwrap().to_owned();
     for (index, run) in answer["runs"].as_array().unwrap().iter().enumerate() {
@@ -96,7 +96,7 @@ pub(crate) fn answer_text(stage: &Stage, answer: &Value) -> String {
     text.replace(&stage.sandbox.root().display().to_string(), "$SANDBOX")
 }
 
-/// What the model was asked last in a request.
+/// Returns the last message to the model in a request.
 pub(crate) fn asked(body: &Value) -> String {
     let messages = body["messages"].as_array().unwrap();
     match &messages[messages.len() - 1]["content"] {
@@ -105,7 +105,7 @@ pub(crate) fn asked(body: &Value) -> String {
     }
 }
 
-/// What became of a task.
+/// The outcome of a task.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) name: String,
@@ -115,7 +115,7 @@ pub(crate) struct Outcome {
     pub(crate) output: Option<String>,
 }
 
-/// What became of each task of a `delegate --json`.
+/// Returns the outcome of each task of a `delegate --json`.
 pub(crate) fn outcomes(output: &CommandOutput) -> Vec<Outcome> {
     let answer = output.json();
     let runs = answer["runs"]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, call, completed, failed, outcomes};
 
-/// How long anything here may take; the machine may be busy.
+/// The time that anything here may take; the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A run whose child has one grandchild, with its row in `status`.
@@ -56,7 +56,7 @@ impl Pair {
         [self.child, self.grandchild]
     }
 
-    /// Replaces what differs from run to run in what a command printed.
+    /// Replaces the parts of an output that differ from run to run.
     fn said(&self, output: &impl ToString) -> String {
         let pid = self.owner.pid().to_string();
         output.to_string().replace(&pid, "PID")

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Outcome, Stage, call, failed, outcomes};
 
-/// How long a tree may take to be gone; the machine may be busy.
+/// The time that a tree may take to be gone; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const KINDS: [&str; 3] = ["sameGroup", "ownSession", "doubleFork"];
@@ -153,8 +153,8 @@ fn killing_by_name_leaves_somebody_who_ends_the_tree() {
     assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
 }
 
-/// Whether this machine lets us make control groups; where it does not, nobody finds a process that
-/// forgot everything and whose keeper, warden and owner were killed at once.
+/// Returns whether this machine lets us make control groups. Without them, nobody finds a process
+/// that forgot everything and whose keeper, warden and owner were killed at once.
 fn has_groups(owner: u32, grandchild: u32) -> bool {
     let in_group = wait_until(PATIENCE / 4, || {
         control_groups(grandchild)
@@ -333,7 +333,7 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
         let status = family.stage.command(&["status", "--all", "--json"]).run();
         status.json()["runs"][0].clone()
     };
-    // A killed owner takes along what it has heard and not yet written.
+    // A killed owner loses the words that it has read and not yet written.
     let is_written = || {
         let directory = run()["directory"].as_str()?.to_owned();
         let events = fs::read_to_string(format!("{directory}/events.jsonl")).ok()?;

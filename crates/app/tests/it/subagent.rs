@@ -31,7 +31,7 @@ fn helpful() -> SubagentStage {
     stage
 }
 
-/// What was written down about the only run.
+/// Returns the `meta.json` of the only run.
 fn meta(answer: &Value) -> Value {
     let directory = answer["runs"][0]["directory"].as_str().unwrap();
     serde_json::from_str(&fs::read_to_string(format!("{directory}/meta.json")).unwrap()).unwrap()

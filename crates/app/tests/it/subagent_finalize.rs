@@ -1,4 +1,5 @@
-//! The report a sub-agent ends with: what its caller reads of it, and which tools it is given.
+//! The report that ends a sub-agent: its text for the caller, and the tools that the sub-agent is
+//! given.
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
@@ -126,7 +127,7 @@ fn the_report_tool_is_added_to_whatever_tools_there_are(pi: RealPi) {
     ];
     for (folder, name, fields, tools) in cases {
         stage.define(folder, name, fields, "");
-        // How pi is restricted is shown in finalization.rs; starting one takes its time.
+        // The restriction of pi is shown in finalization.rs; starting a pi takes its time.
         let runners: &[&str] = match name {
             "asked" | "usual" => &["embedded", "pi"],
             _ => &["embedded"],

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::subagent_stage::SubagentStage;
 
-/// What the tool answers to a pi that talks to `fake/other-model`.
+/// Returns the answer of the tool to a pi that talks to `fake/other-model`.
 fn execute(
     stage: &SubagentStage,
     host: &mut RunningCommand,

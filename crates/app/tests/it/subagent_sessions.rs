@@ -218,7 +218,7 @@ fn a_second_writer_is_told_who_has_the_session(pi: RealPi) {
     }
     stage.server.release("go");
     _ = first.wait().expect_success();
-    // Those who were kept out are no part of the session.
+    // The runs that were kept out are no part of the session.
     let read = |command: &str| stage.stage.command(&[command, "busy"]).run();
     assert_eq!(read("output").expect_success().stdout, "done\n");
     insta::allow_duplicates! {
@@ -361,7 +361,7 @@ fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle(pi: RealPi) {
     }
 }
 
-/// What each run was told about the tools of its child, the first run first.
+/// Returns the tool changes of each run's child, the first run first.
 fn tool_changes(stage: &SubagentStage) -> Vec<Vec<ToolChange>> {
     let runs = fs::read_dir(stage.stage.path("project/.pi/subagents/runs")).unwrap();
     let mut directories: Vec<_> = runs.map(|entry| entry.unwrap().path()).collect();

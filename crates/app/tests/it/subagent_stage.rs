@@ -1,4 +1,4 @@
-//! What the tests of the subagent family share: a scripted model, definitions and calls.
+//! The stage for the tests of the subagent family: a scripted model, definitions and calls.
 
 use std::fs;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ impl SubagentStage {
         }
     }
 
-    /// What each message of the last request said: who, and what.
+    /// Returns the role and the text of each message of the last request.
     pub(crate) fn last_messages(&self) -> Vec<(String, String)> {
         let messages = self.last_body()["messages"].clone();
         let messages = messages.as_array().unwrap().iter();
@@ -100,7 +100,7 @@ impl SubagentStage {
             .collect()
     }
 
-    /// What was said in the last request, without the system prompt.
+    /// Returns the messages of the last request, without the system prompt.
     pub(crate) fn last_conversation(&self) -> Vec<(String, String)> {
         let mut messages = self.last_messages();
         messages.retain(|(role, _)| role == "user" || role == "assistant");
@@ -135,7 +135,7 @@ pub(crate) fn scout(task: &str) -> Value {
     json!({"preset": "scout", "task": task})
 }
 
-/// What a caller's model reads.
+/// Returns the text for the caller's model.
 pub(crate) fn text(output: &CommandOutput) -> String {
     let answer = output.json();
     answer["text"].as_str().unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! Every field of a task, and what its child gets of it.
+//! Every field of a task, and its effect on the child.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn witness(stage: &Stage, name: &str, fields: &Value) -> Value {
     task
 }
 
-/// What the child saw, and what the answer tells of it.
+/// Returns the child's view of its task, and the answer's fields about it.
 fn seen(stage: &Stage, window: &Value) -> String {
     let name = window["name"].as_str().unwrap();
     let read = |kind: &str| fs::read_to_string(stage.path(&format!("{name}.{kind}"))).unwrap();
@@ -99,7 +99,7 @@ fn without_a_profile_the_child_has_only_the_flags_of_the_engine() {
     ");
 }
 
-/// `files` of a task, and what then stands before its prompt.
+/// `files` of a task, and the text that they put before its prompt.
 const FILES: &[(&str, &str)] = &[
     ("[]", ""),
     (

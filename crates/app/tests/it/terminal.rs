@@ -80,7 +80,7 @@ impl Terminal {
         }
     }
 
-    /// How often the command has cleared what was scrolled away.
+    /// Returns the number of times that the command has cleared the lines that were scrolled away.
     pub(crate) fn clears(&self) -> usize {
         self.clears.load(Ordering::Acquire)
     }
@@ -114,7 +114,7 @@ impl Terminal {
         self.child.id()
     }
 
-    /// What a person would notice of a terminal that was not given back as it was.
+    /// Returns whether the terminal was given back as it was, as far as a person would notice.
     pub(crate) fn is_as_it_was(&self) -> bool {
         let modes = tcgetattr(&self.keyboard).unwrap().local_modes;
         let parser = self.parser();
@@ -173,7 +173,7 @@ impl Terminal {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands the screen to somebody who wants more of it than its text.
+    /// Hands the screen to code that needs more of it than its text.
     pub(crate) fn with_screen<T>(&self, look: impl FnOnce(&vt100::Screen) -> T) -> T {
         look(self.parser().screen())
     }
@@ -211,7 +211,7 @@ fn size(columns: u16, rows: u16) -> Winsize {
     }
 }
 
-/// Draws what comes; a terminal whose last program left can no longer be read.
+/// Draws the output. A terminal whose last program left can no longer be read.
 ///
 /// A frame that a program marks as one is drawn when it is whole, as terminals do.
 fn draw(
@@ -235,7 +235,7 @@ fn draw(
     })
 }
 
-/// Where the frame begins that has not ended yet.
+/// Returns the place where the frame begins that has not ended yet.
 fn end_of_frames(bytes: &[u8]) -> usize {
     const BEGIN: &[u8] = b"\x1b[?2026h";
     const END: &[u8] = b"\x1b[?2026l";

@@ -1,5 +1,5 @@
-//! Lists of tools: what a child of either kind really has, and what is said of names that no tool
-//! has.
+//! Lists of tools: the tools that a child of either kind really has, and the errors about unknown
+//! names.
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
@@ -74,7 +74,7 @@ fn an_allow_list_of_unknown_tools_ends_the_task_of_either_child(pi: RealPi) {
     };
     assert_eq!(error("embedded", "odd"), known("odd"));
     assert_eq!(error("pi", "closed"), known("closed"));
-    // Which tools the extensions of a pi have, only that pi can tell.
+    // Only a pi itself knows the tools of its extensions.
     assert_eq!(
         error("pi", "odd").as_deref(),
         Some(

@@ -7,7 +7,7 @@ use crate::prompt_stage::{define, stage, typed};
 use crate::stage::Stage;
 use crate::terminal::{CTRL_C, DOWN, ENTER, Terminal};
 
-/// Who did the last run, and what it was told.
+/// Returns the definition and the task of the last run.
 fn last_run(stage: &Stage) -> (String, String) {
     let runs = typed(stage, &["status", "--all", "--json"]).json()["runs"].clone();
     let newest = runs.as_array().unwrap().iter();

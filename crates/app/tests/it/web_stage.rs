@@ -1,5 +1,5 @@
-//! What the tests of the web page share: a server in a sandbox, and requests as any program could
-//! send them.
+//! The stage for the tests of the web page: a server in a sandbox, and requests as any program
+//! could send them.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

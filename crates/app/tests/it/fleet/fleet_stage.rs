@@ -1,4 +1,4 @@
-//! What the tests of fleets share: a server, and a user whose settings name it.
+//! The stage for the tests of fleets: a server, and a user whose settings name it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-/// How long a worker may take to be there.
+/// The time that a worker may take to be there.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A user with a fleet.
@@ -79,7 +79,7 @@ impl FleetStage {
         worker
     }
 
-    /// Returns what a command printed, without what differs from test to test.
+    /// Returns the output of a command, without the parts that differ from test to test.
     pub(crate) fn said(&self, arguments: &[&str]) -> String {
         let output = self.stage.command(arguments).run();
         let port = self.server.port().to_string();

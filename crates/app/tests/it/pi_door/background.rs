@@ -1,4 +1,4 @@
-//! Background agents of the real pi: they outlive it, and it is told of their end once.
+//! Background agents of the real pi: they outlive it, and it gets one notice of their end.
 
 use std::fs;
 use std::time::Duration;

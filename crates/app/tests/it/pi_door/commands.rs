@@ -22,9 +22,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 struct Person<'a> {
     parent: Parent<'a>,
     door: &'a PiDoor,
-    /// How many requests of the user interface were looked at.
+    /// The number of requests of the user interface that were looked at.
     seen: usize,
-    /// All that was asked, answered and told.
+    /// All questions, answers and notices.
     talk: Vec<String>,
 }
 

@@ -54,7 +54,7 @@ fn poet(pi: RealPi, runner: &str) -> PiDoor {
     door
 }
 
-/// What the model was sent in the request that holds these words.
+/// Returns the request to the model that holds these words.
 fn request_with(door: &PiDoor, words: &str) -> Value {
     let requests = door.server.requests();
     let of_child = |body: &Value| {
@@ -179,7 +179,7 @@ fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
             output.text.trim_end(),
             "{runner}"
         );
-        // A person reads the answers whole, and what was asked too.
+        // A person reads the answers whole, and the prompts too.
         let last = session.text.lines().last().unwrap_or_default();
         let whole = by_hand("session");
         for said in ["Read the notes.", last] {

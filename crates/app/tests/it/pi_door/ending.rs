@@ -1,4 +1,4 @@
-//! However a pi ends, or is told to stop: its sub-agents end, and what they said is kept.
+//! The end or the stop of a pi: its sub-agents end, and their words are kept.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ for_each_pi! {
     a_host_that_dies_is_started_again_and_knows_the_session,
 }
 
-/// How long processes may take to be gone; the machine may be busy.
+/// The time that processes may take to be gone; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A sub-agent that says something, starts a command and never comes to an end.
+/// Makes a sub-agent that prints something, starts a command and never comes to an end.
 fn endless(pi: RealPi, runner: &str) -> PiDoor {
     let script = Script::new()
         .on_every("Quick", [Turn::text("Quick as ever.")])
@@ -47,7 +47,7 @@ fn command_line(pid: u32) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', " ")
 }
 
-/// What runs below pi apart from the host and its warden, who wait for the next call.
+/// Returns the processes below pi apart from the host and its warden, which wait for the next call.
 fn at_work(pi: u32) -> Vec<String> {
     let lines = descendants(pi).into_iter().map(command_line);
     lines
@@ -82,7 +82,7 @@ fn an_abort_ends_the_sub_agents_and_keeps_what_they_said(pi: RealPi) {
         wait_until_quick_is_over(&mut parent);
         parent.rpc.send(&json!({"type": "abort"}));
         let answer = parent.settle();
-        // How often an aborted model answered differs from child to child.
+        // The number of answers of an aborted model differs from child to child.
         let text = door.sandbox.normalise(&answer.text);
         let ends = text.lines().filter(|line| !line.starts_with("  saw: "));
         assert_eq!(
@@ -130,7 +130,7 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     let told = pi.rpc.wait_for(|event| event["method"] == "notify");
     let message = told["message"].as_str().unwrap();
     assert_eq!(told["notifyType"], "warning");
-    // Whether pi could still write down the end of the quick one is a matter of luck.
+    // It is a matter of luck whether pi could still write down the end of the quick one.
     assert!(
         message.starts_with("pi ended while sub-agents were at work.\n")
             && message.contains(
@@ -180,7 +180,7 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     );
     pi.rpc.finish();
 
-    // Its end is in the session now, and told once.
+    // Its end is in the session now, with one notice.
     let mut later = door.parent(&["--continue"]);
     later.rpc.prompt("/subagents list");
     let first = later.rpc.wait_for(|event| event["method"] == "notify");

@@ -1,5 +1,5 @@
-//! The windows of a call stay within the rows that are seen. Pi draws everything again, and clears
-//! what was scrolled away, whenever something changes above them.
+//! The windows of a call stay within the visible rows. Pi draws everything again, and clears the
+//! rows that were scrolled away, whenever something changes above them.
 
 use pi_subagents_testkit::llm::{Rule, Script, Turn};
 use pretty_assertions::assert_eq;
@@ -17,7 +17,8 @@ for_each_pi! {
 
 const CTRL_D: &str = "\x04";
 
-/// What each task does: words, a call, and an answer that comes when the gate is released.
+/// Returns the script of each task: words, a call, and an answer that comes when the gate is
+/// released.
 fn script() -> Script {
     let said = "The wall is wet and has to dry before the second coat can be put on. ".repeat(3);
     let turns = [

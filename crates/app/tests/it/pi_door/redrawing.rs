@@ -1,4 +1,4 @@
-//! What a session holds of our calls is drawn as we draw it, however pi came to that session.
+//! Our calls in a session are drawn as we draw them, however pi came to that session.
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
@@ -18,10 +18,11 @@ const CTRL_U: &str = "\x15";
 /// The notification, which is no part of the session.
 const NOTIFIED: &str = "Background agent scout completed";
 
-/// What may come after them: a notification, the last prompt, the line where one types.
+/// The lines that may come after them: a notification, the last prompt, the line where one types.
 const ENDS: [&str; 4] = [NOTIFIED, "Last words.", "Forked to new session", "──"];
 
-/// The calls and their results: what stands between the first prompt and what comes after them.
+/// Returns the calls and their results: the lines between the first prompt and the lines after
+/// them.
 fn drawn(door: &PiDoor, screen: &str) -> String {
     let lines = screen
         .lines()

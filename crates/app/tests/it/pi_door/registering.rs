@@ -1,4 +1,4 @@
-//! Which of our tools pi knows, as its models come and change.
+//! The tools of ours that pi knows, as its models come and change.
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
@@ -15,7 +15,7 @@ for_each_pi! {
     inside_a_sub_agent_nothing_is_registered,
 }
 
-/// The tools that are there whatever models pi has.
+/// The tools that are there with any models of pi.
 const ALWAYS: [&str; 4] = [
     "delegate_to_subagents",
     "get_subagent_output",
@@ -23,8 +23,8 @@ const ALWAYS: [&str; 4] = [
     "list_subagent_profiles",
 ];
 
-/// An extension beside ours: `/offer a,b` gives pi these models, `/tools` tells what pi knows,
-/// `/off NAME` switches a tool off.
+/// An extension beside ours: `/offer a,b` gives pi these models, `/tools` prints the tools that pi
+/// knows, `/off NAME` switches a tool off.
 const OBSERVER: &str = r#"
 export default function (pi) {
   const model = (id) => ({ id, name: id, reasoning: false, input: ["text"], contextWindow: 100000, maxTokens: 1000,
@@ -89,7 +89,7 @@ struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// What pi knows of tools now.
+    /// Returns the tools that pi knows now.
     #[track_caller]
     fn look(&mut self) -> Value {
         self.asked += 1;
@@ -187,7 +187,7 @@ fn models_that_nobody_selected_are_known_at_the_next_prompt(pi: RealPi) {
 
     let known = pi.look();
     assert_eq!(known["tools"], all(&["late/zeta", "late/alpha"]));
-    // What was switched off stays off, and nothing is there twice.
+    // A tool that was switched off stays off, and no tool is there twice.
     let mut expected = vec!["read", "bash", "edit", "write"];
     expected.extend(ALWAYS);
     expected.extend(["subagent", "background_agent_status"]);

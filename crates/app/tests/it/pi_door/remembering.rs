@@ -1,4 +1,4 @@
-//! What a session of pi remembers of its sub-agents, and what it forgets.
+//! The sub-agents that a session of pi remembers, and those that it forgets.
 
 use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;

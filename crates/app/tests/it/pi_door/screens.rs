@@ -45,7 +45,7 @@ fn door(pi: RealPi) -> PiDoor {
     PiDoor::new(pi, "embedded", script)
 }
 
-/// What stands between the call of the tool and the line where one types.
+/// Returns the lines between the call of the tool and the line where one types.
 fn windows(door: &PiDoor, screen: &str) -> String {
     let lines = screen
         .lines()
@@ -183,7 +183,7 @@ fn what_a_session_file_holds_cannot_hurt_the_screen(pi: RealPi) {
     assert!(!door.sandbox.agent_dir().join("pi-tui-crash.log").exists());
 }
 
-/// The session id of the first sub-agent, as the parent's model was told.
+/// Returns the session id of the first sub-agent, from the answer to the parent's model.
 fn sessions(door: &PiDoor) -> String {
     let asked = door.server.requests();
     let body = asked.last().unwrap().body.to_string();

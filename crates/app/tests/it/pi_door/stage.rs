@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::agent_stage::Rpc;
 use crate::real_pi::RealPi;
 
-/// The kinds of children; what holds for one must hold for the other.
+/// The kinds of children; the rules for one must hold for the other.
 pub(crate) const RUNNERS: [&str; 2] = ["embedded", "pi"];
 
 /// A sandbox in which pi has our package.
@@ -89,11 +89,11 @@ pub(crate) fn package() -> PathBuf {
 pub(crate) struct Parent<'a> {
     door: &'a PiDoor,
     pub(crate) rpc: Rpc,
-    /// How often it has settled.
+    /// The number of times that it has settled.
     settled: usize,
 }
 
-/// What a tool has answered the parent's model.
+/// The answer of a tool to the parent's model.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) text: String,
@@ -103,7 +103,7 @@ pub(crate) struct Answer {
 }
 
 impl Parent<'_> {
-    /// Lets the model call a tool, and waits for what the tool answers.
+    /// Lets the model call a tool, and waits for the tool's answer.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Answer {
         self.begin(tool, arguments);
@@ -116,7 +116,7 @@ impl Parent<'_> {
         self.rpc.prompt(&words);
     }
 
-    /// Waits until the turn is over, and returns what the last tool answered.
+    /// Waits until the turn is over, and returns the answer of the last tool.
     #[track_caller]
     pub(crate) fn settle(&mut self) -> Answer {
         self.settled += 1;

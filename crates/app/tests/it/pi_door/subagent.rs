@@ -29,7 +29,7 @@ fn text(content: &Value) -> String {
     content.as_str().map_or(joined, str::to_owned)
 }
 
-/// What the sub-agent was asked last: the conversation whose last words are these.
+/// Returns the conversation with the sub-agent that ends with these words.
 fn asked(door: &PiDoor, words: &str) -> Vec<String> {
     let requests = door.server.requests();
     let conversation = |body: &Value| -> Vec<String> {
@@ -56,7 +56,7 @@ fn a_session_goes_on_while_pi_is_restarted_between_its_calls(pi: RealPi) {
                 "first answer\n\n! There was no session `talk` of this preset in this directory; it is new.",
             ),
             (&["--continue"], "say two", "second answer"),
-            // Also a pi that knows nothing of it goes on with it.
+            // A new session of pi, which does not know it, goes on with it too.
             (&[], "say three", "third answer"),
         ];
         for (flags, task, said) in calls {
@@ -67,7 +67,7 @@ fn a_session_goes_on_while_pi_is_restarted_between_its_calls(pi: RealPi) {
                 answer.text,
                 format!("**Status:** SUCCESS\n**Session ID:** `talk`\n\n---\n\n{said}")
             );
-            // A child that goes on tells only what is new of its tools.
+            // A continued child lists only the changes of its tools.
             assert_eq!(answer.details["windows"][0]["toolCount"], 4, "{runner}");
             pi.rpc.finish();
         }

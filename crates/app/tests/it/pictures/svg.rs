@@ -20,7 +20,7 @@ const PALETTE: [&str; 16] = [
     "#6e7681", "#ffa198", "#56d364", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#ffffff",
 ];
 
-/// How some cells look.
+/// The look of some cells.
 #[derive(Clone, PartialEq)]
 struct Style {
     colour: String,
@@ -37,8 +37,8 @@ struct Run {
     style: Style,
 }
 
-/// Draws some rows of a screen. The picture holds their text a second time, for whoever cannot see
-/// it and for the test that compares it.
+/// Draws some rows of a screen. The picture holds their text a second time, for readers who cannot
+/// see it and for the test that compares it.
 pub(crate) fn svg(screen: &Screen, rows: Range<u16>, title: &str, text: &str) -> String {
     let columns = screen.size().1;
     let width = f64::from(columns) * CELL + 2.0 * MARGIN;
@@ -92,7 +92,7 @@ fn runs_of(screen: &Screen, row: u16, columns: u16) -> Vec<Run> {
             " "
         };
         match runs.last_mut() {
-            // A wide character stands alone, because fonts disagree about its width.
+            // A wide character is a text of its own, because fonts disagree about its width.
             Some(last)
                 if last.style == style
                     && width == 1

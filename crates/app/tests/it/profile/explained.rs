@@ -1,4 +1,4 @@
-//! Which file counts, line by line.
+//! The file that counts, line by line.
 
 use super::{KEY, answered, printed, write_global};
 use crate::stage::Stage;

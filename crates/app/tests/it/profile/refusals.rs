@@ -1,4 +1,4 @@
-//! What is refused, and with which words.
+//! The refusals and their words.
 
 use super::{printed, refused, write_global};
 use crate::stage::Stage;

@@ -34,7 +34,7 @@ fn wizard(stage: &Stage, arguments: &[&str]) -> Terminal {
     Terminal::start(command.env("EDITOR", format!("sh {}", editor.display())))
 }
 
-/// Answers the questions of the first step with what they offer.
+/// Answers the questions of the first step with their defaults.
 fn begin(terminal: &mut Terminal) {
     for question in ["1/10 Kind:", "1/10 Scope:", "1/10 Description:"] {
         terminal.answer(question, ENTER);

@@ -1,4 +1,4 @@
-//! What stands in a file after a command.
+//! The content of a file after a command.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! A killed owner loses nothing: the next command keeps what its run left.
+//! A killed owner loses nothing: the next command keeps the changes of its run.
 
 use std::time::Duration;
 

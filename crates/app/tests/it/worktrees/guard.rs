@@ -1,4 +1,4 @@
-//! A child in a worktree does not write to its caller's checkout, by whatever path.
+//! A child in a worktree does not write to its caller's checkout, whatever path it uses.
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
