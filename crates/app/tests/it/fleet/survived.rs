@@ -1,5 +1,5 @@
-//! What calls survive: killed workers, killed callers, killed followers, and servers that are
-//! started again.
+//! The faults that calls survive: killed workers, killed callers, killed followers, and servers
+//! that are started again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::stage::{Stage, call, completed, outcomes};
 /// The options of a call to the fleet whose runs need no files.
 const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
 
-/// Returns a task that says when it has begun, and is done when it may.
+/// Returns a task that makes a file when it begins, waits for another file, and answers.
 fn task(stage: &Stage) -> Value {
     json!([{"touch": stage.path("begun")}, {"waitForFile": stage.path("go")}, {"reply": "done"}])
 }
@@ -53,7 +53,7 @@ fn life(directory: &Path) -> Vec<String> {
     ours.filter_map(|line| word(&line)).collect()
 }
 
-/// Waits until the record here says that the child was started.
+/// Waits until the record here has the start of the child.
 fn wait_until_copied(stage: &Stage) {
     let is_copied = || {
         let life = life(&run_directory(stage));
@@ -157,7 +157,7 @@ fn a_run_without_follower_is_caught_up_with_by_the_next_command() {
     let yard = Yard::new();
     let machine = yard.worker("build-7", &[]);
     let (stage, run) = without_follower(&yard);
-    // While it runs, it is nobody's but the fleet's, and it is not closed.
+    // While it runs, it belongs to the fleet alone, and it is not closed.
     let running = stage.command(&["status", "--json"]).run().json();
     assert_eq!(running["runs"][0]["status"], "running", "{running}");
     fs::write(stage.path("go"), "").unwrap();
