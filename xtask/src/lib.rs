@@ -28,6 +28,7 @@ mod machine;
 mod mcp_client;
 mod nats;
 mod npm;
+mod packages;
 mod pictures;
 mod process_tree;
 mod real_pi;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::machine::{cargo, target};
 use crate::process_tree::kill_tree;
-use crate::{browser, faults, mcp_client, nats, real_pi, typescript};
+use crate::{browser, faults, mcp_client, nats, packages, real_pi, typescript};
 
 /// The longest time a step may take. On two cores a cold build takes six minutes and all tests take
 /// four, so a step that takes longer hangs.
@@ -87,6 +87,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     mcp_client::install()?;
     nats::install()?;
     browser::install()?;
+    packages::install_shells()?;
     run(&[Step::tests(filter)])?;
     if filter.is_empty() {
         faults::short()?;

@@ -7,6 +7,8 @@ use std::slice;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::exit;
+
 /// A command that cannot do its job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CommandError {
@@ -23,7 +25,7 @@ pub(crate) enum Kind {
     Usage,
     /// There is no run, session or definition with this id or name.
     NotFound,
-    /// The run is there, and has no answer.
+    /// The run is there, and has no finished answer.
     NoAnswer,
     /// The command tried and failed.
     Failed,
@@ -95,7 +97,7 @@ impl CommandError {
             Kind::Failed => 1,
             Kind::Usage => 2,
             Kind::NotFound => 3,
-            Kind::NoAnswer => 5,
+            Kind::NoAnswer => exit::NO_ANSWER,
             Kind::Interrupted => 130,
         }
     }

@@ -5,6 +5,9 @@ use std::process::ExitCode;
 /// Some runs completed and some did not.
 const MIXED: i32 = 4;
 
+/// A run has no answer, or none that is finished.
+pub(crate) const NO_ANSWER: u8 = 5;
+
 /// The exit codes of a run that a command passes on: completed, timed out, hung up, interrupted,
 /// terminated. A run with any other code has failed.
 const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];

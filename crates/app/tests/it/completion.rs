@@ -99,6 +99,10 @@ fn everything_that_has_a_name_is_offered_where_it_is_meant() {
         ("--log-level tr", &["trace"]),
         ("resume last a prompt of ", &[]),
         ("help sta", &["status"]),
+        ("kil", &["kill"]),
+        ("show lam", &["lamp"]),
+        ("rm lam", &["lamp"]),
+        ("ls --sor", &["--sort"]),
     ] {
         let typed: Vec<&str> = line.split(' ').collect();
         assert_eq!(words(&stage, &typed), expected, "{line}");
@@ -161,6 +165,125 @@ fn every_shell_has_a_script() {
             "{script}"
         );
     }
+}
+
+#[test]
+fn other_names_and_options_say_in_a_line_what_they_are() {
+    let stage = Stage::new();
+    for (begun, offered) in [
+        (&["k"][..], "kill\t= stop\n"),
+        (&["ls"], "ls\t= status --all\n"),
+        (
+            &["status", "--l"],
+            "--limit\tList at most so many runs\n--log-level\tWrite a log for finding faults\n",
+        ),
+        (&["status", "--h"], "--help\tPrint help\n"),
+    ] {
+        assert_eq!(told(&stage, begun), format!("words\n{offered}"));
+    }
+}
+
+/// A program of the system's packages.
+fn shell(stage: &Stage, name: &str) -> SandboxCommand {
+    let program = Path::new("/usr/bin").join(name);
+    assert!(
+        program.exists(),
+        "{name} is missing; cargo xtask test installs it"
+    );
+    stage.sandbox.command(&program)
+}
+
+/// The directory of our binary, in front of the others.
+fn path() -> String {
+    let ours = Path::new(BINARY).parent().unwrap();
+    format!("{}:/usr/bin:/bin", ours.display())
+}
+
+/// A zsh in which a person types; it has loaded the script as `docs/cli.md` says.
+fn zsh(stage: &Stage) -> SandboxCommand {
+    stage.sandbox.write(
+        "project/zsh/.zshrc",
+        "PS1='ready%% '\nautoload -Uz compinit\ncompinit -u -D\nsource <(pi-subagents completions zsh)\n",
+    );
+    shell(stage, "zsh")
+        .env("PATH", path())
+        .env("ZDOTDIR", stage.sandbox.project().join("zsh"))
+        .args(["-d", "-i"])
+}
+
+#[test]
+fn a_person_presses_tab_in_zsh() {
+    let stage = stage();
+    let mut terminal = Terminal::start_sized(zsh(&stage), 80, 50);
+    terminal.answer("ready%", "pi-subagents outp\tlas\t-q\r");
+    terminal.answer(
+        "ready% pi-subagents output last -q\nfine\nready%",
+        "pi-subagents output la\t",
+    );
+    let screen = terminal.wait_for("last  -- $(touch harm), completed, ");
+    assert!(screen.contains("\nlamp  -- lamp, completed, "), "{screen}");
+    for (typed, completed) in [
+        ("session tw", "session two\\ words"),
+        ("session 'tw", "session 'two words'"),
+        ("delegate --model=box/l", "delegate --model=box/large"),
+        (
+            "profile edit scout --tools read,ba",
+            "profile edit scout --tools read,bash",
+        ),
+        ("run --file zs", "run --file zsh/"),
+        ("run sco", "run scout"),
+        ("kil", "kill"),
+        ("mcp --answer-w", "mcp --answer-within"),
+    ] {
+        terminal.press(&format!("\x15pi-subagents {typed}\t"));
+        terminal.wait_for(&format!("pi-subagents {completed}"));
+    }
+    terminal.press("\x15pi-subagents output \\$\t-q\r");
+    terminal.wait_for("pi-subagents output \\$\\(touch\\ harm\\) -q\nfine");
+    terminal.press("exit\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!stage.sandbox.project().join("harm").exists(), "{screen}");
+}
+
+/// A fish in which a person types.
+fn fish(stage: &Stage) -> SandboxCommand {
+    stage.sandbox.write(
+        "project/fish/fish/config.fish",
+        "function fish_prompt; echo 'ready> '; end\nset -g fish_greeting\npi-subagents completions fish | source\n",
+    );
+    // It does nothing without a terminal of its own.
+    shell(stage, "setsid")
+        .env("PATH", path())
+        .env("XDG_CONFIG_HOME", stage.sandbox.project().join("fish"))
+        .args(["--ctty", "--wait", "--", "fish", "-i"])
+}
+
+#[test]
+fn a_person_presses_tab_in_fish() {
+    let stage = stage();
+    let mut terminal = Terminal::start_sized(fish(&stage), 100, 50);
+    terminal.answer("ready>", "pi-subagents outp\tlas\t-q\r");
+    terminal.wait_for("ready> pi-subagents output last -q\nfine\nready>");
+    for (typed, completed) in [
+        ("output la", "(lamp, completed, "),
+        ("session tw", "pi-subagents session two\\ words"),
+        ("session 'tw", "pi-subagents session 'two words'"),
+        ("delegate --model=box/l", "pi-subagents delegate --model=box/large"),
+        ("profile edit scout --tools read,ba", "--tools read,bash"),
+        ("run --file fis", "pi-subagents run --file fish/"),
+        ("run sco", "pi-subagents run scout"),
+        ("kil", "pi-subagents kill"),
+    ] {
+        terminal.press(&format!("\x15pi-subagents {typed}\t"));
+        terminal.wait_for(completed);
+    }
+    terminal.press("\x15pi-subagents output \\$\t-q\r");
+    terminal.wait_for("pi-subagents output \\$\\(touch\\ harm\\) -q\nfine");
+    terminal.press("exit\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!stage.sandbox.project().join("harm").exists(), "{screen}");
 }
 
 /// A bash in which a person types.

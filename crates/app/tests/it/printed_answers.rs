@@ -217,6 +217,48 @@ fn the_output_of_a_run_without_an_answer_is_an_error() {
 }
 
 #[test]
+fn the_output_of_a_run_that_has_not_completed_is_printed_and_is_no_answer() {
+    let stage = stage();
+    let output = |more: &[&str]| typed(&stage, &[&["output", "last"], more].concat());
+    _ = typed(&stage, &["run", "do half"]);
+    insta::assert_snapshot!(stage.sandbox.normalise(&output(&[]).to_string()), @"
+    --- exit code
+    5
+    [EOF]
+    --- stdout
+    Half of it.
+    [EOF]
+    --- stderr
+    last is default (run: <run-1>, session: <session-1>, started <past>)
+    ! default failed — the model is out of order
+    ! This is what it had said until then, and no finished answer.
+    hint: Continue it with pi-subagents resume <session-1> PROMPT.
+    [EOF]
+    ");
+
+    let begun = stage.command(&["run", "please begin"]).spawn();
+    let says = || (output(&[]).stdout == "I begin.\n").then_some(());
+    pi_subagents_testkit::wait_until(std::time::Duration::from_mins(1), says).unwrap();
+    insta::assert_snapshot!(stage.sandbox.normalise(&output(&[]).to_string()), @"
+    --- exit code
+    5
+    [EOF]
+    --- stdout
+    I begin.
+    [EOF]
+    --- stderr
+    last is default (run: <run-2>, session: <session-2>, started <past>)
+    ! default is still running; this is what it has said so far. pi-subagents wait <session-2> waits for its end.
+    [EOF]
+    ");
+    let told = output(&["--json"]);
+    assert_eq!(told.code, Some(5), "{told}");
+    fs::write(stage.sandbox.project().join("go"), "").unwrap();
+    assert_eq!(begun.wait().expect_success().stdout, "Begun and done.\n");
+    assert_eq!(output(&[]).expect_success().stdout, "Begun and done.\n");
+}
+
+#[test]
 fn a_terminal_shows_rendered_markdown_and_a_pipe_gets_it_as_it_is() {
     let stage = stage();
     let piped = typed(&stage, &["run", "something headed", "-q"]).expect_success();

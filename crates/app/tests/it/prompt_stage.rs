@@ -14,6 +14,7 @@ const SCRIPT: &str = r##"{"rules": [
     ]},
     {"when": "headed", "turns": [{"text": "# Findings\n\n- **one**\n- two"}]},
     {"when": "silent", "turns": [{"text": ""}]},
+    {"when": "begin", "turns": [{"text": "I begin.", "toolCalls": [{"name": "bash", "arguments": {"command": "while [ ! -e go ]; do sleep 0.05; done"}}]}, {"text": "Begun and done."}]},
     {"when": "wait", "turns": [{"toolCalls": [{"name": "bash", "arguments": {"command": "while [ ! -e go ]; do sleep 0.05; done"}}]}, {"text": "Waited."}]},
     {"turns": [{"text": "<{{prompt}}>"}]}
 ]}"##;

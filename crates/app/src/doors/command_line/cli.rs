@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub(crate) use self::aliases::stands_for;
 pub(crate) use self::fleet_args::DryRunArgs;
 use self::output_args::{
     AnswerArgs, FollowedArgs, JsonArgs, LAST, NoArgs, Printing, QuietArgs, ResultArgs, finished,

@@ -31,6 +31,15 @@ impl fmt::Display for Wish {
     }
 }
 
+/// Says what an empty answer does: nothing is lost, and nothing is invented.
+pub(super) fn on_enter(current: &str) -> &'static str {
+    if current.is_empty() {
+        "Enter alone leaves it out."
+    } else {
+        "Enter alone keeps the current value."
+    }
+}
+
 /// Asks about a field that one sets on purpose only.
 pub(super) fn wish(
     person: &dyn Person,

@@ -5,12 +5,10 @@ use std::fmt;
 use pi_subagents_delegation::{Definition, Field};
 use pi_subagents_pi_files::BUILT_IN_TOOLS;
 
-use super::field::{Wish, wish};
+use super::field::{Wish, on_enter, wish};
 use crate::profiles::ask::{Person, Stopped};
 use crate::profiles::fields;
 use crate::profiles::flags::{names, unset};
-
-const COMMAS: &str = "Names separated by commas; Enter alone keeps the current value.";
 
 const OTHERS: &str = "Others: type their names";
 
@@ -205,7 +203,9 @@ fn ask_names(
     noun: &str,
     current: &[String],
 ) -> Result<Option<Vec<String>>, Stopped> {
-    let answer = person.line(&format!("{step} {noun}:"), &current.join(", "), COMMAS)?;
+    let current = current.join(", ");
+    let help = format!("Names separated by commas; {}", on_enter(&current));
+    let answer = person.line(&format!("{step} {noun}:"), &current, &help)?;
     Ok(answer
         .map(|text| names(&text))
         .filter(|names| !names.is_empty()))

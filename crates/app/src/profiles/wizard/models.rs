@@ -3,13 +3,12 @@
 use pi_subagents_agent::{OfferedProvider, Surroundings, offered_models};
 use pi_subagents_delegation::{Definition, ThinkingLevel};
 
-use super::field::{Wish, line_or, wish};
+use super::field::{Wish, line_or, on_enter, wish};
 use crate::profiles::ask::{Answer, Person, Stopped};
 use crate::profiles::seen::Seen;
 
 const OPEN: &str = "Leave it open: the model of the caller, or the default model";
 const OTHER: &str = "Another one: type its name";
-const LEAVES_IT: &str = "Enter alone keeps the current value.";
 
 /// Asks for the provider and the model.
 pub(super) fn provider_and_model(
@@ -49,7 +48,7 @@ fn models_of(offered: &[OfferedProvider], provider: Option<&str>) -> Vec<String>
 /// type.
 fn one_of(person: &dyn Person, question: &str, known: &[String], initial: &str) -> Answer<String> {
     if known.is_empty() {
-        return person.line(question, initial, LEAVES_IT);
+        return person.line(question, initial, on_enter(initial));
     }
     let mut options = vec![OPEN.to_owned()];
     options.extend(known.iter().cloned());
@@ -63,7 +62,7 @@ fn one_of(person: &dyn Person, question: &str, known: &[String], initial: &str) 
     }
     match known.get(place - 1) {
         Some(name) => Ok(Some(name.clone())),
-        None => person.line(question, initial, LEAVES_IT),
+        None => person.line(question, initial, on_enter(initial)),
     }
 }
 

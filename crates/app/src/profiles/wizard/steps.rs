@@ -2,15 +2,13 @@
 
 use pi_subagents_delegation::Definition;
 
-use super::field::{Wish, wish};
+use super::field::{Wish, on_enter, wish};
 use super::skipping::Skipping;
 use super::{lists, models, place};
 use crate::profiles::ask::{Person, Stopped};
 use crate::profiles::flags::filled;
 use crate::profiles::seen::Seen;
 use crate::profiles::{details, save};
-
-const LEAVES_IT: &str = "Enter alone keeps the current value.";
 
 /// Asks of which kind a new definition is to be.
 pub(crate) fn begin(person: &dyn Person, definition: &mut Definition) -> Result<(), Stopped> {
@@ -86,7 +84,7 @@ fn appended_text(
         }
         Wish::Set => {
             let initial = field.clone().unwrap_or_default();
-            let answer = person.line(&question, &initial, LEAVES_IT)?;
+            let answer = person.line(&question, &initial, on_enter(&initial))?;
             *field = answer.as_deref().and_then(filled).or(field.take());
         }
     }

@@ -169,11 +169,21 @@ impl ReadSession {
         ))
     }
 
+    /// Returns whether the last words of the latest run are its answer: it has completed.
+    pub(crate) fn has_answered(&self) -> bool {
+        let latest = self.histories.last();
+        latest.is_some_and(|history| history.summary.status() == Status::Completed)
+    }
+
     /// Says what went wrong in the latest run, if anything did, and how to go on with it.
     pub(crate) fn problem(&self) -> Option<String> {
-        let message = self.histories.last()?.summary.ending.as_ref()?.message()?;
+        let ending = self.histories.last()?.summary.ending.as_ref()?;
+        let (name, message) = (one_line(&self.runs.last()?.name), ending.message()?);
+        let status = ending.status().as_str();
         let how = how_to_resume(self.session.as_str());
-        Some(format!("! {message}\nhint: {how}"))
+        Some(format!(
+            "! {name} {status} — {message}\n! This is what it had said until then, and no finished answer.\nhint: {how}"
+        ))
     }
 
     /// Returns the answer of `get_subagent_output`.

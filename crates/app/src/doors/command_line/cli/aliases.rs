@@ -24,6 +24,14 @@ pub(super) fn resolved(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
+/// Returns the words that an alias of a command stands for.
+pub(crate) fn stands_for<'a>(alias: &str, command: &'a str) -> &'a str {
+    match alias {
+        LIST => "status --all",
+        _ => command,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

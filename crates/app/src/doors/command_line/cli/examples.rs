@@ -19,7 +19,7 @@ Exit codes:
   2    invalid arguments or an invalid definition
   3    no such run, session or definition
   4    some runs completed and some did not
-  5    the run has no answer (output)
+  5    the run has no finished answer (output)
   124  a run timed out
   129  the terminal was closed
   130  interrupted with Ctrl-C

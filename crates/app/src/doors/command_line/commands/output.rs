@@ -11,6 +11,7 @@ use crate::configuration::Configuration;
 use crate::doors::command_line::commands::rendered::print_markdown;
 use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
+use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::ask_which::ask_which;
@@ -53,7 +54,12 @@ pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, Co
             printer.note(&problem);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    // A person reads what there is, and a script must not take it for an answer.
+    Ok(if session.has_answered() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(exit::NO_ANSWER)
+    })
 }
 
 fn print_receipt(

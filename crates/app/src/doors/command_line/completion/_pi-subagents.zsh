@@ -2,7 +2,8 @@
 # Completes pi-subagents in zsh: the program itself says what fits.
 _pi-subagents() {
     local line value description besides
-    local -a lines values shown
+    local -a lines values descriptions shown
+    integer widest=0 place
     lines=("${(@f)$("${(Q)words[1]}" complete-words zsh "${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)}")
     besides=$lines[1]
     for line in "${(@)lines[2,-1]}"; do
@@ -10,7 +11,17 @@ _pi-subagents() {
         description=${line#*$'\t'}
         [[ -n $value ]] || continue
         values+=("$value")
-        shown+=("$value${description:+  ($description)}")
+        descriptions+=("$description")
+        ((${(m)#value} > widest && ${(m)#value} <= 40)) && widest=${(m)#value}
+    done
+    # A line that the terminal would have to break is cut.
+    for ((place = 1; place <= $#values; place++)); do
+        value=$values[place]
+        description=$descriptions[place]
+        ((${(m)#value} < widest)) && value=${(mr:widest:)value}
+        line=$value${description:+  -- $description}
+        ((${(m)#line} >= COLUMNS)) && line=${(mr:COLUMNS-1:)line}
+        shown+=("$line")
     done
     case $besides in
         files) compset -P '*='; _files ;;

@@ -10,6 +10,7 @@ use super::place::{Place, Slot};
 use super::runs::{self, Wanted};
 use super::{Besides, Offer, Offers};
 use crate::configuration::Configuration;
+use crate::doors::command_line::cli::stands_for;
 use crate::places::Places;
 
 /// Returns everything that may stand at a place, whatever was begun.
@@ -20,7 +21,7 @@ pub(super) fn at(place: &Place<'_>) -> Offers {
         Slot::Word { commands, value } => {
             let mut offers = value.map_or_else(Offers::default, |value| values(place, value));
             if commands {
-                offers.words.splice(0..0, subcommands(place.command));
+                offers.words.splice(0..0, subcommands(place));
             }
             offers
         }
@@ -46,19 +47,34 @@ fn options(command: &Command) -> Vec<Offer> {
         .collect()
 }
 
+/// Returns the first statement of an option's help: a list has one line for each option, and the
+/// rest of the help would be cut in the middle of a word.
 fn help_of(argument: &Arg) -> String {
     let help = argument.get_help().map(ToString::to_string);
-    help.unwrap_or_default()
+    let help = help.unwrap_or_default();
+    let ends = [". ", "; ", " [", " ("].map(|end| help.find(end));
+    let end = ends.into_iter().flatten().min().unwrap_or(help.len());
+    help[..end].to_owned()
 }
 
-fn subcommands(command: &Command) -> Vec<Offer> {
-    let commands = command.get_subcommands().filter(|one| !one.is_hide_set());
-    commands
-        .map(|one| {
-            let about = one.get_about().map(ToString::to_string);
-            Offer::new(one.get_name(), about.unwrap_or_default())
-        })
-        .collect()
+/// Returns the commands, and behind them their other names once some of a name is typed: in a list
+/// of all commands they would only stand in the way.
+fn subcommands(place: &Place<'_>) -> Vec<Offer> {
+    let commands = place.command.get_subcommands();
+    let commands: Vec<&Command> = commands.filter(|one| !one.is_hide_set()).collect();
+    let about = |one: &Command| one.get_about().map(ToString::to_string);
+    let mut offers: Vec<Offer> = commands
+        .iter()
+        .map(|one| Offer::new(one.get_name(), about(one).unwrap_or_default()))
+        .collect();
+    if !place.begun.is_empty() {
+        let others = commands.iter().flat_map(|one| {
+            let names = one.get_visible_aliases();
+            names.map(|name| Offer::new(name, format!("= {}", stands_for(name, one.get_name()))))
+        });
+        offers.extend(others);
+    }
+    offers
 }
 
 fn values(place: &Place<'_>, argument: &Arg) -> Offers {

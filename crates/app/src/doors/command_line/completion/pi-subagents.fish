@@ -1,7 +1,8 @@
 # Completes pi-subagents in fish: the program itself says what fits.
 function __pi_subagents_complete
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
+    # The word without its quotes and backslashes, or as it is where fish cannot take them away.
+    set -l current (string unescape -- (commandline -ct); or commandline -ct)
     set -l answer ($words[1] complete-words fish $words "$current" 2>/dev/null </dev/null)
     switch "$answer[1]"
         case files
