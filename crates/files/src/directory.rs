@@ -2,7 +2,8 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
@@ -24,9 +25,9 @@ pub struct Directory {
 impl Directory {
     /// Opens a directory, through links if its path has some: the caller answers for the path.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let path = fs::canonicalize(path)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let descriptor = openat(CWD, &path, flags, Mode::empty())?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let descriptor = openat(CWD, path, flags, Mode::empty())?;
+        let path = real_path(&descriptor).map_or_else(|| fs::canonicalize(path), Ok)?;
         Ok(Self { descriptor, path })
     }
 
@@ -137,3 +138,11 @@ impl AsFd for Directory {
         self.descriptor.as_fd()
     }
 }
+/// Returns the path of an open directory as the kernel knows it: one call, where looking for links
+/// takes one for each part of the path. A directory that was removed has none.
+fn real_path(descriptor: &OwnedFd) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok()?;
+    let is_there = path.is_absolute() && !path.as_os_str().as_bytes().ends_with(b" (deleted)");
+    is_there.then_some(path)
+}
+

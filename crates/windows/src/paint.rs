@@ -19,21 +19,30 @@ pub enum Paint {
 impl Paint {
     /// Formats a line as text.
     pub fn line(self, line: &Line) -> String {
-        match self {
-            Self::Plain => plain(line),
-            Self::Ansi => ansi(line),
+        let mut text = String::new();
+        self.write(line, &mut text);
+        text
+    }
+
+    /// Appends a line to a text.
+    pub fn write(self, line: &Line, text: &mut String) {
+        for span in line.spans() {
+            match self {
+                Self::Plain => text.push_str(span.text()),
+                Self::Ansi => text.push_str(&painted(span)),
+            }
         }
     }
 }
 
 /// Formats a line as text without colours.
 pub fn plain(line: &Line) -> String {
-    line.text()
+    Paint::Plain.line(line)
 }
 
 /// Formats a line as text for a terminal.
 pub fn ansi(line: &Line) -> String {
-    line.spans().iter().map(painted).collect()
+    Paint::Ansi.line(line)
 }
 
 /// Cuts a line to a number of terminal columns; a cut line ends in [`text::CUT_MARK`].

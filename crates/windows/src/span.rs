@@ -102,7 +102,18 @@ impl Role {
 impl Line {
     /// Makes a line of one span.
     pub fn new(role: Role, text: &str) -> Self {
-        Self::default().with(role, text)
+        let span = Span::new(role, text);
+        // A vector that grows by itself begins with room for four, and a list has many lines.
+        Self(if span.text.is_empty() {
+            Vec::new()
+        } else {
+            vec![span]
+        })
+    }
+
+    /// Makes an empty line that will have so many spans.
+    pub(crate) fn with_room(spans: usize) -> Self {
+        Self(Vec::with_capacity(spans))
     }
 
     /// Returns the line with one more span at its end; an empty span is left out.

@@ -146,7 +146,7 @@ fn total(widths: impl ExactSizeIterator<Item = usize>) -> usize {
 
 /// Draws a row out of its cells. Their spans are moved, because a list may have ten thousand rows.
 fn row(drawn: &[Drawn], mut cells: Vec<Cell>) -> Line {
-    let mut line = Line::default();
+    let mut line = Line::with_room(2 * drawn.len() + 2);
     // Spaces are added only once there is text behind them.
     let mut spaces = 0;
     for one in drawn {

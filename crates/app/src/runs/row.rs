@@ -21,7 +21,8 @@ use crate::runs::workspace::Workspace;
 /// How much of an answer is kept where the record itself is not far.
 const SHORT_OUTPUT: usize = 2000;
 
-/// One run: what the index, its record and a session of pi know of it.
+/// One run: what the index, its record and a session of pi know of it. A list may have ten thousand
+/// rows, of which few have more than the index knows: what is large stands apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow {
@@ -48,13 +49,13 @@ pub(crate) struct RunRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resolved_model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) artifacts: Option<Artifacts>,
+    pub(crate) artifacts: Option<Box<Artifacts>>,
     /// Why the record cannot be read, if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) record_problem: Option<String>,
     /// The worktree of its own, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) workspace: Option<Workspace>,
+    pub(crate) workspace: Option<Box<Workspace>>,
     /// The session of the pi that started it, for a background run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pi_session: Option<String>,
@@ -97,7 +98,7 @@ pub(crate) struct RowEnd {
     pub(crate) tool_calls: Option<usize>,
     /// What was seen of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) receipt: Option<Receipt>,
+    pub(crate) receipt: Option<Box<Receipt>>,
     /// What its record lacks, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,
@@ -151,7 +152,7 @@ impl RunRow {
     pub(crate) fn shortened(mut self) -> Self {
         let shorten = |output: String| text::cut_characters(&output, SHORT_OUTPUT);
         self.end.output = self.end.output.map(shorten);
-        self.end.receipt = self.end.receipt.map(Receipt::shortened);
+        self.end.receipt = self.end.receipt.map(|receipt| Box::new(receipt.shortened()));
         self
     }
 

@@ -121,8 +121,14 @@ impl Sheet {
 
     /// Returns lines as text.
     pub(crate) fn text(&self, lines: &[Line]) -> String {
-        let lines: Vec<String> = lines.iter().map(|line| self.paint.line(line)).collect();
-        lines.join("\n")
+        let mut text = String::new();
+        for (place, line) in lines.iter().enumerate() {
+            if place > 0 {
+                text.push('\n');
+            }
+            self.paint.write(line, &mut text);
+        }
+        text
     }
 }
 

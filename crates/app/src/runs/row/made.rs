@@ -67,8 +67,8 @@ impl RunRow {
             runner: record.runner.clone(),
             requested_model: record.requested_model.clone(),
             resolved_model: record.model.clone(),
-            artifacts: Some(Artifacts::of(&record.directory)),
-            workspace: Workspace::read(record.directory.path()),
+            artifacts: Some(Box::new(Artifacts::of(&record.directory))),
+            workspace: Workspace::read(record.directory.path()).map(Box::new),
             pi_session: detached.and_then(|detached| detached.pi_session.clone()),
             status: Status::Running,
             owner: Some(RowOwner::of_record(record)),
@@ -149,7 +149,7 @@ impl RunRow {
         if summary.started_at.is_some() {
             self.end.usage = Some(summary.usage.into());
             self.end.tool_calls = Some(summary.tool_calls);
-            self.end.receipt = summary.receipt();
+            self.end.receipt = summary.receipt().map(Box::new);
         }
     }
 
@@ -244,7 +244,7 @@ impl RunRow {
             stop_reason: end.stop_reason.clone(),
             usage: Some(end.usage.into()),
             tool_calls: Some(end.tool_calls),
-            receipt: end.receipt.clone(),
+            receipt: end.receipt.clone().map(Box::new),
             incomplete: end.incomplete.clone(),
             resume: Some(end.resume.clone()),
         };

@@ -34,7 +34,7 @@ impl RunRow {
                     .map(str::to_owned),
                 usage: Some(run.usage.into()),
                 tool_calls: Some(run.tool_calls),
-                receipt: run.receipt(),
+                receipt: run.receipt().map(Box::new),
                 ..RowEnd::default()
             };
         }

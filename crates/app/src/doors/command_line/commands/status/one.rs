@@ -1,6 +1,6 @@
 //! `status ID`: everything about a run that fits on a screen.
 
-use std::borrow::Cow;
+use std::borrow::Borrow;
 
 use pi_subagents_delegation::{Receipt, Status, Timestamp, Usage, text};
 use pi_subagents_windows::figures::{clock, date_and_time, tokens, usage_words};
@@ -23,9 +23,10 @@ const TASK_CHARACTERS: usize = 2000;
 const MARGIN: usize = 15;
 
 /// Draws runs, each with its facts below its name.
-pub(super) fn lines(rows: &[Cow<'_, RunRow>], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+pub(super) fn lines(rows: &[impl Borrow<RunRow>], sheet: &Sheet, now: Timestamp) -> Vec<Line> {
     let mut lines = Vec::new();
     for row in rows {
+        let row = row.borrow();
         if !lines.is_empty() {
             lines.push(Line::default());
         }
@@ -73,7 +74,7 @@ fn facts(row: &RunRow, sheet: &Sheet) -> Vec<Fact> {
     facts.of_task(row);
     facts.of_time(row, sheet);
     facts.of_usage(row.end.usage, row.end.tool_calls);
-    facts.of_receipt(row.end.receipt.as_ref());
+    facts.of_receipt(row.end.receipt.as_deref());
     facts.of_place(row);
     facts.of_end(row);
     facts.next_steps(row);

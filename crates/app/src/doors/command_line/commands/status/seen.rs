@@ -1,6 +1,6 @@
 //! The content of `status`: the chosen runs with their figures, as JSON and as lines.
 
-use std::borrow::Cow;
+use std::borrow::Borrow;
 
 use pi_subagents_delegation::{Status, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
@@ -78,13 +78,13 @@ impl Seen {
     }
 
     /// Returns the rows of at most `limit` runs.
-    fn rows(&self, limit: Option<usize>) -> Vec<Cow<'_, RunRow>> {
+    fn rows(&self, limit: Option<usize>) -> Vec<Listed<'_>> {
         let runs = self.runs.iter().take(limit.unwrap_or(usize::MAX));
         runs.enumerate()
             .map(|(place, run)| match place {
-                _ if self.is_named => Cow::Owned(run.read()),
-                0..FULL_ROWS => Cow::Owned(run.read().shortened()),
-                _ => Cow::Borrowed(&run.row),
+                _ if self.is_named => Listed::Read(Box::new(run.read())),
+                0..FULL_ROWS => Listed::Read(Box::new(run.read().shortened())),
+                _ => Listed::Known(&run.row),
             })
             .collect()
     }
@@ -180,24 +180,43 @@ impl SeenRun {
     }
 }
 
+/// A row of the list: read from the record of its run, or as the index knows it.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Listed<'a> {
+    Read(Box<RunRow>),
+    Known(&'a RunRow),
+}
+
+impl Borrow<RunRow> for Listed<'_> {
+    fn borrow(&self) -> &RunRow {
+        match self {
+            Self::Read(row) => row,
+            Self::Known(row) => row,
+        }
+    }
+}
+
 /// The JSON of `status`.
 #[derive(Serialize)]
 pub(super) struct StatusJson<'a> {
     counts: Value,
     totals: RowTotals,
-    runs: Vec<Cow<'a, RunRow>>,
+    runs: Vec<Listed<'a>>,
 }
 
 impl StatusJson<'_> {
     /// Writes what is news if it changes: all but the figures of runs under way.
     pub(super) fn news(&self) -> String {
-        let mut runs = self.runs.clone();
-        for row in runs.iter_mut().filter(|row| !row.is_over()) {
-            let row = row.to_mut();
-            row.end.usage = None;
-            row.end.tool_calls = None;
-        }
-        serde_json::to_string(&runs).unwrap_or_default()
+        let rows = self.runs.iter().map(|row| {
+            let mut row: RunRow = Borrow::<RunRow>::borrow(row).clone();
+            if !row.is_over() {
+                row.end.usage = None;
+                row.end.tool_calls = None;
+            }
+            row
+        });
+        serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
     }
 
     /// Writes it in one line.
