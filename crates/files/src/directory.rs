@@ -145,4 +145,3 @@ fn real_path(descriptor: &OwnedFd) -> Option<PathBuf> {
     let is_there = path.is_absolute() && !path.as_os_str().as_bytes().ends_with(b" (deleted)");
     is_there.then_some(path)
 }
-

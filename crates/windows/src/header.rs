@@ -3,7 +3,7 @@
 
 use pi_subagents_delegation::{Status, Timestamp, text};
 
-use crate::figures::usage_words;
+use crate::figures::{clock as clock_words, usage_words};
 use crate::paint::fit;
 use crate::{Line, Role, Window};
 
@@ -191,9 +191,9 @@ fn state(window: &Window) -> Option<String> {
 }
 
 fn clock(window: &Window, now: Timestamp) -> Option<String> {
-    let elapsed = window.elapsed(now)?.as_secs();
+    let elapsed = window.elapsed(now)?;
     Some(match window.timeout() {
-        Some(timeout) => format!("{elapsed}s/{}s", timeout.as_secs_f64()),
-        None => format!("{elapsed}s"),
+        Some(timeout) => format!("{}s/{}s", elapsed.as_secs(), timeout.as_secs_f64()),
+        None => clock_words(elapsed),
     })
 }

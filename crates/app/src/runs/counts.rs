@@ -40,7 +40,8 @@ impl Counts {
         self.queued + self.running
     }
 
-    /// Returns the counts as the tools give them to models: a queued run counts as running.
+    /// Returns the counts of background runs, as their tools give them to models. Such a run has a
+    /// place at once, so one that has not begun counts as running.
     pub(crate) fn json(self) -> Value {
         json!({
             "running": self.under_way(),
@@ -59,8 +60,7 @@ impl Counts {
         counts
     }
 
-    /// Writes the counts in one line as the tools tell them to models: a queued run counts as
-    /// running.
+    /// Writes the counts of background runs in one line, as their tools tell them to models.
     pub(crate) fn line(self) -> String {
         let all = Self {
             queued: 0,

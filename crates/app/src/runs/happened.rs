@@ -3,7 +3,7 @@
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    Ending, Happening, Message, Part, RunEvent, RunSummary, Runner, Timestamp, ToolCall,
+    Ending, GateStep, Happening, Message, Part, RunEvent, RunSummary, Runner, Timestamp, ToolCall,
 };
 use pi_subagents_windows::gate_words;
 
@@ -39,6 +39,8 @@ pub(crate) enum What {
     Other { role: String, text: String },
     /// Something a person should know.
     Warned(String),
+    /// A gate began, passed or failed.
+    Gated { words: String, is_failed: bool },
     /// The child printed something that is no message.
     Printed(String),
     /// The child wrote to stderr.
@@ -82,7 +84,10 @@ impl Teller {
             }
             Happening::Complained(words) => one(What::Complained(words.clone())),
             Happening::Warned(words) => one(What::Warned(words.clone())),
-            Happening::Gated(gated) => one(What::Warned(gate_words(gated))),
+            Happening::Gated(gated) => one(What::Gated {
+                words: gate_words(gated),
+                is_failed: matches!(gated.step, GateStep::Failed { .. }),
+            }),
             Happening::Ended(ending) => one(What::Ended(ending.clone())),
             // The child repeats what it is told as a message, once it reads it.
             Happening::Accepted(_)

@@ -94,12 +94,23 @@ fn repository_of(run: &IndexedRun, workspace: Option<&Workspace>) -> Option<Repo
         .or_else(|| find(&run.project))
 }
 
+/// Returns whether a child worked for the run. A run whose worktree cannot be made has none.
+fn has_begun(run: &IndexedRun) -> bool {
+    let recorded = RecordedRun::read(&run.directory).ok();
+    let end = recorded.and_then(|recorded| recorded.end);
+    end.is_none_or(|end| end.started_at.is_some())
+}
+
 fn no_result(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
     let id = &run.run;
     match workspace {
         Some(workspace) => {
             CommandError::no_answer(format!("{id} has no result: {}", workspace.line(id.as_str())))
         }
+        None if !has_begun(run) => CommandError::no_answer(format!(
+            "{id} has no result: it never began"
+        ))
+        .hint(format!("pi-subagents status {id} says why.")),
         None => CommandError::no_answer(format!(
             "{id} has no result of its own: it worked in the checkout itself"
         ))

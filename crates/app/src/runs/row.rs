@@ -152,7 +152,10 @@ impl RunRow {
     pub(crate) fn shortened(mut self) -> Self {
         let shorten = |output: String| text::cut_characters(&output, SHORT_OUTPUT);
         self.end.output = self.end.output.map(shorten);
-        self.end.receipt = self.end.receipt.map(|receipt| Box::new(receipt.shortened()));
+        self.end.receipt = self
+            .end
+            .receipt
+            .map(|receipt| Box::new(receipt.shortened()));
         self
     }
 

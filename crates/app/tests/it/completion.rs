@@ -269,7 +269,10 @@ fn a_person_presses_tab_in_fish() {
         ("output la", "(lamp, completed, "),
         ("session tw", "pi-subagents session two\\ words"),
         ("session 'tw", "pi-subagents session 'two words'"),
-        ("delegate --model=box/l", "pi-subagents delegate --model=box/large"),
+        (
+            "delegate --model=box/l",
+            "pi-subagents delegate --model=box/large",
+        ),
         ("profile edit scout --tools read,ba", "--tools read,bash"),
         ("run --file fis", "pi-subagents run --file fish/"),
         ("run sco", "pi-subagents run scout"),

@@ -64,6 +64,26 @@ fn go(stage: &Stage, name: &str) {
 }
 
 #[test]
+fn a_run_without_a_place_is_queued_for_a_model_too() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &["--concurrency", "1"]);
+    let mut tasks = waiting(&stage, "first", "one");
+    let second = waiting(&stage, "second", "two")["tasks"][0].clone();
+    tasks["tasks"].as_array_mut().unwrap().push(second);
+    let both = begin(&mut server, &tasks);
+    ready(&stage, "first");
+    let (listed, _) = answered(&mut server, RUNS, &json!({"action": "list"}));
+    assert!(
+        listed.starts_with("Your sub-agents: 1 running, 1 queued, 0 completed"),
+        "{listed}"
+    );
+    assert!(listed.contains("first: running") && listed.contains("second: queued"));
+    go(&stage, "first");
+    go(&stage, "second");
+    assert!(!told(&server.answer(both)).1);
+}
+
+#[test]
 fn a_model_lists_its_runs_and_waits_for_some() {
     let stage = Stage::new();
     let mut server = server(&stage, &[]);

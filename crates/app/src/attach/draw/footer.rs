@@ -11,6 +11,7 @@ use crate::attach::line_editor::LineEditor;
 use crate::attach::list_row::ListRow;
 use crate::attach::message::Notice;
 use crate::attach::model::{Focus, Mode, Model};
+use crate::attach::opened::Opened;
 use crate::attach::scope::Scope;
 
 pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
@@ -93,8 +94,11 @@ fn keys_of_window(model: &Model) -> Vec<(&'static str, &'static str)> {
     } else {
         ("Esc", "back")
     };
-    let mut keys = vec![("?", "help"), back, ("↑↓", "scroll"), ("[ ]", "calls")];
-    keys.push(("Enter", "open call"));
+    let mut keys = vec![("?", "help"), back, ("↑↓", "scroll")];
+    // An answer and a receipt have no calls.
+    if !model.opened.as_ref().is_some_and(Opened::shows_answer) {
+        keys.extend([("[ ]", "calls"), ("Enter", "open call")]);
+    }
     if let Some(opened) = &model.opened {
         let sheet = opened.sheet();
         if sheet.search.is_some() {

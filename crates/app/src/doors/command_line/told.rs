@@ -73,6 +73,16 @@ impl Told {
                 Self::new(&text::one_line(role), Role::Accent, text.clone())
             }
             What::Warned(words) => Self::new("warning", Role::Warning, words),
+            What::Gated { words, is_failed } => {
+                let role = if *is_failed {
+                    Role::Failed
+                } else {
+                    Role::Muted
+                };
+                // The label says already that it is a gate.
+                let words = words.strip_prefix("gate").unwrap_or(words);
+                Self::new("gate", role, words.trim_start_matches([':', ' ']))
+            }
             What::Printed(words) => Self::new("stdout", Role::Muted, words),
             What::Complained(words) => Self::new("stderr", Role::Warning, words),
             What::Retried {

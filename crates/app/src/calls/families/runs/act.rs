@@ -75,7 +75,7 @@ pub(crate) async fn subagent_runs(
 }
 
 fn list(call: &RunsCall, mut runs: Vec<IndexedRun>) -> ToolAnswer {
-    let line = counts(&runs).line();
+    let line = counts(&runs).line_with_queued();
     runs.retain(|run| call.include_completed || run.is_open());
     let heading = match (runs.is_empty(), call.include_completed) {
         (false, _) => format!("Your sub-agents: {line}."),
@@ -125,7 +125,7 @@ fn waited(runs: &[IndexedRun]) -> String {
     let open = runs.iter().filter(|run| run.is_open()).count();
     match (runs.len(), open) {
         (0, _) => "None is at work.".to_owned(),
-        (_, 0) => format!("All are over: {}.", counts(runs).line()),
+        (_, 0) => format!("All are over: {}.", counts(runs).line_with_queued()),
         (all, open) => format!(
             "{open} of {all} are still at work; they go on. Call again to wait for them, or do something else meanwhile."
         ),
@@ -135,7 +135,10 @@ fn waited(runs: &[IndexedRun]) -> String {
 fn stopped_heading(runs: &[IndexedRun], notes: &[String]) -> String {
     let line = match runs {
         [] => "None of them was at work.".to_owned(),
-        runs => format!("Stopped; now they are: {}.", counts(runs).line()),
+        runs => format!(
+            "Stopped; now they are: {}.",
+            counts(runs).line_with_queued()
+        ),
     };
     let notes = notes.iter().map(|note| format!("! {note}"));
     std::iter::once(line)

@@ -1,5 +1,6 @@
 //! Which runs a client may see and touch, and what it reads about them.
 
+use pi_subagents_delegation::{RunSummary, Status};
 use pi_subagents_sessions::{FindError, Found, IndexedRun, find};
 use serde_json::json;
 
@@ -12,6 +13,7 @@ use crate::runs::counts::Counts;
 use crate::runs::find::{current, status_of};
 use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
+use crate::runs::under_way::UnderWay;
 
 /// How many rows a model is shown; the counts tell of all.
 const MOST_ROWS: usize = 50;
@@ -63,7 +65,15 @@ fn not_found(error: FindError, id: &str) -> CommandError {
 /// beginnings of theirs.
 pub(crate) fn answer_of(heading: String, runs: &[IndexedRun]) -> ToolAnswer {
     let newest = runs.len().saturating_sub(MOST_ROWS);
-    let rows: Vec<RunRow> = runs[newest..].iter().map(RunRow::read).collect();
+    let mut under_way = UnderWay::default();
+    let rows = runs[newest..].iter().map(|run| {
+        let mut row = RunRow::read(run);
+        if let Some(summary) = progress(run, &mut under_way) {
+            row.take_progress(summary);
+        }
+        row
+    });
+    let rows: Vec<RunRow> = rows.collect();
     let (rows, shown) = if rows.len() == 1 {
         (rows, Shown::Whole)
     } else {
@@ -78,10 +88,20 @@ pub(crate) fn answer_of(heading: String, runs: &[IndexedRun]) -> ToolAnswer {
     let counts = counts(runs);
     ToolAnswer::new(
         parts.join("\n\n"),
-        json!({"counts": counts.json(), "runs": rows}),
+        json!({"counts": counts.json_with_queued(), "runs": rows}),
     )
 }
 
+/// Counts runs by their state. The index does not know whether a run has a place; its events do.
 pub(super) fn counts(runs: &[IndexedRun]) -> Counts {
-    Counts::of(runs.iter().map(status_of))
+    let mut under_way = UnderWay::default();
+    Counts::of(runs.iter().map(|run| match progress(run, &mut under_way) {
+        Some(summary) if summary.started_at.is_none() => Status::Queued,
+        Some(_) | None => status_of(run),
+    }))
+}
+
+/// Returns how a run stands that is not over.
+fn progress<'a>(run: &IndexedRun, under_way: &'a mut UnderWay) -> Option<&'a RunSummary> {
+    run.is_open().then(|| under_way.look(run)).flatten()
 }

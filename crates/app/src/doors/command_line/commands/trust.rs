@@ -184,12 +184,10 @@ fn settings(project: &Path) -> Vec<String> {
 }
 
 fn page(carried: &Carried, seen: &Seen) -> String {
-    let mut lines = vec![sentence(seen)];
     if carried.is_empty() {
-        lines.push("It contains no definitions, settings or skills.".to_owned());
-        return lines.join("\n");
+        return empty_page(seen);
     }
-    lines.push("It contains:".to_owned());
+    let mut lines = vec![sentence(seen), "It contains:".to_owned()];
     let names = carried.definitions.iter().map(|(one, _)| name(one).len());
     let width = names.max().unwrap_or(0);
     let definitions = carried.definitions.iter().map(|(definition, ignored)| {
@@ -222,6 +220,23 @@ fn page(carried: &Carried, seen: &Seen) -> String {
     );
     let lines: Vec<String> = lines.iter().map(|line| text::clean(line)).collect();
     lines.join("\n")
+}
+
+/// Writes the page of a project that contains nothing to decide about.
+fn empty_page(seen: &Seen) -> String {
+    let project = &seen.places.project;
+    let nothing = "contains no definitions, settings or skills";
+    match seen.trust().of(project) {
+        TrustDecision::Undecided => {
+            format!(
+                "{} {nothing}, so there is nothing to trust.",
+                project.display()
+            )
+        }
+        TrustDecision::Trusted(_) | TrustDecision::Refused(_) => {
+            format!("{}\nIt {nothing}.", sentence(seen))
+        }
+    }
 }
 
 /// Returns a sentence about the decision and where it comes from.
