@@ -364,7 +364,7 @@ fn without_a_terminal_it_says_what_to_use_instead() {
     [EOF]
     --- stderr
     error: attach needs a terminal on stdin and stdout
-    hint: Use pi-subagents status --watch to see the runs, or pi-subagents events ID --follow to see what happens in one.
+    hint: Use pi-subagents status --watch to see the runs, or pi-subagents logs ID --follow to see what happens in one.
     [EOF]
     ");
     for flag in ["--json", "--json-stream", "--quiet"] {

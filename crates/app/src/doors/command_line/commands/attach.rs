@@ -78,5 +78,5 @@ fn check_terminal(places: &Places) -> Result<(), CommandError> {
         return Ok(());
     };
     Err(CommandError::usage(problem)
-        .hint("Use pi-subagents status --watch to see the runs, or pi-subagents events ID --follow to see what happens in one."))
+        .hint("Use pi-subagents status --watch to see the runs, or pi-subagents logs ID --follow to see what happens in one."))
 }
