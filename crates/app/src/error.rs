@@ -1,4 +1,4 @@
-//! The error of a command: what went wrong, why, and what to do about it.
+//! The error of a command: the failure, its causes, and advice.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -73,7 +73,7 @@ impl CommandError {
         self
     }
 
-    /// Adds a hint: what can be done about it.
+    /// Adds a hint with advice.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -107,7 +107,7 @@ impl CommandError {
         format!("error: {}", self.sentence())
     }
 
-    /// Says what went wrong, why, and what to do, one line each.
+    /// Writes the failure, its causes and the advice, one line each.
     pub(crate) fn sentence(&self) -> String {
         let mut text = self.message.clone();
         for cause in &self.causes {

@@ -1,4 +1,4 @@
-//! What shells offer when somebody presses Tab.
+//! The words that shells offer when somebody presses Tab.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn stage() -> Stage {
     stage
 }
 
-/// What a shell is told about the end of these words.
+/// Returns the offers for the end of these words.
 fn told(stage: &Stage, words: &[&str]) -> String {
     let output = stage
         .command(&["complete-words", "fish", "pi-subagents"])
@@ -50,7 +50,7 @@ fn told(stage: &Stage, words: &[&str]) -> String {
     stage.sandbox.normalise(&output.expect_success().stdout)
 }
 
-/// The words of what a shell is told, without their descriptions.
+/// Returns the words that a shell gets, without their descriptions.
 fn words(stage: &Stage, before: &[&str]) -> Vec<String> {
     let told = told(stage, before);
     let words = told.lines().skip(1);

@@ -1,4 +1,4 @@
-//! What a client's model can do about runs that are under way, and calls that outlast its client.
+//! The control that a client's model has over runs under way, and calls that outlast their client.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ const DELEGATE: &str = "delegate_to_subagents";
 const RUNS: &str = "subagent_runs";
 const PI: [&str; 2] = ["--runner", "pi"];
 
-/// What a model is answered to a call, and whether that is an error.
+/// Returns the answer to a call of a model, and whether it is an error.
 fn answered(server: &mut McpServer, tool: &str, arguments: &Value) -> (String, bool) {
     let id = server.request("tools/call", &json!({"name": tool, "arguments": arguments}));
     told(&server.answer(id))
@@ -28,7 +28,7 @@ fn told(answer: &Value) -> (String, bool) {
     )
 }
 
-/// Begins a call of which nobody waits for the answer here.
+/// Begins a call whose answer nobody waits for here.
 fn begin(server: &mut McpServer, arguments: &Value) -> u32 {
     server.request(
         "tools/call",
@@ -45,7 +45,7 @@ fn rows(stage: &Stage) -> Vec<Value> {
     status["runs"].as_array().unwrap().clone()
 }
 
-/// A task that says it is ready and waits for a file before it answers.
+/// Returns a task that makes a file, waits for another file, and answers.
 fn waiting(stage: &Stage, name: &str, answer: &str) -> Value {
     let steps = json!([
         {"touch": stage.path(&format!("{name}.ready"))},
@@ -216,7 +216,7 @@ fn a_call_that_takes_long_is_answered_in_time_and_outlives_the_server() {
     assert!(waited.ends_with("found it"), "{waited}");
 }
 
-/// A person is told of runs whose client was not there any more, and of no others.
+/// A person gets a message about runs whose client was gone, and about no others.
 #[test]
 fn the_command_of_the_user_gets_runs_that_nobody_waited_for() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! What `run`, `delegate` and `resume` print: the answer to stdout, all else to stderr.
+//! The output of `run`, `delegate` and `resume`: the answer to stdout, all else to stderr.
 
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ fn one_answer_is_bare_and_its_summary_is_for_people() {
         (quiet.stdout.as_str(), quiet.stderr.as_str()),
         ("<Look around>\n", "")
     );
-    // Quiet is not silent about what went wrong.
+    // Quiet commands still print errors.
     let failed = typed(&stage, &["run", "please fail", "-q"]);
     insta::assert_snapshot!(summary(&stage, &failed.stderr), @"✗ default: error — the model is out of order (session: <session-2>) • <duration>");
 }
@@ -203,7 +203,7 @@ fn the_output_of_a_run_without_an_answer_is_an_error() {
     pi_subagents_testkit::wait_until(std::time::Duration::from_mins(1), started).unwrap();
     let running = output("busy", &[]);
     assert_eq!((running.code, running.stdout.as_str()), (Some(5), ""));
-    // It is told, not started again.
+    // A running session is not started again; the error names `steer`.
     let resumed = typed(&stage, &["resume", "busy", "go on"]);
     assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(2), ""));
     assert!(
@@ -281,7 +281,7 @@ fn a_terminal_shows_rendered_markdown_and_a_pipe_gets_it_as_it_is() {
     }
 }
 
-/// Returns what follows the progress of runs: their summary and the next steps.
+/// Returns the text after the progress of runs: their summary and the next steps.
 fn summary(stage: &Stage, stderr: &str) -> String {
     let lines = stderr
         .lines()

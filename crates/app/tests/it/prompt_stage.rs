@@ -1,11 +1,11 @@
-//! What the tests of typed prompts share: an offline model that repeats what it was told.
+//! The stage for the tests of typed prompts: an offline model that repeats its prompt.
 
 use pi_subagents_testkit::sandbox::CommandOutput;
 use serde_json::json;
 
 use crate::stage::Stage;
 
-/// What the scripted model does with prompts that contain these words.
+/// The turns of the scripted model for prompts that contain these words.
 const SCRIPT: &str = r##"{"rules": [
     {"when": "fail", "turns": [{"error": "the model is out of order"}]},
     {"when": "half", "turns": [

@@ -10,16 +10,16 @@ use rustix::termios::tcgetwinsize;
 
 use crate::places::Places;
 
-/// The size of a terminal that does not report one.
+/// The size of a terminal that does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// The paper that lines are printed on: a terminal or a pipe.
 #[derive(Debug, Clone)]
 pub(crate) struct Sheet {
     paint: Paint,
-    /// How wide it is; a pipe has no width.
+    /// The width of the sheet; a pipe has no width.
     columns: Option<usize>,
-    /// How high it is.
+    /// The height of the sheet.
     rows: Option<usize>,
     zone: TimeZone,
 }
@@ -43,12 +43,12 @@ impl Sheet {
         self.paint
     }
 
-    /// Returns whether so many lines are more than it shows at once.
+    /// Returns whether this number of lines is more than it shows at once.
     pub(crate) fn is_longer(&self, lines: usize) -> bool {
         self.rows.is_some_and(|rows| lines >= rows)
     }
 
-    /// Makes what a pipe gets, wherever stdout leads.
+    /// Makes the sheet of a pipe, wherever stdout leads.
     pub(crate) fn of_pipe() -> Self {
         Self {
             paint: Paint::Plain,
@@ -99,7 +99,7 @@ impl Sheet {
         }
     }
 
-    /// Breaks a line so that it fits; what follows the first row stands so far to the right.
+    /// Breaks a line so that it fits; the rows after the first are indented by `margin`.
     pub(crate) fn hang(&self, line: &Line, margin: usize) -> Vec<Line> {
         match self.columns {
             Some(columns) if line.width() > columns => hung(line, margin, columns),
@@ -107,7 +107,8 @@ impl Sheet {
         }
     }
 
-    /// Cuts lines to what the terminal can show at once, and says how many are hidden.
+    /// Cuts lines to the number that the terminal can show at once, with a count of the hidden
+    /// ones.
     pub(crate) fn cut(&self, lines: &mut Vec<Line>) {
         // The last row stays free for the cursor.
         let room = self.rows.map_or(usize::MAX, |rows| rows.saturating_sub(1));
@@ -147,7 +148,7 @@ fn hung(line: &Line, margin: usize, columns: usize) -> Vec<Line> {
         .collect()
 }
 
-/// Returns what a line says behind its first row and the spaces after it.
+/// Returns the rest of a line behind its first row and the spaces after it.
 fn behind(line: &Line, first: &Line) -> Line {
     let mut skip = first.text().len();
     let mut is_begun = false;

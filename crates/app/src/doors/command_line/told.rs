@@ -12,7 +12,7 @@ use crate::runs::happened::What;
 /// Something that happened, as it reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Told {
-    /// One word for what it is.
+    /// One word for its kind.
     pub(crate) label: String,
     pub(crate) role: Role,
     /// The tool that was called or answered.
@@ -47,7 +47,7 @@ impl Told {
         }
     }
 
-    /// Returns how something reads. `summary` is that of the run so far.
+    /// Returns the text of an event. `summary` is that of the run so far.
     pub(crate) fn of(what: &What, summary: &RunSummary) -> Self {
         match what {
             What::Started(Runner::Pi) => Self::new("started", Role::Muted, "a pi process"),

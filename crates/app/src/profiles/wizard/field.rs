@@ -7,10 +7,10 @@ use pi_subagents_delegation::text;
 use crate::profiles::ask::{Answer, Person, Stopped};
 use crate::profiles::flags::filled;
 
-/// How much of a current value is shown.
+/// The number of columns of a current value that are shown.
 const WIDEST_VALUE: usize = 60;
 
-/// What the person wants to do with a field.
+/// The wish of the person about a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
     /// It stays as it is, set or not.
@@ -40,7 +40,7 @@ pub(super) fn on_enter(current: &str) -> &'static str {
     }
 }
 
-/// Asks about a field that one sets on purpose only.
+/// Asks about a field that people set on purpose only.
 pub(super) fn wish(
     person: &dyn Person,
     step: &str,

@@ -135,7 +135,7 @@ pub(super) fn skills(
     Ok(())
 }
 
-/// Asks what is to become of a group of fields, and removes them if that is the wish.
+/// Asks for the wish about a group of fields, and removes them if that is the wish.
 fn wants_new(
     person: &dyn Person,
     step: &str,

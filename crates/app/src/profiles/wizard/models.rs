@@ -1,4 +1,4 @@
-//! The steps about the model: provider, model and thinking level, chosen from what is known.
+//! The steps about the model: provider, model and thinking level, chosen from the known ones.
 
 use pi_subagents_agent::{OfferedProvider, Surroundings, offered_models};
 use pi_subagents_delegation::{Definition, ThinkingLevel};
@@ -31,7 +31,8 @@ pub(super) fn provider_and_model(
     })
 }
 
-/// Returns the models to choose from: those of the provider, or those of all with their providers.
+/// Returns the models to choose from: those of the provider, or those of all providers with their
+/// names.
 fn models_of(offered: &[OfferedProvider], provider: Option<&str>) -> Vec<String> {
     let Some(provider) = provider else {
         let all = offered.iter().flat_map(|one| {
@@ -44,8 +45,7 @@ fn models_of(offered: &[OfferedProvider], provider: Option<&str>) -> Vec<String>
     chosen.map(|one| one.models.clone()).unwrap_or_default()
 }
 
-/// Lets the person choose one of the known names or type another. Where nothing is known, they
-/// type.
+/// Lets the person choose one of the known names or type another. If no names are known, they type.
 fn one_of(person: &dyn Person, question: &str, known: &[String], initial: &str) -> Answer<String> {
     if known.is_empty() {
         return person.line(question, initial, on_enter(initial));

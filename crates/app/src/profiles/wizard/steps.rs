@@ -10,14 +10,14 @@ use crate::profiles::flags::filled;
 use crate::profiles::seen::Seen;
 use crate::profiles::{details, save};
 
-/// Asks of which kind a new definition is to be.
+/// Asks for the kind of a new definition.
 pub(crate) fn begin(person: &dyn Person, definition: &mut Definition) -> Result<(), Stopped> {
     place::kind(person, "1/10", definition)
 }
 
-/// Asks about everything, beginning with what a definition says already. A question that is
-/// cancelled leaves its field as it is, two in a row end the wizard; none is a no at the end, where
-/// cancelling is one too.
+/// Asks about everything, beginning with the fields that are set already. A question that is
+/// cancelled leaves its field as it is, and two in a row end the wizard. `None` is a no at the end,
+/// where cancelling means no too.
 pub(crate) fn walk(
     at_review: &dyn Person,
     mut definition: Definition,

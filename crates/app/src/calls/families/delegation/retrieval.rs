@@ -1,4 +1,4 @@
-//! `get_subagent_output` and `get_subagent_session`: what was said in a session.
+//! `get_subagent_output` and `get_subagent_session`: the messages of a session.
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{Gap, RunHistory, RunId, SessionId, Status};
@@ -16,7 +16,7 @@ use crate::runs::find::{how_to_resume, was_kept_out};
 use crate::runs::known::{KnownRun, KnownSession, find_session};
 use crate::runs::missing_record::{LostRecord, what_is_missing};
 
-/// What stands for the answer of a run that has said nothing yet.
+/// The answer of a run without any text so far.
 const NO_TEXT_YET: &str = "(still running, no text yet)";
 
 /// A session that was read.
@@ -24,11 +24,11 @@ pub(crate) struct ReadSession {
     session: SessionId,
     /// Its runs, oldest first.
     runs: Vec<KnownRun>,
-    /// What was said in each.
+    /// The messages of each run.
     histories: Vec<RunHistory>,
-    /// Runs of it that cannot be read.
+    /// Its runs that cannot be read.
     lost: Vec<LostRecord>,
-    /// The one that was asked for, if the id was that of a run.
+    /// The run that was asked for, if the id was that of a run.
     meant: Option<RunId>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn output(
     Ok(read.with_missing(read.output(lines(service, caller))))
 }
 
-/// Answers with everything that was said.
+/// Answers with all messages.
 pub(crate) fn session(
     service: &CallService,
     arguments: &Value,
@@ -69,8 +69,8 @@ fn lines(service: &CallService, caller: &Caller) -> usize {
 }
 
 impl ReadSession {
-    /// Reads the session with this id or the beginning of it, or the one of the run with this id;
-    /// `how` is what to write to name one by a run.
+    /// Reads the session with this id or the beginning of it, or the session of the run with this
+    /// id; `how` returns the words that name a session by a run.
     pub(crate) fn find(
         store: &Store,
         caller: &Caller,
@@ -140,12 +140,12 @@ impl ReadSession {
         &self.session
     }
 
-    /// Returns the runs that were read, oldest first, each with what was said in it.
+    /// Returns the runs that were read, oldest first, each with its messages.
     pub(crate) fn runs(&self) -> impl Iterator<Item = (&KnownRun, &RunHistory)> {
         self.runs.iter().zip(&self.histories)
     }
 
-    /// Returns what is missing in the session, in one line.
+    /// Returns the missing parts of the session, in one line.
     pub(crate) fn missing(&self) -> Option<String> {
         let gaps = self.runs.iter().zip(&self.histories);
         let gaps = gaps.filter_map(|(run, history)| gap_of(run, history));
@@ -175,7 +175,7 @@ impl ReadSession {
         latest.is_some_and(|history| history.summary.status() == Status::Completed)
     }
 
-    /// Says what went wrong in the latest run, if anything did, and how to go on with it.
+    /// Describes the error of the latest run, if it has one, with advice on going on.
     pub(crate) fn problem(&self) -> Option<String> {
         let ending = self.histories.last()?.summary.ending.as_ref()?;
         let (name, message) = (one_line(&self.runs.last()?.name), ending.message()?);
@@ -193,7 +193,7 @@ impl ReadSession {
         ToolAnswer::new(text, self.details(max_lines).into())
     }
 
-    /// Says why the latest run has no answer, and what can be done, if it has none.
+    /// Explains why the latest run has no answer, with advice; `None` if it has one.
     pub(crate) fn why_no_answer(&self) -> Option<CommandError> {
         let (run, history) = self.runs.last().zip(self.histories.last())?;
         if history.output().is_some() {
@@ -223,7 +223,7 @@ impl ReadSession {
         Some(error.hint(how_to_resume(session.as_str())))
     }
 
-    /// Returns what stands for an answer that is not there.
+    /// Returns the text in place of a missing answer.
     fn without_text(&self) -> String {
         let latest = self.runs.last().zip(self.histories.last());
         match latest.and_then(|(run, history)| gap_of(run, history)) {
@@ -255,7 +255,7 @@ impl ReadSession {
         )
     }
 
-    /// Adds to an answer what is missing in the session, for a model that reads nothing else.
+    /// Adds the missing parts of the session to an answer, for a model that reads nothing else.
     fn with_missing(&self, mut answer: ToolAnswer) -> ToolAnswer {
         if let Some(missing) = self.missing() {
             answer.text = format!("{}\n\n! {missing}", answer.text);
@@ -284,15 +284,15 @@ impl ReadSession {
     }
 }
 
-/// Says what the record of a run lacks, if it lacks anything.
+/// Describes the missing parts of a run's record, if there are any.
 fn gap_of(run: &KnownRun, history: &RunHistory) -> Option<String> {
     let reasons = history.gap.as_ref()?.reasons.join("; ");
     let run = &run.run;
     Some(format!("the record of run {run} is incomplete: {reasons}"))
 }
 
-/// Notes that a run is over and nobody could write down how, as on a full disk: what its events
-/// say last need not be its answer.
+/// Notes that a run is over and nobody could write down how, as on a full disk: the last words of
+/// its events need not be its answer.
 fn with_gap(run: &KnownRun, mut history: RunHistory) -> RunHistory {
     if history.summary.ending.is_none() && !run.is_under_way() {
         history.gap.get_or_insert_with(|| Gap {
@@ -310,7 +310,7 @@ fn not_found(id: &str, caller: &Caller) -> CommandError {
     hint_at_all(error, caller)
 }
 
-/// Says how to find the id, to those who may know all.
+/// Adds a hint on finding the id, for callers who may know all runs.
 pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
     match caller.session_runs {
         None => error.hint(caller.door.how_to_list()),

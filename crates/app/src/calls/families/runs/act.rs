@@ -21,11 +21,10 @@ use crate::error::CommandError;
 use crate::runs::follow::Follower;
 use crate::runs::owner_request::{request, stop_all, wait_for_one};
 
-/// How long is waited for runs unless the caller says so: every client that is known waits longer
-/// for an answer.
+/// The time for which we wait for runs by default. Every known client waits longer for an answer.
 const USUAL_WAIT: f64 = 45.0;
 
-/// How long is waited for runs at most.
+/// The longest time for which we wait for runs.
 const LONGEST_WAIT: f64 = 3600.0;
 
 /// Lists runs, waits for them, stops or steers them.
@@ -94,7 +93,7 @@ fn limit(seconds: Option<f64>) -> Duration {
 
 /// Waits until all are over, or until the limit has passed. Returns notes for the caller.
 async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
-    // Each run tells at most one thing, so none waits for room.
+    // Each run sends at most one message, so none waits for room.
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
     let open = runs.iter().filter(|run| run.is_open()).cloned();
     let follower = Follower::start();

@@ -1,4 +1,4 @@
-//! Which runs a client may see and touch, and what it reads about them.
+//! Decides which runs a client may see and touch, and writes the answers about them.
 
 use pi_subagents_delegation::{RunSummary, Status};
 use pi_subagents_sessions::{FindError, Found, IndexedRun, find};
@@ -15,7 +15,7 @@ use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
 use crate::runs::under_way::UnderWay;
 
-/// How many rows a model is shown; the counts tell of all.
+/// The number of rows that a model gets; the counts are about all runs.
 const MOST_ROWS: usize = 50;
 
 /// Returns the runs of this client: those of this process, and the background runs of the project
@@ -36,8 +36,8 @@ pub(crate) fn of_client(
     Ok(runs)
 }
 
-/// Returns the runs that these ids stand for, each once. A session stands for the runs that are
-/// under way in it, or else for its latest run.
+/// Returns the runs of these ids, each once. A session means its runs under way, or else its latest
+/// run.
 pub(super) fn meant(runs: &[IndexedRun], ids: &[String]) -> Result<Vec<IndexedRun>, CommandError> {
     let mut meant: Vec<IndexedRun> = Vec::new();
     for id in ids {

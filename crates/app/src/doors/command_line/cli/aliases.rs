@@ -1,12 +1,12 @@
 //! Words that people type for other commands. Most are aliases that the parser knows; `ls` also
-//! stands for an option.
+//! means an option.
 
 use std::ffi::OsString;
 
 /// The alias that lists the finished runs too.
 const LIST: &str = "ls";
 
-/// Replaces `ls` with `status --all`; it may stand behind the option that every command has.
+/// Replaces `ls` with `status --all`; it may come behind the option that every command has.
 pub(super) fn resolved(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let mut place = 1;
     while let Some(word) = arguments.get(place).and_then(|word| word.to_str()) {

@@ -87,7 +87,7 @@ fn print_receipt(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints notes about what is missing, and whether more will come.
+/// Prints notes about missing parts, and whether more will come.
 fn note_state(session: &ReadSession, printer: Printer) {
     for line in session.missing().into_iter().chain(session.more_to_come()) {
         printer.note(&format!("! {line}"));

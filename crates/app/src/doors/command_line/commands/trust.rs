@@ -1,4 +1,4 @@
-//! `trust`: decides whether the files of a project are used, and shows which files those are.
+//! `trust`: decides whether the files of a project are used, and shows these files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -94,12 +94,12 @@ fn report(seen: &Seen, printer: Printer) {
 
 /// The files of a project that need trust.
 struct Carried {
-    /// Definitions, and why some of them would be ignored even after a yes.
+    /// Definitions, with the reasons why some of them would be ignored even after a yes.
     definitions: Vec<(Definition, Option<Ignored>)>,
     /// Our keys in its settings.
     settings: Vec<String>,
     skills: Vec<String>,
-    /// Files that only pi loads, and only if the user told pi itself to trust the project.
+    /// Files that only pi loads, and only if the user has told pi itself to trust the project.
     for_pi: Vec<&'static str>,
     /// Warnings about the project's files.
     warnings: Vec<String>,
@@ -271,7 +271,7 @@ fn origin(source: &TrustSource) -> String {
     }
 }
 
-/// Returns what is risky about a definition, and why it may be ignored even after a yes.
+/// Returns the risks of a definition, and the reason why it may be ignored even after a yes.
 fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> String {
     let mut notes = Vec::new();
     if !definition.extensions.is_empty() {

@@ -13,7 +13,7 @@ use crate::configuration::Configuration;
 use crate::doors::command_line::cli::stands_for;
 use crate::places::Places;
 
-/// Returns everything that may stand at a place, whatever was begun.
+/// Returns all words that fit at a place, whatever was begun.
 pub(super) fn at(place: &Place<'_>) -> Offers {
     match place.slot {
         Slot::Option => of_words(options(place.command)),

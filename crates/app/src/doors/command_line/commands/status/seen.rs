@@ -19,10 +19,10 @@ use crate::runs::owned::current_runs;
 use crate::runs::row::{RowTotals, RunRow};
 use crate::runs::under_way::UnderWay;
 
-/// How many rows have the facts of the record; further rows have only those of the index.
+/// The number of rows that have the facts of the record; further rows have only those of the index.
 const FULL_ROWS: usize = 200;
 
-/// How many runs a terminal lists unless more are asked for: the newest must not scroll away.
+/// The number of runs that a terminal lists by default: the newest must not scroll away.
 const TERMINAL_ROWS: usize = 50;
 
 /// The runs and figures that are shown.
@@ -30,15 +30,15 @@ pub(super) struct Seen {
     pub(super) counts: Counts,
     /// The chosen runs in their order.
     pub(super) runs: Vec<SeenRun>,
-    /// The figures of all of these together.
+    /// The figures of all these runs together.
     totals: RowTotals,
-    /// At most so many of them are listed.
+    /// The largest number of them that are listed.
     limit: Option<usize>,
     /// This is true if the runs were asked for by an id.
     pub(super) is_named: bool,
 }
 
-/// A run with what is known of it without opening its record.
+/// A run with the facts that are known without opening its record.
 pub(super) struct SeenRun {
     pub(super) run: IndexedRun,
     row: RunRow,
@@ -98,13 +98,13 @@ impl Seen {
     }
 
     /// Returns whether it must be looked at again after a second: the clocks of a screen go on, and
-    /// the index does not tell when a queued run gets its place.
+    /// the index does not show when a queued run gets its place.
     pub(super) fn is_ticking(&self, is_screen: bool) -> bool {
         let mut open = self.runs.iter().filter(|seen| seen.run.is_open());
         open.any(|seen| is_screen || seen.row.status == Status::Queued)
     }
 
-    /// Returns what a person reads.
+    /// Returns the lines for a person.
     pub(super) fn lines(&self, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
         if self.is_named {
             return one::lines(&self.rows(None), sheet, now);
@@ -141,7 +141,7 @@ impl Seen {
     }
 }
 
-/// Returns the runs in progress wherever they run, and the finished ones of this project.
+/// Returns the runs in progress in all projects, and the finished ones of this project.
 fn listed_runs(
     store: &Store,
     places: &Places,
@@ -173,7 +173,7 @@ impl SeenRun {
             Err(error) => return RunRow::with_problem(&self.run, error),
         };
         if self.run.is_open() {
-            // The run ended just now. The index will say so, and the counts with it.
+            // The run ended just now. The index will have it, and the counts with it.
             record.end = None;
         }
         RunRow::of_index_and_record(&self.run, &record).with_progress_of(&self.row)
@@ -206,7 +206,7 @@ pub(super) struct StatusJson<'a> {
 }
 
 impl StatusJson<'_> {
-    /// Writes what is news if it changes: all but the figures of runs under way.
+    /// Writes the parts whose change is news: all but the figures of runs under way.
     pub(super) fn news(&self) -> String {
         let rows = self.runs.iter().map(|row| {
             let mut row: RunRow = Borrow::<RunRow>::borrow(row).clone();
@@ -219,7 +219,7 @@ impl StatusJson<'_> {
         serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
     }
 
-    /// Writes it in one line.
+    /// Writes it as JSON in one line.
     pub(super) fn line(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
