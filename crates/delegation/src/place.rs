@@ -33,6 +33,8 @@ pub enum Priority {
 pub enum WorkspaceChoice {
     /// As git objects: the last commits and a snapshot of the uncommitted files.
     Bundle,
+    /// Not at all: the worker clones the commit from its origin, with its own credentials.
+    Clone,
     /// Not at all: the worker sees the same directory under the same path.
     Shared,
     /// Not at all: the run works in an empty directory.
@@ -84,7 +86,7 @@ impl Priority {
 
 impl WorkspaceChoice {
     /// All choices.
-    pub const ALL: [Self; 3] = [Self::Bundle, Self::Shared, Self::None];
+    pub const ALL: [Self; 4] = [Self::Bundle, Self::Clone, Self::Shared, Self::None];
 
     /// Reads the word for a choice.
     pub fn from_word(word: &str) -> Option<Self> {
@@ -95,6 +97,7 @@ impl WorkspaceChoice {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Bundle => "bundle",
+            Self::Clone => "clone",
             Self::Shared => "shared",
             Self::None => "none",
         }

@@ -15,7 +15,9 @@
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
 //! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from
 //!   its order to its end;
-//! - [`runs`], [`presence`]: the entries of runs, workers and callers in the store.
+//! - [`runs`], [`presence`]: the entries of runs, workers and callers in the store;
+//! - [`holding`], [`sessions`]: conversations that runs on several machines continue, and the rule of
+//!   who may.
 //!
 //! Three rules are ours, and everything else is the server's: a run is claimed with the number of
 //! its delivery, it ends by one compare-and-set before its message is acknowledged, and the bytes
@@ -36,6 +38,7 @@ pub mod ending;
 pub mod error;
 mod heartbeat;
 pub mod held;
+pub mod holding;
 mod kept_key;
 pub mod keys;
 pub mod lease;
@@ -48,6 +51,7 @@ pub mod queue;
 mod record;
 mod run_watch;
 pub mod runs;
+pub mod sessions;
 pub mod setup;
 mod signing;
 pub mod store;
@@ -65,6 +69,7 @@ pub use delivery::Delivery;
 pub use error::FleetError;
 pub use heartbeat::Standing;
 pub use held::{Held, Kept};
+pub use holding::Taker;
 pub use keys::Key;
 pub use permissions::Permissions;
 pub use presence::{CallerLease, Presence};
@@ -77,5 +82,6 @@ pub use record::{
 };
 pub use run_watch::RunWatch;
 pub use runs::QueuedEnd;
+pub use sessions::{HeldSession, TakenSession};
 pub use setup::Shape;
 pub use signing::signer;

@@ -1,9 +1,18 @@
 //! Every name of a fleet on its servers: subjects, streams, buckets, consumers and objects. They
 //! all begin with one prefix, so that two fleets can share an account.
 
+use std::fmt::Write as _;
+
 use pi_subagents_delegation::RunId;
+use ring::digest::{SHA256, digest};
 
 use crate::wire::Priority;
+
+/// The beginning of the keys of the cards of runs.
+pub(crate) const CARD: &str = "about.";
+
+/// The beginning of the keys of what is wished for runs.
+const WISH: &str = "want.";
 
 /// The priority group of all pulls, which makes the ranks of workers count.
 pub const GROUP: &str = "pi";
@@ -112,6 +121,11 @@ impl Names {
         self.bucket("WORKERS")
     }
 
+    /// Returns the bucket of the conversations that runs on several machines continue.
+    pub fn sessions(&self) -> Bucket {
+        self.bucket("SESSIONS")
+    }
+
     /// Returns the bucket of the objects.
     pub fn blobs(&self) -> String {
         format!("{}_BLOBS", self.upper)
@@ -181,9 +195,64 @@ pub fn run_key(run: &RunId) -> String {
     run.as_str().to_owned()
 }
 
+/// Returns whether a key is that of a run's state.
+pub fn is_run_key(key: &str) -> bool {
+    !key.starts_with(WISH) && !key.starts_with(CARD)
+}
+
 /// Returns the key of the wish about a run, in the bucket of the runs.
 pub fn wish_key(run: &RunId) -> String {
-    format!("want.{}", run.as_str())
+    format!("{WISH}{}", run.as_str())
+}
+
+/// Returns the key of the card of a run, in the bucket of the runs.
+pub fn card_key(run: &RunId) -> String {
+    format!("{CARD}{}", run.as_str())
+}
+
+/// Returns the run of a key, if it is that of a card.
+pub fn run_of_card(key: &str) -> Option<RunId> {
+    RunId::parse(key.strip_prefix(CARD)?).ok()
+}
+
+/// Returns a word for what some words say together, which is short and as good as its own.
+pub fn short_name(words: &[&str]) -> String {
+    let digest = digest(&SHA256, words.join("\0").as_bytes());
+    digest.as_ref()[..8]
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            // Writing to a string cannot fail.
+            _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+/// Returns the key of the conversation of an agent with a session id, somewhere: a word that stands
+/// for a directory, on whichever machine.
+pub fn session_key(somewhere: &str, agent: &str, session: &str) -> String {
+    let plain = |text: &str| {
+        text.bytes().fold(String::new(), |mut text, byte| {
+            if byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
+                text.push(char::from(byte));
+            } else {
+                // Writing to a string cannot fail.
+                _ = write!(text, "={byte:02X}");
+            }
+            text
+        })
+    };
+    [somewhere, agent, session].map(plain).join(".")
+}
+
+/// Returns the object that holds a conversation as the delivery `n` of a run left it.
+pub fn session_object(key: &str, run: &RunId, n: u64) -> String {
+    format!("session/{key}/{}-{n}", run.as_str())
+}
+
+/// Returns the key of the conversation that an object holds.
+pub fn key_of_session_object(object: &str) -> Option<&str> {
+    let (key, _) = object.strip_prefix("session/")?.rsplit_once('/')?;
+    Some(key)
 }
 
 /// Returns the object that holds an order too long for a message.
@@ -194,6 +263,21 @@ pub fn order_object(run: &RunId) -> String {
 /// Returns the object that holds the changes of the delivery `n` of a run.
 pub fn result_object(run: &RunId, n: u64) -> String {
     format!("result/{}/{n}", run.as_str())
+}
+
+/// Returns the object that holds what the delivery `n` of a run changed in a submodule.
+pub fn submodule_result_object(run: &RunId, n: u64, path: &str) -> String {
+    format!("result/{}/{n}/{}", run.as_str(), short_name(&[path]))
+}
+
+/// Returns the object that holds a file that git keeps apart.
+pub fn large_file_object(oid: &str) -> String {
+    format!("lfs/{oid}")
+}
+
+/// Returns the object that holds ignored files.
+pub fn included_object(commit: &str) -> String {
+    format!("incl/{commit}")
 }
 
 /// Returns the object that holds the history of a repository up to a commit.
@@ -242,6 +326,16 @@ mod tests {
         let runs = names.runs();
         assert_eq!(runs.key("$KV.TEAM_RUNS.a.b"), Some("a.b"));
         assert_eq!(runs.key("$KV.TEAM_RUNS2.a"), None);
+    }
+
+    #[test]
+    fn conversations_are_told_apart_by_place_agent_and_session() {
+        let key = session_key("0a1b", "code.review", "s_1");
+        assert_eq!(key, "0a1b.code=2Ereview.s_1");
+        let run = RunId::parse("20261116-120000-000-abcdef").unwrap();
+        let object = session_object(&key, &run, 2);
+        assert_eq!(key_of_session_object(&object), Some(key.as_str()));
+        assert_ne!(session_key("a", "b.c", "d"), session_key("a", "b", "c.d"));
     }
 
     #[test]

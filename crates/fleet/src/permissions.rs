@@ -21,7 +21,9 @@ impl Permissions {
         let (subjects, streams) = (names.subjects(), names.streams());
         let work = names.work_stream();
         let mut publish = vec![format!("{subjects}work.>"), format!("{subjects}ctl.>")];
-        publish.extend(["RUNS", "LEASES"].map(|bucket| format!("$KV.{streams}{bucket}.>")));
+        publish.extend(
+            ["RUNS", "LEASES", "SESSIONS"].map(|bucket| format!("$KV.{streams}{bucket}.>")),
+        );
         publish.extend([
             format!("$O.{}.>", names.blobs()),
             "$JS.API.STREAM.INFO.*".to_owned(),
@@ -51,6 +53,7 @@ impl Permissions {
             format!("{subjects}rec.>"),
             format!("{subjects}say.>"),
             format!("$KV.{streams}RUNS.>"),
+            format!("$KV.{streams}SESSIONS.>"),
             format!("$KV.{streams}WORKERS.{name}"),
             format!("$O.{}.>", names.blobs()),
             "$JS.API.STREAM.INFO.*".to_owned(),
@@ -80,7 +83,7 @@ impl Permissions {
 /// Returns the permissions of every reader of buckets and objects, and of records if they may be
 /// read.
 fn reading(names: &Names, records: bool) -> Vec<String> {
-    let kv = ["RUNS", "LEASES", "WORKERS"];
+    let kv = ["RUNS", "LEASES", "WORKERS", "SESSIONS"];
     let mut streams: Vec<String> = kv
         .iter()
         .map(|bucket| format!("KV_{}{bucket}", names.streams()))

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
-use crate::names::{run_key, wish_key};
+use crate::names::{CARD, card_key, is_run_key, run_key, run_of_card, wish_key};
 use crate::store::{Stored, Written};
-use crate::wire::{Ended, RunEntry, StopWish, Wish};
+use crate::wire::{Ended, RunCard, RunEntry, StopWish, Wish};
 
 /// The number of times that a write which others prevent is tried again.
 const TRIES: u32 = 20;
@@ -36,9 +36,7 @@ impl Fleet {
     pub async fn entries(&self) -> Result<HashMap<String, RunEntry>, FleetError> {
         let bucket = self.names().runs();
         let writes = self.list(&bucket).await?;
-        let states = writes
-            .into_iter()
-            .filter(|write| !write.key.starts_with("want."));
+        let states = writes.into_iter().filter(|write| is_run_key(&write.key));
         let mut entries = HashMap::new();
         for write in states {
             // An entry that is not understood was written by a newer version.
@@ -50,6 +48,25 @@ impl Fleet {
             }
         }
         Ok(entries)
+    }
+
+    /// Writes the card of a run, which others read who know only its id.
+    pub async fn put_card(&self, run: &RunId, card: &RunCard) -> Result<(), FleetError> {
+        let bucket = self.names().runs();
+        self.overwrite(&bucket, &card_key(run), json(card)).await
+    }
+
+    /// Returns the cards of all runs that the fleet remembers, in the order in which they were
+    /// given.
+    pub async fn cards(&self) -> Result<Vec<(RunId, RunCard)>, FleetError> {
+        let writes = self.list_under(&self.names().runs(), CARD).await?;
+        let cards = writes.into_iter().filter_map(|write| {
+            let run = run_of_card(&write.key)?;
+            // A card that is not understood was written by a newer version.
+            let card = serde_json::from_slice(&write.value?).ok()?;
+            Some((run, card))
+        });
+        Ok(cards.collect())
     }
 
     /// Returns who wants a run to be stopped, if anybody does.

@@ -120,6 +120,10 @@ fn streams(names: &Names, shape: &Shape) -> Vec<Config> {
         },
         bucket(names.leases().name(), shape),
         bucket(names.workers().name(), shape),
+        Config {
+            max_messages_per_subject: 4,
+            ..bucket(names.sessions().name(), shape)
+        },
         objects(names, shape),
     ]
 }

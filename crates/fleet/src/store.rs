@@ -146,10 +146,20 @@ impl Fleet {
 
     /// Returns the last writes to all keys of a bucket, in the order in which they were made.
     pub async fn list(&self, bucket: &Bucket) -> Result<Vec<LastWrite>, FleetError> {
+        self.list_under(bucket, "").await
+    }
+
+    /// Returns the last writes to the keys of a bucket that begin with these tokens.
+    pub async fn list_under(
+        &self,
+        bucket: &Bucket,
+        beginning: &str,
+    ) -> Result<Vec<LastWrite>, FleetError> {
+        let filter = bucket.subject(&format!("{beginning}>"));
         let mut found: Vec<LastWrite> = Vec::new();
         let mut from = 1;
         loop {
-            let (page, is_last) = self.page(bucket, from).await?;
+            let (page, is_last) = self.page(bucket, &filter, from).await?;
             let Some(end) = page.last().map(|write| write.revision) else {
                 break;
             };
@@ -171,9 +181,14 @@ impl Fleet {
     }
 
     /// Returns the writes from a revision on, and whether there are no more.
-    async fn page(&self, bucket: &Bucket, from: u64) -> Result<(Vec<LastWrite>, bool), FleetError> {
+    async fn page(
+        &self,
+        bucket: &Bucket,
+        filter: &str,
+        from: u64,
+    ) -> Result<(Vec<LastWrite>, bool), FleetError> {
         let subject = format!("$JS.API.DIRECT.GET.{}", bucket.stream());
-        let question = json!({"seq": from, "next_by_subj": bucket.subject(">"), "batch": PAGE});
+        let question = json!({"seq": from, "next_by_subj": filter, "batch": PAGE});
         let inbox = self.inner.client.new_inbox();
         let not_sent = |why: String| FleetError::NotSent {
             subject: subject.clone(),

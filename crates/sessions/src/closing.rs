@@ -8,6 +8,7 @@ use std::time::Duration;
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Ending, Happening, RunEvent, RunId, RunSummary, Timestamp};
 use pi_subagents_files as files;
+use serde_json::json;
 
 use crate::format::{LifeRecord, RunResult, recorded_line};
 use crate::index::{self, IndexedRun};
@@ -139,8 +140,20 @@ impl RunDir {
             at: Timestamp::now().to_string(),
             warning: warning.to_owned(),
         })?;
+        self.append_event(&line)
+    }
+
+    /// Adds the last words of a child whose own line did not get into the record.
+    pub fn say(&self, words: &str) -> io::Result<()> {
+        let content = json!([{"type": "text", "text": words}]);
+        let message = json!({"role": "assistant", "content": content, "stopReason": "stop"});
+        let line = json!({"type": "message_end", "message": message});
+        self.append_event(line.to_string().as_bytes())
+    }
+
+    fn append_event(&self, line: &[u8]) -> io::Result<()> {
         // The last line may be torn, and must not swallow this one.
-        let lines = [b"\n", line.as_slice(), b"\n"].concat();
+        let lines = [b"\n", line, b"\n"].concat();
         self.append(run_dir::EVENTS)?.write_all(&lines)
     }
 }

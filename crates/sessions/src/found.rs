@@ -89,6 +89,8 @@ pub enum FindError {
         id: String,
         /// The word that was probably meant.
         nearest: Option<String>,
+        /// Why other machines could not be asked for it, if they could not.
+        unasked: Option<String>,
     },
     /// There was such a run, and it was removed.
     #[error("run {} (\"{}\") was removed on {}", .0.run, .0.name, minute(.0.removed_at))]
@@ -198,6 +200,7 @@ pub fn find<R: RunIds + Clone>(runs: &[R], prefix: &str) -> Result<Found<R>, Fin
     let not_found = || FindError::NotFound {
         id: prefix.to_owned(),
         nearest: None,
+        unasked: None,
     };
     if let Some(found) = find_exactly(runs, prefix) {
         return Ok(found);

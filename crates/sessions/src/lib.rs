@@ -63,12 +63,13 @@ mod sticky_files;
 mod store;
 mod tail;
 pub mod transcript;
+mod travelling;
 mod typed;
 mod used;
 mod write_batch;
 mod writer;
 
-pub use format::{ending_value, read_ending, recorded_line};
+pub use format::{Travelled, ending_value, read_ending, recorded_line};
 pub use found::{
     Candidate, Conversation, FindError, Found, RunIds, SHORTEST_BEGINNING, find, runs_of_session,
 };
@@ -84,9 +85,10 @@ pub use removal::{QuietIndex, Removal};
 pub use replay::{history, read_events};
 pub use run_dir::RunDir;
 pub use session_tools::{SessionTools, tools_of_session};
-pub use sticky::StickySession;
+pub use sticky::{StickySession, lock_of as lock_of_session};
 pub use sticky_files::{StickyFile, sticky_files};
 pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;
+pub use travelling::install_session;
 pub use typed::{Prefers, Typed, find_typed};
 pub use used::Used;

@@ -68,7 +68,7 @@ pub(crate) fn all_of(home: &Path) -> PathBuf {
 }
 
 /// Returns the lock of a session file; it is there while a run has it.
-pub(crate) fn lock_of(file: &Path) -> PathBuf {
+pub fn lock_of(file: &Path) -> PathBuf {
     file.with_extension("jsonl.lock")
 }
 

@@ -8,6 +8,7 @@ use pi_subagents_delegation::Timestamp;
 use pi_subagents_files::{self as files, Directory};
 
 use crate::sticky;
+use crate::travelling::note_of;
 
 /// The number of entries that are looked at in one directory.
 const MOST_ENTRIES: usize = 100_000;
@@ -64,6 +65,8 @@ impl StickyFile {
         };
         let is_unchanged = Self::look(self.path.clone()).as_ref() == Some(self);
         let removed = if is_unchanged {
+            // Without its file the note means nothing.
+            _ = fs::remove_file(note_of(&self.path));
             fs::remove_file(&self.path)
         } else {
             Ok(())

@@ -111,6 +111,7 @@ fn for_a_person(error: FindError, runs: &[IndexedRun]) -> FindError {
         }
         FindError::NotFound { id, .. } => FindError::NotFound {
             nearest: probably_meant(&id, runs),
+            unasked: None,
             id,
         },
         FindError::Ambiguous {
@@ -205,7 +206,7 @@ mod tests {
         match find_typed(runs, &typed) {
             Ok(Found::Run(run)) => format!("run {}", run.run),
             Ok(Found::Session(session, _)) => format!("session {session}"),
-            Err(FindError::NotFound { id, nearest }) => format!("no {id}, {nearest:?}"),
+            Err(FindError::NotFound { id, nearest, .. }) => format!("no {id}, {nearest:?}"),
             Err(error) => error.to_string(),
         }
     }

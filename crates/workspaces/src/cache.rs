@@ -1,13 +1,16 @@
 //! A worker's bare copy of a repository, and the clones that see its objects.
 //!
-//! Nothing is ever collected in it: clones borrow its objects. Refs mark the commits that are
-//! complete in it, because an object may be there without all that it leads to.
+//! Nothing is ever collected in it: clones borrow its objects. It goes as a whole, when nobody uses it
+//! (`cache_room`). Refs mark the commits that are complete in it, because an object may be there
+//! without all that it leads to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_files::{Directory, create_directories, lock_file};
+use pi_subagents_files::{
+    Directory, append_own, create_directories, is_named, lock_file, share_open,
+};
 
 use crate::bundle::{SENT, with_checks};
 use crate::error::WorkspaceError;
@@ -19,11 +22,15 @@ use crate::scratch::{init, see_objects, write_shallow};
 /// The time for which somebody else may be at work on the cache.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// A worker's bare copy of a repository.
+/// The file in a cache that whoever uses it has locked, together with others.
+pub(crate) const USE: &str = "pi-subagents.use";
+
+/// A worker's bare copy of a repository. It stays at least as long as somebody has it open.
 #[derive(Debug)]
 pub struct Cache {
     path: PathBuf,
     git: Git,
+    _in_use: fs::File,
 }
 
 /// The clone that a run works in.
@@ -44,11 +51,12 @@ pub struct CheckOut<'a> {
 impl Cache {
     /// Opens the cache at a path, and makes it if it is not there.
     pub fn open(path: &Path, format: ObjectFormat) -> Result<Self, WorkspaceError> {
-        create_directories(path).map_err(WorkspaceError::of_file(path))?;
+        let in_use = begin_use(path)?;
         let path = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
         let cache = Self {
             git: with_checks(Git::at(&path)),
             path,
+            _in_use: in_use,
         };
         let _held = cache.lock()?;
         if !cache.path.join("HEAD").exists() {
@@ -97,6 +105,31 @@ impl Cache {
         Err(WorkspaceError::File { path, source })
     }
 
+    /// Fetches a commit from where its repository is, with the rights of this user.
+    pub fn fetch(&self, url: &str, commit: &ObjectId) -> Result<(), WorkspaceError> {
+        let _held = self.lock()?;
+        if self.has(commit)? {
+            return Ok(());
+        }
+        let name = have(commit);
+        let git = self.git.clone().with_credentials();
+        let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
+        let exactly = format!("+{commit}:{name}");
+        let one = [&options[..], &["--", url, &exactly]].concat();
+        // Some servers hand out only what a branch points to.
+        if !git.try_run(&one, b"")?.status.success() {
+            let all = "+refs/heads/*:refs/pi-subagents/heads/*";
+            git.run(&[&options[..], &["--", url, all]].concat())?;
+            git.run(&["update-ref", &name, commit.as_str()])?;
+        }
+        Ok(())
+    }
+
+    /// Returns the directory of the large files that git keeps apart.
+    pub fn large_files(&self) -> PathBuf {
+        self.path.join("lfs")
+    }
+
     /// Makes a clone that borrows the objects of the cache, with files as in the snapshot. It has
     /// no hooks, and the uncommitted changes of the caller are uncommitted in it.
     ///
@@ -110,6 +143,7 @@ impl Cache {
         see_objects(&git_dir, &self.path)?;
         write_shallow(&git_dir, &read_shallow(&self.path.join("shallow"))?)?;
         git.run(&["config", "gc.auto", "0"])?;
+        self.lend_large_files(&git)?;
         if let Some(origin) = wished.origin {
             git.run(&["config", "remote.origin.url", origin])?;
             git.run(&[
@@ -130,8 +164,34 @@ impl Cache {
         Ok(workspace)
     }
 
+    /// Lets a clone find large files in the cache. One that is not there stays a pointer.
+    fn lend_large_files(&self, git: &Git) -> Result<(), WorkspaceError> {
+        let storage = self.large_files();
+        let storage = storage.to_string_lossy();
+        git.run(&["config", "lfs.storage", &storage])?;
+        git.run(&["config", "lfs.skipdownloaderrors", "true"])?;
+        Ok(())
+    }
+
     fn lock(&self) -> Result<fs::File, WorkspaceError> {
         Ok(lock_file(&self.path.join("pi-subagents.lock"), PATIENCE)?)
+    }
+}
+
+/// Says that a cache is in use until the file is closed. It is made again if it was removed in this
+/// moment.
+fn begin_use(path: &Path) -> Result<fs::File, WorkspaceError> {
+    let mark = path.join(USE);
+    loop {
+        create_directories(path).map_err(WorkspaceError::of_file(path))?;
+        let file = append_own(&mark).map_err(WorkspaceError::of_file(&mark))?;
+        share_open(&file, &mark, PATIENCE)?;
+        if is_named(&file, &mark).map_err(WorkspaceError::of_file(&mark))? {
+            // The time of its last use decides which cache goes first.
+            let touched = file.set_modified(std::time::SystemTime::now());
+            touched.map_err(WorkspaceError::of_file(&mark))?;
+            return Ok(file);
+        }
     }
 }
 

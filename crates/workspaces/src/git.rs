@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// The largest number of bytes that one command may print.
 const MOST_OUTPUT: usize = 256 * 1024 * 1024;
 
+/// The setting that keeps git from asking helpers for credentials.
+const NO_CREDENTIALS: &str = "credential.helper=";
+
 /// The settings that switch off parts of git for every command.
 const SETTINGS: [&str; 17] = [
     "core.hooksPath=/dev/null",
@@ -29,7 +32,7 @@ const SETTINGS: [&str; 17] = [
     "core.alternateRefsCommand=",
     "core.askPass=",
     "core.quotePath=false",
-    "credential.helper=",
+    NO_CREDENTIALS,
     "commit.gpgSign=false",
     "tag.gpgSign=false",
     "gc.auto=0",
@@ -140,6 +143,8 @@ pub(crate) struct Git {
     settings: Vec<String>,
     environment: Vec<(&'static str, OsString)>,
     bounds: Bounds,
+    /// Whether the user's helpers may be asked for credentials.
+    has_credentials: bool,
 }
 
 impl Git {
@@ -153,7 +158,14 @@ impl Git {
                 time: PATIENCE,
                 output: MOST_OUTPUT,
             },
+            has_credentials: false,
         }
+    }
+
+    /// Lets the user's helpers be asked for credentials. Nobody is asked in person.
+    pub(crate) fn with_credentials(mut self) -> Self {
+        self.has_credentials = true;
+        self
     }
 
     /// Adds a setting, as `name=value`.
@@ -268,7 +280,9 @@ impl Git {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .arg("--no-pager");
         let own = self.settings.iter().map(String::as_str);
-        for setting in SETTINGS.into_iter().chain(own) {
+        let off = SETTINGS.into_iter();
+        let off = off.filter(|setting| !(self.has_credentials && *setting == NO_CREDENTIALS));
+        for setting in off.chain(own) {
             command.arg("-c").arg(setting);
         }
         command.args(arguments);

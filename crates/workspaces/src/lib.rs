@@ -22,18 +22,23 @@
 //! end [`Captured::take`] and [`remove_worktree`]. A [`Matrix`] shows which results fit the
 //! checkout and each other, and a [`Merge`] brings a result into a checkout.
 //!
-//! Submodules are repositories of their own: both sides do the same for each of [`parts`].
+//! Submodules are repositories of their own: both sides do the same for each of [`parts`]. What git
+//! keeps apart is found by [`large_files`], and ignored files that shall travel are a commit of their
+//! own ([`commit_ignored`]). Caches that nobody uses are removed by [`collect_caches`].
 
 mod bundle;
 mod cache;
+mod cache_room;
 mod capture;
 mod changes;
 mod error;
 mod filters;
 mod git;
+mod ignored;
 mod in_the_way;
 mod included;
 mod index_copy;
+mod large_files;
 mod matrix;
 mod merge;
 mod merge_tree;
@@ -49,11 +54,14 @@ mod worktree;
 
 pub use bundle::{Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_result};
 pub use cache::{Cache, CheckOut};
+pub use cache_room::collect_caches;
 pub use capture::{Captured, WorkspaceKind};
 pub use changes::{ChangedFile, LARGEST_PATCH, Status, changes, patch};
 pub use error::WorkspaceError;
 pub use git::{GitError, demand_git};
+pub use ignored::{IgnoredFiles, commit_ignored, lay_ignored};
 pub use included::{Included, copy_included};
+pub use large_files::{LargeFile, large_files, large_files_of};
 pub use matrix::{Change, Matrix};
 pub use merge::{Merge, Outcome};
 pub use merge_tree::Conflict;

@@ -214,6 +214,15 @@ impl Repository {
         Ok(String::from_utf8_lossy(&id).trim_end().to_owned())
     }
 
+    /// Returns whether a commit is on a branch of a remote, as far as this repository knows.
+    pub fn is_published(&self, commit: &ObjectId) -> Result<bool, WorkspaceError> {
+        let arguments = ["for-each-ref", "--count=1", "--contains", commit.as_str()];
+        let printed = self
+            .git
+            .run(&[&arguments[..], &["refs/remotes"]].concat())?;
+        Ok(!printed.is_empty())
+    }
+
     /// Returns the address of `origin` without the part before an `@`, which may be a secret.
     pub fn origin(&self) -> Result<Option<String>, WorkspaceError> {
         let ended = self

@@ -23,7 +23,6 @@ use crate::calls::service::CallService;
 use crate::calls::sweeper;
 use crate::calls::tmux::Panes;
 use crate::calls::watch::Watch;
-use crate::calls::work::Work;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
@@ -141,7 +140,7 @@ impl<C: Call> ReadyCall<C> {
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let runs = match self.departure {
             None => {
-                let work = Work::here(&service.owner, sorted(tasks).here);
+                let work = fleet::conversation::work_here(&service.owner, sorted(tasks).here);
                 service.run(work, &self.panes, followed).await
             }
             Some(departure) => {

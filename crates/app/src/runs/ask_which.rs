@@ -42,7 +42,11 @@ pub(crate) fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> Comm
             CommandError::usage(error.to_string()).hint("Type more of the id.")
         }
         FindError::TooShort(_) => CommandError::usage(error.to_string()).hint(HOW_TO_LIST),
-        FindError::NotFound { id, nearest } => {
+        FindError::NotFound {
+            id,
+            nearest,
+            unasked,
+        } => {
             let unknown = CommandError::not_found(error.to_string());
             let unknown = if id.chars().count() < SHORTEST_BEGINNING {
                 unknown.hint(format!(
@@ -53,6 +57,10 @@ pub(crate) fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> Comm
             };
             let unknown = match nearest {
                 Some(nearest) => unknown.hint(format!("Did you mean \"{}\"?", one_line(nearest))),
+                None => unknown,
+            };
+            let unknown = match unasked {
+                Some(why) => unknown.hint(format!("The fleet could not be asked for it: {why}")),
                 None => unknown,
             };
             unknown.hint(HOW_TO_LIST)

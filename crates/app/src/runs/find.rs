@@ -9,6 +9,7 @@ use pi_subagents_sessions::{
 use crate::configuration::Configuration;
 use crate::places::Places;
 use crate::runs::conversation::of_one_conversation;
+use crate::runs::fleet::look_elsewhere;
 use crate::runs::owned::current_runs;
 
 /// A word that names a run.
@@ -81,8 +82,29 @@ pub(crate) fn find_session(
 }
 
 /// Looks among the runs of the index, which is read once. If a run is not there, or is not where
-/// the index says, the runs directory of the project is searched too.
+/// the index says, the runs directory of the project is searched too, and then the fleet.
 fn look_up<T>(
+    store: &Store,
+    places: &Places,
+    find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
+    lacks_some: impl Fn(&T) -> bool,
+) -> Result<T, FindError> {
+    let mut found = look_here(store, places, &find, lacks_some);
+    let mut looked_for = Vec::new();
+    while let Err(FindError::NotFound { id, unasked, .. }) = &mut found
+        && !looked_for.contains(id)
+    {
+        looked_for.push(id.clone());
+        match look_elsewhere(store, places, id) {
+            Ok(true) => found = find(&store.runs()?),
+            Ok(false) => {}
+            Err(why) => *unasked = Some(why),
+        }
+    }
+    found
+}
+
+fn look_here<T>(
     store: &Store,
     places: &Places,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,

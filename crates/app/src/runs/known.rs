@@ -83,6 +83,7 @@ fn find_in_pi(
         return Err(FindError::NotFound {
             id: id.to_owned(),
             nearest: None,
+            unasked: None,
         });
     }
     KnownSession::of(found.session().clone(), found.run().cloned(), runs)

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod calls;
+mod conversations;
+mod files;
 mod fleet_stage;
 mod permitted;
 mod setting_up;

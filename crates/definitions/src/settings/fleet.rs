@@ -40,6 +40,8 @@ pub struct FleetSettings {
     pub workspace: WorkspaceChoice,
     /// The number of commits that travel with a project, 1 to 10,000.
     pub history: u32,
+    /// The ignored files that travel all the same, as patterns of a `.gitignore`.
+    pub include: Vec<String>,
     /// The largest number of bytes of a project that travel.
     pub max_upload: u64,
     /// The time for which a foreground call may be silent before its runs are stopped, 5 to 600 s.
@@ -59,6 +61,7 @@ impl Default for FleetSettings {
             retries: 1,
             workspace: WorkspaceChoice::Bundle,
             history: 50,
+            include: Vec::new(),
             max_upload: 500 * MEGABYTE,
             caller_lease: Duration::from_mins(1),
         }
@@ -113,6 +116,8 @@ impl FleetSettings {
         if let Some(count) = reader.number("retries", 0, 10) {
             self.retries = u32::try_from(count).unwrap_or(u32::MAX);
         }
+        let include = reader.texts("include").into_iter();
+        self.include = include.map(str::to_owned).collect();
         if let Some(megabytes) = reader.number("maxUpload", 1, 100_000) {
             self.max_upload = megabytes * MEGABYTE;
         }

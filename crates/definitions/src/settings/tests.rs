@@ -356,9 +356,9 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
     let (settings, warnings) = parse(
         r#"{"fleet": {"servers": "nats://127.0.0.1:4222", "nkey": "~/fleet.nk", "ca": "ca.pem",
             "prefix": "team", "on": "fleet:gpu", "pool": "small", "priority": "high", "retries": 99,
-            "workspace": "none", "history": 0, "maxUpload": 20, "callerLease": 1},
+            "workspace": "none", "history": 0, "maxUpload": 20, "include": [".env.test"], "callerLease": 1},
             "worker": {"name": "build-7", "slots": 2, "pools": ["gpu", "small"], "rank": 12,
-            "root": "/srv/work", "callers": ["UA"]}}"#,
+            "root": "/srv/work", "disk": 1, "callers": ["UA"]}}"#,
     );
     let fleet = FleetSettings {
         servers: vec!["nats://127.0.0.1:4222".to_owned()],
@@ -373,6 +373,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         retries: 10,
         workspace: WorkspaceChoice::None,
         history: 1,
+        include: vec![".env.test".to_owned()],
         max_upload: 20 * MEGABYTE,
         caller_lease: Duration::from_secs(5),
     };
@@ -383,6 +384,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         pools: vec!["gpu".to_owned(), "small".to_owned()],
         rank: 9,
         root: Some("/srv/work".into()),
+        disk: 100 * MEGABYTE,
         callers: vec!["UA".to_owned()],
     };
     assert_eq!((settings.fleet, settings.worker), (fleet, worker));

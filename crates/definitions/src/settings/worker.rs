@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::{Scope, fits_fleet_name};
 
-use super::Settings;
 use super::fleet::{NAME, fleet_name};
 use super::reader::Reader;
 use super::values::Paths;
+use super::{MEGABYTE, Settings};
 
 const WORKER: &str = "worker";
 
@@ -24,6 +24,8 @@ pub struct WorkerSettings {
     pub rank: u8,
     /// The directory for workspaces and caches.
     pub root: Option<PathBuf>,
+    /// How many bytes its caches of repositories may take, 100 MB to 10 TB.
+    pub disk: u64,
     /// The public keys of the callers whose orders it takes; if there are none, it takes all.
     pub callers: Vec<String>,
 }
@@ -36,6 +38,7 @@ impl Default for WorkerSettings {
             pools: vec!["default".to_owned()],
             rank: 0,
             root: None,
+            disk: 20_000 * MEGABYTE,
             callers: Vec::new(),
         }
     }
@@ -77,6 +80,9 @@ impl WorkerSettings {
             self.rank = u8::try_from(rank).unwrap_or(9);
         }
         self.root = reader.text("root").map(|text| paths.resolve(text));
+        if let Some(megabytes) = reader.number("disk", 100, 10_000_000) {
+            self.disk = megabytes * MEGABYTE;
+        }
         let callers = reader.texts("callers").into_iter();
         self.callers = callers.map(str::to_owned).collect();
     }

@@ -35,6 +35,42 @@ pub struct WorkerCard {
     pub draining: bool,
 }
 
+/// The card of a run: what somebody on another machine must know of it in order to read its record.
+/// Its caller writes it with the order, and it is kept as long as the run's entry.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunCard {
+    /// Its session.
+    pub session: String,
+    /// The name that the caller gave the task.
+    pub name: String,
+    /// Who asked, as `user@machine`.
+    pub caller: String,
+    /// The beginning of the prompt as the caller gave it.
+    pub asked: String,
+    /// The pool.
+    pub pool: String,
+    /// The definition it uses, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
+    /// The agent of the conversation that it continues, if the fleet keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The repository it works in, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
+    /// Where in the repository.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub inside: String,
+    /// The directory on the caller's machine, for people.
+    pub directory: String,
+    /// This is true if nobody waits for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
+    /// When it was given, by the caller's clock.
+    pub issued: String,
+}
+
 /// The card of a caller who waits for runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::order::LargeFile;
+use super::session::SavedSession;
+
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
@@ -75,9 +78,29 @@ pub struct Ended {
     /// The place of its changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultName>,
+    /// The places of its changes in submodules, by their paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub submodules: BTreeMap<String, ResultName>,
+    /// The conversation as it is after the run, if it continued one that the fleet keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SavedSession>,
+    /// The parts of its record that its worker could not write, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unrecorded: Option<Unrecorded>,
     /// Its usage, in the form of records.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub usage: Value,
+}
+
+/// What is missing in a record because its worker could not write it: its disk may be full.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unrecorded {
+    /// The problems as sentences.
+    pub problems: Vec<String>,
+    /// The last words of the run, which may not be in the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_words: Option<String>,
 }
 
 /// The place of the changes of a run.
@@ -91,6 +114,9 @@ pub struct ResultName {
     pub reference: String,
     /// The commit.
     pub head: String,
+    /// The large files that git keeps apart and the run has added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lfs: Vec<LargeFile>,
 }
 
 /// The wishes of somebody for a run.

@@ -6,15 +6,17 @@ mod card;
 mod entry;
 mod order;
 mod record;
+mod session;
 
-pub use card::{CallerCard, WorkerCard};
-pub use entry::{Ended, Released, ResultName, RunEntry, Running, StopWish, Wish};
+pub use card::{CallerCard, RunCard, WorkerCard};
+pub use entry::{Ended, Released, ResultName, RunEntry, Running, StopWish, Unrecorded, Wish};
 pub use order::{
-    Bundle, BundledSubmodule, Cloned, Conversation, LargeFile, Model, Order, OrderCompletion,
-    OrderDefinition, OrderLimits, OrderSkill, OrderSystemPrompt, OrderTools, Priority, Shared,
-    StickyConversation, Workspace,
+    Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,
+    OrderCompletion, OrderDefinition, OrderLimits, OrderSkill, OrderSystemPrompt, OrderTools,
+    Priority, Shared, StickyConversation, Workspace,
 };
 pub use record::RecordHeaders;
+pub use session::{SavedSession, SessionEntry, SessionHolder};
 
 /// The format of all messages. A reader that knows only older formats refuses newer orders.
 pub const FORMAT: u32 = 1;

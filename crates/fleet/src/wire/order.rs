@@ -1,8 +1,6 @@
 //! An order: a planned task without the parts that belong to a machine. It names no program, no
 //! path of the caller's machine and no key.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 /// The payload of a message in the work queue.
@@ -52,9 +50,6 @@ pub struct Order {
     /// Further arguments for the child.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
-    /// The tools of the session that it continues.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub known_tools: Option<BTreeSet<String>>,
     /// The conversation it continues, if any.
     #[serde(default)]
     pub conversation: Conversation,
@@ -262,13 +257,15 @@ pub struct Cloned {
 pub struct Bundle {
     /// The id of the repository.
     pub repo: String,
-    /// The object with its history.
-    pub base: String,
+    /// The object with its history; none for a repository without a commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
     /// The commits at which that history is cut off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shallow: Vec<String>,
-    /// The commit that the caller has checked out.
-    pub head: String,
+    /// The commit that the caller has checked out, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
     /// The commit that holds the caller's working tree.
     pub commit: String,
     /// The object with the commits that the base does not hold; `None` if it holds everything.
@@ -283,6 +280,19 @@ pub struct Bundle {
     /// The large files that git keeps apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lfs: Vec<LargeFile>,
+    /// The ignored files that the caller wants to travel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub included: Option<Included>,
+}
+
+/// Ignored files, as a commit that no history knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Included {
+    /// The object with its bundle.
+    pub object: String,
+    /// The commit.
+    pub commit: String,
 }
 
 /// A repository inside a repository.
@@ -291,10 +301,8 @@ pub struct Bundle {
 pub struct BundledSubmodule {
     /// Its path in the outer repository.
     pub path: String,
-    /// The object with its bundle.
-    pub object: String,
-    /// The commit that is checked out.
-    pub commit: String,
+    /// The repository. It names no submodules: those inside it stand beside it, with longer paths.
+    pub bundle: Bundle,
 }
 
 /// A file that git keeps apart.

@@ -18,6 +18,7 @@ mod people;
 mod permissions;
 mod queue;
 mod record;
+mod sessions;
 mod setup;
 mod stage;
 mod takeover;

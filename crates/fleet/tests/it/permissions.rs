@@ -110,7 +110,7 @@ async fn another_account_sees_nothing() {
     submit(&caller, "a").await;
     let stranger = guarded.connect(&guarded.stranger, "eve").await.unwrap();
     let missing = stranger.missing(&["default".to_owned()]).await.unwrap();
-    assert_eq!(missing.len(), 9);
+    assert_eq!(missing.len(), 10);
 }
 
 #[tokio::test]

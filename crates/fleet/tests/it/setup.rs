@@ -35,7 +35,7 @@ async fn what_is_missing_is_named() {
     let fleet = connected(&server, "ada").await;
     let missing = fleet.missing(&["default".to_owned()]).await.unwrap();
     assert_eq!(missing[0], "stream PI_WORK");
-    assert_eq!(missing.len(), 9);
+    assert_eq!(missing.len(), 10);
     let bad = Shape {
         pools: vec!["a.b".to_owned()],
         ..shape()

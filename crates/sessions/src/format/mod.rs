@@ -8,6 +8,7 @@ mod ending;
 mod life;
 mod meta;
 mod result;
+mod travelled;
 
 pub(crate) use child_session::{MessageEntry, RecoveredMessage, ToldMessage};
 pub use ending::{ending_value, read_ending};
@@ -15,6 +16,7 @@ pub(crate) use life::LifeRecord;
 pub use life::recorded_line;
 pub(crate) use meta::Meta;
 pub(crate) use result::RunResult;
+pub use travelled::Travelled;
 
 /// The format this version writes.
 pub(crate) const FORMAT: u32 = 1;

@@ -3,10 +3,12 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pi_subagents_workspaces::{
     Cache, Captured, CheckOut, ObjectFormat, ObjectId, Pin, Repository, Snapshot, WorkspaceKind,
-    bundle_base, bundle_result, bundle_thin, changes, largest_files, parts, pin, receive_result,
+    bundle_base, bundle_result, bundle_thin, changes, collect_caches, largest_files, parts, pin,
+    receive_result,
 };
 use pretty_assertions::assert_eq;
 
@@ -319,4 +321,28 @@ fn the_largest_files_are_named() {
     let found = largest_files(&repository, Some(&base), &snapshot.commit).unwrap();
     let expected = [("b".into(), 3000), ("c".into(), 200), ("a".into(), 10)];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn caches_that_nobody_uses_make_room_and_one_in_use_stays() {
+    let place = tempfile::tempdir().unwrap();
+    let open = |name: &str| Cache::open(&place.path().join(name), ObjectFormat::Sha1).unwrap();
+    let used = open("used");
+    drop((open("first"), open("second")));
+    let names = || {
+        let entries = fs::read_dir(place.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let month = Duration::from_hours(30 * 24);
+    assert_eq!(collect_caches(place.path(), u64::MAX, month).unwrap(), 0);
+    assert_eq!(collect_caches(place.path(), 0, month).unwrap(), 2);
+    assert_eq!(names(), ["used"]);
+    drop(used);
+    assert_eq!(
+        collect_caches(place.path(), u64::MAX, Duration::ZERO).unwrap(),
+        1
+    );
+    assert_eq!(names(), [""; 0]);
 }

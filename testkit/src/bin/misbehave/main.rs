@@ -34,6 +34,7 @@ mod record;
 mod script;
 mod serve;
 mod session;
+mod shell;
 mod signals;
 mod step;
 mod turn;

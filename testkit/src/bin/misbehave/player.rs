@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::serve::{self, Heard};
 use crate::step::{AskUser, Step};
 use crate::turn::{self, Conversation};
-use crate::{EXIT_USAGE, bulk, garbage, grandchild, output, signals};
+use crate::{EXIT_USAGE, bulk, garbage, grandchild, output, shell, signals};
 
 /// The pause between two looks of a step that waits for a file.
 const FILE_POLL: Duration = Duration::from_millis(5);
@@ -97,6 +97,7 @@ impl Player {
             }
             Step::WaitForFile(path) => return Ok(self.wait_for_file(Path::new(path))),
             Step::Touch(path) => dump::write_whole(path, "")?,
+            Step::Shell(command) => shell::run(command)?,
             Step::IgnoreTerm(_) => signals::ignore_polite_ones()?,
             Step::IgnoreEof(ignores) => self.ignores_eof = *ignores,
             Step::IgnoreAbort(ignores) => self.ignores_abort = *ignores,

@@ -59,6 +59,8 @@ pub(crate) enum Step {
     WaitForFile(String),
     /// Creates this file.
     Touch(String),
+    /// Runs this command in a shell, where the child works, and waits for its end.
+    Shell(String),
     /// Ignores SIGTERM, SIGINT and SIGHUP from now on.
     IgnoreTerm(Yes),
     /// Lives on when stdin ends.

@@ -39,7 +39,7 @@ const EDGES: [(&str, &str); 39] = [
         "what session --json prints",
     ),
     (
-        "crates/app/src/calls/fleet/bundled.rs",
+        "crates/app/src/calls/fleet/packed/base.rs",
         "the note of what a fleet has of a repository",
     ),
     (

@@ -46,11 +46,11 @@ pub(crate) async fn live() -> Result<(), CommandError> {
         OrderedTool::Background => run_one(order, &mut signals).await,
         OrderedTool::Delegate => {
             let call = DelegateCall::parse(&order.arguments);
-            whole_call::live(order, call, &mut signals).await;
+            Box::pin(whole_call::live(order, call, &mut signals)).await;
         }
         OrderedTool::Subagent => {
             let call = SubagentCall::parse(&order.arguments);
-            whole_call::live(order, call, &mut signals).await;
+            Box::pin(whole_call::live(order, call, &mut signals)).await;
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ async fn run_one(order: Order, signals: &mut Signals) {
     };
     let known_children = owner.known_children.clone();
     let Work { begin, .. } = match departure {
-        None => Work::here(&owner, sorted(tasks).here),
+        None => fleet::conversation::work_here(&owner, sorted(tasks).here),
         Some(departure) => fleet::work(departure, tasks, &owner),
     };
     owner.until_signalled(signals, begin(Vec::new())).await;

@@ -3,15 +3,17 @@
 
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_delegation::{Refusal, Task};
-use pi_subagents_fleet::wire::Order;
+use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
 use pi_subagents_fleet::{Fleet, FleetError};
 
 use super::Destination;
+use super::conversation::key_of;
 use super::order::{FleetCall, Ordered, order_of};
 use super::sent_files::SentFiles;
 use crate::calls::caller::Caller;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
+use crate::places::Places;
 use crate::random;
 use crate::runs::fleet::connection::{caller_of, connect, unreachable};
 
@@ -21,6 +23,7 @@ pub(crate) struct Departure {
     pub(crate) call: FleetCall,
     pub(crate) settings: FleetSettings,
     pub(crate) files: SentFiles,
+    places: Places,
 }
 
 impl Departure {
@@ -40,7 +43,13 @@ impl Departure {
         let fleet = connect(settings, &caller.places).await?;
         check_set_up(&fleet, &destination.pool).await?;
         let cwd = caller.working_directory();
-        let files = SentFiles::send(&fleet, destination.workspace, &cwd, settings).await?;
+        let files = Box::pin(SentFiles::send(
+            &fleet,
+            destination.workspace,
+            &cwd,
+            settings,
+        ))
+        .await?;
         Ok(Some(Self {
             fleet,
             call: FleetCall {
@@ -51,17 +60,31 @@ impl Departure {
             },
             settings: settings.clone(),
             files,
+            places: caller.places.clone(),
         }))
     }
 
-    /// Makes the order of a task, or says what of it cannot travel.
-    pub(crate) fn order(&self, ordered: Ordered<'_>) -> Result<Order, Refusal> {
+    /// Makes the order of a task, or says what of it cannot travel. A task that continues the
+    /// conversation of an agent names it.
+    pub(crate) fn order(
+        &self,
+        ordered: Ordered<'_>,
+        agent: Option<&str>,
+    ) -> Result<Order, Refusal> {
         let task: &Task = ordered.task;
+        let conversation = match agent {
+            Some(agent) => Conversation::Sticky(StickyConversation {
+                key: key_of(&self.places, &task.cwd, agent, &task.session),
+                agent: agent.to_owned(),
+            }),
+            None => Conversation::Fresh,
+        };
         let (workspace, relative_cwd) = self.files.of_task(&task.cwd)?;
         let order = order_of(ordered, &self.call)?;
         Ok(Order {
             workspace,
             relative_cwd,
+            conversation,
             ..order
         })
     }

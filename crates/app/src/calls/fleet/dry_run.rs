@@ -3,8 +3,9 @@
 use pi_subagents_delegation::WorkspaceChoice;
 use serde_json::{Value, json};
 
-use super::bundled;
+use super::cloned::Published;
 use super::destination::Destination;
+use super::packed;
 use crate::calls::caller::Caller;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -40,8 +41,15 @@ impl DryRun {
         let cwd = caller.working_directory();
         let (files, bytes) = match destination.workspace {
             WorkspaceChoice::Bundle => {
-                let packed = bundled::pack(&fleet, &cwd, settings).await?;
+                let packed = Box::pin(packed::pack(&fleet, &cwd, settings)).await?;
                 (packed.described(), packed.bytes())
+            }
+            WorkspaceChoice::Clone => {
+                let published = Published::look(&cwd).await?;
+                let clone = format!("clone       {} at {}", published.url, published.commit);
+                let left_out = published.left_out();
+                let left_out = left_out.map(|files| format!("left out    {files}"));
+                ([clone].into_iter().chain(left_out).collect(), 0)
             }
             WorkspaceChoice::Shared => {
                 let line = format!(

@@ -1,10 +1,12 @@
 //! A call whose runs work on other machines: where it goes, what travels, and how it is followed.
 
-mod bundled;
+mod cloned;
+pub(crate) mod conversation;
 mod departure;
 mod destination;
 mod dry_run;
 mod order;
+mod packed;
 mod sent_files;
 mod shared_sinks;
 mod submit;

@@ -9,6 +9,7 @@ use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Shared, Workspace};
 use pi_subagents_workspaces::{ObjectId, Pin, Repository, pin};
 
+use super::cloned::Published;
 use crate::error::CommandError;
 use crate::random;
 
@@ -17,8 +18,10 @@ pub(crate) struct SentFiles {
     /// The directory that the workspace stands for; none if it is empty.
     root: Option<PathBuf>,
     workspace: Workspace,
-    /// The repository and its snapshot, if they travelled.
-    bundled: Option<(Repository, ObjectId)>,
+    /// The repository that the workspace is one of, if it is.
+    repository: Option<Repository>,
+    /// The repositories in it, each with the commit that runs begin from.
+    begins: Vec<(Repository, ObjectId)>,
     /// The file that proves that a directory is shared; removed when the call is over.
     _token: Option<TokenFile>,
     /// What a person should know about them.
@@ -37,36 +40,44 @@ impl SentFiles {
             WorkspaceChoice::None => Ok(Self {
                 root: None,
                 workspace: Workspace::None,
-                bundled: None,
+                repository: None,
+                begins: Vec::new(),
                 _token: None,
                 warnings: Vec::new(),
             }),
             WorkspaceChoice::Shared => Self::share(cwd),
-            WorkspaceChoice::Bundle => super::bundled::send(fleet, cwd, settings).await,
+            WorkspaceChoice::Bundle => super::packed::send(fleet, cwd, settings).await,
+            WorkspaceChoice::Clone => Ok(Published::look(cwd).await?.sent()),
         }
     }
 
-    /// Makes the files that were sent as bundles.
-    pub(super) fn bundled(
+    /// Makes the files of a repository, with the commits that runs begin from.
+    pub(super) fn of_repository(
         repository: Repository,
-        snapshot: ObjectId,
         workspace: Workspace,
+        begins: Vec<(Repository, ObjectId)>,
         warnings: Vec<String>,
     ) -> Self {
         Self {
             root: Some(repository.top().to_owned()),
             workspace,
-            bundled: Some((repository, snapshot)),
+            repository: Some(repository),
+            begins,
             _token: None,
             warnings,
         }
     }
 
+    /// Returns the id of the repository that the workspace is one of, if it is.
+    pub(super) fn repository_id(&self) -> Option<String> {
+        self.repository.as_ref()?.id().ok()
+    }
+
     /// Keeps the snapshot that a run begins from, so that its changes can be shown and merged.
     pub(super) fn keep_for(&self, run: &RunId) {
-        if let Some((repository, snapshot)) = &self.bundled {
+        for (repository, commit) in &self.begins {
             // Without it the result is shown against the commit that is checked out.
-            _ = pin(repository, run.as_str(), Pin::Base, snapshot);
+            _ = pin(repository, run.as_str(), Pin::Base, commit);
         }
     }
 
@@ -89,7 +100,8 @@ impl SentFiles {
                 token_file: name,
                 token,
             }),
-            bundled: None,
+            repository: None,
+            begins: Vec::new(),
             _token: Some(file),
             warnings: Vec::new(),
         })
@@ -100,8 +112,8 @@ impl SentFiles {
         let Some(root) = &self.root else {
             return Ok((self.workspace.clone(), String::new()));
         };
-        let inside = match &self.bundled {
-            Some((repository, _)) => repository.relative(cwd),
+        let inside = match &self.repository {
+            Some(repository) => repository.relative(cwd),
             None => cwd.strip_prefix(root).ok().map(Path::to_owned),
         };
         let relative = inside.ok_or_else(|| Refusal {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pi_subagents_delegation::{Priority, RunId, Timestamp};
+use pi_subagents_delegation::{Priority, RunId, Task, Timestamp};
 use pi_subagents_fleet::CallerLease;
 use pi_subagents_fleet::names::order_object;
-use pi_subagents_fleet::wire::{self, CallerCard, Order};
+use pi_subagents_fleet::wire::{self, CallerCard, Conversation, Order, RunCard};
 use serde_json::json;
+use tracing::warn;
 
 use super::departure::Departure;
 use crate::error::CommandError;
@@ -16,6 +17,9 @@ use crate::runs::fleet::connection::unreachable;
 
 /// A longer order travels as an object, and its message names it.
 const LONGEST_MESSAGE: usize = 256 << 10;
+
+/// More of a prompt is not on the card of its run.
+const LONGEST_ASKED: usize = 4096;
 
 /// How long it may take to find out whether there is a worker.
 const LOOK: Duration = Duration::from_secs(3);
@@ -62,6 +66,31 @@ impl Departure {
         };
         given.give(&self.fleet, run).await.map_err(unreachable)?;
         Ok(given)
+    }
+
+    /// Writes the card of a run, so that it is found from other machines. Without it the run is
+    /// found here only.
+    pub(super) async fn put_card(&self, task: &Task, order: &Order) {
+        let card = RunCard {
+            session: order.session.clone(),
+            name: order.name.clone(),
+            caller: order.caller.clone(),
+            asked: order.asked.chars().take(LONGEST_ASKED).collect(),
+            pool: self.call.destination.pool.clone(),
+            definition: order.definition.as_ref().map(|used| used.name.clone()),
+            agent: match &order.conversation {
+                Conversation::Sticky(sticky) => Some(sticky.agent.clone()),
+                Conversation::Fresh => None,
+            },
+            repository: self.files.repository_id(),
+            inside: order.relative_cwd.clone(),
+            directory: task.cwd.display().to_string(),
+            background: order.lease.is_none(),
+            issued: order.issued.clone(),
+        };
+        if let Err(error) = self.fleet.put_card(&task.run, &card).await {
+            warn!(run = %task.run, %error, "card of a run cannot be written");
+        }
     }
 
     /// Says why the runs stay queued for now, if no worker takes runs of the pool.

@@ -9,10 +9,11 @@ use pi_subagents_delegation::{
     Timestamp,
 };
 use pi_subagents_fleet::CallerLease;
-use pi_subagents_fleet::wire::Order;
+use pi_subagents_fleet::wire::{Conversation, Order};
 use pi_subagents_sessions::RunDir;
 use tokio::time::timeout;
 
+use super::conversation;
 use super::departure::Departure;
 use super::shared_sinks::SharedSinks;
 use crate::calls::opened_task::{OpenedTask, Sorted, sorted};
@@ -20,7 +21,7 @@ use crate::calls::owner::Owner;
 use crate::calls::work::Work;
 use crate::error::CommandError;
 use crate::runs::fleet::control::stop_all;
-use crate::runs::fleet::{FleetRun, Until, follow_until};
+use crate::runs::fleet::{FleetRun, GivenOrder, Until, follow_until};
 
 /// How long the workers may take to stop runs before nobody waits for them any more.
 const STOPPING: Duration = Duration::from_secs(20);
@@ -68,7 +69,7 @@ async fn run(
     let Sorted { here, fleet } = sorted;
     let tasks: Vec<Arc<Task>> = fleet.iter().map(|(task, _)| Arc::clone(task)).collect();
     let lease = departure.lease().await;
-    let given = give(departure, fleet, &lease).await;
+    let given = give(departure, owner, fleet, &lease).await;
     let mut refused = here;
     refused.tasks.extend(given.refused);
     // The engine says why the others do not begin.
@@ -138,6 +139,7 @@ struct Given {
 /// Gives the orders of a call.
 async fn give(
     departure: &Departure,
+    owner: &Owner,
     tasks: Vec<(Arc<Task>, Order)>,
     lease: &Result<Option<CallerLease>, CommandError>,
 ) -> Given {
@@ -148,11 +150,9 @@ async fn give(
     let idle = departure.why_queued().await;
     for (task, order) in tasks {
         let submitted = match (&task.directory, lease) {
-            (Some(directory), Ok(_)) => departure
-                .submit(&task.run, &order)
+            (Some(directory), Ok(_)) => give_one(departure, owner, &task, &order)
                 .await
-                .map(|given| (RunDir::new(directory), given))
-                .map_err(|error| error.sentence()),
+                .map(|given| (RunDir::new(directory), given)),
             // A worker would end it at once, because nobody seems to wait for it.
             (Some(_), Err(error)) => Err(error.sentence()),
             (None, _) => Err("a run of a fleet needs a directory for its record".to_owned()),
@@ -168,6 +168,7 @@ async fn give(
                     run: task.run.clone(),
                     directory,
                     order: Some(order),
+                    is_from_elsewhere: false,
                 });
             }
             Err(message) => given.refused.push(PlannedTask {
@@ -177,4 +178,21 @@ async fn give(
         }
     }
     given
+}
+
+/// Gives one order, after the conversation that its run continues and the card that tells others of
+/// it.
+async fn give_one(
+    departure: &Departure,
+    owner: &Owner,
+    task: &Task,
+    order: &Order,
+) -> Result<GivenOrder, String> {
+    if let Conversation::Sticky(sticky) = &order.conversation {
+        let named = (sticky.key.as_str(), departure.call.caller.as_str());
+        conversation::send(&departure.fleet, &owner.store, task, named).await?;
+    }
+    departure.put_card(task, order).await;
+    let given = departure.submit(&task.run, order).await;
+    given.map_err(|error| error.sentence())
 }

@@ -132,7 +132,7 @@ impl<'a> Opening<'a> {
                 Ok(OpenedWork::Here(Box::new(plan)))
             }
             Some(departure) => {
-                let order = departure.order(ordered(&task, ready)?)?;
+                let order = departure.order(ordered(&task, ready)?, self.agent_of(&task))?;
                 Ok(OpenedWork::Fleet(Box::new(order)))
             }
         });
@@ -181,9 +181,8 @@ impl<'a> Opening<'a> {
             }),
             system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
             sticky_agent: match self.resolver.family.asker {
-                // A worker keeps the conversation, so the next run is told what was said.
-                Asker::Subagent if !self.is_for_fleet() => asked.definition,
-                Asker::Subagent | Asker::Delegation => None,
+                Asker::Subagent => asked.definition,
+                Asker::Delegation => None,
             },
         });
         if let Err(error) = begun {
@@ -202,6 +201,14 @@ impl<'a> Opening<'a> {
                 .departure
                 .map(|departure| departure.settings.prefix.clone()),
             ..self.owner.name.clone()
+        }
+    }
+
+    /// Returns the agent whose conversation a task continues, if it continues one.
+    fn agent_of<'t>(&self, task: &'t Task) -> Option<&'t str> {
+        match self.resolver.family.asker {
+            Asker::Subagent => task.definition.as_ref().map(|used| used.name.as_str()),
+            Asker::Delegation => None,
         }
     }
 

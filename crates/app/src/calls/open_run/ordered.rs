@@ -8,7 +8,7 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_files::{create_directories, write_whole};
 use pi_subagents_fleet::wire::Order;
-use pi_subagents_sessions::NewRun;
+use pi_subagents_sessions::{NewRun, install_session, tools_of_session};
 
 use super::conversation::Conversation;
 use super::files::RunFiles;
@@ -18,12 +18,14 @@ use crate::error::CommandError;
 
 impl Opening<'_> {
     /// Gives the run of an order its directory, the files of its child and its record on this
-    /// machine. The run keeps the id that its caller gave it.
+    /// machine. The run keeps the id that its caller gave it, and goes on in the conversation whose
+    /// file came with it.
     pub(crate) fn open_order(
         &self,
         order: &Order,
         cwd: PathBuf,
         mut work: ResolvedWork,
+        session_so_far: Option<&Path>,
     ) -> Result<PlannedTask, CommandError> {
         let bad_id = |error| CommandError::failed("the order has no usable id").because(&error);
         let run = RunId::parse(&order.run).map_err(bad_id)?;
@@ -33,6 +35,13 @@ impl Opening<'_> {
         let directory = store.make_directory(None, &run).map_err(|error| {
             CommandError::failed("the directory of the run could not be made").because(&error)
         })?;
+        let child_session = directory.child_session();
+        if let Some(file) = session_so_far {
+            install_session(file, &child_session, &cwd).map_err(|error| {
+                CommandError::failed("its conversation cannot go on").because(&error)
+            })?;
+        }
+        let session_tools = tools_of_session(&child_session);
         if let Some(patch) = &mut work.patch {
             patch.skills = write_skills(order, directory.path())?;
         }
@@ -51,21 +60,21 @@ impl Opening<'_> {
             timeout: work.limits.timeout,
             directory: Some(directory.path().to_owned()),
             record_limit: settings.max_run_disk,
-            known_tools: order.known_tools.clone(),
+            known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
             test_commands: settings.test_commands.clone(),
         });
         let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
         let ready = files.map(|files| Ready {
             conversation: Conversation {
                 prompt: order.prompt.clone(),
-                session: SessionPolicy::File(directory.child_session()),
+                session: SessionPolicy::File(child_session),
                 warnings: Vec::new(),
             },
             work,
             files,
         });
         self.record_order(&task, ready.as_ref().ok())?;
-        let work = ready.and_then(|ready| self.plan(&task.cwd, ready, None));
+        let work = ready.and_then(|ready| self.plan(&task.cwd, ready, session_tools.as_ref()));
         Ok(PlannedTask {
             task,
             work: work.map(Box::new),

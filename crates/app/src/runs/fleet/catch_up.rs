@@ -11,6 +11,7 @@ use tokio::time::timeout;
 use tracing::debug;
 
 use super::connection::{connect, settings_of_user};
+use super::elsewhere::is_from_elsewhere;
 use super::follow::{Until, follow_until};
 use super::following::FleetRun;
 use crate::places::Places;
@@ -35,6 +36,7 @@ pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
             run: run.run.clone(),
             directory: run.directory.clone(),
             order: None,
+            is_from_elsewhere: is_from_elsewhere(&run.owner),
         })
         .collect();
     if left.is_empty() || !is_time() {

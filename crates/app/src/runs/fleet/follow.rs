@@ -12,8 +12,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
+use super::conversation::bring_home;
 use super::following::{FleetRun, Following, Standing};
-use super::results::fetch_result;
+use super::results::{fetch_result, fetch_submodule};
 use super::wants::{WorkerWant, ask_worker};
 
 /// How often is looked at what nobody tells.
@@ -206,6 +207,23 @@ impl Runs {
                 .unwrap_or_else(|error| format!("what it changed could not be fetched: {error}"));
             one.warn(&note);
         }
+        one.complete();
+        if let (Some(ended), Some(cwd)) = (one.ended(), one.cwd()) {
+            for (path, result) in &ended.submodules {
+                let fetched = fetch_submodule(&self.fleet, run, (&cwd, path), result).await;
+                one.warn(&fetched.unwrap_or_else(|error| {
+                    format!("what it changed in the submodule {path} could not be fetched: {error}")
+                }));
+            }
+        }
+        if let (Some(saved), Some(cwd)) = (one.session(), one.cwd())
+            && let Some(file) = one.run.directory.sticky_file()
+            && let Err(why) = bring_home(&self.fleet, &saved, &file, &cwd).await
+        {
+            one.warn(&format!(
+                "what was said is in the fleet only, and could not be fetched: {why}; the next run fetches it"
+            ));
+        }
         let (store, fleet_run, ending) = (self.store.clone(), one.run.clone(), one.ending());
         let closed =
             spawn_blocking(move || store.close_ended(&fleet_run.run, &fleet_run.directory, ending));
@@ -214,8 +232,11 @@ impl Runs {
             Ok(Err(error)) => warn!(%run, %error, "the end of a run is not in its record"),
             Err(error) => warn!(%run, %error, "the end of a run is not in its record"),
         }
+        let is_from_elsewhere = one.run.is_from_elsewhere;
         self.outcomes.insert(run.clone(), one.end(&mut self.sinks));
-        // The worker then removes its copy; without the wish it does so later.
-        _ = self.fleet.wish_kept(run).await;
+        if !is_from_elsewhere {
+            // The worker then removes its copy; without the wish it does so later.
+            _ = self.fleet.wish_kept(run).await;
+        }
     }
 }

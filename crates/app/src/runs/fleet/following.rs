@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{Ending, EventSink, RunId, RunSummary};
-use pi_subagents_fleet::wire::{Ended, ResultName, RunEntry};
+use pi_subagents_fleet::wire::{Ended, ResultName, RunEntry, SavedSession};
 use pi_subagents_fleet::{ChunkFit, RecordChunk};
 use pi_subagents_sessions::{RunDir, read_ending};
 use tracing::{debug, warn};
@@ -35,6 +35,8 @@ pub(crate) struct FleetRun {
     pub(crate) directory: RunDir,
     /// Its order, where whoever follows it can give it again.
     pub(crate) order: Option<GivenOrder>,
+    /// Whether somebody on another machine asked for it.
+    pub(crate) is_from_elsewhere: bool,
 }
 
 /// A run that is followed.
@@ -163,6 +165,20 @@ impl Following {
         }
     }
 
+    /// Adds to the record what its worker could not write into it.
+    pub(super) fn complete(&self) {
+        let unrecorded = self.ended().and_then(|ended| ended.unrecorded.as_ref());
+        let Some(unrecorded) = unrecorded else { return };
+        for problem in &unrecorded.problems {
+            self.warn(&format!("on its worker: {problem}"));
+        }
+        if let Some(words) = &unrecorded.last_words
+            && let Err(error) = self.run.directory.say(words)
+        {
+            warn!(run = %self.run.run, %error, "last words are not in the record");
+        }
+    }
+
     /// Returns how it ended.
     pub(super) fn ending(&self) -> Ending {
         let ended = self.ended().map(|ended| ended.ending.clone());
@@ -189,6 +205,11 @@ impl Following {
     /// Returns where its changes are, if it has made any.
     pub(super) fn result(&self) -> Option<ResultName> {
         self.ended()?.result.clone()
+    }
+
+    /// Returns where the conversation is that it continued, if the fleet keeps that.
+    pub(super) fn session(&self) -> Option<SavedSession> {
+        self.ended()?.session.clone()
     }
 
     /// Returns the directory here that it was asked to work in.

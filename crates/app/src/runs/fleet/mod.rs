@@ -4,17 +4,22 @@
 mod catch_up;
 pub(crate) mod connection;
 pub(crate) mod control;
+pub(crate) mod conversation;
 mod copied;
+mod elsewhere;
 mod fed;
 mod follow;
 mod following;
 mod given;
+mod large_files;
 mod results;
 mod wants;
 mod words;
 
 pub(crate) use catch_up::{catch_up, follow_left};
+pub(crate) use elsewhere::{is_from_elsewhere, look_elsewhere};
 pub(crate) use follow::{Until, follow_until};
 pub(crate) use following::FleetRun;
 pub(crate) use given::GivenOrder;
+pub(crate) use large_files::fetch_large_files;
 pub(crate) use wants::{WorkerRequest, WorkerWant};

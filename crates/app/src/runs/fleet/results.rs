@@ -1,4 +1,4 @@
-//! Fetches what a run of a fleet has changed into the repository that it began from. The checkout
+//! Fetches what a run of a fleet has changed into the repositories that it began from. The checkout
 //! is not touched.
 
 use std::path::Path;
@@ -7,9 +7,13 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::ResultName;
-use pi_subagents_workspaces::{ObjectId, Pins, Repository, changes, receive_result};
+use pi_subagents_workspaces::{
+    ObjectId, Pins, Repository, WorkspaceError, changes, large_files_of, receive_result,
+};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
+
+use super::large_files::fetch_large_files;
 
 /// A larger result is not fetched by itself.
 const LARGEST_RESULT: u64 = 10_000_000_000;
@@ -21,6 +25,32 @@ pub(super) async fn fetch_result(
     cwd: &Path,
     result: &ResultName,
 ) -> Result<String, String> {
+    let changed = fetch(fleet, run, cwd, result).await?;
+    Ok(format!("{changed}; not merged (pi-subagents merge {run})"))
+}
+
+/// Fetches the result that a run left in a submodule, and says how to look at it.
+pub(super) async fn fetch_submodule(
+    fleet: &Fleet,
+    run: &RunId,
+    (cwd, path): (&Path, &str),
+    result: &ResultName,
+) -> Result<String, String> {
+    let project = cwd.to_owned();
+    let top = on_thread(move || Ok(Repository::find(&project)?.top().to_owned())).await?;
+    let changed = fetch(fleet, run, &top.join(path), result).await?;
+    let refs = format!("refs/pi-subagents/runs/{run}");
+    Ok(format!(
+        "{changed} in the submodule {path}; not merged (git -C {path} diff {refs}/base {refs}/result)"
+    ))
+}
+
+async fn fetch(
+    fleet: &Fleet,
+    run: &RunId,
+    directory: &Path,
+    result: &ResultName,
+) -> Result<String, String> {
     let scratch = TempDir::new().map_err(|error| error.to_string())?;
     let file = scratch.path().join("result.bundle");
     let got = fleet
@@ -29,21 +59,28 @@ pub(super) async fn fetch_result(
         .await;
     got.map_err(|error| error.to_string())?;
     let head = ObjectId::parse(&result.head).ok_or("the fleet names no commit as its result")?;
-    let (run, cwd) = (run.to_string(), cwd.to_owned());
-    let fetched = spawn_blocking(move || {
-        let repository = Repository::find(&cwd)?;
+    let (run, directory) = (run.to_string(), directory.to_owned());
+    let (repository, changed) = on_thread(move || {
+        let repository = Repository::find(&directory)?;
         let pins = receive_result(&repository, &run, &head, &file)?;
-        Ok(described(&repository, &run, &pins))
-    });
-    match fetched.await {
-        Ok(done) => {
-            done.map_err(|error: pi_subagents_workspaces::WorkspaceError| error.to_string())
-        }
+        let changed = described(&repository, &pins);
+        Ok((repository, changed))
+    })
+    .await?;
+    fetch_large_files(fleet, &result.lfs, &large_files_of(&repository)).await?;
+    Ok(changed)
+}
+
+async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
+) -> Result<T, String> {
+    match spawn_blocking(work).await {
+        Ok(done) => done.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }
 }
 
-fn described(repository: &Repository, run: &str, pins: &Pins) -> String {
+fn described(repository: &Repository, pins: &Pins) -> String {
     let changed = match (&pins.base, &pins.result) {
         (Some(base), Some(result)) => changes(repository, base, result).unwrap_or_default(),
         _ => Vec::new(),
@@ -54,8 +91,5 @@ fn described(repository: &Repository, run: &str, pins: &Pins) -> String {
         .fold((0, 0), |(added, removed), (more, fewer)| {
             (added + more, removed + fewer)
         });
-    format!(
-        "{} +{added} −{removed}; not merged (pi-subagents merge {run})",
-        count(changed.len(), "file")
-    )
+    format!("{} +{added} −{removed}", count(changed.len(), "file"))
 }

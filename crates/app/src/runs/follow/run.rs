@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::files::FileChanges;
 use super::owners::owner_gone;
-use crate::runs::fleet::{FleetRun, follow_left};
+use crate::runs::fleet::{FleetRun, follow_left, is_from_elsewhere};
 use crate::runs::owned::is_alive;
 
 /// Follows any number of runs with one set of file events: a user may have few of them.
@@ -74,6 +74,7 @@ impl Follower {
                 run,
                 directory: directory.clone(),
                 order: None,
+                is_from_elsewhere: is_from_elsewhere(owner),
             };
             runtime.spawn(follow_left(run, owner.clone()));
         }

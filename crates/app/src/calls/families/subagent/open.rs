@@ -9,6 +9,7 @@ use pi_subagents_sessions::{RunDir, StickySession};
 
 use super::schema::{AgentTask, SubagentCall};
 use crate::calls::call::Opened;
+use crate::calls::fleet::conversation::{NamedSession, catch_up};
 use crate::calls::open_run::{Conversation, Opening};
 use crate::calls::resolve::{Asked, Family, ResolvedTask};
 use crate::error::CommandError;
@@ -45,9 +46,10 @@ pub(super) fn open_runs(
         .map(|(asked, resolved)| sticky_session(home, asked, resolved))
         .collect();
     check_apart(&sessions)?;
+    let (sessions, about_sessions) = caught_up(opening, (calls, &asked), &resolved, sessions);
     let mut opened = Opened {
         tasks: Vec::new(),
-        warnings: opening.resolver.warnings(&asked),
+        warnings: [opening.resolver.warnings(&asked), about_sessions].concat(),
         notes: NamedNewSession::new(),
     };
     for (((call, asked), resolved), session) in calls.iter().zip(&asked).zip(resolved).zip(sessions)
@@ -56,9 +58,6 @@ pub(super) fn open_runs(
         let is_new = call.session.is_some() && resolved.work.is_ok() && !is_known;
         opened.notes.push(is_new);
         let planned = opening.open_run(asked, resolved, &mut opened.warnings, |_, directory| {
-            if opening.is_for_fleet() {
-                return converse_in_fleet(call, session);
-            }
             converse(call, session, directory)
         })?;
         opened.tasks.push(planned);
@@ -126,23 +125,42 @@ fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<()
     Ok(())
 }
 
-/// Begins a conversation that a worker keeps. One that is kept here stays here.
-fn converse_in_fleet(
-    call: &AgentTask,
-    session: Option<Result<StickySession, Refusal>>,
-) -> Result<Conversation, Refusal> {
-    if let Some(Ok(session)) = session
-        && session.is_known()
-    {
-        return Err(Refusal {
-            message: "the conversation of this session is on this machine and does not travel to a fleet; use --on local, or pi-subagents resume, which tells the sub-agent what was said".to_owned(),
-        });
-    }
-    Ok(Conversation {
-        prompt: call.task.clone(),
-        session: SessionPolicy::Nowhere,
-        warnings: Vec::new(),
-    })
+/// Where the conversation of a task is kept; none for a task that is refused.
+type Sticky = Option<Result<StickySession, Refusal>>;
+
+/// Brings the conversations up to date that callers have named, and that may have gone on in a
+/// fleet. Returns what a person should know about it.
+fn caught_up(
+    opening: &Opening<'_>,
+    (calls, asked): (&[AgentTask], &[Asked<'_>]),
+    resolved: &[ResolvedTask],
+    sessions: Vec<Sticky>,
+) -> (Vec<Sticky>, Vec<String>) {
+    let places = &opening.resolver.caller.places;
+    let settings = &opening.resolver.configuration.settings.fleet;
+    let mut notes = Vec::new();
+    let each = calls.iter().zip(asked).zip(resolved).zip(sessions);
+    let sessions = each.map(|(((call, asked), resolved), session)| {
+        let (Some(Ok(session)), Some(_)) = (&session, &call.session) else {
+            return session;
+        };
+        let agent = &resolved.definition.as_ref()?.name;
+        let named = NamedSession {
+            session,
+            cwd: &resolved.cwd,
+            agent,
+            id: &asked.session,
+        };
+        Some(match catch_up(places, settings, &named) {
+            Ok(note) => {
+                notes.extend(note);
+                Ok(session.clone())
+            }
+            Err(refusal) => Err(refusal),
+        })
+    });
+    let sessions = sessions.collect();
+    (sessions, notes)
 }
 
 /// Makes the sticky file in which the child goes on, and which knows what was said before.

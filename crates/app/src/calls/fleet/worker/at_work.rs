@@ -10,7 +10,7 @@ use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::wire::WorkerCard;
 use pi_subagents_fleet::{Delivery, Fleet, Presence, Puller};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::ground;
@@ -32,6 +32,9 @@ const PRESENT: Duration = Duration::from_mins(1);
 /// The pause after the fleet could not be asked for runs.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 
+/// How often is looked how much room the caches take, at most.
+const MAKE_ROOM: Duration = Duration::from_mins(10);
+
 /// Works until it is told to end.
 pub(crate) async fn work(
     options: WorkerOptions,
@@ -47,6 +50,7 @@ pub(crate) async fn work(
     let _ground = ground::take(&options.root)?;
     let owner = Owner::start_worker(&places, &options.root, options.slots)?;
     ground::clear(&options.root, &owner.store);
+    ground::make_room(&options.root, options.disk);
     let caller = Caller::at(places);
     let card = card(&options, &caller);
     let presence = fleet.be_present(&options.name, &card, PRESENT).await;
@@ -67,6 +71,7 @@ pub(crate) async fn work(
         card,
         idle_since: Instant::now(),
         has_taken: false,
+        room_made: Instant::now(),
     };
     shift.fill_places(puller, &mut signals).await;
     shift.end(&mut signals).await;
@@ -82,6 +87,8 @@ struct Shift {
     card: WorkerCard,
     idle_since: Instant,
     has_taken: bool,
+    /// When caches were last looked at.
+    room_made: Instant,
 }
 
 impl Shift {
@@ -149,6 +156,12 @@ impl Shift {
         self.idle_since = Instant::now();
         self.card.runs.retain(|one| one != run);
         self.tell_card();
+        if self.room_made.elapsed() >= MAKE_ROOM {
+            self.room_made = Instant::now();
+            let (root, disk) = (self.worker.options.root.clone(), self.worker.options.disk);
+            // It walks through many files, and nobody waits for it.
+            drop(spawn_blocking(move || ground::make_room(&root, disk)));
+        }
     }
 
     fn tell_card(&mut self) {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use pi_subagents_delegation::{Ending, Interruption, Usage};
+use pi_subagents_delegation::{Ending, Interruption, RunSummary, Usage};
 use pi_subagents_fleet::GiveUp;
-use pi_subagents_fleet::wire::Ended;
-use pi_subagents_sessions::ending_value;
+use pi_subagents_fleet::wire::{Ended, Unrecorded};
+use pi_subagents_sessions::{RecordProblems, ending_value};
 use serde_json::json;
+
+/// More of the last words of a run is not in its entry.
+const LONGEST_WORDS: usize = 100_000;
 
 /// Returns the entry of a run that ended so, with the lengths of its files.
 pub(super) fn entry(ending: &Ending, usage: Usage, files: BTreeMap<String, u64>) -> Ended {
@@ -24,6 +27,17 @@ pub(super) fn entry(ending: &Ending, usage: Usage, files: BTreeMap<String, u64>)
         }),
         ..Ended::default()
     }
+}
+
+/// Returns what of a run is not in its record, if anything is not.
+pub(super) fn unrecorded(problems: RecordProblems, summary: &RunSummary) -> Option<Unrecorded> {
+    problems.is_incomplete.then(|| Unrecorded {
+        problems: problems.sentences,
+        last_words: summary.last_text.as_deref().map(|text| {
+            // The entry is one message.
+            text.chars().take(LONGEST_WORDS).collect()
+        }),
+    })
 }
 
 /// Returns the entry of a run that was never begun.

@@ -9,12 +9,19 @@ use std::time::Duration;
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_files::{Directory, LockError, create_directories, is_absent, lock_file};
 use pi_subagents_sessions::{QuietIndex, Removal, Store};
-use tracing::warn;
+use pi_subagents_workspaces::collect_caches;
+use tracing::{info, warn};
 
 use crate::error::CommandError;
 
 /// The directory below it in which the workspaces are.
 pub(super) const WORKSPACES: &str = "ws";
+
+/// The directory below it in which the caches of repositories are.
+pub(super) const CACHES: &str = "cache";
+
+/// A cache that was not used for so long goes, whatever room there is.
+const UNUSED: Duration = Duration::from_hours(30 * 24);
 
 /// More workspaces are not looked at.
 const MOST_WORKSPACES: usize = 100_000;
@@ -47,6 +54,15 @@ pub(super) fn clear(root: &Path, store: &Store) {
     }
     if let Err(error) = remove_records(store) {
         warn!(root = %root.display(), error, "records of an earlier worker are left");
+    }
+}
+
+/// Removes caches that nobody uses, so that the rest takes no more room than the worker may have.
+pub(super) fn make_room(root: &Path, disk: u64) {
+    match collect_caches(&root.join(CACHES), disk, UNUSED) {
+        Ok(0) => {}
+        Ok(removed) => info!(removed, "caches of repositories were removed"),
+        Err(error) => warn!(root = %root.display(), %error, "caches cannot be removed"),
     }
 }
 

@@ -3,12 +3,16 @@
 
 mod at_work;
 mod bundled;
+mod child;
+mod conversation;
 mod copy_out;
 mod end;
 mod given_order;
 mod ground;
+mod kept_record;
 mod one_run;
 mod options;
+mod prepared;
 mod requests;
 mod told;
 mod workplace;

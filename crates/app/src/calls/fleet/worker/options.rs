@@ -14,6 +14,8 @@ pub(crate) struct WorkerOptions {
     pub(crate) rank: u8,
     /// The directory for its records and workspaces.
     pub(crate) root: PathBuf,
+    /// How many bytes its caches of repositories may take.
+    pub(crate) disk: u64,
     /// Whether it does one run and ends.
     pub(crate) is_once: bool,
     /// How long it may be without a run before it ends.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use pi_subagents_delegation::RunId;
 use pi_subagents_engine::OwnerReply;
-use pi_subagents_fleet::Request;
+use pi_subagents_fleet::{Request, Requests};
 
 use super::copy_out::CopyOut;
 use crate::calls::owner::Owner;
@@ -65,4 +65,17 @@ pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
 async fn reply(request: Request, answer: &OwnerReply) {
     let answer = serde_json::to_vec(answer).unwrap_or_default();
     request.answer(Bytes::from(answer)).await;
+}
+
+/// Waits for the next request about a run.
+pub(super) async fn next_request(asked: &mut Option<Requests>) -> Request {
+    let request = match asked {
+        Some(asked) => asked.next().await,
+        None => None,
+    };
+    match request {
+        Some(request) => request,
+        // No more can come.
+        None => std::future::pending().await,
+    }
 }

@@ -75,3 +75,11 @@ pub(super) fn not_begun(order: &Order, why: &GiveUp) -> String {
     };
     format!("ended {} before it began: {why}", named(order))
 }
+
+/// Says that a run is not this worker's any more.
+pub(super) fn lost(order: &Order) -> String {
+    format!(
+        "lost {}: the fleet has given it to another worker, or will",
+        named(order)
+    )
+}

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_files::{Directory, create_directories};
-use pi_subagents_fleet::wire::{Order, Shared, Workspace};
+use pi_subagents_fleet::names::short_name;
+use pi_subagents_fleet::wire::{Conversation, Order, Shared, Workspace};
 
 use super::ground::WORKSPACES;
 use crate::calls::resolve::ordered_directory;
@@ -28,16 +29,15 @@ impl Workplace {
     pub(super) fn prepare(root: &Path, order: &Order, run: &RunId) -> Result<Self, String> {
         let (top, own) = match &order.workspace {
             Workspace::None => {
-                let own = own_directory(root, run);
+                let own = own_directory(root, order, run);
                 create_directories(&own)
                     .map_err(|error| format!("{} could not be made: {error}", own.display()))?;
                 (own.clone(), Some(own))
             }
             Workspace::Shared(shared) => (shared_directory(shared)?, None),
-            Workspace::Clone(_) => return Err(unknown("clone")),
             // The clone has been made there.
-            Workspace::Bundle(_) => {
-                let own = own_directory(root, run);
+            Workspace::Clone(_) | Workspace::Bundle(_) => {
+                let own = own_directory(root, order, run);
                 (own.clone(), Some(own))
             }
         };
@@ -70,13 +70,14 @@ impl Drop for Workplace {
     }
 }
 
-/// Returns the directory that is made for a run and goes with it.
-pub(super) fn own_directory(root: &Path, run: &RunId) -> PathBuf {
-    root.join(WORKSPACES).join(run.as_str())
-}
-
-fn unknown(kind: &str) -> String {
-    format!("this worker does not know the workspace \"{kind}\"")
+/// Returns the directory that is made for a run and goes with it. All runs of a conversation have the
+/// same path, one after the other, because prompts and caches know it.
+pub(super) fn own_directory(root: &Path, order: &Order, run: &RunId) -> PathBuf {
+    let workspaces = root.join(WORKSPACES);
+    match &order.conversation {
+        Conversation::Sticky(sticky) => workspaces.join(short_name(&[&sticky.key])),
+        Conversation::Fresh => workspaces.join(run.as_str()),
+    }
 }
 
 /// Returns a directory that both machines see, once its token shows that it is the same one.

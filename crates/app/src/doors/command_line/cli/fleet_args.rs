@@ -61,6 +61,9 @@ fn workspace_parser() -> impl TypedValueParser<Value = WorkspaceChoice> {
             WorkspaceChoice::Bundle => {
                 "Send the last commits and what is not committed, as git objects"
             }
+            WorkspaceChoice::Clone => {
+                "Send nothing: the worker clones the commit from its origin, with its own credentials"
+            }
             WorkspaceChoice::Shared => {
                 "Send nothing: the worker has the same directory under the same path"
             }

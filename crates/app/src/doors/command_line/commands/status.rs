@@ -47,7 +47,7 @@ pub(crate) struct StatusArgs {
     /// Which runs come first: the newest (age), the most expensive (cost), the longest (time), by name, or by state with the running ones first (status)
     #[arg(long, value_enum, default_value_t = Sort::Age, hide_default_value = true, conflicts_with = "id")]
     sort: Sort,
-    /// List the pools of the fleet instead: how many runs are queued and running, and which workers take them
+    /// List the pools of the fleet instead: how many runs are queued and running, which workers take them, and what other machines have under way
     #[arg(long, conflicts_with_all = ["id", "all", "since", "failed", "limit", "watch"])]
     fleet: bool,
     /// Print the list again whenever something changes, until you interrupt it or the named run has ended

@@ -76,6 +76,7 @@ fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> 
         rank: args.rank.unwrap_or(settings.rank),
         root: root.unwrap_or_else(own_root),
         name,
+        disk: settings.disk,
         is_once: args.once,
         idle_exit: args.idle_exit.map(Duration::from_secs),
         drain: Duration::from_secs(args.drain),

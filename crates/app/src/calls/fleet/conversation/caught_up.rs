@@ -1,0 +1,121 @@
+//! Brings conversations up to date that may have gone on elsewhere, before their next runs are
+//! opened.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use pi_subagents_definitions::FleetSettings;
+use pi_subagents_delegation::{Refusal, SessionId};
+use pi_subagents_fleet::Fleet;
+use pi_subagents_fleet::wire::SessionHolder;
+use pi_subagents_sessions::{StickySession, Travelled};
+use tokio::time::timeout;
+
+use super::key_of;
+use crate::places::Places;
+use crate::runs::fleet::connection::{caller_of, connect};
+use crate::runs::fleet::conversation::bring_home;
+
+/// How long a call may be held up by this.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A conversation that its caller has named.
+pub(crate) struct NamedSession<'a> {
+    pub(crate) session: &'a StickySession,
+    pub(crate) cwd: &'a Path,
+    pub(crate) agent: &'a str,
+    pub(crate) id: &'a SessionId,
+}
+
+impl NamedSession<'_> {
+    /// Returns the note of a conversation that was elsewhere.
+    fn note(&self) -> Option<Travelled> {
+        Travelled::read(self.session.file())
+    }
+
+    /// Returns whether the fleet may know more of it than this machine: it was there, or nothing of
+    /// it is here. A conversation that never left needs no connection.
+    fn may_be_elsewhere(&self) -> bool {
+        self.note().is_some() || !self.session.is_known()
+    }
+}
+
+/// Brings a conversation up to date, if a fleet is configured that may know more of it. Returns a
+/// note for the caller where the fleet could not be asked.
+pub(crate) fn catch_up(
+    places: &Places,
+    settings: &FleetSettings,
+    named: &NamedSession<'_>,
+) -> Result<Option<String>, Refusal> {
+    if !settings.is_configured() || !named.may_be_elsewhere() {
+        return Ok(None);
+    }
+    // A thread of its own, because the caller may be one of the runtime's.
+    let asked = thread::scope(|scope| {
+        let asking = scope.spawn(|| ask(places, settings, named));
+        asking
+            .join()
+            .unwrap_or_else(|_| Err("a thread has failed".to_owned()))
+    });
+    match asked {
+        Ok(()) => Ok(None),
+        Err(why) if named.note().is_none() => Ok(Some(format!(
+            "whether the fleet knows session {} could not be asked: {why}",
+            named.id
+        ))),
+        Err(why) => Err(Refusal {
+            message: format!(
+                "session {} may have gone on in the fleet, and what was said there cannot be had now: {why}",
+                named.id
+            ),
+        }),
+    }
+}
+
+fn ask(places: &Places, settings: &FleetSettings, named: &NamedSession<'_>) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let work = async {
+        let fleet = connect(settings, places).await;
+        let fleet = fleet.map_err(|error| error.sentence())?;
+        let done = bring(places, &fleet, named).await;
+        fleet.close().await;
+        done
+    };
+    let done = runtime.block_on(async { timeout(PATIENCE, work).await });
+    done.unwrap_or_else(|_| Err(format!("it took longer than {} s", PATIENCE.as_secs())))
+}
+
+async fn bring(places: &Places, fleet: &Fleet, named: &NamedSession<'_>) -> Result<(), String> {
+    let note = named.note();
+    let key = match &note {
+        Some(note) => note.key.clone(),
+        None => key_of(places, named.cwd, named.agent, named.id),
+    };
+    let seen = fleet.look_at_session(&key).await;
+    let Some(entry) = seen.map_err(|error| error.to_string())? else {
+        return Ok(());
+    };
+    if entry
+        .holder
+        .as_ref()
+        .is_some_and(|holder| is_ours(places, holder))
+    {
+        // The file here is newer than what is saved.
+        return Ok(());
+    }
+    let here = note.and_then(|note| note.object);
+    match entry.saved {
+        Some(saved) if Some(&saved.object) != here.as_ref() => {
+            bring_home(fleet, &saved, named.session.file(), named.cwd).await
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn is_ours(places: &Places, holder: &SessionHolder) -> bool {
+    holder.machine.as_deref() == Some(&caller_of(places))
+}
