@@ -76,15 +76,15 @@ mod tests {
         }
     }
 
-    fn saved(object: &str) -> Option<SavedSession> {
+    fn saved(object: &str) -> SavedSession {
         let object = object.to_owned();
-        Some(SavedSession { object, size: 1 })
+        SavedSession { object, size: 1 }
     }
 
     fn held(by: SessionHolder) -> SessionEntry {
         SessionEntry {
             holder: Some(by),
-            saved: saved("old"),
+            saved: Some(saved("old")),
         }
     }
 
@@ -100,9 +100,9 @@ mod tests {
         assert_eq!(decide(None, None, &taker("a", 1)), Holding::Free(None));
         let entry = SessionEntry {
             holder: None,
-            saved: saved("old"),
+            saved: Some(saved("old")),
         };
-        let free = Holding::Free(saved("old"));
+        let free = Holding::Free(Some(saved("old")));
         assert_eq!(decide(Some(&entry), None, &taker("a", 1)), free);
     }
 
@@ -127,17 +127,17 @@ mod tests {
             RunEntry::Ended(Box::new(ended))
         };
         let said = |session| decide(Some(&entry), Some(&ended(session)), &taker("a", 1));
-        assert_eq!(said(saved("new")), Holding::Free(saved("new")));
-        assert_eq!(said(None), Holding::Free(saved("old")));
+        assert_eq!(said(Some(saved("new"))), Holding::Free(Some(saved("new"))));
+        assert_eq!(said(None), Holding::Free(Some(saved("old"))));
         let forgotten = decide(Some(&entry), None, &taker("a", 1));
-        assert_eq!(forgotten, Holding::Free(saved("old")));
+        assert_eq!(forgotten, Holding::Free(Some(saved("old"))));
     }
 
     #[test]
     fn a_later_delivery_of_the_same_run_takes_it_and_an_earlier_one_does_not() {
         let entry = held(holder("a", 2, None));
         let decisions = [1, 2, 3].map(|n| decide(Some(&entry), None, &taker("a", n)));
-        let free = Holding::Free(saved("old"));
+        let free = Holding::Free(Some(saved("old")));
         let in_use = Holding::InUse(holder("a", 2, None));
         assert_eq!(decisions, [in_use, free.clone(), free]);
     }
@@ -151,7 +151,7 @@ mod tests {
             is_over: Some("b".to_owned()),
             ..taker("a", 0)
         };
-        let free = Holding::Free(saved("old"));
+        let free = Holding::Free(Some(saved("old")));
         assert_eq!(decide(Some(&entry), None, &knows), free);
     }
 }
