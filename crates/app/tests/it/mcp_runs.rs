@@ -72,11 +72,13 @@ fn a_run_without_a_place_is_queued_for_a_model_too() {
     tasks["tasks"].as_array_mut().unwrap().push(second);
     let both = begin(&mut server, &tasks);
     ready(&stage, "first");
-    let (listed, _) = answered(&mut server, RUNS, &json!({"action": "list"}));
-    assert!(
-        listed.starts_with("Your sub-agents: 1 running, 1 queued, 0 completed"),
-        "{listed}"
-    );
+    // The child is there before its owner has written that it is.
+    let listed = wait_until(PATIENCE, || {
+        let (listed, _) = answered(&mut server, RUNS, &json!({"action": "list"}));
+        let counts = "Your sub-agents: 1 running, 1 queued, 0 completed";
+        listed.starts_with(counts).then_some(listed)
+    })
+    .unwrap();
     assert!(listed.contains("first: running") && listed.contains("second: queued"));
     go(&stage, "first");
     go(&stage, "second");

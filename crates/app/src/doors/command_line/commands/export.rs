@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use pi_subagents_page::export_file;
 use serde_json::Value;
 
@@ -17,12 +17,13 @@ use crate::places::Places;
 use crate::print::Printer;
 
 #[derive(Args)]
+#[command(group = ArgGroup::new("format").args(["markdown", "html"]).required(true))]
 pub(crate) struct ExportArgs {
     /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Write Markdown, with the calls of tools folded; of one run or session
-    #[arg(long, required_unless_present = "html", conflicts_with = "html")]
+    #[arg(long)]
     markdown: bool,
     /// Write a page that opens in a browser from disk, without a network: the runs with their timeline, and keys taken out
     #[arg(long)]

@@ -134,8 +134,8 @@ impl Seen {
     fn hidden(&self, listed: usize) -> Option<Line> {
         let all = self.runs.len();
         let words = format!(
-            "{} more not listed; --limit {all} lists all.",
-            text::count(all - listed, "run")
+            "{} not listed; --limit {all} lists all.",
+            text::count(all - listed, "more run")
         );
         (all > listed).then(|| Line::new(Role::Muted, &words))
     }
