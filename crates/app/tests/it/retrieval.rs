@@ -158,7 +158,7 @@ fn a_session_that_runs_can_be_read_and_is_called_running() {
     assert_eq!(read["runs"][0].get("exitCode"), None);
     insta::assert_snapshot!(output, @"
     --- exit code
-    0
+    5
     [EOF]
     --- stdout
     so far

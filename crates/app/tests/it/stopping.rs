@@ -349,13 +349,14 @@ fn an_interrupted_run_is_found_at_the_next_start_and_says_how_to_go_on() {
     let session = run["sessionId"].as_str().unwrap();
     insta::assert_snapshot!(family.stage.command(&["output", session]).run(), @"
     --- exit code
-    0
+    5
     [EOF]
     --- stdout
     half of it
     [EOF]
     --- stderr
-    ! Session was interrupted (main agent session ended unexpectedly)
+    ! family aborted — Session was interrupted (main agent session ended unexpectedly)
+    ! This is what it had said until then, and no finished answer.
     hint: Continue it with pi-subagents resume <session-1> PROMPT.
     [EOF]
     ");
