@@ -1,6 +1,7 @@
 /** Answers the requests of the host with pi's API. */
 
 import { lineList } from "./draw.ts";
+import { RESULT } from "./entries.ts";
 import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
 import type { Place, Session } from "./place.ts";
@@ -20,7 +21,10 @@ export async function answer(host: Host, method: string, params: Json): Promise<
   const { session } = host.place;
   if (method.startsWith("ui/")) return answerDialog(host.place, method, params);
   if (method === "entry/append") {
-    if (isMeantFor(session, params)) append(session, params);
+    if (isMeantFor(session, params)) {
+      append(session, params);
+      if (params.customType === RESULT) host.place.offerResults?.();
+    }
     return {};
   }
   if (method === "message/send") {

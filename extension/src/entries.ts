@@ -13,6 +13,9 @@ const BACKGROUND_END = "pi-subagents:bg-done";
 /** What a command has printed: kept to be drawn again, of no use to the host. */
 export const SHOWN = "pi-subagents:shown";
 
+/** A run has left something that can be merged. */
+export const RESULT = "pi-subagents:result";
+
 interface OurEntry {
   customType: string;
   data: unknown;

@@ -19,6 +19,8 @@ export interface ToolEntry {
   parameters: Json;
   /** Whether it is there only while pi has models, whose names its `model` takes. */
   models?: boolean;
+  /** Whether it is there only once a run of the session has left something to merge. */
+  results?: boolean;
 }
 
 export interface CommandEntry {

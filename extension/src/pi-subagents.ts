@@ -28,6 +28,7 @@ const PLACE = Symbol.for("pi-subagents.host");
 const SHOWN = "pi-subagents:shown";
 const RUNS = ["pi-subagents:bg-run", "pi-subagents:run"];
 const BACKGROUND_END = "pi-subagents:bg-done";
+const RESULT = "pi-subagents:result";
 
 /** How long after pi's start we look for the program, in milliseconds. */
 const LOOK_AFTER = 1_000;
@@ -47,12 +48,17 @@ export default function register(pi: ExtensionAPI): void {
   // A reload may have brought new ones.
   place.views = undefined;
   for (const tool of manifest.tools) {
-    if (tool.models !== true) registerTool(pi, place, tool);
+    if (isThereAtOnce(tool)) registerTool(pi, place, tool);
   }
   for (const command of manifest.commands) registerCommand(pi, place, command);
   pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
   pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
   followSession(pi, place, manifest);
+}
+
+/** Other tools wait for models, or for something to merge. */
+function isThereAtOnce({ models, results }: ToolEntry): boolean {
+  return models !== true && results !== true;
 }
 
 let reading: Promise<unknown> | undefined;
@@ -76,7 +82,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, widgetRows: 0, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
+  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, offerResults: undefined, hasResults: false, widgetRows: 0, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
   return places[PLACE];
 }
 
@@ -152,6 +158,16 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   // Pi draws the calls of a session before it emits `session_start`.
   registerWith(place.models);
 
+  let areOffered = false;
+  const offerResults = () => {
+    place.hasResults = true;
+    if (areOffered) return;
+    areOffered = true;
+    for (const tool of tools.filter(({ results }) => results === true)) registerTool(pi, place, tool);
+  };
+  // A reload draws the calls of the session with the tools that are there before it.
+  if (place.hasResults) offerResults();
+
   let telling: Promise<void> | undefined;
   const tellChoices = async (cwd: string) => {
     const { readChoices } = await choices();
@@ -160,7 +176,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     if (news.length === 0 || place.session?.pi !== pi) return;
     place.choices = told;
     for (const tool of news) {
-      if (tool.models !== true) registerTool(pi, place, tool);
+      if (isThereAtOnce(tool)) registerTool(pi, place, tool);
     }
     known = "";
     registerWith(place.models);
@@ -169,6 +185,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
     place.widgetRows = 0;
+    place.offerResults = offerResults;
     const found = toolsOfOthers(pi, needModels);
     if (found.length > 0) (await others()).leave(place, found);
     registerForModels(ctx);
@@ -177,6 +194,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     const replaced = found.filter(({ name }) => !stay.has(name));
     if (replaced.length > 0) (await others()).tell(place, ctx, replaced);
     const entries = ctx.sessionManager.getEntries();
+    if (entries.some((entry) => entry.type === "custom" && entry.customType === RESULT)) offerResults();
     // The first entries of a new session are pi's settings, which nobody draws.
     const isDrawn = entries.some(({ type }) => DRAWN.includes(type));
     if (ctx.mode === "tui" && isDrawn) await readViews(place);
@@ -196,6 +214,9 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   });
   pi.on("session_shutdown", async ({ reason }) => {
     if (place.session?.pi !== pi) return;
+    // Another session has to have a result of its own.
+    if (reason !== "reload") place.hasResults = false;
+    place.offerResults = undefined;
     if (place.host) await (await life()).end(place.host, place.session, reason);
     place.session = undefined;
   });

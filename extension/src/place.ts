@@ -13,6 +13,10 @@ export interface Place {
   protocol: number;
   /** How tools are drawn, once it was needed. */
   views: typeof import("./views.ts") | undefined;
+  /** Registers the tools for results, once there is one. */
+  offerResults: (() => void) | undefined;
+  /** Whether the session has a result, as far as a reload has to know it. */
+  hasResults: boolean;
   /** How many rows our lines above pi's editor take. */
   widgetRows: number;
   /** The models that pi had when it was last looked. */

@@ -39,7 +39,7 @@ interface DrawnCall {
 
 /** What a call is about. While it is still being written, anything may be missing. */
 function callWords(args: unknown): string[] {
-  const { tasks, profile, preset, agent, sessionId, runId } = (args ?? {}) as Json;
+  const { tasks, profile, preset, agent, sessionId, runId, runs, check, commit } = (args ?? {}) as Json;
   const count = list(tasks).length;
   return [
     Array.isArray(tasks) ? `${count} sub-agent${count === 1 ? "" : "s"}` : "",
@@ -48,6 +48,9 @@ function callWords(args: unknown): string[] {
     word(preset ?? agent),
     word(sessionId),
     word(runId),
+    ...(Array.isArray(runs) ? runs.map(word) : []),
+    check === true ? "(check)" : "",
+    commit === true ? "(as commits)" : "",
   ].filter(Boolean);
 }
 
@@ -79,6 +82,7 @@ export function drawResult(result: { content: unknown; details: unknown }, look:
   if (look.isError) {
     return component((width) => lines.flatMap((line) => wrap(theme.fg("error", line), width)));
   }
+  if (details.check || details.merge) return drawMerge(lines, theme);
   const limit = typeof details.maxLines === "number" && !look.expanded ? details.maxLines : undefined;
   return drawText(lines, limit, theme);
 }
@@ -88,6 +92,17 @@ export interface Look {
   isError: boolean;
   /** How many rows it may take while it is not expanded. */
   room: (width: number) => number;
+}
+
+/** Draws what was merged, or what fits. A table keeps its rows; sentences are wrapped. */
+function drawMerge(lines: string[], theme: Theme): Component {
+  const drawn = (line: string, width: number) => {
+    if (line.startsWith("✓ ")) return wrap(theme.fg("success", line), width);
+    if (line.startsWith("✗ ")) return wrap(theme.fg("error", line), width);
+    const painted = theme.fg("toolOutput", line);
+    return line.includes("  ") ? [cut(painted, width)] : wrap(painted, width);
+  };
+  return component((width) => lines.flatMap((line) => drawn(line, width)));
 }
 
 /** Draws the first lines of a text, or all of it without a limit. */

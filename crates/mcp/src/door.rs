@@ -11,9 +11,9 @@ use rmcp::model::{
     InputRequiredResult, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
-    ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -21,17 +21,19 @@ use tokio_util::sync::CancellationToken;
 use crate::asking::Asker;
 use crate::calls::Calls;
 use crate::listing::{answered, listed, listed_resource, listed_template};
+use crate::offering::{Offering, tell_changed, told_unasked};
 use crate::progress::Teller;
 use crate::tasks::{BegunTask, Tasks};
 use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
 
 /// The methods that are served. If the library cannot read a request of such a method, its params
 /// are wrong.
-const SERVED: [&str; 11] = [
+const SERVED: [&str; 12] = [
     "initialize",
     "server/discover",
     "ping",
     "tools/list",
+    "subscriptions/listen",
     "tools/call",
     "resources/list",
     "resources/templates/list",
@@ -46,6 +48,8 @@ pub(crate) struct Door {
     tools: Arc<dyn Tools>,
     /// The tools as they are listed, each with its effect: schemas are not made for every call.
     listed: Vec<(Tool, ToolEffect)>,
+    offering: Arc<Offering>,
+    names: Arc<[String]>,
     introduction: Introduction,
     calls: Calls,
     tasks: Tasks,
@@ -70,8 +74,14 @@ impl Door {
             let effect = tool.effect;
             (listed(tool), effect)
         };
+        let listed: Vec<_> = tools.list().into_iter().map(with_effect).collect();
+        let names: Arc<[String]> = listed.iter().map(|(tool, _)| tool.name.to_string()).collect();
+        let offering = Offering::new(0);
+        offering.look(&names, &*tools);
         Self {
-            listed: tools.list().into_iter().map(with_effect).collect(),
+            listed,
+            offering: Arc::new(offering),
+            names,
             tools,
             introduction,
             calls,
@@ -85,7 +95,8 @@ impl Door {
     /// Returns the effect of a tool, or the error that the protocol has for a tool that is not
     /// listed.
     fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
-        let found = self.listed.iter().find(|(tool, _)| tool.name == name);
+        let mut offered = self.listed.iter().filter(|(tool, _)| self.tools.is_offered(&tool.name));
+        let found = offered.find(|(tool, _)| tool.name == name);
         found.map(|(_, effect)| *effect).ok_or_else(|| {
             let reason = self.tools.why_not_listed();
             let message = reason.unwrap_or_else(|| format!("There is no tool {name}."));
@@ -157,6 +168,9 @@ impl Door {
             }
         };
         let (answer, ()) = tokio::join!(call, told);
+        if self.offering.look(&self.names, &*self.tools) {
+            tell_changed(told_unasked(&context)).await;
+        }
         answered(answer).into()
     }
 
@@ -167,6 +181,7 @@ impl Door {
         roots: Vec<PathBuf>,
         begun: BegunTask,
     ) -> CallToolResponse {
+        let (offering, names) = (Arc::clone(&self.offering), Arc::clone(&self.names));
         let seed = CreateTaskResult::new(begun.task.clone());
         let tools = Arc::clone(&self.tools);
         let under_way = self.calls.begin();
@@ -182,6 +197,8 @@ impl Door {
         // Its `under_way` keeps the server here until it has ended.
         tokio::spawn(async move {
             let answer = tools.call(call).await;
+            // A client that knows tasks has subscribed to changes, if it wants to know.
+            offering.look(&names, &*tools);
             drop(tools);
             begun.end(answer);
             drop(under_way);
@@ -200,6 +217,7 @@ impl ServerHandler for Door {
         } = &self.introduction;
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_tool_list_changed()
             .enable_resources()
             .enable_tasks()
             .build();
@@ -213,8 +231,22 @@ impl ServerHandler for Door {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.listed.iter().map(|(tool, _)| tool.clone()).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+        let tools = self.listed.iter().map(|(tool, _)| tool);
+        let offered = tools.filter(|tool| self.tools.is_offered(&tool.name));
+        Ok(ListToolsResult::with_all_items(offered.cloned().collect()))
+    }
+
+    /// Accepts subscriptions to the list of tools; nothing else of ours changes by itself.
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.offering.tell(subscription, self.input_ended.clone()).await;
+        Ok(())
     }
 
     async fn call_tool(

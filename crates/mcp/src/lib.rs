@@ -12,6 +12,7 @@ mod calls;
 mod door;
 mod http;
 mod listing;
+mod offering;
 mod progress;
 mod roots;
 mod serve;

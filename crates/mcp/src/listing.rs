@@ -52,6 +52,11 @@ fn annotations(effect: ToolEffect) -> ToolAnnotations {
             .destructive(true)
             .idempotent(false)
             .open_world(true),
+        ToolEffect::ChangesOnce => ToolAnnotations::new()
+            .read_only(false)
+            .destructive(true)
+            .idempotent(true)
+            .open_world(false),
     }
 }
 

@@ -12,8 +12,14 @@ use crate::progress::OnProgress;
 /// It is used as an object: generic code would compile the protocol's library again in the crate
 /// that implements it.
 pub trait Tools: Send + Sync + 'static {
-    /// Lists all tools; asked once.
+    /// Lists all tools, also those that are not offered yet; asked once.
     fn list(&self) -> Vec<ToolDescription>;
+
+    /// Returns whether a tool is offered now; asked for every list and after every call, so it must
+    /// not take long.
+    fn is_offered(&self, _tool: &str) -> bool {
+        true
+    }
 
     /// Explains why a tool is not listed, if there is more to say than that it does not exist.
     fn why_not_listed(&self) -> Option<String> {
@@ -120,6 +126,8 @@ pub enum ToolEffect {
     Changes,
     /// It may change anything, and may take long: a client that knows tasks gets one.
     ChangesForLong,
+    /// It changes files of this machine, and a second call changes nothing more.
+    ChangesOnce,
 }
 
 /// A question to a person, with the answers it can have.

@@ -38,11 +38,11 @@ pub(crate) use arguments::CallError;
 pub(crate) use call::{Call, ReadyCall};
 pub(crate) use choices::choices_of;
 pub(crate) use resolve::model_place;
-pub(crate) use tool::{Effect, Tool};
+pub(crate) use tool::{Effect, Offered, Tool};
 pub(crate) use unknown_fields::check_fields;
 pub(crate) use window_record::{Seen, WindowRecord};
 
-use self::families::{background, delegation, runs, subagent};
+use self::families::{background, delegation, merging, runs, subagent};
 
 /// Returns the tools of the MCP door: all of them, and the one for clients that have no other way
 /// to look after runs.
@@ -52,10 +52,13 @@ pub(crate) fn mcp_tools() -> Vec<Tool> {
 
 /// Returns the tools that every door has, family by family.
 pub(crate) fn tools() -> Vec<Tool> {
-    [delegation::tools(), subagent::tools(), background::tools()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let families = [
+        delegation::tools(),
+        subagent::tools(),
+        background::tools(),
+        merging::tools(),
+    ];
+    families.into_iter().flatten().collect()
 }
 
 /// Returns whether calls of a tool use definitions, so that they depend on whether the project is

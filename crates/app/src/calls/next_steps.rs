@@ -25,6 +25,14 @@ impl Door {
         }
     }
 
+    /// Says how to merge what a run has left in its worktree.
+    pub(crate) fn how_to_merge(self, run: &str) -> String {
+        match self {
+            Self::CommandLine => format!("pi-subagents merge {run}"),
+            Self::Pi | Self::Mcp => format!("merge_subagents with runs [\"{run}\"]"),
+        }
+    }
+
     /// Says where ids of runs and sessions are found.
     pub(crate) fn how_to_list(self) -> &'static str {
         match self {

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use tracing::{debug, info};
 
 use crate::calls::caller::Caller;
-use crate::calls::families::{background, delegation, runs, subagent};
+use crate::calls::families::{background, delegation, merging, runs, subagent};
 use crate::calls::fleet::Departure;
 use crate::calls::followed::Followed;
 use crate::calls::owner::Owner;
@@ -180,6 +180,7 @@ impl CallService {
                 let read = background::background_agent_status;
                 self.read(read, arguments, caller).await
             }
+            merging::MERGE => self.read(merging::merge_subagents, arguments, caller).await,
             delegation::OUTPUT => self.read(delegation::output, arguments, caller).await,
             delegation::SESSION => self.read(delegation::session, arguments, caller).await,
             delegation::PROFILES => self.read(delegation::profiles, arguments, caller).await,
@@ -209,7 +210,7 @@ impl CallService {
         Ok(ready.run(self, watch).await.to_tool_answer())
     }
 
-    /// Calls a tool that only reads.
+    /// Calls a tool that starts no run.
     async fn read(
         self: &Arc<Self>,
         tool: fn(&Self, &Value, &Caller) -> Result<ToolAnswer, CommandError>,

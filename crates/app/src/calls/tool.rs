@@ -10,6 +10,7 @@ pub(crate) struct Tool {
     pub(crate) label: &'static str,
     pub(crate) description: &'static str,
     pub(crate) effect: Effect,
+    pub(crate) offered: Offered,
     /// Whether a call of it uses definitions, so that it depends on whether the project is trusted.
     pub(crate) uses_definitions: bool,
     /// Whether pi offers it only while it has models, and lets the caller choose among them.
@@ -30,6 +31,16 @@ pub(crate) enum Effect {
     Starts,
     /// Starts runs and waits until they are over.
     Runs,
+    /// Brings what is there into the caller's files; a second call brings nothing more.
+    Merges,
+}
+
+/// When a tool is offered: each one costs a model words in every conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offered {
+    Always,
+    /// Once a run of the caller has left something in a worktree of its own.
+    WithResults,
 }
 
 /// Returns the schema of a tool's arguments, whole in itself: not every client follows references.

@@ -9,7 +9,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_delegation::{RunId, RunSummary, SessionId, Task, Timestamp};
@@ -64,6 +64,13 @@ impl SessionRuns {
         // Outside of the lock: this reads the disk.
         runs.iter_mut().for_each(SessionRun::read_again);
         runs
+    }
+
+    /// Returns the ids of all runs.
+    pub(crate) fn ids(&self) -> HashSet<RunId> {
+        let state = self.lock();
+        let ids = state.runs.iter().map(|run| run.run_id().clone());
+        ids.collect()
     }
 
     /// Returns the background runs, in the order they were accepted.

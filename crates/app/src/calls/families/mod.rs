@@ -2,5 +2,6 @@
 
 pub(crate) mod background;
 pub(crate) mod delegation;
+pub(crate) mod merging;
 pub(crate) mod runs;
 pub(crate) mod subagent;

@@ -22,7 +22,7 @@ use super::patience::patience;
 use super::resources;
 use crate::calls::caller::Caller;
 use crate::calls::detached::Order;
-use crate::calls::families::{background, delegation, subagent};
+use crate::calls::families::{background, delegation, merging, subagent};
 use crate::calls::progress::OnCallProgress;
 use crate::calls::service::{CallService, ToolAnswer, ToolCall};
 use crate::calls::trust_question::{TrustQuestion, remember};
@@ -46,6 +46,8 @@ pub(super) struct ServedTools {
     options: Options,
     /// Whether an answer has mentioned that this directory is no project.
     is_noted: AtomicBool,
+    /// Whether a run of the client has left something that can be merged.
+    has_results: AtomicBool,
     /// Becomes true when this server is to end.
     leaving: watch::Sender<bool>,
 }
@@ -67,6 +69,7 @@ impl ServedTools {
             unkept: Mutex::default(),
             options,
             is_noted: AtomicBool::new(false),
+            has_results: AtomicBool::new(false),
             leaving: watch::Sender::new(false),
         }
     }
@@ -137,6 +140,18 @@ impl ServedTools {
         (!was_noted).then_some(note)
     }
 
+    /// Looks for results of the client's runs, until there is one.
+    async fn look_for_results(&self, caller: &Caller) {
+        if self.has_results.load(Ordering::Relaxed) {
+            return;
+        }
+        let look =
+            |service: &CallService, caller: &Caller| Ok(merging::has_results(service, caller));
+        let found = self.service.beside(caller, look).await;
+        // What could not be looked at is looked at after the next call.
+        self.has_results.store(found.unwrap_or(false), Ordering::Relaxed);
+    }
+
     /// Returns the caller, in the directory that their client works in. Many clients start us in a
     /// directory that means nothing. Where we are inside a directory of the client, ours is the more
     /// exact one.
@@ -195,11 +210,18 @@ impl ServedTools {
 impl Tools for ServedTools {
     fn list(&self) -> Vec<ToolDescription> {
         let catalogue = self.service.configuration(&self.caller).catalogue;
+        // A client may have been restarted since its runs have ended.
+        let has_results = merging::has_results(&self.service, &self.caller);
+        self.has_results.store(has_results, Ordering::Relaxed);
         let described = |tool: Tool| {
             let choices = choices_of(&tool, &catalogue);
             description(tool, choices.as_deref())
         };
         mcp_tools().into_iter().map(described).collect()
+    }
+
+    fn is_offered(&self, tool: &str) -> bool {
+        tool != merging::MERGE || self.has_results.load(Ordering::Relaxed)
     }
 
     fn question<'a>(
@@ -264,6 +286,7 @@ impl Tools for ServedTools {
             ]
             .contains(&&*call.tool);
             let answered = self.answer(call, &caller).await;
+            self.look_for_results(&caller).await;
             let (text, details, is_error) = match answered {
                 Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
                 Err(error) => (error.to_answer(), None, true),
@@ -297,6 +320,7 @@ fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
             Effect::Reads => ToolEffect::Reads,
             Effect::Starts => ToolEffect::Changes,
             Effect::Runs => ToolEffect::ChangesForLong,
+            Effect::Merges => ToolEffect::ChangesOnce,
         },
     }
 }

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::calls::families::background::notice;
 use crate::calls::service::BackgroundRuns;
+use crate::doors::pi::results::note_result;
 use crate::doors::pi::{HostLink, Level, background_widget};
 use crate::runs::counts::Counts;
 use crate::runs::entries::{
@@ -19,6 +20,7 @@ use crate::runs::follow::Follower;
 use crate::runs::owned::close_abandoned;
 use crate::runs::row::RunRow;
 use crate::runs::session_runs::SessionRuns;
+use crate::runs::workspace::settle;
 
 /// Follows the background runs of the pi we belong to. Clones share it.
 #[derive(Clone)]
@@ -170,8 +172,16 @@ impl Shared {
             // Ending what is left takes a while; if it panics, the run is as it is.
             _ = tokio::task::spawn_blocking(move || close_abandoned(&shared.store)).await;
         }
-        match RecordedRun::read(&directory) {
-            Ok(run) if run.end.is_some() => RunRow::of_record(&run).shortened().without_owner(),
+        let run = row.run_id.clone();
+        let read = move || {
+            // Its owner does the same; whoever is first keeps what the run has left.
+            settle(directory.path(), &run);
+            RecordedRun::read(&directory)
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok(Ok(run)) if run.end.is_some() => {
+                RunRow::of_record(&run).shortened().without_owner()
+            }
             Ok(_) | Err(_) => row.without_record(Timestamp::now()),
         }
     }
@@ -184,6 +194,8 @@ impl Shared {
             return false;
         }
         self.keep(session, UPDATE_ENTRY, &RunUpdate::of(row));
+        let run = row.run_id.as_str();
+        note_result(&self.link, session, run, row.workspace.as_ref());
         if self.show_counts().under_way() == 0 {
             // At once: the notice of the end comes next.
             self.drop_widget(&state);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::calls::Call;
 use super::link::HostLink;
 use super::record::SessionRecord;
+use super::results::note_results;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use crate::calls::caller::Caller;
@@ -41,7 +42,8 @@ impl Execution {
         if self.call.look.columns().is_none() {
             self.call.look.set_columns(self.told.columns);
         }
-        let (link, call_id) = (self.link, self.call.id.clone());
+        let (link, call_id) = (self.link.clone(), self.call.id.clone());
+        let pi_session = self.link.session_id();
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
             follow: Follow::Windows(WindowFollower {
@@ -60,6 +62,7 @@ impl Execution {
         };
         let answered = self.service.call(call, watch).await;
         let answer = answered.map_err(|error| failed(&error))?;
+        note_results(&self.link, &pi_session, &answer.details);
         let mut result = answer.json();
         if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
             fields.insert("usage".to_owned(), wire::usage_json(usage));

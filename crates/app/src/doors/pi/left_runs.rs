@@ -12,9 +12,11 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use super::link::{HostLink, Level};
+use super::results::note_result;
 use crate::runs::entries::{BegunRun, ENTRY_TYPE, Entry, EntryMessages};
 use crate::runs::owned::is_alive;
 use crate::runs::session_runs::{SessionRuns, StartedSession};
+use crate::runs::workspace::{Workspace, settle};
 
 /// How long the host of the killed pi may take to end its runs.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -53,13 +55,15 @@ impl LeftRuns {
     pub(super) async fn tell(self, session_runs: Arc<SessionRuns>, link: HostLink) {
         let mut told = Vec::new();
         for (run, directory) in self.runs {
-            let Some(entry) = entry_of(directory).await else {
+            let Some(entry) = entry_of(directory.clone()).await else {
                 continue;
             };
             told.push(format!("{}: {}", entry.name(), entry.outcome()));
             let data = entry.to_json();
             session_runs.ended(&run, &Arc::new(entry));
             link.append_entry(&self.pi_session, ENTRY_TYPE, &data);
+            let workspace = settled(directory, run.clone()).await;
+            note_result(&link, &self.pi_session, run.as_str(), workspace.as_ref());
         }
         if !told.is_empty() {
             let message = format!(
@@ -69,6 +73,12 @@ impl LeftRuns {
             link.notify(&message, Level::Warning);
         }
     }
+}
+
+/// Keeps what a run has left in its worktree, if it has one.
+async fn settled(directory: RunDir, run: RunId) -> Option<Workspace> {
+    let settled = spawn_blocking(move || settle(directory.path(), &run));
+    settled.await.ok()?
 }
 
 /// Returns whether a run is one of this process, which will report its end itself.

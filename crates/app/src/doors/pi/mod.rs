@@ -18,6 +18,7 @@ mod execution;
 mod left_runs;
 mod link;
 mod record;
+mod results;
 mod serve;
 mod trust;
 mod wire;

@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use super::name_of;
 use crate::error::CommandError;
 use crate::runs::results::{RunResult, failed};
-use crate::runs::workspace::matrix_table;
+use crate::runs::workspace::{matrix_table, place};
+
+/// At most so many conflicts of two runs are named in a line.
+const MOST_NAMED: usize = 20;
 
 /// Some results, compared with a checkout and with each other.
 pub(crate) struct Fit<'a> {
@@ -37,6 +40,21 @@ impl<'a> Fit<'a> {
         matrix_table(&names, &self.matrix)
     }
 
+    /// Names all conflicts, a line for each run and the checkout, and for each pair of runs.
+    pub(crate) fn conflict_lines(&self) -> Vec<String> {
+        let names: Vec<String> = self.results.iter().map(|one| name_of(&one.run)).collect();
+        let mut lines = Vec::new();
+        for (row, name) in names.iter().enumerate() {
+            let with_checkout = &self.matrix.checkout[row];
+            lines.extend(conflict_line(name, "this checkout", with_checkout));
+            let others = names.iter().enumerate().skip(row + 1);
+            lines.extend(others.filter_map(|(column, other)| {
+                conflict_line(name, other, &self.matrix.pairs[row][column])
+            }));
+        }
+        lines
+    }
+
     /// Describes the same for programs.
     pub(crate) fn to_json(&self) -> Value {
         let numbered = self.results.iter().enumerate();
@@ -61,6 +79,19 @@ impl<'a> Fit<'a> {
             "others": others.collect::<Vec<_>>(),
         })
     }
+}
+
+/// Names the conflicts of a run with something else; `None` if there are none.
+fn conflict_line(name: &str, other: &str, conflicts: &[Conflict]) -> Option<String> {
+    if conflicts.is_empty() {
+        return None;
+    }
+    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(place).collect();
+    let more = match conflicts.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("✗ {name} and {other}: {}{more}", named.join(", ")))
 }
 
 /// Describes conflicts for programs.

@@ -10,18 +10,25 @@ impl Workspace {
         format!("worktree: {}", self.words(id))
     }
 
+    /// Says it to somebody who has another way to merge it.
+    pub(crate) fn line_with(&self, how_to_merge: &str) -> String {
+        format!("worktree: {}", self.words_with(how_to_merge))
+    }
+
     /// Says the same without naming what it is about.
     pub(crate) fn words(&self, id: &str) -> String {
+        self.words_with(&format!("pi-subagents merge {id}"))
+    }
+
+    /// Says the same to somebody who has another way to merge it.
+    pub(crate) fn words_with(&self, how_to_merge: &str) -> String {
         match self.state {
             WorkspaceState::Planned | WorkspaceState::Ready => {
                 format!("{} on the branch {}", self.path.display(), self.branch)
             }
             WorkspaceState::Unchanged => "nothing was changed".to_owned(),
             WorkspaceState::Captured => {
-                format!(
-                    "{}; not merged (pi-subagents merge {id})",
-                    self.result_words()
-                )
+                format!("{}; not merged ({how_to_merge})", self.result_words())
             }
             WorkspaceState::Uncaptured => {
                 format!("what it left is only in {}", self.path.display())

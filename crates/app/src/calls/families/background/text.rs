@@ -81,6 +81,7 @@ pub(crate) fn row(row: &RunRow, shown: Shown) -> String {
         labelled("  model", model),
         labelled("  record", record(row)),
         labelled("  go on with it", resume),
+        labelled("  worktree", worktree(row)),
     ];
     if row.is_over() && row.artifacts.is_some() {
         lines.push(match (&row.end.output, shown) {
@@ -104,6 +105,7 @@ pub(crate) fn notice(row: &RunRow) -> (String, String) {
     if row.status != Status::Completed {
         lines.push(format!("Go on with it: {}", go_on(row)));
     }
+    lines.extend(worktree(row).map(|words| format!("Worktree: {words}")));
     let output = row.end.output.as_deref().map(str::trim_end);
     lines.extend(output.map(|output| format!("\n{output}")));
     let brief = format!(
@@ -112,6 +114,12 @@ pub(crate) fn notice(row: &RunRow) -> (String, String) {
         row.status.as_str()
     );
     (lines.join("\n"), brief)
+}
+
+/// Says what waits in the worktree of a run that is over.
+fn worktree(row: &RunRow) -> Option<String> {
+    let worktree = row.workspace.as_ref().filter(|_| row.is_over())?;
+    Some(worktree.words_with(&Door::Pi.how_to_merge(row.run_id.as_str())))
 }
 
 /// Says how a model goes on with a run: whoever reads these texts calls tools.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::calls::arguments;
 use crate::calls::families::subagent::task_parameters;
-use crate::calls::tool::{Effect, Tool, parameters};
+use crate::calls::tool::{Effect, Offered, Tool, parameters};
 
 pub(crate) const BACKGROUND: &str = "background_agent";
 pub(crate) const STATUS: &str = "background_agent_status";
@@ -28,6 +28,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: BACKGROUND,
             label: "Background agent",
             effect: Effect::Starts,
+            offered: Offered::Always,
             uses_definitions: true,
             needs_models: true,
             snippet: "Start a named sub-agent that works on its own while you go on",
@@ -42,6 +43,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: STATUS,
             label: "Background agents",
             effect: Effect::Reads,
+            offered: Offered::Always,
             uses_definitions: false,
             needs_models: true,
             snippet: "See what the background agents do, or read the result of one",

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::schema::DelegateArguments;
 use crate::calls::arguments;
-use crate::calls::tool::{Effect, Tool, parameters};
+use crate::calls::tool::{Effect, Offered, Tool, parameters};
 
 pub(crate) const DELEGATE: &str = "delegate_to_subagents";
 pub(crate) const OUTPUT: &str = "get_subagent_output";
@@ -33,6 +33,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: DELEGATE,
             label: "Delegate",
             effect: Effect::Runs,
+            offered: Offered::Always,
             uses_definitions: true,
             needs_models: false,
             snippet: "Run tasks in parallel in isolated sub-agents",
@@ -47,6 +48,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: OUTPUT,
             label: "Sub-agent output",
             effect: Effect::Reads,
+            offered: Offered::Always,
             uses_definitions: false,
             needs_models: false,
             snippet: "Read the final answer of a sub-agent session",
@@ -58,6 +60,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: SESSION,
             label: "Sub-agent session",
             effect: Effect::Reads,
+            offered: Offered::Always,
             uses_definitions: false,
             needs_models: false,
             snippet: "Read everything a sub-agent said and did",
@@ -71,6 +74,7 @@ pub(crate) fn tools() -> Vec<Tool> {
             name: PROFILES,
             label: "Sub-agent profiles",
             effect: Effect::Reads,
+            offered: Offered::Always,
             uses_definitions: true,
             needs_models: false,
             snippet: "List the named sub-agents that can be used",

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::calls::arguments;
-use crate::calls::tool::{Effect, Tool, parameters};
+use crate::calls::tool::{Effect, Offered, Tool, parameters};
 
 pub(crate) const RUNS: &str = "subagent_runs";
 
@@ -37,6 +37,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         name: RUNS,
         label: "Sub-agent runs",
         effect: Effect::Starts,
+        offered: Offered::Always,
         uses_definitions: false,
         needs_models: false,
         snippet: "List sub-agents at work, wait for them, stop or steer them",

@@ -19,7 +19,8 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         }
         parts.push(block(task, run));
         let worktree = outcomes.worktree(task);
-        parts.extend(worktree.map(|worktree| worktree.line(task.run.as_str())));
+        let how = outcomes.door.how_to_merge(task.run.as_str());
+        parts.extend(worktree.map(|worktree| worktree.line_with(&how)));
         if is_cut(run) {
             let how = outcomes.door.how_to_read(task.session.as_str());
             parts.push(format!("! It said more; {how}"));

@@ -1,7 +1,7 @@
 //! The tools of the subagent family, as a caller's model sees them.
 
 use super::schema::subagent_parameters;
-use crate::calls::tool::{Effect, Tool};
+use crate::calls::tool::{Effect, Offered, Tool};
 
 pub(crate) const SUBAGENT: &str = "subagent";
 
@@ -11,6 +11,7 @@ pub(crate) fn tools() -> Vec<Tool> {
         name: SUBAGENT,
         label: "Sub-agent",
         effect: Effect::Runs,
+        offered: Offered::Always,
         uses_definitions: true,
         needs_models: true,
         snippet: "Hand a task to a named sub-agent, or several tasks to several at once",

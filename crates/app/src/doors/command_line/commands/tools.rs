@@ -7,7 +7,7 @@ use clap::Args;
 use pi_subagents_definitions::Catalogue;
 use serde_json::{Value, json};
 
-use crate::calls::{Tool, choices_of, mcp_tools, tools};
+use crate::calls::{Offered, Tool, choices_of, mcp_tools, tools};
 use crate::configuration::Configuration;
 use crate::doors::pi::{COMMANDS, PROTOCOL};
 use crate::error::CommandError;
@@ -87,6 +87,9 @@ fn to_json(tool: &Tool) -> Value {
     });
     if tool.needs_models {
         json["models"] = true.into();
+    }
+    if tool.offered == Offered::WithResults {
+        json["results"] = true.into();
     }
     json
 }

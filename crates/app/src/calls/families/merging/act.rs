@@ -1,0 +1,44 @@
+//! Carries out `merge_subagents`.
+
+use serde_json::{Value, json};
+
+use super::text;
+use super::tools::MergeCall;
+use super::waiting::results;
+use crate::calls::arguments;
+use crate::calls::caller::Caller;
+use crate::calls::service::{CallService, ToolAnswer};
+use crate::error::CommandError;
+use crate::runs::merging::{Fit, MergedAs, checkout_at, merge};
+
+/// Merges results into the checkout of the caller, or says what would fit.
+pub(crate) fn merge_subagents(
+    service: &CallService,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let call: MergeCall = arguments::read(arguments)?;
+    if call.check && call.commit {
+        let words = "check and commit cannot be asked for together: check changes nothing";
+        return Err(CommandError::usage(words));
+    }
+    let results = results(service, caller, &call.runs)?;
+    let checkout = checkout_at(&caller.places.cwd, &results)?;
+    if call.check {
+        let fit = Fit::of(&checkout, &results)?;
+        let details = json!({ "check": fit.to_json() });
+        return Ok(ToolAnswer::new(text::of_check(&fit), details));
+    }
+    let merged_as = if call.commit {
+        MergedAs::Commits
+    } else {
+        MergedAs::Changes
+    };
+    let patches: Vec<text::Patch> = results.iter().map(text::Patch::of).collect();
+    let report = merge(&checkout, results, merged_as)?;
+    let text = text::of_merge(&report, merged_as, &patches, checkout.top());
+    Ok(ToolAnswer {
+        is_refused: report.merged_count() == 0,
+        ..ToolAnswer::new(text, json!({ "merge": report.to_json() }))
+    })
+}

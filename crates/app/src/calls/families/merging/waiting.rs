@@ -1,0 +1,98 @@
+//! Which results a caller may merge: those of its own runs.
+
+use pi_subagents_sessions::{FindError, Found, IndexedRun, find};
+
+use super::tools::MERGE;
+use crate::calls::caller::Caller;
+use crate::calls::families::runs::of_client;
+use crate::calls::next_steps::Door;
+use crate::calls::service::CallService;
+use crate::error::CommandError;
+use crate::runs::ask_which::ask_which;
+use crate::runs::conversation::of_one_conversation;
+use crate::runs::owned::current_runs;
+use crate::runs::results::RunResult;
+use crate::runs::workspace::{Workspace, WorkspaceState};
+
+/// How many results are looked for if the caller names none; the newest count.
+const MOST: usize = 64;
+
+/// Returns whether a run of this caller worked in a worktree and left something there.
+pub(crate) fn has_results(service: &CallService, caller: &Caller) -> bool {
+    let runs = runs_of(service, caller).unwrap_or_default();
+    runs.iter().any(|run| !run.is_open() && has_worktree(run))
+}
+
+/// Returns the results that a caller names, or all of its results that wait.
+pub(super) fn results(
+    service: &CallService,
+    caller: &Caller,
+    words: &[String],
+) -> Result<Vec<RunResult>, CommandError> {
+    let runs = runs_of(service, caller)?;
+    if words.is_empty() {
+        return all_that_wait(&runs);
+    }
+    let results = words.iter().map(|word| {
+        let meant = meant(&runs, word, caller.door)?;
+        RunResult::of_latest(&meant)
+    });
+    results.collect()
+}
+
+/// Returns the runs of this caller, oldest first: those of its session inside pi, else those of its
+/// client.
+fn runs_of(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRun>, CommandError> {
+    let Some(session_runs) = &caller.session_runs else {
+        return of_client(service, caller);
+    };
+    let known = session_runs.ids();
+    let mut runs = current_runs(&service.owner.store)?;
+    runs.retain(|run| known.contains(&run.run));
+    Ok(runs)
+}
+
+fn has_worktree(run: &IndexedRun) -> bool {
+    Workspace::read(run.directory.path())
+        .is_some_and(|workspace| workspace.state != WorkspaceState::Unchanged)
+}
+
+/// Returns the results that wait, one of each session, in the order of their runs.
+fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<RunResult>, CommandError> {
+    let waits = |run: &&IndexedRun| {
+        let workspace = Workspace::read(run.directory.path());
+        !run.is_open() && workspace.is_some_and(|workspace| workspace.is_unmerged())
+    };
+    let newest = runs.iter().rev().filter(waits).take(MOST);
+    let mut results: Vec<RunResult> = Vec::new();
+    for run in newest {
+        if results.iter().any(|known| known.run.session == run.session) {
+            continue;
+        }
+        let session = runs.iter().filter(|other| other.session == run.session);
+        let session: Vec<IndexedRun> = session.cloned().collect();
+        results.push(RunResult::of_latest(&session)?);
+    }
+    if results.is_empty() {
+        return Err(CommandError::no_answer("no result waits to be merged"));
+    }
+    results.reverse();
+    Ok(results)
+}
+
+/// Returns the runs that a word stands for: an id, the beginning of one, or the name of a task, of
+/// which the newest counts.
+fn meant(runs: &[IndexedRun], word: &str, door: Door) -> Result<Vec<IndexedRun>, CommandError> {
+    let how = |run: &str| format!("{MERGE} with runs [\"{run}\"]");
+    match find(runs, word).map(Found::into_runs) {
+        Ok(found) => of_one_conversation(found, None).map_err(|error| ask_which(&error, how)),
+        Err(FindError::NotFound { .. }) => match runs.iter().rev().find(|run| run.name == word) {
+            Some(run) => Ok(vec![run.clone()]),
+            None => Err(CommandError::not_found(format!(
+                "there is no run, session or task \"{word}\" among those you have started"
+            ))
+            .hint(door.how_to_list())),
+        },
+        Err(error) => Err(ask_which(&error, how)),
+    }
+}
