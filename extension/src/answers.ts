@@ -7,6 +7,7 @@ import type { Json } from "./manifest.ts";
 import type { Place, Session } from "./place.ts";
 import { select } from "./select.ts";
 import { type Level, say, show, type View } from "./shown.ts";
+import { view } from "./view.ts";
 import { setWidget } from "./widget.ts";
 
 /** The key of our line in pi's footer. */
@@ -93,6 +94,10 @@ async function answerDialog(place: Place, method: string, params: Json): Promise
       return {};
     case "ui/show":
       show(pi, ctx, params as unknown as View);
+      return {};
+    case "ui/view":
+      if (ctx.mode === "tui") await view(ctx, { title, lines: lineList(params.lines) });
+      else show(pi, ctx, params as unknown as View);
       return {};
     case "ui/select":
       return { value: await select(ctx, title, params.options as string[], params.timeout as number | undefined) };

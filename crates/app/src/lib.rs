@@ -48,7 +48,8 @@ pub use pi_subagents_delegation::{
 };
 
 pub use crate::doors::library::{
-    Delegated, Outcome, Task, Team, TeamError, TeamErrorKind, TeamOptions,
+    ChangedFile, Clash, Conflict, Delegated, MergeCheck, MergeOutcome, Merged, Outcome, Task, Team,
+    TeamError, TeamErrorKind, TeamOptions, Workspace, WorkspaceState,
 };
 
 /// Runs the binary, from its arguments to its exit code.

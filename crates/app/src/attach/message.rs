@@ -3,9 +3,10 @@
 use crossterm::event::KeyEvent;
 use pi_subagents_delegation::{PartialMessage, RunEvent, RunId};
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_windows::Role;
+use pi_subagents_windows::{Line, Role};
 
 use super::list_row::Record;
+use super::results::Fitting;
 use super::starting::Wanted;
 
 /// Something that happened.
@@ -28,6 +29,10 @@ pub(crate) enum Message {
     Partial(RunId, PartialMessage),
     /// The answer of a run was read, as far as there is one.
     AnswerRead(RunId, AnswerUse, Option<String>),
+    /// The patch of a run was read, or there is a reason why not.
+    DiffRead(RunId, Result<Vec<Line>, String>),
+    /// A run was compared with its checkout, or there is a reason why not.
+    MergeChecked(RunId, Result<Fitting, String>),
     /// The definitions that a new run can have were read.
     DefinitionsRead(Vec<String>),
     /// A run was started from here.
@@ -75,6 +80,13 @@ pub(crate) enum Effect {
     Start(Wanted),
     ReadAnswer(IndexedRun, AnswerUse),
     ReadDefinitions,
+    ReadDiff(IndexedRun),
+    /// A run is to be compared with its checkout before it is merged.
+    CheckMerge(IndexedRun),
+    Merge(IndexedRun),
+    Discard(IndexedRun),
+    /// The web page is to be opened at this run.
+    OpenPage(IndexedRun),
     /// A text is to be put on the clipboard.
     Copy(String),
     /// The mouse is to be used here, or left to the terminal.

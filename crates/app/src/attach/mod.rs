@@ -19,6 +19,7 @@ mod opened;
 mod owners;
 mod page;
 mod reader;
+mod results;
 mod scope;
 mod screen;
 mod search;

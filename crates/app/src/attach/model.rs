@@ -59,8 +59,19 @@ pub(crate) enum Mode {
     /// The help is shown from this row on.
     Help(usize),
     Typing(Purpose, LineEditor),
-    /// Asks whether this run is really to be stopped.
-    Confirming(RunId),
+    /// Asks something before it is done.
+    Confirming(Question),
+}
+
+/// A question that is answered with yes or no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Whether this run is really to be stopped.
+    Stop(RunId),
+    /// Whether what this run has changed is to be merged.
+    Merge(RunId),
+    /// Whether what this run has changed is to be discarded.
+    Discard(RunId),
 }
 
 /// The purpose for which a line is typed.
@@ -147,6 +158,8 @@ impl Model {
                 self.notice = Some(notice);
                 effects.push(Effect::Look);
             }
+            Message::DiffRead(run, lines) => self.take_diff(&run, lines),
+            Message::MergeChecked(run, fitting) => self.take_fitting(run, fitting),
             Message::Finished(notice) => self.notice = Some(notice),
             Message::Tick => {}
         }

@@ -62,9 +62,10 @@ impl Opened {
             return false;
         };
         let facts = receipt_facts(&receipt, usize::MAX).into_iter();
-        let lines = facts.map(|(label, _, words)| format!("{label:10}{words}"));
-        let text = lines.collect::<Vec<_>>().join("\n");
-        self.show("receipt of ", &text);
+        let lines = facts.map(|(label, role, words)| {
+            Line::new(Role::Muted, &format!("{label:10}")).with(role, &words)
+        });
+        self.show_lines("receipt of ", lines.collect());
         true
     }
 
@@ -73,9 +74,18 @@ impl Opened {
         self.show("answer of ", text);
     }
 
+    /// Shows lines in place of what happened.
+    pub(crate) fn show_lines(&mut self, title: &'static str, lines: Vec<Line>) {
+        self.show_transcript(title, Transcript::of_lines(lines));
+    }
+
     fn show(&mut self, title: &'static str, text: &str) {
+        self.show_transcript(title, Transcript::of_text(text));
+    }
+
+    fn show_transcript(&mut self, title: &'static str, transcript: Transcript) {
         let sheet = Sheet {
-            transcript: Transcript::of_text(text),
+            transcript,
             place: Place::BEGINNING,
             ..Sheet::default()
         };

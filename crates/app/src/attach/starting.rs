@@ -38,4 +38,7 @@ pub(crate) trait Starter: Send + Sync {
 
     /// Starts a run, and ends when it has a process of its own.
     fn start(&self, wanted: Wanted) -> Beginning;
+
+    /// Opens the web page at a run; the page is served on when the screen is left.
+    fn open_page(&self, run: &IndexedRun) -> Result<(), CommandError>;
 }

@@ -2,13 +2,14 @@
 
 use pi_subagents_delegation::{PartialMessage, RunEvent, RunId};
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_windows::Role;
+use pi_subagents_windows::{Line, Role};
 
 use super::copying::{LONGEST_COPY, copied};
 use super::list_row::{ListRow, Record};
 use super::message::{AnswerUse, Effect, Notice, Subject};
-use super::model::{DEFAULT_DEFINITION, Focus, Model};
+use super::model::{DEFAULT_DEFINITION, Focus, Mode, Model, Question};
 use super::opened::Opened;
+use super::results::Fitting;
 
 impl Model {
     /// Takes the runs of the index, and tells which of those seen running are over.
@@ -118,6 +119,42 @@ impl Model {
                 self.notice = Some(copied(&format!("the answer of {name}")));
                 Some(Effect::Copy(text))
             }
+        }
+    }
+
+    pub(super) fn take_diff(&mut self, run: &RunId, lines: Result<Vec<Line>, String>) {
+        match lines {
+            Ok(lines) => {
+                if let Some(opened) = self.opened_of(run) {
+                    opened.show_lines("changes of ", lines);
+                }
+            }
+            Err(problem) => self.notice = Some(Notice::new(Role::Warning, problem)),
+        }
+    }
+
+    /// Shows what fits, and asks whether to merge if the run fits its checkout.
+    pub(super) fn take_fitting(&mut self, run: RunId, fitting: Result<Fitting, String>) {
+        let fitting = match fitting {
+            Ok(fitting) => fitting,
+            Err(problem) => {
+                self.notice = Some(Notice::new(Role::Warning, problem));
+                return;
+            }
+        };
+        // Another run was selected meanwhile, or somebody types.
+        if self.mode != Mode::Browsing || self.opened_of(&run).is_none() {
+            return;
+        }
+        if let Some(opened) = self.opened_of(&run) {
+            opened.show_lines("merge of ", fitting.page);
+        }
+        if fitting.fits {
+            self.notice = None;
+            self.mode = Mode::Confirming(Question::Merge(run));
+        } else {
+            let text = "It conflicts with its checkout, so nothing was merged.";
+            self.notice = Some(Notice::new(Role::Failed, text));
         }
     }
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
-use pi_subagents_workspaces::{Change, Pins, Repository, WorkspaceError};
+use pi_subagents_windows::{Line, Role};
+use pi_subagents_workspaces::{Change, Pins, Repository, WorkspaceError, patch};
 
 use crate::error::CommandError;
 use crate::runs::workspace::{Workspace, settle};
@@ -60,6 +61,23 @@ impl RunResult {
         }))
     }
 
+    /// Returns the patch of the run as a text.
+    pub(crate) fn patch_text(&self) -> Result<String, CommandError> {
+        let Change { base, result } = &self.change;
+        let found = patch(&self.repository, base, result).map_err(|error| failed(&error))?;
+        let Some(text) = found else {
+            let top = self.repository.top().display();
+            let hint = format!("Use pi-subagents diff --stat, or git diff {base} {result} in {top}.");
+            return Err(CommandError::failed("the patch has more than 20 MB").hint(hint));
+        };
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Returns the patch of the run in colours.
+    pub(crate) fn patch_lines(&self) -> Result<Vec<Line>, CommandError> {
+        Ok(self.patch_text()?.lines().map(painted).collect())
+    }
+
     /// Finds the other runs of the conversation that worked in the same worktree.
     fn with_earlier(mut self, runs: &[IndexedRun]) -> Self {
         let path = self
@@ -75,6 +93,22 @@ impl RunResult {
         self.earlier = earlier.collect();
         self
     }
+}
+
+/// Colours a line of a patch by its beginning.
+fn painted(line: &str) -> Line {
+    let role = if ["+++", "---", "diff "].iter().any(|begin| line.starts_with(begin)) {
+        Role::Strong
+    } else if line.starts_with('+') {
+        Role::Added
+    } else if line.starts_with('-') {
+        Role::Removed
+    } else if line.starts_with("@@") {
+        Role::Muted
+    } else {
+        Role::Plain
+    };
+    Line::new(role, line)
 }
 
 /// Returns the error of a command that git could not help with.

@@ -10,7 +10,7 @@ use super::Canvas;
 use crate::attach::line_editor::LineEditor;
 use crate::attach::list_row::ListRow;
 use crate::attach::message::Notice;
-use crate::attach::model::{Focus, Mode, Model};
+use crate::attach::model::{Focus, Mode, Model, Question};
 use crate::attach::opened::Opened;
 use crate::attach::scope::Scope;
 
@@ -39,12 +39,24 @@ fn edited(question: &str, editor: &LineEditor, area: Rect, canvas: &mut Canvas<'
 }
 
 fn said(model: &Model, columns: usize) -> Line {
-    if let Mode::Confirming(run) = &model.mode {
-        let row = model.list.row(run);
-        let name = row.map_or(run.as_str(), |row| &row.run.name);
-        let question = format!("Stop {name} and everything it started?");
-        let line = Line::new(Role::Warning, &question)
-            .with(Role::Plain, "  y stops it, any other key cancels");
+    if let Mode::Confirming(question) = &model.mode {
+        let row = model.list.row(question.run());
+        let name = row.map_or(question.run().as_str(), |row| &row.run.name);
+        let (words, keys) = match question {
+            Question::Stop(_) => (
+                format!("Stop {name} and everything it started?"),
+                "y stops it, any other key cancels",
+            ),
+            Question::Merge(_) => (
+                format!("Merge {name} as uncommitted changes?"),
+                "y merges it, any other key cancels",
+            ),
+            Question::Discard(_) => (
+                format!("Discard what {name} changed?"),
+                "y discards it, any other key cancels",
+            ),
+        };
+        let line = Line::new(Role::Warning, &words).with(Role::Plain, &format!("  {keys}"));
         return fit(&line, columns);
     }
     match &model.notice {
@@ -123,6 +135,12 @@ fn keys_of_run(row: &ListRow) -> Vec<(&'static str, &'static str)> {
             ("i", "receipt"),
         ]
     } else {
-        vec![("r", "resume"), ("o", "answer"), ("i", "receipt")]
+        vec![
+            ("r", "resume"),
+            ("o", "answer"),
+            ("i", "receipt"),
+            ("d", "changes"),
+            ("m", "merge"),
+        ]
     }
 }

@@ -72,7 +72,9 @@ impl Model {
                 self.draft = Some((purpose, editor));
                 self.notice = Some(Notice::new(Role::Muted, text));
             }
-            Mode::Confirming(_) => self.notice = Some(Notice::new(Role::Muted, super::GOES_ON)),
+            Mode::Confirming(question) => {
+                self.notice = Some(Notice::new(Role::Muted, question.left()));
+            }
             Mode::Typing(..) | Mode::Browsing | Mode::Help(_) => {}
         }
     }

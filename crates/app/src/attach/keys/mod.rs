@@ -7,14 +7,13 @@ pub(crate) mod table;
 mod window;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pi_subagents_delegation::RunId;
+use pi_subagents_sessions::IndexedRun;
 use pi_subagents_windows::Role;
 
 use super::copying::copied;
 use super::message::{AnswerUse, Effect, Notice};
-use super::model::{Focus, Leaving, Mode, Model, Purpose};
-
-/// The notice after a question that was not answered with yes.
-const GOES_ON: &str = "It goes on.";
+use super::model::{Focus, Leaving, Mode, Model, Purpose, Question};
 
 /// How many rows of the help a page key goes on.
 const HELP_PAGE: usize = 10;
@@ -68,6 +67,13 @@ impl Model {
                 self.show_receipt();
                 None
             }
+            KeyCode::Char('d') => self.show_changes(),
+            KeyCode::Char('m') => self.begin_merging(),
+            KeyCode::Char('D') => {
+                self.begin_discarding();
+                None
+            }
+            KeyCode::Char('w') => Some(Effect::OpenPage(self.selected_row()?.run.clone())),
             KeyCode::Char('s') => {
                 self.begin_steering();
                 None
@@ -85,7 +91,7 @@ impl Model {
                 let run = self.selected_row()?.run.clone();
                 Some(Effect::ReadAnswer(run, AnswerUse::Copy))
             }
-            KeyCode::Char('m') => Some(self.switch_mouse()),
+            KeyCode::Char('M') => Some(self.switch_mouse()),
             code => match self.focus {
                 Focus::List => self.press_in_list(code),
                 Focus::Window => self.press_in_window(code),
@@ -120,6 +126,40 @@ impl Model {
         }
     }
 
+    fn show_changes(&mut self) -> Option<Effect> {
+        let opened = self.opened.as_mut()?;
+        if opened.hide_answer() {
+            return None;
+        }
+        Some(Effect::ReadDiff(opened.run.clone()))
+    }
+
+    /// Has the run compared with its checkout; the question comes after that.
+    fn begin_merging(&mut self) -> Option<Effect> {
+        let run = self.finished_run("merge")?;
+        let text = format!("Comparing {} with its checkout...", run.name);
+        self.notice = Some(Notice::new(Role::Muted, text));
+        Some(Effect::CheckMerge(run))
+    }
+
+    fn begin_discarding(&mut self) {
+        if let Some(run) = self.finished_run("discard") {
+            self.mode = Mode::Confirming(Question::Discard(run.run));
+        }
+    }
+
+    /// Returns the selected run if it is over; says so if it is not.
+    fn finished_run(&mut self, verb: &str) -> Option<IndexedRun> {
+        let row = self.selected_row()?;
+        let run = row.run.clone();
+        if row.is_running() {
+            let text = format!("{} is still running; there is nothing to {verb} yet.", run.name);
+            self.notice = Some(Notice::new(Role::Warning, text));
+            return None;
+        }
+        Some(run)
+    }
+
     fn begin_steering(&mut self) {
         match self.selected_row().map(|row| (row.is_running(), &row.run)) {
             Some((true, run)) => self.begin_typing(Purpose::Steer(run.run.clone())),
@@ -147,7 +187,7 @@ impl Model {
 
     fn begin_stopping(&mut self) {
         match self.selected_row().map(|row| (row.is_running(), &row.run)) {
-            Some((true, run)) => self.mode = Mode::Confirming(run.run.clone()),
+            Some((true, run)) => self.mode = Mode::Confirming(Question::Stop(run.run.clone())),
             Some((false, run)) => {
                 let text = format!("{} is over.", run.name);
                 self.notice = Some(Notice::new(Role::Warning, text));
@@ -167,24 +207,61 @@ impl Model {
         let text = if self.uses_mouse {
             "The mouse scrolls, selects and opens here; with Shift it still marks text."
         } else {
-            "The terminal has the mouse, to mark and copy text; press m to use it here."
+            "The terminal has the mouse, to mark and copy text; press M to use it here."
         };
         self.notice = Some(Notice::new(Role::Muted, text));
         Effect::UseMouse(self.uses_mouse)
     }
 
     fn confirm(&mut self, code: KeyCode) -> Option<Effect> {
-        let Mode::Confirming(run) = std::mem::replace(&mut self.mode, Mode::Browsing) else {
+        let Mode::Confirming(question) = std::mem::replace(&mut self.mode, Mode::Browsing) else {
             return None;
         };
-        let run = self.list.row(&run)?.run.clone();
-        if !matches!(code, KeyCode::Char('y' | 'Y' | 'x')) {
-            self.notice = Some(Notice::new(Role::Muted, GOES_ON));
+        let run = self.list.row(question.run())?.run.clone();
+        if !question.is_yes(code) {
+            self.notice = Some(Notice::new(Role::Muted, question.left()));
             return None;
         }
-        let text = format!("Stopping {}...", run.name);
-        self.notice = Some(Notice::new(Role::Warning, text));
-        Some(Effect::Stop(run))
+        let (role, verb) = match question {
+            Question::Stop(_) => (Role::Warning, "Stopping"),
+            Question::Merge(_) => (Role::Muted, "Merging"),
+            Question::Discard(_) => (Role::Warning, "Discarding"),
+        };
+        self.notice = Some(Notice::new(role, format!("{verb} {}...", run.name)));
+        Some(match question {
+            Question::Stop(_) => Effect::Stop(run),
+            Question::Merge(_) => Effect::Merge(run),
+            Question::Discard(_) => Effect::Discard(run),
+        })
+    }
+}
+
+impl Question {
+    /// Returns the run that it is about.
+    pub(crate) fn run(&self) -> &RunId {
+        match self {
+            Self::Stop(run) | Self::Merge(run) | Self::Discard(run) => run,
+        }
+    }
+
+    /// Returns whether a key means yes: `y`, or the key that has asked.
+    fn is_yes(&self, code: KeyCode) -> bool {
+        let asked = match self {
+            Self::Stop(_) => 'x',
+            Self::Merge(_) => 'm',
+            // Shift is held for a while by those who mean something else.
+            Self::Discard(_) => 'y',
+        };
+        matches!(code, KeyCode::Char(key) if key == 'y' || key == 'Y' || key == asked)
+    }
+
+    /// Says what is so if the answer is no.
+    pub(super) fn left(&self) -> &'static str {
+        match self {
+            Self::Stop(_) => "It goes on.",
+            Self::Merge(_) => "Nothing was merged.",
+            Self::Discard(_) => "Nothing was discarded.",
+        }
     }
 }
 

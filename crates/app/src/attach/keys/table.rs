@@ -41,7 +41,7 @@ const fn both(keys: &'static str, does: &'static str) -> Key {
 }
 
 /// Every key and what it does, in the words of the help.
-pub(crate) const KEYS: [Key; 30] = [
+pub(crate) const KEYS: [Key; 34] = [
     list("↑ ↓, k j", "select the run above or below"),
     list("PgUp PgDn, g G", "go up or down a page, or to an end"),
     list("Enter", "open the run: its window gets the screen"),
@@ -73,6 +73,15 @@ pub(crate) const KEYS: [Key; 30] = [
     both("a", "show the runs of all projects, or of this one"),
     both("o", "read what the run answered, or go back"),
     both("i", "see what the run did: files, commands, tests"),
+    both("d", "see what the run changed, or go back"),
+    both(
+        "m",
+        "merge what the run changed in its worktree, after a look at what fits and a question",
+    ),
+    both(
+        "D",
+        "discard what the run changed in its worktree, after a question",
+    ),
     both(
         "s",
         "steer: send a message that it reads before its next turn",
@@ -83,7 +92,8 @@ pub(crate) const KEYS: [Key; 30] = [
     ),
     both("x", "stop the run, after a question"),
     both("y Y", "copy the id or the answer of the run"),
-    both("m", "use the mouse here, or leave it to the terminal"),
+    both("w", "open the web page at the run"),
+    both("M", "use the mouse here, or leave it to the terminal"),
     both("?", "show or hide this help"),
     both("Ctrl-Z", "pause; fg continues"),
     both("Ctrl-C", "leave; the runs continue"),

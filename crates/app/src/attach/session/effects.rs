@@ -10,6 +10,7 @@ use super::Session;
 use crate::attach::copying::copy_sequence;
 use crate::attach::message::{Effect, Message, Notice};
 use crate::attach::owners;
+use crate::attach::results;
 use crate::attach::screen::Screen;
 use crate::attach::starting::{Begun, Wanted};
 use crate::bell;
@@ -66,6 +67,35 @@ impl Session {
                 self.jobs
                     .spawn_blocking(move || Message::DefinitionsRead(starter.definitions()));
             }
+            Effect::ReadDiff(run) => {
+                let store = self.store.clone();
+                self.jobs.spawn_blocking(move || {
+                    let lines = results::diff(&store, &run);
+                    Message::DiffRead(run.run, lines.map_err(|error| error.to_answer()))
+                });
+            }
+            Effect::CheckMerge(run) => {
+                let store = self.store.clone();
+                self.jobs.spawn_blocking(move || {
+                    let fitting = results::check(&store, &run);
+                    Message::MergeChecked(run.run, fitting.map_err(|error| error.to_answer()))
+                });
+            }
+            Effect::Merge(run) => {
+                let store = self.store.clone();
+                self.jobs
+                    .spawn_blocking(move || finished(results::merge_one(&store, &run)));
+            }
+            Effect::Discard(run) => {
+                self.jobs
+                    .spawn_blocking(move || finished(results::discard_one(run)));
+            }
+            Effect::OpenPage(run) => {
+                let opened = self.starter.open_page(&run);
+                let words = "The page opens in your browser; pi-subagents web prints its address.";
+                let opened = opened.map(|()| Notice::new(Role::Success, words));
+                self.jobs.spawn(async { finished(opened) });
+            }
             Effect::Leave
             | Effect::Pause
             | Effect::Copy(_)
@@ -73,6 +103,12 @@ impl Session {
             | Effect::RunsEnded(_) => {}
         }
     }
+}
+
+/// Tells what came of a request.
+fn finished(outcome: Result<Notice, CommandError>) -> Message {
+    let failed = |error: CommandError| Notice::new(Role::Failed, error.to_answer());
+    Message::Finished(outcome.unwrap_or_else(failed))
 }
 
 fn name_of(wanted: &Wanted) -> String {

@@ -52,6 +52,15 @@ impl Transcript {
         transcript
     }
 
+    /// Makes a transcript of lines that are drawn as they are.
+    pub(crate) fn of_lines(lines: Vec<Line>) -> Self {
+        let mut transcript = Self::default();
+        for line in lines {
+            transcript.push(Entry::Remark(line));
+        }
+        transcript
+    }
+
     /// Adds what was read of the run's record.
     pub(crate) fn apply(&mut self, events: &[RunEvent]) {
         for event in events {

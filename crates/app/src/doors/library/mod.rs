@@ -1,10 +1,12 @@
 //! The library door: a team of sub-agents for a Rust program.
 
 mod failure;
+mod merging;
 mod options;
 mod outcome;
 mod task;
 mod tool_names;
+mod workspace;
 
 use std::num::NonZeroUsize;
 
@@ -12,10 +14,14 @@ use pi_subagents_definitions::Asker;
 use pi_subagents_delegation::{Definition, EventSink, RunId};
 
 pub use self::failure::{TeamError, TeamErrorKind};
+pub use self::merging::{Clash, MergeCheck};
 pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
 use self::tool_names::check_tools;
+pub use self::workspace::{
+    ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState,
+};
 use crate::calls::ReadyCall;
 use crate::calls::caller::{Caller, Overrides};
 use crate::calls::families::delegation::DelegateCall;

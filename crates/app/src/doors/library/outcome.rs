@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pi_subagents_delegation::{Ending, Receipt, RunId, RunSummary, SessionId, Status, Task, Usage};
 
+use super::workspace::Workspace;
 use crate::calls::Answer;
 
 /// What became of the tasks of one call.
@@ -53,6 +54,8 @@ pub struct Outcome {
     /// What was seen of it: calls, changed files, commands, tests. Nothing of a task that was
     /// refused.
     pub receipt: Option<Receipt>,
+    /// The worktree in which it worked, if it had one of its own.
+    pub workspace: Option<Workspace>,
     /// Where its record lies.
     pub directory: Option<PathBuf>,
 }
@@ -62,7 +65,7 @@ impl Delegated {
         let runs = answer.outcomes().iter();
         Self {
             outcomes: runs
-                .filter_map(|run| Some(Outcome::new(run.task.as_ref()?, run)))
+                .filter_map(|run| Some(Outcome::new(run.task.as_ref()?, run, answer)))
                 .collect(),
             warnings: answer.warnings().to_vec(),
         }
@@ -70,7 +73,7 @@ impl Delegated {
 }
 
 impl Outcome {
-    fn new(task: &Task, run: &RunSummary) -> Self {
+    fn new(task: &Task, run: &RunSummary, answer: &Answer) -> Self {
         Self {
             name: task.name.clone(),
             run: task.run.clone(),
@@ -80,6 +83,7 @@ impl Outcome {
             error: run.ending.as_ref().and_then(Ending::message),
             usage: run.usage,
             receipt: run.receipt(),
+            workspace: answer.worktree(task).map(Workspace::of),
             directory: task.directory.clone(),
         }
     }

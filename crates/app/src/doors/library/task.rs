@@ -69,7 +69,7 @@ impl Task {
     }
 
     /// Gives it a git worktree of its own, which begins with the uncommitted changes of its
-    /// directory. `pi-subagents merge` brings back what it changes there.
+    /// directory. [`Team::merge`](crate::Team::merge) brings back what it changes there.
     pub fn isolated(mut self) -> Self {
         self.isolation = Some(Isolation::Worktree);
         self

@@ -84,6 +84,14 @@ impl HostLink {
         self.connection.notify("ui/show", &params);
     }
 
+    /// Lets somebody read lines, which are not kept; returns when they have.
+    pub(crate) async fn view(&self, title: &str, lines: &[Line]) {
+        let lines: Vec<Value> = lines.iter().map(spans_json).collect();
+        let params = json!({"title": title, "lines": lines});
+        // It is over, whatever became of it.
+        _ = self.connection.ask("ui/view", &params).await;
+    }
+
     /// Lets somebody choose; none when nobody does.
     pub(crate) async fn select(&self, title: &str, options: &[String]) -> Option<String> {
         let params = json!({"title": title, "options": options});

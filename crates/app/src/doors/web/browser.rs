@@ -5,12 +5,19 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use pi_subagents_files::{Audience, replace};
+use pi_subagents_pi_files::on_path;
 
 use crate::error::CommandError;
 use crate::places::Places;
 
 /// The program that opens a file with whatever the person has chosen for it.
 const OPENER: &str = "xdg-open";
+
+/// Returns whether there is a program that opens the page.
+pub(crate) fn can_open(places: &Places) -> bool {
+    let path = places.variable("PATH").unwrap_or_default();
+    on_path(OPENER, path).is_some()
+}
 
 /// Opens an address in the browser.
 pub(super) fn open(url: &str, places: &Places) -> Result<(), CommandError> {

@@ -25,6 +25,7 @@ use pi_subagents_page::{PageServer, Power};
 use tokio::sync::Notify;
 
 use self::address::{Address, Secrets};
+pub(crate) use self::browser::can_open;
 use self::served::ServedRuns;
 use crate::attach::Starter;
 use crate::error::CommandError;

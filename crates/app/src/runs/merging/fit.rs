@@ -1,5 +1,6 @@
 //! Which runs fit a checkout and each other, for people and for programs.
 
+use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Change, Conflict, Matrix, Repository};
 use serde_json::{Value, json};
 
@@ -34,6 +35,11 @@ impl<'a> Fit<'a> {
         self.matrix.is_clean()
     }
 
+    /// Returns whether one of them, by its place, fits the checkout as it is now.
+    pub(crate) fn fits(&self, row: usize) -> bool {
+        self.matrix.checkout.get(row).is_some_and(Vec::is_empty)
+    }
+
     /// Draws the matrix.
     pub(crate) fn table(&self) -> String {
         let names: Vec<String> = self.results.iter().map(|one| name_of(&one.run)).collect();
@@ -42,17 +48,28 @@ impl<'a> Fit<'a> {
 
     /// Names all conflicts, a line for each run and the checkout, and for each pair of runs.
     pub(crate) fn conflict_lines(&self) -> Vec<String> {
-        let names: Vec<String> = self.results.iter().map(|one| name_of(&one.run)).collect();
-        let mut lines = Vec::new();
-        for (row, name) in names.iter().enumerate() {
-            let with_checkout = &self.matrix.checkout[row];
-            lines.extend(conflict_line(name, "this checkout", with_checkout));
-            let others = names.iter().enumerate().skip(row + 1);
-            lines.extend(others.filter_map(|(column, other)| {
-                conflict_line(name, other, &self.matrix.pairs[row][column])
-            }));
-        }
-        lines
+        let lines = self.clashes().map(|(run, other, conflicts)| {
+            let other = other.map_or_else(|| "this checkout".to_owned(), name_of);
+            conflict_line(&name_of(run), &other, conflicts)
+        });
+        lines.collect()
+    }
+
+    /// Returns each run with the run that it conflicts with, or with nothing for the checkout. Each
+    /// pair comes once.
+    pub(crate) fn clashes(
+        &self,
+    ) -> impl Iterator<Item = (&IndexedRun, Option<&IndexedRun>, &[Conflict])> {
+        let found = self.results.iter().enumerate().flat_map(move |(row, result)| {
+            let with_checkout = (None, self.matrix.checkout[row].as_slice());
+            let others = self.results.iter().enumerate().skip(row + 1);
+            let others = others.map(move |(column, other)| {
+                (Some(&other.run), self.matrix.pairs[row][column].as_slice())
+            });
+            let all = std::iter::once(with_checkout).chain(others);
+            all.map(|(other, conflicts)| (&result.run, other, conflicts))
+        });
+        found.filter(|(_, _, conflicts)| !conflicts.is_empty())
     }
 
     /// Describes the same for programs.
@@ -81,17 +98,14 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// Names the conflicts of a run with something else; `None` if there are none.
-fn conflict_line(name: &str, other: &str, conflicts: &[Conflict]) -> Option<String> {
-    if conflicts.is_empty() {
-        return None;
-    }
+/// Names the conflicts of a run with something else.
+fn conflict_line(name: &str, other: &str, conflicts: &[Conflict]) -> String {
     let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(place).collect();
     let more = match conflicts.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    Some(format!("✗ {name} and {other}: {}{more}", named.join(", ")))
+    format!("✗ {name} and {other}: {}{more}", named.join(", "))
 }
 
 /// Describes conflicts for programs.

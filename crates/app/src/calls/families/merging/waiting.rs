@@ -24,7 +24,7 @@ pub(crate) fn has_results(service: &CallService, caller: &Caller) -> bool {
 }
 
 /// Returns the results that a caller names, or all of its results that wait.
-pub(super) fn results(
+pub(crate) fn results(
     service: &CallService,
     caller: &Caller,
     words: &[String],

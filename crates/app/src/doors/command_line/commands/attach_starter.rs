@@ -1,17 +1,20 @@
 //! Starts the runs that somebody wants in `attach`: in the background, like `spawn`.
 
+use std::process::Stdio;
+
 use pi_subagents_definitions::Asker;
 use pi_subagents_delegation::RunId;
 use pi_subagents_engine::KnownChildren;
-use pi_subagents_sessions::Store;
+use pi_subagents_sessions::{IndexedRun, Store};
 use serde_json::json;
 
 use super::continued::Continued;
 use crate::attach::{Beginning, Begun, Starter, Wanted};
 use crate::calls::caller::Caller;
-use crate::calls::detached::{Order, OrderedTool, WaitedCall};
+use crate::calls::detached::{Order, OrderedTool, WaitedCall, own_process, reap};
 use crate::calls::families::background;
 use crate::configuration::Configuration;
+use crate::doors::web::can_open;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::runs::known::find_session;
@@ -53,6 +56,33 @@ impl Starter for BackgroundStarter {
             }
         })
     }
+
+    fn open_page(&self, run: &IndexedRun) -> Result<(), CommandError> {
+        open_page(&run.run, &self.places)
+    }
+}
+
+/// Starts a process that opens the page, and serves it unless one is served already. It is no part
+/// of the terminal's foreground, so that closing the terminal does not end it.
+fn open_page(run: &RunId, places: &Places) -> Result<(), CommandError> {
+    if !can_open(places) {
+        let problem = "there is no program here that opens a browser";
+        return Err(CommandError::failed(problem)
+            .hint("pi-subagents web prints an address for a browser on this machine."));
+    }
+    let mut command = own_process(places, "web");
+    command
+        .args([run.as_str(), "--open"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
+    let known_children = children();
+    let process = known_children.start(|| command.spawn()).map_err(|error| {
+        CommandError::failed("the page could not be opened").because(&error)
+    })?;
+    reap(process, known_children);
+    Ok(())
 }
 
 /// Finds the session of a run, and how it goes on.

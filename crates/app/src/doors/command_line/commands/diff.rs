@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_windows::{Line, Paint, Role};
-use pi_subagents_workspaces::{ChangedFile, changes, patch};
+use pi_subagents_windows::Paint;
+use pi_subagents_workspaces::{ChangedFile, changes};
 use serde_json::json;
 
 use super::read_runs::meant;
@@ -76,40 +76,15 @@ fn print_stat(files: &[ChangedFile], printer: Printer) {
 
 /// Prints the patch, in colours on a terminal, and in a pager if it is longer than that.
 fn print_patch(result: &RunResult, places: &Places, printer: Printer) -> Result<(), CommandError> {
-    let change = &result.change;
-    let found = patch(&result.repository, &change.base, &change.result);
-    let Some(text) = found.map_err(|error| failed(&error))? else {
-        let (base, end) = (&change.base, &change.result);
-        return Err(
-            CommandError::failed("the patch has more than 20 MB").hint(format!(
-                "Use --stat, or git diff {base} {end} in {}.",
-                result.repository.top().display()
-            )),
-        );
-    };
-    let text = String::from_utf8_lossy(&text);
     let sheet = Sheet::of_stdout(places);
     if sheet.paint() == Paint::Plain {
-        printer.data(&text);
+        printer.data(&result.patch_text()?);
         return Ok(());
     }
-    let lines: Vec<Line> = text.lines().map(painted).collect();
+    let lines = result.patch_lines()?;
     let page: Vec<String> = lines.iter().map(|line| Paint::Ansi.line(line)).collect();
     if !(sheet.is_longer(lines.len()) && pager::show(&page.join("\n"), places)) {
         printer.lines(&lines, Paint::Ansi);
     }
     Ok(())
-}
-
-fn painted(line: &str) -> Line {
-    let role = match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'd', b'i', b'f', b'f', b' ', ..] => {
-            Role::Strong
-        }
-        [b'+', ..] => Role::Added,
-        [b'-', ..] => Role::Removed,
-        [b'@', b'@', ..] => Role::Muted,
-        _ => Role::Plain,
-    };
-    Line::new(role, line)
 }

@@ -1,7 +1,9 @@
 //! `/subagents`: the runs of this session of pi; one can be shown, steered or stopped, and the
 //! project trusted.
 
+mod changed;
 mod listed;
+mod merging;
 mod page;
 mod trust;
 
@@ -28,6 +30,10 @@ use crate::runs::row::RunRow;
 use crate::runs::session_runs::{SessionRun, SessionRuns};
 
 const SHOW: &str = "Show what was said";
+const RECEIPT: &str = "Show its receipt: calls, files, commands, tests";
+const DIFF: &str = "Show what it changed";
+const MERGE: &str = "Merge what it changed";
+const DISCARD: &str = "Discard what it changed";
 const STEER: &str = "Say something to it";
 const STOP: &str = "Stop it";
 
@@ -66,8 +72,12 @@ impl Subagents {
                 self.list(shown);
                 Ok(())
             }
-            "show" => self.show(rest, shown).await,
-            "stop" => self.stop(rest, shown).await,
+            "show" => self.show(&one_word(rest)?, shown).await,
+            "receipt" => self.receipt(&one_word(rest)?, shown).await,
+            "diff" => self.diff(&one_word(rest)?, shown).await,
+            "merge" => self.merge(&words(rest)?, shown).await,
+            "discard" => self.discard(&words(rest)?, shown).await,
+            "stop" => self.stop(&one_word(rest)?, shown).await,
             "steer" => {
                 let (id, message) = run_and_text(&self.session_runs, rest);
                 self.steer(id, message, shown).await
@@ -79,7 +89,7 @@ impl Subagents {
                 Ok(())
             }
             other => Err(CommandError::usage(format!("there is no command \"/subagents {other}\""))
-                .hint("Use /subagents, /subagents show ID, /subagents stop ID, /subagents steer ID TEXT or /subagents trust.")),
+                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents steer ID TEXT; or /subagents trust.")),
         }
     }
 
@@ -110,23 +120,49 @@ impl Subagents {
         let Some(run) = place.and_then(|place| runs.get(place)) else {
             return Ok(());
         };
-        let id = run.row.run_id.to_string();
-        // It may have ended while somebody looked at the list.
-        let wish = if self.latest(&id).is_none_or(|run| run.row.is_over()) {
-            Some(SHOW.to_owned())
-        } else {
-            let options = [SHOW, STEER, STOP].map(str::to_owned);
-            self.link.select(&run.row.name, &options).await
-        };
-        match wish.as_deref() {
-            Some(SHOW) => self.show(&id, shown).await,
-            Some(STOP) => self.stop(&id, shown).await,
-            Some(STEER) => match self.link.input("What should it read?", "").await {
-                Some(message) => self.steer(&id, message.trim(), shown).await,
-                None => Ok(()),
-            },
-            Some(_) | None => Ok(()),
+        self.act_on(&run.row, shown).await
+    }
+
+    /// Lets a person choose what to do with a run. Whoever has read what it changed, or its receipt,
+    /// chooses again.
+    async fn act_on(&self, row: &RunRow, shown: &mut Shown) -> Result<(), CommandError> {
+        let id = row.run_id.to_string();
+        for _ in 0..MOST_ROUNDS {
+            let options = self.options(&id).await;
+            let wish = self.link.select(&row.name, &options).await;
+            match wish.as_deref() {
+                Some(RECEIPT) => self.read_receipt(&id).await?,
+                Some(DIFF) => self.read_diff(&id).await?,
+                Some(SHOW) => return self.show(&id, shown).await,
+                Some(MERGE) => return self.ask_to_merge(&id, shown).await,
+                Some(DISCARD) => return self.discard(&[id], shown).await,
+                Some(STOP) => return self.stop(&id, shown).await,
+                Some(STEER) => {
+                    return match self.link.input("What should it read?", "").await {
+                        Some(message) => self.steer(&id, message.trim(), shown).await,
+                        None => Ok(()),
+                    };
+                }
+                Some(_) | None => return Ok(()),
+            }
         }
+        Ok(())
+    }
+
+    /// Returns what can be done with a run now; it may have ended while somebody looked at the list.
+    async fn options(&self, id: &str) -> Vec<String> {
+        let is_over = self.latest(id).is_none_or(|run| run.row.is_over());
+        let mut options = vec![SHOW, RECEIPT];
+        if is_over {
+            options.extend(match self.worktree(id).await {
+                Some(true) => vec![DIFF, MERGE, DISCARD],
+                Some(false) => vec![DIFF],
+                None => Vec::new(),
+            });
+        } else {
+            options.extend([STEER, STOP]);
+        }
+        options.into_iter().map(str::to_owned).collect()
     }
 
     /// Shows all that was said in a session, or in the run that is meant.
@@ -226,6 +262,10 @@ impl Subagents {
             None => [
                 ("list", "all sub-agents of this session"),
                 ("show", "what one said"),
+                ("receipt", "what one was seen doing"),
+                ("diff", "what one changed in its worktree"),
+                ("merge", "bring what some changed into this checkout"),
+                ("discard", "remove what one changed"),
                 ("stop", "end one"),
                 ("steer", "say something to one"),
                 ("trust", "decide whether what this project contains is used"),
@@ -234,11 +274,11 @@ impl Subagents {
             .filter(|(word, _)| word.starts_with(typed))
             .map(|(word, what_for)| item(word, word, what_for))
             .collect(),
-            Some((word @ ("show" | "stop" | "steer"), begun)) => runs
+            Some((word, begun)) if TAKE_RUN.contains(&word) => runs
                 .into_iter()
                 .rev()
                 .map(|run| run.row)
-                .filter(|row| word == "show" || !row.is_over())
+                .filter(|row| row.is_over() != ["stop", "steer"].contains(&word) || word == "show")
                 .filter(|row| begins_with(row, begun.trim_start()))
                 .map(|row| {
                     let value = format!("{word} {}", row.session_id);
@@ -257,6 +297,30 @@ impl Subagents {
 
 fn begins_with(row: &RunRow, begun: &str) -> bool {
     row.session_id.as_str().starts_with(begun) || row.name.starts_with(begun)
+}
+
+/// The words that are followed by a run.
+const TAKE_RUN: [&str; 7] = ["show", "receipt", "diff", "merge", "discard", "stop", "steer"];
+
+/// How often somebody may choose before the command is over.
+const MOST_ROUNDS: usize = 100;
+
+/// Splits what was typed as a shell does, so that a name in quotes is one word.
+fn words(typed: &str) -> Result<Vec<String>, CommandError> {
+    shlex::split(typed).ok_or_else(|| {
+        CommandError::usage(format!("a quote in /subagents … {typed} is not closed"))
+            .hint("Put words that belong together between two quotes, as in a shell.")
+    })
+}
+
+/// Returns the one run that was typed; a name may hold spaces, with quotes or without.
+fn one_word(typed: &str) -> Result<String, CommandError> {
+    let word = words(typed)?.join(" ");
+    if word.is_empty() {
+        let hint = "Name a run: an id or its beginning, a name, or last.";
+        return Err(CommandError::usage("there is no run without a name").hint(hint));
+    }
+    Ok(word)
 }
 
 /// The width of a page where nobody says how wide the screen is.

@@ -1,0 +1,112 @@
+//! Reads what a run has changed, and merges or discards it in the checkout that the run began from.
+//! All of it waits for git, so it is done beside the screen.
+
+use pi_subagents_sessions::{IndexedRun, Store};
+use pi_subagents_windows::{Line, Role};
+
+use super::message::Notice;
+use crate::error::CommandError;
+use crate::runs::merging::{Discardable, Fit, MergedAs, merge};
+use crate::runs::owned::current_runs;
+use crate::runs::results::RunResult;
+use crate::runs::workspace::Workspace;
+
+/// With at most so many other results a run is compared.
+const MOST_OTHERS: usize = 7;
+
+/// What fits before a merge, as somebody reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fitting {
+    pub(crate) page: Vec<Line>,
+    /// Whether the run fits the checkout as it is now.
+    pub(crate) fits: bool,
+}
+
+/// Returns the patch of a run.
+pub(super) fn diff(store: &Store, run: &IndexedRun) -> Result<Vec<Line>, CommandError> {
+    result(&current_runs(store)?, run)?.patch_lines()
+}
+
+/// Compares a run with its checkout, and with other results that wait there.
+pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandError> {
+    let runs = current_runs(store)?;
+    let asked = result(&runs, run)?;
+    let checkout = asked.repository.clone();
+    let place = checkout.top().display().to_string();
+    let mut results = vec![asked];
+    results.extend(others(&runs, &results[0]));
+    let fit = Fit::of(&checkout, &results)?;
+    let mut page = vec![
+        Line::new(Role::Muted, &format!("into {place}, as it is now")),
+        Line::default(),
+    ];
+    page.extend(fit.table().lines().map(painted));
+    let conflicts = fit.conflict_lines();
+    if !conflicts.is_empty() {
+        page.push(Line::default());
+        page.extend(conflicts.iter().map(|line| painted(line)));
+    }
+    Ok(Fitting {
+        page,
+        fits: fit.fits(0),
+    })
+}
+
+/// Merges a run as uncommitted changes.
+pub(super) fn merge_one(store: &Store, run: &IndexedRun) -> Result<Notice, CommandError> {
+    let asked = result(&current_runs(store)?, run)?;
+    let checkout = asked.repository.clone();
+    let report = merge(&checkout, vec![asked], MergedAs::Changes)?;
+    let role = if report.merged_count() > 0 {
+        Role::Success
+    } else {
+        Role::Failed
+    };
+    let lines = report.lines().into_iter().chain(report.warnings);
+    Ok(Notice::new(role, lines.collect::<Vec<_>>().join("; ")))
+}
+
+/// Discards what a run has left.
+pub(super) fn discard_one(run: IndexedRun) -> Result<Notice, CommandError> {
+    let name = run.name.clone();
+    let Some(found) = Discardable::of(run)? else {
+        let words = format!("Nothing of {name} waits in a worktree.");
+        return Ok(Notice::new(Role::Muted, words));
+    };
+    let words = match found.discard()? {
+        Some(kept) => format!("{name}: discarded; git branch NAME {kept} gets it back."),
+        None => format!("{name}: discarded."),
+    };
+    Ok(Notice::new(Role::Success, words))
+}
+
+/// Returns the result of a run, or of a later run of its session.
+fn result(runs: &[IndexedRun], run: &IndexedRun) -> Result<RunResult, CommandError> {
+    let session = runs.iter().filter(|other| other.session == run.session);
+    let session: Vec<IndexedRun> = session.cloned().collect();
+    RunResult::of_latest(&session)
+}
+
+/// Returns other results that wait in the same checkout, the newest first.
+fn others(runs: &[IndexedRun], asked: &RunResult) -> Vec<RunResult> {
+    let checkout = asked.workspace.as_ref().map(|one| &one.repository);
+    let waits = |run: &&IndexedRun| {
+        let workspace = Workspace::read(run.directory.path());
+        run.session != asked.run.session
+            && !run.is_open()
+            && workspace.is_some_and(|one| one.is_unmerged() && Some(&one.repository) == checkout)
+    };
+    let found = runs.iter().rev().filter(waits).take(MOST_OTHERS);
+    found
+        .filter_map(|run| RunResult::of_latest(std::slice::from_ref(run)).ok())
+        .collect()
+}
+
+fn painted(line: &str) -> Line {
+    let role = if line.starts_with('✗') {
+        Role::Failed
+    } else {
+        Role::Plain
+    };
+    Line::new(role, line)
+}

@@ -1,0 +1,189 @@
+//! Merging and discarding what the isolated tasks of a team have left.
+
+use std::path::PathBuf;
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_sessions::{IndexedRun, Store};
+use tokio::task::spawn_blocking;
+
+use super::failure::TeamError;
+use super::workspace::{Conflict, MergeOutcome, Merged};
+use super::Team;
+use crate::error::CommandError;
+use crate::runs::merging::{self, Discardable, Fit, MergedAs, checkout_at};
+use crate::runs::owned::current_runs;
+use crate::runs::results::RunResult;
+
+/// Which runs fit the checkout and each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergeCheck {
+    /// Whether all of them can be merged, one after the other.
+    pub is_clean: bool,
+    /// What cannot both be.
+    pub clashes: Vec<Clash>,
+    /// The same as a table for people.
+    pub table: String,
+}
+
+/// A run that does not fit something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Clash {
+    /// The run.
+    pub run: RunId,
+    /// The other run; none for the checkout itself.
+    pub with: Option<RunId>,
+    /// Where.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Team {
+    /// Says which runs fit the checkout of the team's directory, with its uncommitted changes, and
+    /// which of them fit each other. Nothing is changed.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team, run: pi_subagents::RunId) -> Result<(), pi_subagents::TeamError> {
+    /// let check = team.check_merge(&[run]).await?;
+    /// if !check.is_clean {
+    ///     println!("{}", check.table);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn check_merge(&self, runs: &[RunId]) -> Result<MergeCheck, TeamError> {
+        let work = self.merge_work(runs);
+        beside(move || {
+            let results = work.results()?;
+            let checkout = checkout_at(&work.cwd, &results)?;
+            Ok(check_of(&Fit::of(&checkout, &results)?))
+        })
+        .await
+    }
+
+    /// Merges what isolated runs have changed into the checkout of the team's directory, in the
+    /// given order, as uncommitted changes. Each is merged whole or not at all, and nothing that is
+    /// there is overwritten.
+    ///
+    /// An error means that nothing was merged, for example because a run has no worktree.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team) -> Result<(), pi_subagents::TeamError> {
+    /// use pi_subagents::{MergeOutcome, Task};
+    ///
+    /// let tasks = [Task::new("docs", "Mend the spelling in docs/.").isolated()];
+    /// let delegated = team.delegate(tasks, Vec::new()).await?;
+    /// let runs: Vec<_> = delegated.outcomes.into_iter().map(|outcome| outcome.run).collect();
+    /// for merged in team.merge(&runs).await? {
+    ///     match merged.outcome {
+    ///         MergeOutcome::Merged(files) => println!("{} files", files.len()),
+    ///         other => println!("{}: {other:?}", merged.run),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn merge(&self, runs: &[RunId]) -> Result<Vec<Merged>, TeamError> {
+        let work = self.merge_work(runs);
+        beside(move || {
+            let results = work.results()?;
+            let checkout = checkout_at(&work.cwd, &results)?;
+            let report = merging::merge(&checkout, results, MergedAs::Changes)?;
+            let merged = report.merged.iter().map(|merged| Merged {
+                run: merged.result.run.run.clone(),
+                outcome: MergeOutcome::of(&merged.outcome),
+            });
+            Ok(merged.collect())
+        })
+        .await
+    }
+
+    /// Discards what an isolated run has changed. Returns the ref by which git has it for 30 more
+    /// days; none if the run has left nothing.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team, run: pi_subagents::RunId) -> Result<(), pi_subagents::TeamError> {
+    /// if let Some(kept) = team.discard(&run).await? {
+    ///     println!("git branch NAME {kept} gets it back");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn discard(&self, run: &RunId) -> Result<Option<String>, TeamError> {
+        let work = self.merge_work(std::slice::from_ref(run));
+        beside(move || {
+            let mut kept = None;
+            for run in work.named()? {
+                if let Some(found) = Discardable::of(run)? {
+                    kept = found.discard()?;
+                }
+            }
+            Ok(kept)
+        })
+        .await
+    }
+
+    fn merge_work(&self, runs: &[RunId]) -> MergeWork {
+        MergeWork {
+            store: self.service.owner.store.clone(),
+            cwd: self.caller.working_directory(),
+            runs: runs.to_vec(),
+        }
+    }
+}
+
+/// What is needed beside the runtime.
+struct MergeWork {
+    store: Store,
+    cwd: PathBuf,
+    runs: Vec<RunId>,
+}
+
+impl MergeWork {
+    fn results(&self) -> Result<Vec<RunResult>, CommandError> {
+        if self.runs.is_empty() {
+            return Err(CommandError::usage("no run was named"));
+        }
+        let runs = self.named()?;
+        let results = runs
+            .iter()
+            .map(|run| RunResult::of_latest(std::slice::from_ref(run)));
+        results.collect()
+    }
+
+    /// Returns the runs that were named, each once.
+    fn named(&self) -> Result<Vec<IndexedRun>, CommandError> {
+        let all = current_runs(&self.store)?;
+        let mut named: Vec<IndexedRun> = Vec::new();
+        for id in &self.runs {
+            let found = all.iter().find(|run| run.run == *id);
+            let found = found.ok_or_else(|| CommandError::not_found(format!("there is no run {id}")))?;
+            if !named.iter().any(|run| run.run == *id) {
+                named.push(found.clone());
+            }
+        }
+        Ok(named)
+    }
+}
+
+fn check_of(fit: &Fit<'_>) -> MergeCheck {
+    let clashes = fit.clashes().map(|(run, with, conflicts)| Clash {
+        run: run.run.clone(),
+        with: with.map(|with| with.run.clone()),
+        conflicts: Conflict::all(conflicts),
+    });
+    MergeCheck {
+        is_clean: fit.is_clean(),
+        clashes: clashes.collect(),
+        table: fit.table(),
+    }
+}
+
+/// Does on a thread of its own what waits for git.
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+) -> Result<T, TeamError> {
+    let done = spawn_blocking(work).await;
+    let bug = |error| CommandError::failed("this is a bug in pi-subagents").because(&error);
+    Ok(done.map_err(bug)??)
+}

@@ -1,0 +1,171 @@
+//! The worktree of a run, and what comes of merging it, as a program gets them.
+
+use std::path::PathBuf;
+
+use pi_subagents_delegation::RunId;
+use pi_subagents_workspaces as workspaces;
+
+use crate::runs::workspace as kept;
+
+/// The git worktree in which an isolated task worked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Workspace {
+    /// Its directory, which is gone unless something waits in it.
+    pub path: PathBuf,
+    /// The branch that was made for it.
+    pub branch: String,
+    /// What became of it.
+    pub state: WorkspaceState,
+    /// How many commits the sub-agent made.
+    pub commits: u64,
+    /// The files that differ from where it began.
+    pub files: Vec<ChangedFile>,
+    /// The same as a patch, unless that has more than 20 MB.
+    pub patch: Option<PathBuf>,
+    /// What is missing in it or was not kept, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// What became of a worktree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WorkspaceState {
+    /// A sub-agent may be working in it.
+    InUse,
+    /// What the sub-agent left waits to be merged or discarded.
+    Waiting,
+    /// What the sub-agent left is only in the directory, because git could not keep it.
+    NotKept,
+    /// The sub-agent changed nothing.
+    Unchanged,
+    /// What it left was merged.
+    Merged,
+    /// What it left was discarded.
+    Discarded,
+}
+
+/// A file that a sub-agent has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedFile {
+    /// Its path in the repository.
+    pub path: PathBuf,
+    /// How it was changed: `added`, `modified`, `deleted`, `renamed` or `type changed`.
+    pub status: String,
+    /// The lines that were added and removed; none for a binary file.
+    pub lines: Option<(u64, u64)>,
+}
+
+/// How the merge of one run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The run.
+    pub run: RunId,
+    /// How it ended.
+    pub outcome: MergeOutcome,
+}
+
+/// How a merge ended. Unless the files were merged, nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MergeOutcome {
+    /// These files were written, as uncommitted changes.
+    Merged(Vec<ChangedFile>),
+    /// The checkout has all of it already.
+    AlreadyThere,
+    /// The change and the checkout cannot both be.
+    Conflicts(Vec<Conflict>),
+    /// These files, which git does not know, would have been overwritten.
+    InTheWay(Vec<PathBuf>),
+    /// This file changed while it was merged; another try may go well.
+    ChangedMeanwhile(String),
+}
+
+/// Two changes of one file that cannot both be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The file.
+    pub path: PathBuf,
+    /// What kind it is, such as `contents` or `modify/delete`.
+    pub kind: String,
+    /// The lines of the merged file, each from the first to the last.
+    pub lines: Vec<(usize, usize)>,
+}
+
+impl Workspace {
+    pub(super) fn of(workspace: &kept::Workspace) -> Self {
+        let left = workspace.left.as_ref();
+        let files = left.map(|left| left.files.as_slice()).unwrap_or_default();
+        Self {
+            path: workspace.path.clone(),
+            branch: workspace.branch.clone(),
+            state: WorkspaceState::of(workspace.state),
+            commits: left.map_or(0, |left| left.commits),
+            files: files.iter().map(ChangedFile::of).collect(),
+            patch: left.and_then(|left| left.patch.clone()),
+            notes: workspace.notes.clone(),
+        }
+    }
+}
+
+impl WorkspaceState {
+    fn of(state: kept::WorkspaceState) -> Self {
+        match state {
+            kept::WorkspaceState::Planned | kept::WorkspaceState::Ready => Self::InUse,
+            kept::WorkspaceState::Captured => Self::Waiting,
+            kept::WorkspaceState::Uncaptured => Self::NotKept,
+            kept::WorkspaceState::Unchanged => Self::Unchanged,
+            kept::WorkspaceState::Merged => Self::Merged,
+            kept::WorkspaceState::Discarded => Self::Discarded,
+        }
+    }
+}
+
+impl ChangedFile {
+    fn of(file: &kept::WorkspaceFile) -> Self {
+        Self {
+            path: PathBuf::from(&file.path),
+            status: file.status.clone(),
+            lines: file.added.zip(file.removed),
+        }
+    }
+
+    fn of_merged(file: &workspaces::ChangedFile) -> Self {
+        Self {
+            path: file.path.clone(),
+            status: file.status.word().to_owned(),
+            lines: file.lines,
+        }
+    }
+}
+
+impl MergeOutcome {
+    pub(super) fn of(outcome: &workspaces::Outcome) -> Self {
+        match outcome {
+            workspaces::Outcome::Merged { files, .. } => {
+                Self::Merged(files.iter().map(ChangedFile::of_merged).collect())
+            }
+            workspaces::Outcome::Nothing => Self::AlreadyThere,
+            workspaces::Outcome::Conflicts(conflicts)
+            | workspaces::Outcome::NeedsUncommitted(conflicts) => {
+                Self::Conflicts(Conflict::all(conflicts))
+            }
+            workspaces::Outcome::InTheWay(files) => Self::InTheWay(files.clone()),
+            workspaces::Outcome::ChangedMeanwhile(file) => Self::ChangedMeanwhile(file.clone()),
+        }
+    }
+}
+
+impl Conflict {
+    pub(super) fn all(conflicts: &[workspaces::Conflict]) -> Vec<Self> {
+        let conflicts = conflicts.iter().map(|conflict| Self {
+            path: conflict.path.clone(),
+            kind: conflict.kind.clone(),
+            lines: conflict.lines.clone(),
+        });
+        conflicts.collect()
+    }
+}

@@ -1,0 +1,184 @@
+//! `/subagents merge` and `/subagents discard`: what becomes of results that wait in worktrees.
+
+use pi_subagents_sessions::IndexedRun;
+use pi_subagents_windows::{Line, Role};
+
+use super::{Shown, Subagents};
+use crate::calls::caller::Caller;
+use crate::calls::families::merging::results;
+use crate::calls::service::CallService;
+use crate::error::CommandError;
+use crate::runs::find::find_runs;
+use crate::runs::merging::{Discardable, Fit, MergedAs, checkout_at, merge};
+
+const NO: &str = "No";
+const YES: &str = "Yes";
+const MERGE_CHANGES: &str = "Merge it as uncommitted changes";
+const MERGE_COMMIT: &str = "Merge it as a commit";
+const NOT_NOW: &str = "Not now";
+
+/// What fits before a merge.
+struct Fitting {
+    lines: Vec<String>,
+    /// Whether all of it can be merged.
+    is_clean: bool,
+}
+
+impl Subagents {
+    /// Merges the runs that were typed, or says what would fit.
+    pub(super) async fn merge(
+        &self,
+        typed: &[String],
+        shown: &mut Shown,
+    ) -> Result<(), CommandError> {
+        let (flags, runs): (Vec<&String>, Vec<&String>) =
+            typed.iter().partition(|word| word.starts_with("--"));
+        let known = ["--check", "--commit"];
+        if let Some(unknown) = flags.iter().find(|flag| !known.contains(&flag.as_str())) {
+            let message = format!("there is no option {unknown} of /subagents merge");
+            return Err(CommandError::usage(message)
+                .hint("Use /subagents merge ID…, with --check or with --commit."));
+        }
+        let ids: Vec<String> = runs.iter().map(|word| self.id_of(word)).collect();
+        if flags.iter().any(|flag| *flag == "--check") {
+            let fitting = self.check(ids).await?;
+            shown.page = fitting.lines.iter().map(|line| painted(line)).collect();
+            return Ok(());
+        }
+        let merged_as = if flags.is_empty() {
+            MergedAs::Changes
+        } else {
+            MergedAs::Commits
+        };
+        self.merge_ids(ids, merged_as, shown).await
+    }
+
+    /// Says what fits, and merges a run if the person agrees.
+    pub(super) async fn ask_to_merge(
+        &self,
+        id: &str,
+        shown: &mut Shown,
+    ) -> Result<(), CommandError> {
+        let ids = vec![id.to_owned()];
+        let fitting = self.check(ids.clone()).await?;
+        if !fitting.is_clean {
+            shown.page = fitting.lines.iter().map(|line| painted(line)).collect();
+            let words = "It conflicts with this checkout, so nothing was merged.";
+            shown.notes.push(words.to_owned());
+            return Ok(());
+        }
+        let options = [MERGE_CHANGES, MERGE_COMMIT, NOT_NOW].map(str::to_owned);
+        let title = "It fits this checkout as it is now.";
+        match self.link.select(title, &options).await.as_deref() {
+            Some(MERGE_CHANGES) => self.merge_ids(ids, MergedAs::Changes, shown).await,
+            Some(MERGE_COMMIT) => self.merge_ids(ids, MergedAs::Commits, shown).await,
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Discards what runs have changed, after a question.
+    pub(super) async fn discard(
+        &self,
+        typed: &[String],
+        shown: &mut Shown,
+    ) -> Result<(), CommandError> {
+        let (flags, runs): (Vec<&String>, Vec<&String>) =
+            typed.iter().partition(|word| word.starts_with('-'));
+        let is_sure = flags.iter().any(|flag| ["--yes", "-y"].contains(&flag.as_str()));
+        if runs.is_empty() {
+            return Err(CommandError::usage("there is no run without a name")
+                .hint("Use /subagents discard ID."));
+        }
+        let ids: Vec<String> = runs.iter().map(|word| self.id_of(word)).collect();
+        if !is_sure {
+            if !self.has_ui {
+                return Err(CommandError::usage("discard asks before it removes something")
+                    .hint("Use /subagents discard ID --yes."));
+            }
+            let names: Vec<String> = runs.iter().map(|word| (*word).clone()).collect();
+            let names = names.iter().map(|word| self.name_of(word));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let title = format!("Discard what {names} changed? Git keeps it for 30 days.");
+            let options = [NO, YES].map(str::to_owned);
+            if self.link.select(&title, &options).await.as_deref() != Some(YES) {
+                return Ok(());
+            }
+        }
+        let discard = move |service: &CallService, caller: &Caller| {
+            let mut lines = Vec::new();
+            for id in &ids {
+                lines.extend(discarded(find_runs(&service.owner.store, &caller.places, id)?)?);
+            }
+            Ok(lines)
+        };
+        shown.notes = self.service.beside(&self.caller, discard).await?;
+        Ok(())
+    }
+
+    fn name_of(&self, word: &str) -> String {
+        let run = self.latest(&self.id_of(word));
+        run.map_or_else(|| word.to_owned(), |run| run.row.name)
+    }
+
+    async fn check(&self, ids: Vec<String>) -> Result<Fitting, CommandError> {
+        let check = move |service: &CallService, caller: &Caller| {
+            let results = results(service, caller, &ids)?;
+            let checkout = checkout_at(&caller.places.cwd, &results)?;
+            let fit = Fit::of(&checkout, &results)?;
+            let table = fit.table();
+            let lines = table.lines().map(str::to_owned);
+            Ok(Fitting {
+                lines: lines.chain(fit.conflict_lines()).collect(),
+                is_clean: fit.is_clean(),
+            })
+        };
+        self.service.beside(&self.caller, check).await
+    }
+
+    async fn merge_ids(
+        &self,
+        ids: Vec<String>,
+        merged_as: MergedAs,
+        shown: &mut Shown,
+    ) -> Result<(), CommandError> {
+        let work = move |service: &CallService, caller: &Caller| {
+            let results = results(service, caller, &ids)?;
+            let checkout = checkout_at(&caller.places.cwd, &results)?;
+            let report = merge(&checkout, results, merged_as)?;
+            let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
+            Ok(report.lines().into_iter().chain(warnings).collect::<Vec<_>>())
+        };
+        let lines = self.service.beside(&self.caller, work).await?;
+        shown.page = lines.iter().map(|line| painted(line)).collect();
+        Ok(())
+    }
+}
+
+/// Discards what some runs have changed, and says of each how to get it back.
+fn discarded(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
+    let mut lines = Vec::new();
+    for run in runs {
+        let name = run.name.clone();
+        let Some(found) = Discardable::of(run)? else {
+            continue;
+        };
+        lines.push(match found.discard()? {
+            Some(kept) => format!("{name}: discarded; git branch NAME {kept} gets it back."),
+            None => format!("{name}: discarded."),
+        });
+    }
+    if lines.is_empty() {
+        return Err(CommandError::no_answer("there is no result that could be discarded"));
+    }
+    Ok(lines)
+}
+
+fn painted(line: &str) -> Line {
+    let role = match line.chars().next() {
+        Some('✓') => Role::Success,
+        Some('✗') => Role::Failed,
+        Some('!') => Role::Warning,
+        _ => Role::Plain,
+    };
+    Line::new(role, line)
+}
