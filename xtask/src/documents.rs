@@ -56,6 +56,10 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             content: tools(binary, "runs", &["subagent_runs"])?,
         },
         Document {
+            path: "docs/tools/merging.md",
+            content: tools(binary, "merging", &["merge_subagents"])?,
+        },
+        Document {
             path: "extension/manifest.json",
             content: output_of(binary, &["tools", "--json"])?,
         },

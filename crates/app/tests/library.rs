@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use pi_subagents::delegation::Happening;
 use pi_subagents::{
-    EventSink, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status, Task, Team,
-    TeamErrorKind, TeamOptions,
+    EventSink, MergeOutcome, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status, Task,
+    Team, TeamErrorKind, TeamOptions, WorkspaceState,
 };
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::Sandbox;
@@ -290,6 +290,92 @@ async fn a_run_can_be_stopped_by_its_id() {
     let outcome = &delegated.unwrap().outcomes[0];
     assert_eq!(outcome.status, Status::Aborted);
     assert_eq!(outcome.error.as_deref(), Some("Stopped on request."));
+    team.close().await;
+}
+
+/// Makes the project of a sandbox a repository with one commit.
+fn with_repository(sandbox: &Sandbox) {
+    sandbox.write("project/kept.txt", "one\ntwo\n");
+    let name = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+    for arguments in [
+        &["init", "--quiet"][..],
+        &["add", "kept.txt"],
+        &["commit", "--quiet", "-m", "first"],
+    ] {
+        let git = std::process::Command::new("git")
+            .args(name)
+            .args(arguments)
+            .current_dir(sandbox.project())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .status();
+        assert!(git.unwrap().success());
+    }
+}
+
+#[tokio::test]
+async fn results_are_compared_merged_and_discarded() {
+    let sandbox = Sandbox::new();
+    with_repository(&sandbox);
+    let edit = |word: &str| {
+        let command = serde_json::json!({"command": format!("sed -i s/two/{word}/ kept.txt")});
+        [Turn::tool_call("bash", command), Turn::text("Done.")]
+    };
+    let script = Script::new()
+        .on("Say api.", edit("api"))
+        .on("Say ui.", edit("ui"));
+    let script = script.on("Look.", [Turn::text("Seen.")]);
+    let server = LlmServer::start(script);
+    sandbox.models_json(&server.base_url());
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let tasks = ["Say api.", "Say ui.", "Look."].map(|words| Task::new(words, words).isolated());
+    let outcomes = team.delegate(tasks, Vec::new()).await.unwrap().outcomes;
+    let states: Vec<_> = outcomes
+        .iter()
+        .map(|outcome| outcome.workspace.as_ref().unwrap().state)
+        .collect();
+    let (waiting, unchanged) = (WorkspaceState::Waiting, WorkspaceState::Unchanged);
+    assert_eq!(states, [waiting, waiting, unchanged]);
+    let [api, ui, look] = [0, 1, 2].map(|place: usize| outcomes[place].run.clone());
+    let check = team.check_merge(&[api.clone(), ui.clone()]).await.unwrap();
+    assert!(!check.is_clean);
+    let clashes: Vec<_> = check
+        .clashes
+        .iter()
+        .map(|clash| {
+            (
+                &clash.run,
+                clash.with.as_ref(),
+                clash.conflicts[0].path.display(),
+            )
+        })
+        .map(|(run, with, path)| (run.clone(), with.cloned(), path.to_string()))
+        .collect();
+    assert_eq!(
+        clashes,
+        [(api.clone(), Some(ui.clone()), "kept.txt".to_owned())]
+    );
+    let merged = team.merge(&[api.clone(), ui.clone(), api]).await.unwrap();
+    let kinds: Vec<&str> = merged
+        .iter()
+        .map(|merged| match &merged.outcome {
+            MergeOutcome::Merged(files) if files[0].lines == Some((1, 1)) => "merged",
+            MergeOutcome::Conflicts(_) => "conflicts",
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, ["merged", "conflicts"]);
+    let kept = std::fs::read_to_string(sandbox.project().join("kept.txt"));
+    assert_eq!(kept.unwrap(), "one\napi\n");
+    let discarded = team.discard(&ui).await.unwrap();
+    assert_eq!(
+        discarded,
+        Some(format!("refs/pi-subagents/discarded/{ui}/result"))
+    );
+    assert_eq!(team.discard(&ui).await.unwrap(), None);
+    let nothing = team.merge(&[look]).await.unwrap_err();
+    assert_eq!(nothing.kind(), TeamErrorKind::Failed);
+    let unnamed = team.merge(&[]).await.unwrap_err();
+    assert_eq!(unnamed.kind(), TeamErrorKind::Usage);
     team.close().await;
 }
 

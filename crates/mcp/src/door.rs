@@ -75,7 +75,10 @@ impl Door {
             (listed(tool), effect)
         };
         let listed: Vec<_> = tools.list().into_iter().map(with_effect).collect();
-        let names: Arc<[String]> = listed.iter().map(|(tool, _)| tool.name.to_string()).collect();
+        let names: Arc<[String]> = listed
+            .iter()
+            .map(|(tool, _)| tool.name.to_string())
+            .collect();
         let offering = Offering::new(0);
         offering.look(&names, &*tools);
         Self {
@@ -95,7 +98,10 @@ impl Door {
     /// Returns the effect of a tool, or the error that the protocol has for a tool that is not
     /// listed.
     fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
-        let mut offered = self.listed.iter().filter(|(tool, _)| self.tools.is_offered(&tool.name));
+        let mut offered = self
+            .listed
+            .iter()
+            .filter(|(tool, _)| self.tools.is_offered(&tool.name));
         let found = offered.find(|(tool, _)| tool.name == name);
         found.map(|(_, effect)| *effect).ok_or_else(|| {
             let reason = self.tools.why_not_listed();
@@ -245,7 +251,9 @@ impl ServerHandler for Door {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        self.offering.tell(subscription, self.input_ended.clone()).await;
+        self.offering
+            .tell(subscription, self.input_ended.clone())
+            .await;
         Ok(())
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod merging;
 pub(crate) mod missing_record;
 pub(crate) mod owned;
 pub(crate) mod owner_request;
+pub(crate) mod page_address;
 pub(crate) mod results;
 pub(crate) mod row;
 pub(crate) mod session_runs;

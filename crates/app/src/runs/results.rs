@@ -67,7 +67,8 @@ impl RunResult {
         let found = patch(&self.repository, base, result).map_err(|error| failed(&error))?;
         let Some(text) = found else {
             let top = self.repository.top().display();
-            let hint = format!("Use pi-subagents diff --stat, or git diff {base} {result} in {top}.");
+            let hint =
+                format!("Use pi-subagents diff --stat, or git diff {base} {result} in {top}.");
             return Err(CommandError::failed("the patch has more than 20 MB").hint(hint));
         };
         Ok(String::from_utf8_lossy(&text).into_owned())
@@ -97,7 +98,10 @@ impl RunResult {
 
 /// Colours a line of a patch by its beginning.
 fn painted(line: &str) -> Line {
-    let role = if ["+++", "---", "diff "].iter().any(|begin| line.starts_with(begin)) {
+    let role = if ["+++", "---", "diff "]
+        .iter()
+        .any(|begin| line.starts_with(begin))
+    {
         Role::Strong
     } else if line.starts_with('+') {
         Role::Added

@@ -124,7 +124,21 @@ async def call_tool(client, id, tool, arguments, scope, progress=False):
         tell(id=id, cancelled=True)
 
 
-def client_of(server, mode, tasks=False, roots=None, answer=None):
+async def notified(message):
+    method = getattr(message, "method", None)
+    if method == "notifications/tools/list_changed":
+        tell(notified=method)
+
+
+async def listen(client, task_status=anyio.TASK_STATUS_IGNORED):
+    """Subscribes to changes of the list of tools, as the newest version of the protocol has it."""
+    async with client.listen(tools_list_changed=True) as events:
+        task_status.started()
+        async for event in events:
+            tell(notified=type(event).__name__)
+
+
+def client_of(server, mode, tasks=False, roots=None, answer=None, listens=False):
     async def list_roots(context):
         tell(asked="roots")
         return ListRootsResult(roots=[Root(uri=root) for root in roots])
@@ -136,6 +150,7 @@ def client_of(server, mode, tasks=False, roots=None, answer=None):
     return Client(
         server,
         mode=mode,
+        message_handler=notified,
         extensions=[Tasks()] if tasks else None,
         list_roots_callback=list_roots if roots is not None else None,
         elicitation_callback=elicit if answer is not None else None,
@@ -154,6 +169,8 @@ async def main(kind, command, *args):
     server = server_at(command, *args)
     async with client_of(server, **json.loads(kind)) as client, anyio.create_task_group() as calls:
         scopes = {}
+        if json.loads(kind).get("listens"):
+            await calls.start(listen, client)
         async for line in anyio.wrap_file(sys.stdin):
             wish = json.loads(line)
             match wish.pop("do"):

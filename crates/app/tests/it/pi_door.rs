@@ -11,6 +11,7 @@ mod misbehaving;
 mod redrawing;
 mod registering;
 mod remembering;
+mod results;
 mod screens;
 mod sizes;
 pub(crate) mod stage;

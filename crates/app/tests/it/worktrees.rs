@@ -1,6 +1,7 @@
 //! Runs in worktrees of their own: what they see, what is kept of them, and how it comes back.
 
 mod after_a_crash;
+mod doors;
 mod guard;
 mod merging;
 mod stage;

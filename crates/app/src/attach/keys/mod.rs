@@ -153,7 +153,10 @@ impl Model {
         let row = self.selected_row()?;
         let run = row.run.clone();
         if row.is_running() {
-            let text = format!("{} is still running; there is nothing to {verb} yet.", run.name);
+            let text = format!(
+                "{} is still running; there is nothing to {verb} yet.",
+                run.name
+            );
             self.notice = Some(Notice::new(Role::Warning, text));
             return None;
         }

@@ -134,10 +134,10 @@ fn the_wheel_scrolls_what_is_under_it() {
     let [_, survey, ..] = team(&mut desk);
     desk.happens(Message::Mouse(MouseAct::WheelDown, 3, 3));
     assert_eq!(selected(&desk), Some(survey.run));
-    desk.press("m");
+    desk.press("M");
     assert_eq!(
         desk.effects,
         [crate::attach::message::Effect::UseMouse(false)]
     );
-    insta::assert_snapshot!(desk.footer(), @"The terminal has the mouse, to mark and copy text; press m to use it here.");
+    insta::assert_snapshot!(desk.footer(), @"The terminal has the mouse, to mark and copy text; press M to use it here.");
 }

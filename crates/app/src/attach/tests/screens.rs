@@ -2,8 +2,11 @@
 
 use crossterm::event::KeyCode;
 
+use pi_subagents_windows::{Line, Role};
+
 use super::window::with_calls;
 use crate::attach::message::{AnswerUse, Message};
+use crate::attach::results::Fitting;
 use crate::attach::testing::{Desk, team};
 
 const COLUMNS: [u16; 4] = [60, 80, 120, 200];
@@ -14,7 +17,7 @@ type Scene = fn(&mut Desk);
 
 const ANSWER: &str = "# Findings\n\nThe change is **good**, but:\n\n1. `parse` has no test.\n2. 日本語 is cut in the middle of a word, which a reader of the list will not like at all.\n\n```rust\nfn parse() {}\n```";
 
-const SCENES: [(&str, Scene); 7] = [
+const SCENES: [(&str, Scene); 9] = [
     ("list", |desk| {
         team(desk);
     }),
@@ -43,12 +46,52 @@ const SCENES: [(&str, Scene); 7] = [
         let answer = Some(ANSWER.to_owned());
         desk.happens(Message::AnswerRead(run.run, AnswerUse::Show, answer));
     }),
+    ("changes", |desk| {
+        let run = with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+        desk.happens(Message::DiffRead(run.run, Ok(patch())));
+    }),
+    ("merge", |desk| {
+        let run = with_calls(desk);
+        desk.press_key(KeyCode::Enter);
+        desk.happens(Message::MergeChecked(run.run, Ok(fitting())));
+    }),
     ("help", |desk| {
         with_calls(desk);
         desk.press_key(KeyCode::Enter);
         desk.press("?");
     }),
 ];
+
+/// A patch with a line that is longer than most screens.
+fn patch() -> Vec<Line> {
+    [
+        (Role::Strong, "diff --git a/src/app.rs b/src/app.rs"),
+        (Role::Muted, "@@ -1,3 +1,3 @@ fn main() {"),
+        (Role::Plain, "     let name = args().next();"),
+        (Role::Removed, "-    println!(\"{name}\");"),
+        (
+            Role::Added,
+            "+    println!(\"{}\", name.unwrap_or_else(|| panic!(\"a name is missing\")));",
+        ),
+    ]
+    .map(|(role, text)| Line::new(role, text))
+    .into()
+}
+
+fn fitting() -> Fitting {
+    let page = [
+        "into /work/app, as it is now",
+        "",
+        "     checkout  api  ui",
+        "api  ✓         –    ✗ src/app.rs:40-61",
+        "ui   ✓         ✗ src/app.rs:40-61  –",
+    ];
+    Fitting {
+        page: page.map(|line| Line::new(Role::Plain, line)).into(),
+        fits: true,
+    }
+}
 
 #[test]
 fn every_screen_at_every_size() {

@@ -6,9 +6,9 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_sessions::{IndexedRun, Store};
 use tokio::task::spawn_blocking;
 
+use super::Team;
 use super::failure::TeamError;
 use super::workspace::{Conflict, MergeOutcome, Merged};
-use super::Team;
 use crate::error::CommandError;
 use crate::runs::merging::{self, Discardable, Fit, MergedAs, checkout_at};
 use crate::runs::owned::current_runs;
@@ -157,7 +157,8 @@ impl MergeWork {
         let mut named: Vec<IndexedRun> = Vec::new();
         for id in &self.runs {
             let found = all.iter().find(|run| run.run == *id);
-            let found = found.ok_or_else(|| CommandError::not_found(format!("there is no run {id}")))?;
+            let found =
+                found.ok_or_else(|| CommandError::not_found(format!("there is no run {id}")))?;
             if !named.iter().any(|run| run.run == *id) {
                 named.push(found.clone());
             }

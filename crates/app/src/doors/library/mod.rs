@@ -19,9 +19,7 @@ pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
 use self::tool_names::check_tools;
-pub use self::workspace::{
-    ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState,
-};
+pub use self::workspace::{ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState};
 use crate::calls::ReadyCall;
 use crate::calls::caller::{Caller, Overrides};
 use crate::calls::families::delegation::DelegateCall;

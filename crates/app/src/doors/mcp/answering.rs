@@ -14,6 +14,7 @@ use crate::calls::service::{CallService, ToolAnswer};
 use crate::calls::watch::Cancelled;
 use crate::error::CommandError;
 use crate::runs::owned::current_runs;
+use crate::runs::page_address::page_words;
 
 /// How long a call that was stopped may take to say what is left of it.
 const LAST_WORDS: Duration = Duration::from_secs(30);
@@ -68,7 +69,8 @@ pub(super) async fn answer_within(
     }
     let begun = call.runs().to_vec();
     drop(call);
-    let look = move |service: &CallService, _: &Caller| goes_on(service, &begun, patience);
+    let look =
+        move |service: &CallService, caller: &Caller| goes_on(service, caller, &begun, patience);
     service.beside(caller, look).await
 }
 
@@ -93,6 +95,7 @@ async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
 /// Answers a call that goes on in the background.
 fn goes_on(
     service: &CallService,
+    caller: &Caller,
     begun: &[BegunRun],
     patience: Duration,
 ) -> Result<ToolAnswer, CommandError> {
@@ -104,7 +107,9 @@ fn goes_on(
         patience.as_secs(),
         serde_json::to_string(&ids).unwrap_or_default(),
     );
-    let mut answer = runs::answer_of(heading, &runs);
+    let page = page_words(&caller.places).map(|words| format!("For the user: {words}"));
+    let heading = std::iter::once(heading).chain(page).collect::<Vec<_>>();
+    let mut answer = runs::answer_of(heading.join("\n"), &runs);
     let sessions: Vec<&str> = begun.iter().map(|run| &*run.session).collect();
     answer.details["globalStatus"] = "running".into();
     answer.details["sessionIds"] = sessions.into();

@@ -22,7 +22,7 @@ use super::patience::patience;
 use super::resources;
 use crate::calls::caller::Caller;
 use crate::calls::detached::Order;
-use crate::calls::families::{background, delegation, merging, subagent};
+use crate::calls::families::{background, delegation, merging, runs, subagent};
 use crate::calls::progress::OnCallProgress;
 use crate::calls::service::{CallService, ToolAnswer, ToolCall};
 use crate::calls::trust_question::{TrustQuestion, remember};
@@ -149,7 +149,8 @@ impl ServedTools {
             |service: &CallService, caller: &Caller| Ok(merging::has_results(service, caller));
         let found = self.service.beside(caller, look).await;
         // What could not be looked at is looked at after the next call.
-        self.has_results.store(found.unwrap_or(false), Ordering::Relaxed);
+        self.has_results
+            .store(found.unwrap_or(false), Ordering::Relaxed);
     }
 
     /// Returns the caller, in the directory that their client works in. Many clients start us in a
@@ -285,8 +286,11 @@ impl Tools for ServedTools {
                 background::BACKGROUND,
             ]
             .contains(&&*call.tool);
+            let may_bring_results = starts_runs || call.tool == runs::RUNS;
             let answered = self.answer(call, &caller).await;
-            self.look_for_results(&caller).await;
+            if may_bring_results {
+                self.look_for_results(&caller).await;
+            }
             let (text, details, is_error) = match answered {
                 Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
                 Err(error) => (error.to_answer(), None, true),

@@ -12,6 +12,7 @@ use crate::calls::families::background::notice;
 use crate::calls::service::BackgroundRuns;
 use crate::doors::pi::results::note_result;
 use crate::doors::pi::{HostLink, Level, background_widget};
+use crate::places::Places;
 use crate::runs::counts::Counts;
 use crate::runs::entries::{
     DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY,
@@ -30,6 +31,7 @@ pub(crate) struct BackgroundWatch {
 
 struct Shared {
     link: HostLink,
+    places: Places,
     store: Store,
     runs: Arc<SessionRuns>,
     state: Mutex<State>,
@@ -68,10 +70,16 @@ impl BackgroundRuns for BackgroundWatch {
 }
 
 impl BackgroundWatch {
-    pub(crate) fn new(link: HostLink, store: Store, runs: Arc<SessionRuns>) -> Self {
+    pub(crate) fn new(
+        link: HostLink,
+        places: &Places,
+        store: Store,
+        runs: Arc<SessionRuns>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 link,
+                places: places.clone(),
                 store,
                 runs,
                 state: Mutex::default(),
@@ -149,8 +157,11 @@ impl Shared {
     fn show_widget(&self, state: &mut State) {
         if state.has_terminal {
             let (runs, link) = (Arc::clone(&self.runs), self.link.clone());
+            let places = self.places.clone();
             state.widget = JoinSet::new();
-            state.widget.spawn(background_widget::show(runs, link));
+            state
+                .widget
+                .spawn(background_widget::show(runs, link, places));
         }
     }
 
@@ -179,9 +190,7 @@ impl Shared {
             RecordedRun::read(&directory)
         };
         match tokio::task::spawn_blocking(read).await {
-            Ok(Ok(run)) if run.end.is_some() => {
-                RunRow::of_record(&run).shortened().without_owner()
-            }
+            Ok(Ok(run)) if run.end.is_some() => RunRow::of_record(&run).shortened().without_owner(),
             Ok(_) | Err(_) => row.without_record(Timestamp::now()),
         }
     }

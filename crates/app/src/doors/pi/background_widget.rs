@@ -12,6 +12,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::doors::pi::HostLink;
+use crate::places::Places;
+use crate::runs::page_address::page_words;
 use crate::runs::row::RunRow;
 use crate::runs::session_runs::SessionRuns;
 
@@ -38,7 +40,7 @@ struct ShownRun {
 
 /// Keeps the widget up to date until no background run of the session is open any more, and takes
 /// it away then.
-pub(super) async fn show(runs: Arc<SessionRuns>, link: HostLink) {
+pub(super) async fn show(runs: Arc<SessionRuns>, link: HostLink, places: Places) {
     let mut shown: Vec<ShownRun> = Vec::new();
     let mut lines: Vec<Line> = Vec::new();
     loop {
@@ -48,7 +50,13 @@ pub(super) async fn show(runs: Arc<SessionRuns>, link: HostLink) {
             break;
         }
         // Records are read where that holds up nobody else.
-        let look = spawn_blocking(move || look(shown, open));
+        let here = places.clone();
+        let look = spawn_blocking(move || {
+            let (shown, mut lines) = look(shown, open);
+            // A person who has the page open would rather watch there.
+            lines.extend(page_words(&here).map(|words| Line::new(Role::Muted, &words)));
+            (shown, lines)
+        });
         let Ok((looked_at, drawn)) = look.await else {
             break;
         };

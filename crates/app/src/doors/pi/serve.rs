@@ -44,7 +44,7 @@ pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let session_runs = Arc::<SessionRuns>::default();
     let link = HostLink::new(connection.clone());
     let store = service.owner.store.clone();
-    let background = BackgroundWatch::new(link.clone(), store, Arc::clone(&session_runs));
+    let background = BackgroundWatch::new(link.clone(), places, store, Arc::clone(&session_runs));
     service.background = Some(Box::new(background.clone()));
     let service = Arc::new(service);
     let mut host = Host {

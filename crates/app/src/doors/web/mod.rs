@@ -3,7 +3,6 @@
 //! The page and its protocol are in the crate `page`; here are the answers to its questions, from
 //! the same rows, finder and follower as `status` and `attach`. See `docs/design/web.md`.
 
-mod address;
 mod browser;
 pub(crate) mod export;
 mod follow;
@@ -11,6 +10,7 @@ mod open_run;
 mod redact;
 mod rows;
 mod scope;
+mod secrets;
 mod served;
 mod tab;
 mod texts;
@@ -24,14 +24,15 @@ use pi_subagents_delegation::TimeZone;
 use pi_subagents_page::{PageServer, Power};
 use tokio::sync::Notify;
 
-use self::address::{Address, Secrets};
 pub(crate) use self::browser::can_open;
+use self::secrets::Secrets;
 use self::served::ServedRuns;
 use crate::attach::Starter;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::page_address::PageAddress;
 use crate::signals::Signals;
 
 /// The port that is tried first, so that a page that is open finds the server again.
@@ -57,7 +58,7 @@ pub(crate) async fn run(
     let secrets = Secrets::read(&places)?;
     let printer = Printer::for_people();
     let url = |port| secrets.url(port, options.power, &options.view);
-    if let Some(served) = Address::read(&places).filter(|served| is_enough(*served, &options)) {
+    if let Some(served) = PageAddress::read(&places).filter(|served| is_enough(*served, &options)) {
         printer.data(&url(served.port));
         printer.note("The page is served already; this address leads to it.");
         if options.opens {
@@ -67,7 +68,7 @@ pub(crate) async fn run(
     }
     let mut signals = Signals::listen()?;
     let server = listen(options.port).await?;
-    let address = Address::own(server.port(), options.power);
+    let address = PageAddress::own(server.port(), options.power);
     address.write(&places).map_err(|error| {
         CommandError::failed("could not write down the address of the page").because(&error)
     })?;
@@ -98,7 +99,7 @@ pub(crate) async fn run(
 }
 
 /// Returns whether a page that is served already does what is asked for.
-fn is_enough(served: Address, options: &WebOptions) -> bool {
+fn is_enough(served: PageAddress, options: &WebOptions) -> bool {
     let is_port = options.port.is_none_or(|port| port == served.port);
     let is_power = served.power == Power::Full || options.power == Power::ReadOnly;
     is_port && is_power

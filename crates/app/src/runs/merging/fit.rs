@@ -60,15 +60,19 @@ impl<'a> Fit<'a> {
     pub(crate) fn clashes(
         &self,
     ) -> impl Iterator<Item = (&IndexedRun, Option<&IndexedRun>, &[Conflict])> {
-        let found = self.results.iter().enumerate().flat_map(move |(row, result)| {
-            let with_checkout = (None, self.matrix.checkout[row].as_slice());
-            let others = self.results.iter().enumerate().skip(row + 1);
-            let others = others.map(move |(column, other)| {
-                (Some(&other.run), self.matrix.pairs[row][column].as_slice())
+        let found = self
+            .results
+            .iter()
+            .enumerate()
+            .flat_map(move |(row, result)| {
+                let with_checkout = (None, self.matrix.checkout[row].as_slice());
+                let others = self.results.iter().enumerate().skip(row + 1);
+                let others = others.map(move |(column, other)| {
+                    (Some(&other.run), self.matrix.pairs[row][column].as_slice())
+                });
+                let all = std::iter::once(with_checkout).chain(others);
+                all.map(|(other, conflicts)| (&result.run, other, conflicts))
             });
-            let all = std::iter::once(with_checkout).chain(others);
-            all.map(|(other, conflicts)| (&result.run, other, conflicts))
-        });
         found.filter(|(_, _, conflicts)| !conflicts.is_empty())
     }
 

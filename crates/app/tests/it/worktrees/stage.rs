@@ -35,6 +35,17 @@ impl WorktreeStage {
         }
     }
 
+    /// The stage of a client or a pi that calls from here.
+    pub(super) fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// The options with which children are embedded and read the scripts.
+    pub(super) fn options(&self) -> [String; 4] {
+        let model = format!("scripted/{}", self.stage.path("script.json"));
+        ["--runner", "embedded", "--model", &model].map(str::to_owned)
+    }
+
     pub(super) fn project(&self) -> PathBuf {
         self.stage.sandbox.project()
     }

@@ -78,9 +78,9 @@ fn open_page(run: &RunId, places: &Places) -> Result<(), CommandError> {
         .stderr(Stdio::null())
         .process_group(0);
     let known_children = children();
-    let process = known_children.start(|| command.spawn()).map_err(|error| {
-        CommandError::failed("the page could not be opened").because(&error)
-    })?;
+    let process = known_children
+        .start(|| command.spawn())
+        .map_err(|error| CommandError::failed("the page could not be opened").because(&error))?;
     reap(process, known_children);
     Ok(())
 }

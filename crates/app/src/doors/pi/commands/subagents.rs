@@ -300,7 +300,9 @@ fn begins_with(row: &RunRow, begun: &str) -> bool {
 }
 
 /// The words that are followed by a run.
-const TAKE_RUN: [&str; 7] = ["show", "receipt", "diff", "merge", "discard", "stop", "steer"];
+const TAKE_RUN: [&str; 7] = [
+    "show", "receipt", "diff", "merge", "discard", "stop", "steer",
+];
 
 /// How often somebody may choose before the command is over.
 const MOST_ROUNDS: usize = 100;

@@ -89,7 +89,9 @@ impl Subagents {
         let asked = vec![id.to_owned()];
         let read = move |service: &CallService, caller: &Caller| {
             let found = results(service, caller, &asked)?;
-            found.first().map_or(Ok(Vec::new()), |found| found.patch_lines())
+            found
+                .first()
+                .map_or(Ok(Vec::new()), |found| found.patch_lines())
         };
         self.service.beside(&self.caller, read).await
     }

@@ -84,7 +84,9 @@ impl Subagents {
     ) -> Result<(), CommandError> {
         let (flags, runs): (Vec<&String>, Vec<&String>) =
             typed.iter().partition(|word| word.starts_with('-'));
-        let is_sure = flags.iter().any(|flag| ["--yes", "-y"].contains(&flag.as_str()));
+        let is_sure = flags
+            .iter()
+            .any(|flag| ["--yes", "-y"].contains(&flag.as_str()));
         if runs.is_empty() {
             return Err(CommandError::usage("there is no run without a name")
                 .hint("Use /subagents discard ID."));
@@ -92,8 +94,10 @@ impl Subagents {
         let ids: Vec<String> = runs.iter().map(|word| self.id_of(word)).collect();
         if !is_sure {
             if !self.has_ui {
-                return Err(CommandError::usage("discard asks before it removes something")
-                    .hint("Use /subagents discard ID --yes."));
+                return Err(
+                    CommandError::usage("discard asks before it removes something")
+                        .hint("Use /subagents discard ID --yes."),
+                );
             }
             let names: Vec<String> = runs.iter().map(|word| (*word).clone()).collect();
             let names = names.iter().map(|word| self.name_of(word));
@@ -107,7 +111,11 @@ impl Subagents {
         let discard = move |service: &CallService, caller: &Caller| {
             let mut lines = Vec::new();
             for id in &ids {
-                lines.extend(discarded(find_runs(&service.owner.store, &caller.places, id)?)?);
+                lines.extend(discarded(find_runs(
+                    &service.owner.store,
+                    &caller.places,
+                    id,
+                )?)?);
             }
             Ok(lines)
         };
@@ -146,7 +154,11 @@ impl Subagents {
             let checkout = checkout_at(&caller.places.cwd, &results)?;
             let report = merge(&checkout, results, merged_as)?;
             let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
-            Ok(report.lines().into_iter().chain(warnings).collect::<Vec<_>>())
+            Ok(report
+                .lines()
+                .into_iter()
+                .chain(warnings)
+                .collect::<Vec<_>>())
         };
         let lines = self.service.beside(&self.caller, work).await?;
         shown.page = lines.iter().map(|line| painted(line)).collect();
@@ -168,7 +180,9 @@ fn discarded(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
         });
     }
     if lines.is_empty() {
-        return Err(CommandError::no_answer("there is no result that could be discarded"));
+        return Err(CommandError::no_answer(
+            "there is no result that could be discarded",
+        ));
     }
     Ok(lines)
 }

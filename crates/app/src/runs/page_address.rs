@@ -1,69 +1,44 @@
-//! The address at which the page of this user is served, so that a second call finds the first.
+//! The address at which the page of this user is served, so that a second call finds the first and
+//! others can name it. The address alone opens nothing: the token is in another file.
 
 use std::io;
 use std::path::PathBuf;
 
 use pi_subagents_engine::ProcessName;
 use pi_subagents_files::{Audience, read_own_text, replace};
-use pi_subagents_page::{Power, Token, Tokens};
+use pi_subagents_page::Power;
 use serde_json::{Value, json};
 
-use crate::error::CommandError;
 use crate::places::Places;
-use crate::token_file::token_in;
 
 /// The length of the longest file with the address.
 const LONGEST: u64 = 4096;
 
-/// The secrets with which the page is opened.
-pub(super) struct Secrets {
-    full: String,
-    viewing: String,
+/// Says where a person can watch, if a page is served. Models read it too, so it has no token: the
+/// command opens the browser with it.
+pub(crate) fn page_words(places: &Places) -> Option<String> {
+    let address = PageAddress::read(places)?;
+    Some(format!(
+        "http://127.0.0.1:{} shows it live; pi-subagents web --open opens it.",
+        address.port
+    ))
 }
 
 /// A page that is served by some process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Address {
-    pub(super) port: u16,
-    pub(super) power: Power,
+pub(crate) struct PageAddress {
+    pub(crate) port: u16,
+    pub(crate) power: Power,
     server: ProcessName,
-}
-
-impl Secrets {
-    /// Reads the secrets of this user, which are made when they are first needed.
-    pub(super) fn read(places: &Places) -> Result<Self, CommandError> {
-        let file = |name: &str| places.agent_dir.join(name);
-        Ok(Self {
-            full: token_in(&file("subagents-web-token"))?,
-            viewing: token_in(&file("subagents-web-view-token"))?,
-        })
-    }
-
-    /// Returns the tokens that the server compares with.
-    pub(super) fn tokens(&self) -> Tokens {
-        Tokens {
-            full: Token::new(&*self.full),
-            viewing: Token::new(&*self.viewing),
-        }
-    }
-
-    /// Returns the address for a browser. The part behind the `#` never reaches a server.
-    pub(super) fn url(&self, port: u16, power: Power, further: &str) -> String {
-        let token = match power {
-            Power::Full => &self.full,
-            Power::ReadOnly => &self.viewing,
-        };
-        format!("http://127.0.0.1:{port}/#t={token}{further}")
-    }
 }
 
 fn file(places: &Places) -> PathBuf {
     places.agent_dir.join("subagents-web-address.json")
 }
 
-impl Address {
+impl PageAddress {
     /// Returns the address of a page that this process serves.
-    pub(super) fn own(port: u16, power: Power) -> Self {
+    pub(crate) fn own(port: u16, power: Power) -> Self {
         Self {
             port,
             power,
@@ -71,8 +46,8 @@ impl Address {
         }
     }
 
-    /// Returns the page that is served already, if its process is alive.
-    pub(super) fn read(places: &Places) -> Option<Self> {
+    /// Returns the page that is served already, if there is one whose process is alive.
+    pub(crate) fn read(places: &Places) -> Option<Self> {
         let content = read_own_text(&file(places), LONGEST).ok()?;
         Self::parse(&content).filter(|address| address.server.is_alive())
     }
@@ -94,7 +69,7 @@ impl Address {
     }
 
     /// Writes down where the page is.
-    pub(super) fn write(&self, places: &Places) -> io::Result<()> {
+    pub(crate) fn write(&self, places: &Places) -> io::Result<()> {
         let content = json!({
             "port": self.port,
             "readOnly": self.power == Power::ReadOnly,
@@ -108,8 +83,8 @@ impl Address {
         )
     }
 
-    /// Removes the file with the address, unless another process has written its own address since.
-    pub(super) fn forget(&self, places: &Places) {
+    /// Removes what was written down, unless another process has written its own address since.
+    pub(crate) fn forget(&self, places: &Places) {
         if Self::read(places) == Some(*self) {
             // A file that stays names a process that is gone, which everybody sees.
             _ = std::fs::remove_file(file(places));
