@@ -14,6 +14,7 @@ use super::window_record::WindowRecord;
 use crate::calls::next_steps::Door;
 use crate::calls::service::ToolAnswer;
 use crate::calls::watch::Details;
+use crate::calls::worktree_footer::worktree_footer;
 use crate::runs::row::RunRow;
 use crate::runs::workspace::Workspace;
 
@@ -191,6 +192,14 @@ impl Answer {
             Some(windows) => windows.json(),
             None => self.ids_json(),
         };
+        if let Some(Value::Array(footer)) = details.get_mut("footer") {
+            let lines = worktree_footer(&self.outcomes);
+            footer.extend(
+                lines
+                    .iter()
+                    .map(|line| json!([{"text": line, "role": "muted"}])),
+            );
+        }
         details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
         details.extend(self.worded.details.clone());
         details

@@ -32,6 +32,7 @@ pub(crate) mod watch;
 mod window_json;
 mod window_record;
 mod work;
+mod worktree_footer;
 
 pub(crate) use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;

@@ -2,12 +2,13 @@
 
 use crossterm::event::KeyCode;
 use pi_subagents_delegation::Ending;
-use pi_subagents_windows::Role;
+use pi_subagents_windows::{Line, Role};
 use pretty_assertions::assert_eq;
 
 use crate::attach::keys::table::{KEYS, Where};
 use crate::attach::message::{AnswerUse, Effect, Message, Notice};
 use crate::attach::model::{Leaving, Mode};
+use crate::attach::results::Fitting;
 use crate::attach::scope::Scope;
 use crate::attach::testing::{Desk, accepted, ended, open, over, said, started, team};
 use crate::attach::tests::window::with_calls;
@@ -360,4 +361,47 @@ fn the_design_page_has_the_same_keys() {
     });
     let expected = KEYS.map(|key| (key.place, key.keys.to_owned(), key.does.to_owned()));
     assert_eq!(rows.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_merge_is_asked_for_only_if_it_fits_and_other_answers_change_nothing() {
+    let mut desk = Desk::new(90, 12);
+    let run = over(1, "plan");
+    desk.sees(std::slice::from_ref(&run));
+    let fitting = |fits| Fitting {
+        page: vec![Line::new(Role::Plain, "api  ✓")],
+        fits,
+    };
+    desk.press("m");
+    assert_eq!(desk.effects, [Effect::CheckMerge(run.clone())]);
+    desk.happens(Message::MergeChecked(run.run.clone(), Ok(fitting(false))));
+    let mut footers = vec![desk.footer()];
+    desk.press("y");
+    assert_eq!(desk.effects.len(), 2, "y copies the id: nothing was asked");
+    desk.effects.clear();
+    desk.happens(Message::MergeChecked(run.run.clone(), Ok(fitting(true))));
+    footers.push(desk.footer());
+    desk.press_key(KeyCode::Esc);
+    footers.push(desk.footer());
+    desk.happens(Message::MergeChecked(run.run.clone(), Ok(fitting(true))));
+    desk.press("m");
+    footers.push(desk.footer());
+    assert_eq!(desk.effects, [Effect::Merge(run.clone())]);
+    desk.press("D");
+    footers.push(desk.footer());
+    // Shift that is held down is no answer.
+    desk.press("D");
+    footers.push(desk.footer());
+    desk.press("Dy");
+    assert_eq!(
+        desk.effects,
+        [Effect::Merge(run.clone()), Effect::Discard(run.clone())]
+    );
+    let problem = "it has no result".to_owned();
+    desk.happens(Message::MergeChecked(run.run.clone(), Err(problem)));
+    footers.push(desk.footer());
+    desk.effects.clear();
+    desk.press("w");
+    assert_eq!(desk.effects, [Effect::OpenPage(run)]);
+    insta::assert_snapshot!(footers.join("\n"), @"");
 }

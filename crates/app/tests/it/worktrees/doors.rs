@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::stage::WorktreeStage;
 use crate::host_stage::Shim;
 use crate::mcp_stage::McpClient;
+use crate::terminal::Terminal;
 
 const DELEGATE: &str = "delegate_to_subagents";
 const MERGE: &str = "merge_subagents";
@@ -190,4 +191,38 @@ fn a_person_in_pi_reads_checks_merges_and_discards() {
     insta::assert_snapshot!(said.join("\n\n"));
     assert_eq!(stage.read("kept.txt"), "one\napi\nthree\n");
     assert_eq!(stage.status(), " M kept.txt\n?? api.txt\n?? docs.txt");
+}
+
+#[test]
+fn a_person_in_attach_reads_compares_merges_and_discards() {
+    let stage = WorktreeStage::new();
+    stage.run(&[("api", "echo api > api.txt")]);
+    stage.run(&[("ui", "echo ui > ui.txt")]);
+    let mut terminal = Terminal::start_sized(stage.ours(&["attach"]), 100, 20);
+    terminal.wait_for("ui");
+    terminal.press("d");
+    terminal.wait_for_screen(|screen| screen.contains("changes of") && screen.contains("+ui"));
+    terminal.press("d");
+    terminal.press("m");
+    terminal.wait_for("Merge ui as uncommitted changes?");
+    // Any other key than yes merges nothing.
+    terminal.press("n");
+    terminal.wait_for("Nothing was merged.");
+    assert_eq!(stage.status(), "");
+    terminal.press("m");
+    terminal.wait_for("Merge ui as uncommitted changes?");
+    terminal.press("y");
+    terminal.wait_for("✓ ui: merged, 1 file +1 −0");
+    assert_eq!(stage.status(), "?? ui.txt");
+    terminal.press("jD");
+    terminal.wait_for("Discard what api changed?");
+    terminal.press("y");
+    terminal.wait_for("api: discarded; git branch NAME refs/pi-subagents/discarded/");
+    terminal.press("D");
+    terminal.wait_for("Discard what api changed?");
+    terminal.press("y");
+    terminal.wait_for("Nothing of api waits in a worktree.");
+    terminal.press("q");
+    assert_eq!(terminal.leave(), (Some(0), true));
+    assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
 }

@@ -4,6 +4,7 @@ use pi_subagents_delegation::{Timestamp, text};
 
 use crate::runs::row::RunRow;
 use crate::runs::session_runs::{SessionRun, SessionRuns};
+use crate::runs::workspace::Workspace;
 
 /// How many columns a name takes at most, so that what follows it is seen too.
 const NAME_COLUMNS: usize = 24;
@@ -27,11 +28,20 @@ pub(super) fn line(run: &SessionRun, now: Timestamp) -> String {
         Some(row.session_id.to_string()),
         run.is_background().then(|| "background".to_owned()),
         Some(row.status.as_str().to_owned()),
+        waits(row).then(|| "not merged".to_owned()),
         Some(row.used_words(now)).filter(|words| !words.is_empty()),
         task,
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(" • ")
+}
+
+/// Returns whether something waits in the worktree of a run.
+fn waits(row: &RunRow) -> bool {
+    let workspace = row
+        .directory()
+        .and_then(|place| Workspace::read(place.path()));
+    workspace.is_some_and(|workspace| workspace.is_unmerged())
 }
 
 /// Returns all runs, newest first.
