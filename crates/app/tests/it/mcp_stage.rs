@@ -66,8 +66,13 @@ impl McpClient {
 
     /// Lets the client list the tools and gives what it saw.
     pub(crate) fn list(&mut self) -> Value {
-        self.wish(&json!({"do": "list", "id": "list"}));
-        self.answer("list")
+        self.list_as("list")
+    }
+
+    /// The same once more, under an id of its own.
+    pub(crate) fn list_as(&mut self, id: &str) -> Value {
+        self.wish(&json!({"do": "list", "id": id}));
+        self.answer(id)
     }
 
     /// Begins a call.

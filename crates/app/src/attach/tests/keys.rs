@@ -263,7 +263,7 @@ fn keys_that_are_kept_for_later_do_nothing() {
     let mut desk = Desk::new(80, 14);
     team(&mut desk);
     let before = desk.screen();
-    desk.press("d!");
+    desk.press("!");
     assert_eq!((desk.screen(), desk.effects.len()), (before, 0));
 }
 
@@ -403,5 +403,13 @@ fn a_merge_is_asked_for_only_if_it_fits_and_other_answers_change_nothing() {
     desk.effects.clear();
     desk.press("w");
     assert_eq!(desk.effects, [Effect::OpenPage(run)]);
-    insta::assert_snapshot!(footers.join("\n"), @"");
+    insta::assert_snapshot!(footers.join("\n"), @"
+    It conflicts with its checkout, so nothing was merged.
+    Merge plan as uncommitted changes?  y merges it, any other key cancels
+    Nothing was merged.
+    Merging plan...
+    Discard what plan changed?  y discards it, any other key cancels
+    Nothing was discarded.
+    it has no result
+    ");
 }

@@ -81,7 +81,7 @@ fn patch() -> Vec<Line> {
 
 fn fitting() -> Fitting {
     let page = [
-        "into /work/app, as it is now",
+        "into /home/me/app, as it is now",
         "",
         "     checkout  api  ui",
         "api  ✓         –    ✗ src/app.rs:40-61",

@@ -105,7 +105,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  i receipt  n new
+    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  i receipt  d changes
     ");
 }
 

@@ -243,12 +243,7 @@ impl Subagents {
     /// Returns the run of an id that is under way.
     fn running(&self, word: &str) -> Result<RunRow, CommandError> {
         let id = &id_of(&self.session_runs, word, |row| !row.is_over());
-        let found = self.session_runs.find(id).map_err(|error| match error {
-            FindError::NotFound { .. } => {
-                CommandError::not_found(error.to_string()).hint(HOW_TO_LIST)
-            }
-            other => other.into(),
-        })?;
+        let found = self.session_runs.find(id).map_err(not_found)?;
         let mut runs = found.into_runs();
         runs.retain(|run| !run.row.is_over());
         let latest = runs.pop().map(|run| run.row);
@@ -330,6 +325,14 @@ const DEFAULT_COLUMNS: usize = 100;
 
 const HOW_TO_LIST: &str = "/subagents list shows the sub-agents of this session.";
 const NOTHING: &str = "No sub-agent has run in this session yet.";
+
+/// Says that there is no such run in this session, or which runs a word may mean.
+fn not_found(error: FindError) -> CommandError {
+    match error {
+        FindError::NotFound { .. } => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
+        other => other.into(),
+    }
+}
 
 fn not_running(id: &str) -> CommandError {
     CommandError::failed(format!("{id} is not running"))

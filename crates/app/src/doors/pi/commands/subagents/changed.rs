@@ -2,7 +2,7 @@
 
 use pi_subagents_windows::{Line, Role, receipt_facts};
 
-use super::{Shown, Subagents, id_of};
+use super::{Shown, Subagents, id_of, not_found};
 use crate::calls::caller::Caller;
 use crate::calls::families::delegation::ReadSession;
 use crate::calls::families::merging::results;
@@ -19,13 +19,13 @@ const LONGEST_KEPT: usize = 40;
 impl Subagents {
     /// Shows what a run was seen doing.
     pub(super) async fn receipt(&self, word: &str, shown: &mut Shown) -> Result<(), CommandError> {
-        shown.page = self.receipt_lines(&self.id_of(word)).await?;
+        shown.page = self.receipt_lines(&self.id_of(word)?).await?;
         Ok(())
     }
 
     /// Shows what a run changed: in the chat if it is short, else to be scrolled.
     pub(super) async fn diff(&self, word: &str, shown: &mut Shown) -> Result<(), CommandError> {
-        let lines = self.diff_lines(&self.id_of(word)).await?;
+        let lines = self.diff_lines(&self.id_of(word)?).await?;
         if self.has_ui && lines.len() > LONGEST_KEPT {
             self.link.view(&format!("Changes of {word}"), &lines).await;
         } else {
@@ -58,9 +58,13 @@ impl Subagents {
         has_result.then(|| Workspace::is_unmerged(&workspace))
     }
 
-    /// Returns the id that a word stands for.
-    pub(super) fn id_of(&self, word: &str) -> String {
-        id_of(&self.session_runs, word, |_| true)
+    /// Returns the id that a word stands for, if there is such a run.
+    pub(super) fn id_of(&self, word: &str) -> Result<String, CommandError> {
+        let id = id_of(&self.session_runs, word, |_| true);
+        match self.session_runs.find(&id) {
+            Ok(_) => Ok(id),
+            Err(error) => Err(not_found(error)),
+        }
     }
 
     fn titled(&self, what: &str, id: &str) -> String {

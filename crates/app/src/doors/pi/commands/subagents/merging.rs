@@ -39,7 +39,9 @@ impl Subagents {
             return Err(CommandError::usage(message)
                 .hint("Use /subagents merge ID…, with --check or with --commit."));
         }
-        let ids: Vec<String> = runs.iter().map(|word| self.id_of(word)).collect();
+        let ids: Result<Vec<String>, CommandError> =
+            runs.iter().map(|word| self.id_of(word)).collect();
+        let ids = ids?;
         if flags.iter().any(|flag| *flag == "--check") {
             let fitting = self.check(ids).await?;
             shown.page = fitting.lines.iter().map(|line| painted(line)).collect();
@@ -91,7 +93,9 @@ impl Subagents {
             return Err(CommandError::usage("there is no run without a name")
                 .hint("Use /subagents discard ID."));
         }
-        let ids: Vec<String> = runs.iter().map(|word| self.id_of(word)).collect();
+        let ids: Result<Vec<String>, CommandError> =
+            runs.iter().map(|word| self.id_of(word)).collect();
+        let ids = ids?;
         if !is_sure {
             if !self.has_ui {
                 return Err(
@@ -99,8 +103,7 @@ impl Subagents {
                         .hint("Use /subagents discard ID --yes."),
                 );
             }
-            let names: Vec<String> = runs.iter().map(|word| (*word).clone()).collect();
-            let names = names.iter().map(|word| self.name_of(word));
+            let names = runs.iter().map(|word| self.name_of(word));
             let names = names.collect::<Vec<_>>().join(", ");
             let title = format!("Discard what {names} changed? Git keeps it for 30 days.");
             let options = [NO, YES].map(str::to_owned);
@@ -124,7 +127,7 @@ impl Subagents {
     }
 
     fn name_of(&self, word: &str) -> String {
-        let run = self.latest(&self.id_of(word));
+        let run = self.id_of(word).ok().and_then(|id| self.latest(&id));
         run.map_or_else(|| word.to_owned(), |run| run.row.name)
     }
 
