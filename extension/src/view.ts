@@ -31,7 +31,7 @@ function scrolled(tui: TUI, theme: Theme, { title, lines }: Page, close: () => v
     (width, from) => [cut(theme.fg("dim", ` ${placeWords(from, rows(), painted.length)}`), width)],
     () => first,
   );
-  const keys = [rawKeyHint("↑↓ PgUp PgDn g G", "scroll"), rawKeyHint("q, esc", "close")].join("  ");
+  const keys = [rawKeyHint("↑↓ space b g G", "scroll"), rawKeyHint("q, esc", "close")].join("  ");
   const page = new Container();
   page.addChild(new DynamicBorder());
   page.addChild(new Text(theme.fg("accent", theme.bold(title)), 1, 0));
@@ -50,12 +50,12 @@ function scrolled(tui: TUI, theme: Theme, { title, lines }: Page, close: () => v
   });
 }
 
-/** How many rows a key goes down; none if it does something else. */
+/** How many rows a key goes down; none if it does something else. Pi 1.5 keeps the page keys for its own screen. */
 function stepOf(key: string, rows: number): number | undefined {
   if (matchesKey(key, "down") || matchesKey(key, "j")) return 1;
   if (matchesKey(key, "up") || matchesKey(key, "k")) return -1;
   if (matchesKey(key, "pageDown") || matchesKey(key, "space")) return rows - 1;
-  if (matchesKey(key, "pageUp")) return 1 - rows;
+  if (matchesKey(key, "pageUp") || matchesKey(key, "b")) return 1 - rows;
   if (matchesKey(key, "home") || matchesKey(key, "g")) return Number.NEGATIVE_INFINITY;
   if (matchesKey(key, "end") || matchesKey(key, "shift+g") || key === "G") return Number.MAX_SAFE_INTEGER;
   return undefined;

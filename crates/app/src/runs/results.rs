@@ -74,9 +74,12 @@ impl RunResult {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Returns the patch of the run in colours.
+    /// Returns the patch of the run in colours, as somebody reads it: without the names of objects,
+    /// which only git needs.
     pub(crate) fn patch_lines(&self) -> Result<Vec<Line>, CommandError> {
-        Ok(self.patch_text()?.lines().map(painted).collect())
+        let text = self.patch_text()?;
+        let lines = text.lines().filter(|line| !line.starts_with("index "));
+        Ok(lines.map(painted).collect())
     }
 
     /// Finds the other runs of the conversation that worked in the same worktree.

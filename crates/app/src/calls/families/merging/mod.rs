@@ -8,4 +8,4 @@ mod waiting;
 
 pub(crate) use act::merge_subagents;
 pub(crate) use tools::{MERGE, tools};
-pub(crate) use waiting::{has_results, results};
+pub(crate) use waiting::{has_results, results, waiting_runs};

@@ -1,5 +1,8 @@
 //! Which results a caller may merge: those of its own runs.
 
+use std::collections::HashSet;
+
+use pi_subagents_delegation::RunId;
 use pi_subagents_sessions::{FindError, Found, IndexedRun, find};
 
 use super::tools::MERGE;
@@ -21,6 +24,13 @@ const MOST: usize = 64;
 pub(crate) fn has_results(service: &CallService, caller: &Caller) -> bool {
     let runs = runs_of(service, caller).unwrap_or_default();
     runs.iter().any(|run| !run.is_open() && has_worktree(run))
+}
+
+/// Returns the runs of this caller whose results nobody has merged yet.
+pub(crate) fn waiting_runs(service: &CallService, caller: &Caller) -> HashSet<RunId> {
+    let runs = runs_of(service, caller).unwrap_or_default();
+    let waiting = runs.into_iter().filter(waits).map(|run| run.run);
+    waiting.collect()
 }
 
 /// Returns the results that a caller names, or all of its results that wait.
@@ -57,13 +67,14 @@ fn has_worktree(run: &IndexedRun) -> bool {
         .is_some_and(|workspace| workspace.state != WorkspaceState::Unchanged)
 }
 
+fn waits(run: &IndexedRun) -> bool {
+    let workspace = Workspace::read(run.directory.path());
+    !run.is_open() && workspace.is_some_and(|workspace| workspace.is_unmerged())
+}
+
 /// Returns the results that wait, one of each session, in the order of their runs.
 fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<RunResult>, CommandError> {
-    let waits = |run: &&IndexedRun| {
-        let workspace = Workspace::read(run.directory.path());
-        !run.is_open() && workspace.is_some_and(|workspace| workspace.is_unmerged())
-    };
-    let newest = runs.iter().rev().filter(waits).take(MOST);
+    let newest = runs.iter().rev().filter(|run| waits(run)).take(MOST);
     let mut results: Vec<RunResult> = Vec::new();
     for run in newest {
         if results.iter().any(|known| known.run.session == run.session) {

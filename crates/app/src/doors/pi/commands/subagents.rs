@@ -69,7 +69,7 @@ impl Subagents {
         match word {
             "" if self.has_ui => self.choose(shown).await,
             "" | "list" | "ls" => {
-                self.list(shown);
+                self.list(shown).await;
                 Ok(())
             }
             "show" => self.show(&one_word(rest)?, shown).await,
@@ -93,24 +93,24 @@ impl Subagents {
         }
     }
 
-    fn list(&self, shown: &mut Shown) {
+    async fn list(&self, shown: &mut Shown) {
         let runs = newest_first(&self.session_runs);
         if runs.is_empty() {
             shown.notes.push(NOTHING.to_owned());
             return;
         }
-        let now = Timestamp::now();
-        let lines = runs.iter().map(|run| line(run, now));
+        let (now, waits) = (Timestamp::now(), self.waiting().await);
+        let lines = runs.iter().map(|run| line(run, now, &waits));
         shown.page = lines.map(|line| Line::new(Role::Plain, &line)).collect();
     }
 
     /// Lets a person pick a run and what to do with it.
     async fn choose(&self, shown: &mut Shown) -> Result<(), CommandError> {
         let runs = newest_first(&self.session_runs);
-        let now = Timestamp::now();
-        let lines: Vec<String> = runs.iter().map(|run| line(run, now)).collect();
+        let (now, waits) = (Timestamp::now(), self.waiting().await);
+        let lines: Vec<String> = runs.iter().map(|run| line(run, now, &waits)).collect();
         if lines.is_empty() {
-            self.list(shown);
+            self.list(shown).await;
             return Ok(());
         }
         let Some(chosen) = self.link.select("Sub-agents of this session", &lines).await else {
@@ -183,7 +183,7 @@ impl Subagents {
         };
         let lines = self.service.beside(&self.caller, read).await?;
         if let Some(run) = self.latest(&id) {
-            let heading = line(&run, Timestamp::now());
+            let heading = line(&run, Timestamp::now(), &self.waiting().await);
             shown.page.push(Line::new(Role::Muted, &heading));
             shown.page.push(Line::default());
         }

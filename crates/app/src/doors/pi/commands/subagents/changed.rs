@@ -1,13 +1,17 @@
 //! `/subagents receipt` and `/subagents diff`: what a run was seen doing, and what it changed.
 
+use std::collections::HashSet;
+
+use pi_subagents_delegation::RunId;
 use pi_subagents_windows::{Line, Role, receipt_facts};
 
 use super::{Shown, Subagents, id_of, not_found};
 use crate::calls::caller::Caller;
 use crate::calls::families::delegation::ReadSession;
-use crate::calls::families::merging::results;
+use crate::calls::families::merging::{results, waiting_runs};
 use crate::calls::service::CallService;
 use crate::error::CommandError;
+use crate::runs::find::find_runs;
 use crate::runs::workspace::{Workspace, settle};
 
 /// How many columns the labels of a receipt take.
@@ -48,11 +52,20 @@ impl Subagents {
         Ok(())
     }
 
+    /// Returns the runs of this session whose results nobody has merged yet.
+    pub(super) async fn waiting(&self) -> HashSet<RunId> {
+        let look = |service: &CallService, caller: &Caller| Ok(waiting_runs(service, caller));
+        let found = self.service.beside(&self.caller, look).await;
+        found.unwrap_or_default()
+    }
+
     /// Returns whether something waits in the worktree of a run; none if it has no worktree.
     pub(super) async fn worktree(&self, id: &str) -> Option<bool> {
-        let run = self.latest(id)?.row;
-        let directory = run.directory()?;
-        let look = move |_: &CallService, _: &Caller| Ok(settle(directory.path(), &run.run_id));
+        let id = id.to_owned();
+        let look = move |service: &CallService, caller: &Caller| {
+            let found = find_runs(&service.owner.store, &caller.places, &id)?.pop();
+            Ok(found.and_then(|run| settle(run.directory.path(), &run.run)))
+        };
         let workspace = self.service.beside(&self.caller, look).await.ok()??;
         let has_result = workspace.left.is_some();
         has_result.then(|| Workspace::is_unmerged(&workspace))

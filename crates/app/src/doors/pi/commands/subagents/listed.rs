@@ -1,10 +1,11 @@
 //! A run in a list inside pi, and the run that a word of a person stands for.
 
-use pi_subagents_delegation::{Timestamp, text};
+use std::collections::HashSet;
+
+use pi_subagents_delegation::{RunId, Timestamp, text};
 
 use crate::runs::row::RunRow;
 use crate::runs::session_runs::{SessionRun, SessionRuns};
-use crate::runs::workspace::Workspace;
 
 /// How many columns a name takes at most, so that what follows it is seen too.
 const NAME_COLUMNS: usize = 24;
@@ -16,7 +17,8 @@ const TASK_COLUMNS: usize = 60;
 const LAST: &str = "last";
 
 /// Writes a run as one line. A long name is cut, so that the id behind it is seen in any terminal.
-pub(super) fn line(run: &SessionRun, now: Timestamp) -> String {
+/// `waits` are the runs whose results nobody has merged yet.
+pub(super) fn line(run: &SessionRun, now: Timestamp, waits: &HashSet<RunId>) -> String {
     let row = &run.row;
     let name = text::cut_columns(&text::one_line(&text::clean(&row.name)), NAME_COLUMNS);
     let task = row.task.as_deref().map(|task| {
@@ -28,20 +30,12 @@ pub(super) fn line(run: &SessionRun, now: Timestamp) -> String {
         Some(row.session_id.to_string()),
         run.is_background().then(|| "background".to_owned()),
         Some(row.status.as_str().to_owned()),
-        waits(row).then(|| "not merged".to_owned()),
+        waits.contains(&row.run_id).then(|| "not merged".to_owned()),
         Some(row.used_words(now)).filter(|words| !words.is_empty()),
         task,
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(" • ")
-}
-
-/// Returns whether something waits in the worktree of a run.
-fn waits(row: &RunRow) -> bool {
-    let workspace = row
-        .directory()
-        .and_then(|place| Workspace::read(place.path()));
-    workspace.is_some_and(|workspace| workspace.is_unmerged())
 }
 
 /// Returns all runs, newest first.
