@@ -9,7 +9,7 @@ use tracing::debug;
 
 use crate::tools::Tools;
 
-/// How many tools are offered now; whoever listens is told when that changes.
+/// The number of tools that are offered now; subscribers are told when it changes.
 pub(crate) struct Offering {
     count: watch::Sender<usize>,
 }

@@ -66,11 +66,11 @@ pub(crate) enum Mode {
 /// A question that is answered with yes or no.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Whether this run is really to be stopped.
+    /// Asks whether this run is really to be stopped.
     Stop(RunId),
-    /// Whether what this run has changed is to be merged.
+    /// Asks whether the changes of this run are to be merged.
     Merge(RunId),
-    /// Whether what this run has changed is to be discarded.
+    /// Asks whether the changes of this run are to be discarded.
     Discard(RunId),
 }
 

@@ -14,11 +14,11 @@ use crate::runs::workspace::Workspace;
 /// With at most so many other results a run is compared.
 const MOST_OTHERS: usize = 7;
 
-/// What fits before a merge, as somebody reads it.
+/// The comparison before a merge, as somebody reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fitting {
     pub(crate) page: Vec<Line>,
-    /// Whether the run fits the checkout as it is now.
+    /// True if the run fits the checkout as it is now.
     pub(crate) fits: bool,
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Effect {
     Merges,
 }
 
-/// When a tool is offered: each one costs a model words in every conversation.
+/// The time from which a tool is offered: each one costs a model words in every conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Offered {
     Always,

@@ -1,4 +1,4 @@
-//! What stands below the windows of a call whose runs had worktrees: what waits in them, which of it
+//! The lines below the windows of a call whose runs had worktrees. They say what waits, which of it
 //! fits, and what a person types next. The model reads the same in the text of the answer.
 
 use pi_subagents_delegation::text::{columns, cut_columns, one_line};
@@ -8,7 +8,7 @@ use super::answer::Outcomes;
 /// At most so many worktrees get a line: the footer takes its rows from the windows.
 const MOST: usize = 6;
 
-/// How many columns a name takes at most.
+/// The most columns that a name takes.
 const NAME_COLUMNS: usize = 24;
 
 /// Returns the lines; none if no run had a worktree.

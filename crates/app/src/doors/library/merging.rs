@@ -14,13 +14,13 @@ use crate::runs::merging::{self, Discardable, Fit, MergedAs, checkout_at};
 use crate::runs::owned::current_runs;
 use crate::runs::results::RunResult;
 
-/// Which runs fit the checkout and each other.
+/// The runs that fit the checkout and each other, and those that do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergeCheck {
-    /// Whether all of them can be merged, one after the other.
+    /// True if all of them can be merged, one after the other.
     pub is_clean: bool,
-    /// What cannot both be.
+    /// The runs that cannot both be merged.
     pub clashes: Vec<Clash>,
     /// The same as a table for people.
     pub table: String,
@@ -34,7 +34,7 @@ pub struct Clash {
     pub run: RunId,
     /// The other run; none for the checkout itself.
     pub with: Option<RunId>,
-    /// Where.
+    /// The files and lines that both change.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -132,7 +132,7 @@ impl Team {
     }
 }
 
-/// What is needed beside the runtime.
+/// The facts that a merge needs on a thread of its own.
 struct MergeWork {
     store: Store,
     cwd: PathBuf,

@@ -15,33 +15,33 @@ pub struct Workspace {
     pub path: PathBuf,
     /// The branch that was made for it.
     pub branch: String,
-    /// What became of it.
+    /// Its state.
     pub state: WorkspaceState,
-    /// How many commits the sub-agent made.
+    /// The number of commits that the sub-agent made.
     pub commits: u64,
     /// The files that differ from where it began.
     pub files: Vec<ChangedFile>,
     /// The same as a patch, unless that has more than 20 MB.
     pub patch: Option<PathBuf>,
-    /// What is missing in it or was not kept, as sentences.
+    /// Sentences about what is missing in it or was not kept.
     pub notes: Vec<String>,
 }
 
-/// What became of a worktree.
+/// The state of a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkspaceState {
     /// A sub-agent may be working in it.
     InUse,
-    /// What the sub-agent left waits to be merged or discarded.
+    /// The changes of the sub-agent wait to be merged or discarded.
     Waiting,
-    /// What the sub-agent left is only in the directory, because git could not keep it.
+    /// The changes of the sub-agent are only in the directory, because git could not keep them.
     NotKept,
     /// The sub-agent changed nothing.
     Unchanged,
-    /// What it left was merged.
+    /// Its changes were merged.
     Merged,
-    /// What it left was discarded.
+    /// Its changes were discarded.
     Discarded,
 }
 
@@ -51,23 +51,23 @@ pub enum WorkspaceState {
 pub struct ChangedFile {
     /// Its path in the repository.
     pub path: PathBuf,
-    /// How it was changed: `added`, `modified`, `deleted`, `renamed` or `type changed`.
+    /// The kind of change: `added`, `modified`, `deleted`, `renamed` or `type changed`.
     pub status: String,
     /// The lines that were added and removed; none for a binary file.
     pub lines: Option<(u64, u64)>,
 }
 
-/// How the merge of one run ended.
+/// The end of one run's merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
     /// The run.
     pub run: RunId,
-    /// How it ended.
+    /// The outcome.
     pub outcome: MergeOutcome,
 }
 
-/// How a merge ended. Unless the files were merged, nothing was written.
+/// The outcome of a merge. Unless the files were merged, nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeOutcome {
@@ -89,7 +89,7 @@ pub enum MergeOutcome {
 pub struct Conflict {
     /// The file.
     pub path: PathBuf,
-    /// What kind it is, such as `contents` or `modify/delete`.
+    /// Its kind, such as `contents` or `modify/delete`.
     pub kind: String,
     /// The lines of the merged file, each from the first to the last.
     pub lines: Vec<(usize, usize)>,

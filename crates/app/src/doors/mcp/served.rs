@@ -46,7 +46,7 @@ pub(super) struct ServedTools {
     options: Options,
     /// Whether an answer has mentioned that this directory is no project.
     is_noted: AtomicBool,
-    /// Whether a run of the client has left something that can be merged.
+    /// True once a run of the client has left something that can be merged.
     has_results: AtomicBool,
     /// Becomes true when this server is to end.
     leaving: watch::Sender<bool>,
@@ -148,7 +148,7 @@ impl ServedTools {
         let look =
             |service: &CallService, caller: &Caller| Ok(merging::has_results(service, caller));
         let found = self.service.beside(caller, look).await;
-        // What could not be looked at is looked at after the next call.
+        // After a failure, the next call looks again.
         self.has_results
             .store(found.unwrap_or(false), Ordering::Relaxed);
     }

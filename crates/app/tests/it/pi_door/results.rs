@@ -27,7 +27,7 @@ fn git(door: &PiDoor, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Whether the model was offered the tool, for each of its requests since the first so many.
+/// Returns for each request of the parent's model, after the first so many, if it had the tool.
 fn offers(door: &PiDoor, since: usize) -> Vec<bool> {
     let requests = door.server.requests().split_off(since);
     let is_of_parent = |body: &Value| body.to_string().contains("\"delegate_to_subagents\"");

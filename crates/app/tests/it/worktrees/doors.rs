@@ -35,7 +35,7 @@ fn client(stage: &WorktreeStage, kind: &Value) -> McpClient {
     McpClient::start_as(stage.stage(), kind, &options)
 }
 
-/// What a model is answered, without what differs from run to run.
+/// Returns the answer for a model, without what differs from run to run.
 fn answered(
     stage: &WorktreeStage,
     client: &mut McpClient,

@@ -7,7 +7,7 @@ use pi_subagents_delegation::RunId;
 use crate::runs::merging::{Fit, MergeReport, MergedAs};
 use crate::runs::results::RunResult;
 
-/// Where the patch of a run lies, for a model that has to bring it in by hand.
+/// The place of a run's patch, for a model that has to bring it in by hand.
 pub(super) struct Patch {
     run: RunId,
     file: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! Which results a caller may merge: those of its own runs.
+//! The results that a caller may merge: those of its own runs.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::runs::owned::current_runs;
 use crate::runs::results::RunResult;
 use crate::runs::workspace::{Workspace, WorkspaceState};
 
-/// How many results are looked for if the caller names none; the newest count.
+/// The most results that are looked for if the caller names none; the newest count.
 const MOST: usize = 64;
 
 /// Returns whether a run of this caller worked in a worktree and left something there.

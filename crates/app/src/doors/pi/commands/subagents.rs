@@ -299,7 +299,7 @@ const TAKE_RUN: [&str; 7] = [
     "show", "receipt", "diff", "merge", "discard", "stop", "steer",
 ];
 
-/// How often somebody may choose before the command is over.
+/// The most choices that somebody makes before the command is over.
 const MOST_ROUNDS: usize = 100;
 
 /// Splits what was typed as a shell does, so that a name in quotes is one word.

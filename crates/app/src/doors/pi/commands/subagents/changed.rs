@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::runs::find::find_runs;
 use crate::runs::workspace::{Workspace, settle};
 
-/// How many columns the labels of a receipt take.
+/// The columns that the labels of a receipt take.
 const LABEL: usize = 10;
 
 /// With so many lines a page is read in a view of its own and not kept in pi's session.

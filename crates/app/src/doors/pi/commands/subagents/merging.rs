@@ -17,10 +17,10 @@ const MERGE_CHANGES: &str = "Merge it as uncommitted changes";
 const MERGE_COMMIT: &str = "Merge it as a commit";
 const NOT_NOW: &str = "Not now";
 
-/// What fits before a merge.
+/// The comparison before a merge.
 struct Fitting {
     lines: Vec<String>,
-    /// Whether all of it can be merged.
+    /// True if all of it can be merged.
     is_clean: bool,
 }
 
