@@ -18,6 +18,8 @@ export type State = "running" | "queued" | "failed" | "done";
 /** What stands around the windows. */
 export interface Frame {
   above: string[];
+  /** What waits to be merged. It stays as long as it takes no more than half of the rows. */
+  results: string[];
   /** Left out where there is no room for all. */
   below: string[];
   /** Draws how many lines are hidden, as a line of its own. */
@@ -37,7 +39,7 @@ const FIRST_ROWS = 2;
 /** Lays out everything, however long it is. */
 export function whole(blocks: Block[], frame: Frame): string[] {
   const windows = blocks.flatMap((block) => ["", ...drawn(block, needs(block), frame)]);
-  const below = frame.below.length > 0 ? ["", ...frame.below] : [];
+  const below = [frame.results, frame.below].flatMap((lines) => (lines.length > 0 ? ["", ...lines] : []));
   return [...frame.above, ...windows.slice(1), ...below];
 }
 
@@ -50,13 +52,14 @@ export function squeezed(blocks: Block[], frame: Frame, rows: number): string[] 
   if (all.length <= rows) return all;
   const withoutEnd = whole(blocks, { ...frame, below: [] });
   if (withoutEnd.length <= rows) return withoutEnd;
-  const room = Math.max(rows - frame.above.length, 1);
+  const results = frame.results.length * 2 <= rows ? frame.results : [];
+  const room = Math.max(rows - frame.above.length - results.length, 1);
   const kept = mostImportant(blocks, room);
   const left = blocks.filter((block) => !kept.includes(block));
   const end = left.length > 0 ? [frame.rest(left)] : [];
   const opened = open(kept, room - kept.length - end.length);
   const lines = kept.flatMap((block, place) => drawn(block, opened[place] ?? 0, frame));
-  return [...frame.above, ...lines, ...end].slice(0, rows);
+  return [...frame.above, ...lines, ...end, ...results].slice(0, rows);
 }
 
 /** Returns the windows that are seen, in their order. The others are counted in a row of their own. */

@@ -31,6 +31,7 @@ export function drawWindows(details: Json, { expanded, room }: Look, theme: Them
 function frame(details: Json, expanded: boolean, width: number, theme: Theme): Frame {
   return {
     above: [cut(paint(details.header, theme), width), ...warnings(details.warnings, expanded, width, theme)],
+    results: lineList(details.results).map((line) => cut(paint(line, theme), width)),
     below: lineList(details.footer).map((line) => cut(paint(line, theme), width)),
     more: (lines) => indented(theme.fg("dim", `… ${counted(lines, "more line")}`), width),
     noted: (header, lines) => noted(header, theme.fg("dim", ` … ${counted(lines, "more line")}`), width),

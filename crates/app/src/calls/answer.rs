@@ -12,9 +12,9 @@ use super::call::Worded;
 use super::run_json::run_json;
 use super::window_record::WindowRecord;
 use crate::calls::next_steps::Door;
+use crate::calls::result_lines::result_lines;
 use crate::calls::service::ToolAnswer;
 use crate::calls::watch::Details;
-use crate::calls::worktree_footer::worktree_footer;
 use crate::runs::row::RunRow;
 use crate::runs::workspace::Workspace;
 
@@ -192,13 +192,11 @@ impl Answer {
             Some(windows) => windows.json(),
             None => self.ids_json(),
         };
-        if let Some(Value::Array(footer)) = details.get_mut("footer") {
-            let lines = worktree_footer(&self.outcomes);
-            footer.extend(
-                lines
-                    .iter()
-                    .map(|line| json!([{"text": line, "role": "muted"}])),
-            );
+        let results = result_lines(&self.outcomes);
+        if self.windows.is_some() && !results.is_empty() {
+            let lines = results.iter();
+            let lines = lines.map(|line| json!([{"text": line, "role": "muted"}]));
+            details.insert("results".to_owned(), lines.collect());
         }
         details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
         details.extend(self.worded.details.clone());

@@ -19,6 +19,7 @@ pub(crate) mod owner;
 pub(crate) mod preview;
 pub(crate) mod progress;
 mod resolve;
+mod result_lines;
 mod run_json;
 pub(crate) mod runner;
 pub(crate) mod service;
@@ -32,7 +33,6 @@ pub(crate) mod watch;
 mod window_json;
 mod window_record;
 mod work;
-mod worktree_footer;
 
 pub(crate) use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;

@@ -5,14 +5,14 @@ use pi_subagents_delegation::text::{columns, cut_columns, one_line};
 
 use super::answer::Outcomes;
 
-/// At most so many worktrees get a line: the footer takes its rows from the windows.
+/// At most so many worktrees get a line: they take their rows from the windows.
 const MOST: usize = 6;
 
 /// The most columns that a name takes.
 const NAME_COLUMNS: usize = 24;
 
 /// Returns the lines; none if no run had a worktree.
-pub(super) fn worktree_footer(outcomes: &Outcomes) -> Vec<String> {
+pub(super) fn result_lines(outcomes: &Outcomes) -> Vec<String> {
     let worktrees = outcomes.iter().filter_map(|(task, _)| {
         let name = cut_columns(&one_line(&task.name), NAME_COLUMNS);
         let words = outcomes
