@@ -193,7 +193,7 @@ impl Answer {
             None => self.ids_json(),
         };
         let results = result_lines(&self.outcomes);
-        if self.windows.is_some() && !results.is_empty() {
+        if self.details == Details::ForPi && !results.is_empty() {
             let lines = results.iter();
             let lines = lines.map(|line| json!([{"text": line, "role": "muted"}]));
             details.insert("results".to_owned(), lines.collect());
