@@ -247,11 +247,20 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", &format!("show {done}"));
     assert!(shim.shown().ends_with("the answer"), "{}", shim.shown());
 
-    // A run that is over can only be shown.
+    // A run that is over can be shown, and so can what was seen of it.
     let command = shim.command("subagents", "");
     let runs = shim.next("ui/select");
     let line = runs["params"]["options"][1].clone();
     shim.line(&json!({"jsonrpc": "2.0", "id": runs["id"], "result": {"value": line}}).to_string());
+    let receipt = "Show its receipt: calls, files, commands, tests";
+    let actions = shim.answer("ui/select", &json!({"value": receipt}));
+    assert_eq!(
+        actions,
+        json!({"title": "done", "options": ["Show what was said", receipt]})
+    );
+    let view = shim.answer("ui/view", &json!({}));
+    assert_eq!(view["title"], "Receipt of done");
+    shim.answer("ui/select", &json!({"value": "Show what was said"}));
     assert_eq!(shim.result(command), json!({}));
     let shown = shim.shown();
     let shown: Vec<&str> = shown.lines().collect();
@@ -266,7 +275,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     let actions = shim.answer("ui/select", &json!({"value": "Say something to it"}));
     assert_eq!(
         actions,
-        json!({"title": "going", "options": ["Show what was said", "Say something to it", "Stop it"]})
+        json!({"title": "going", "options": ["Show what was said", receipt, "Say something to it", "Stop it"]})
     );
     shim.answer("ui/input", &json!({"value": "hurry up"}));
     assert_eq!(shim.result(command), json!({}));
@@ -317,7 +326,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "fly");
     assert_eq!(
         notice(&shim)["message"],
-        "there is no command \"/subagents fly\"\nhint: Use /subagents, /subagents show ID, /subagents stop ID, /subagents steer ID TEXT or /subagents trust."
+        "there is no command \"/subagents fly\"\nhint: Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents steer ID TEXT; or /subagents trust."
     );
 }
 
