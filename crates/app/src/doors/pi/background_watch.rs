@@ -204,7 +204,7 @@ impl Shared {
         }
         self.keep(session, UPDATE_ENTRY, &RunUpdate::of(row));
         let run = row.run_id.as_str();
-        note_result(&self.link, session, run, row.workspace.as_ref());
+        note_result(&self.link, session, run, row.workspace.as_deref());
         if self.show_counts().under_way() == 0 {
             // At once: the notice of the end comes next.
             self.drop_widget(&state);
