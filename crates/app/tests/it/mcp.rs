@@ -87,6 +87,8 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
     let ours = stage.command(&["tools", "--json", "--choices"]).run();
     let ours = ours.expect_success().json();
     let tools = ours["tools"].as_array().unwrap().iter();
+    // This client has no result that could be merged.
+    let tools = tools.filter(|tool| tool["results"] != true);
     let expected: Vec<Value> = tools
         .map(|tool| {
             let starts_runs = ["delegate_to_subagents", "subagent", "background_agent"]
