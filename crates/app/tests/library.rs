@@ -69,7 +69,7 @@ impl EventSink for Started {
     }
 }
 
-/// Writes down what happens, by the names of events, and how the run stands in its summary then.
+/// Writes down the names of events, each with the status in the run's summary at that time.
 #[derive(Clone, Default)]
 struct Diary(Arc<Mutex<Vec<(&'static str, Status)>>>);
 

@@ -1,12 +1,12 @@
-//! Whether a run may continue a conversation. This is a rule only.
+//! Decides whether a run may continue a conversation. This is a rule only.
 //!
 //! A conversation has one holder at a time. A worker that holds it saves it by ending its run: the
-//! entry of the run names the object, so one compare-and-set decides about both, and whoever was
-//! fenced has saved nothing.
+//! entry of the run names the object, so one compare-and-set decides about both, and a worker that
+//! was fenced has saved nothing.
 
 use crate::wire::{RunEntry, SavedSession, SessionEntry, SessionHolder};
 
-/// Who wants to continue a conversation.
+/// The run that wants to continue a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taker {
     /// The run that wants it.

@@ -11,10 +11,10 @@ use crate::runs::json;
 use crate::store::{Stored, Written};
 use crate::wire::{RunEntry, SavedSession, SessionEntry, SessionHolder};
 
-/// How often a write that others prevent is tried again.
+/// The number of times that a write which others prevent is tried again.
 const TRIES: u32 = 20;
 
-/// How a conversation that somebody wanted came out.
+/// The outcome of taking a conversation.
 #[derive(Debug)]
 pub enum TakenSession {
     /// It was taken.
@@ -44,7 +44,7 @@ impl Fleet {
             return Ok(None);
         };
         let mut entry = stored.value;
-        // Whoever ended its run has saved it, and may have died before giving it back.
+        // The worker that ended its run has saved it, and may have died before giving it back.
         if let Some(RunEntry::Ended(ended)) = self.state_of_holder(&entry).await? {
             entry.saved = ended.session.or(entry.saved);
             entry.holder = None;
@@ -137,7 +137,7 @@ impl HeldSession {
         if matches!(written, Written::At(_)) {
             return Ok(Kept::Done);
         }
-        // It may be our own write, of which no answer came.
+        // It may be our own write, whose answer never came.
         let seen = self.fleet.session(&self.key).await?;
         Ok(match seen {
             Some(stored) if stored.value == entry => Kept::Done,

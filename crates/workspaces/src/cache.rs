@@ -164,7 +164,7 @@ impl Cache {
         Ok(workspace)
     }
 
-    /// Lets a clone find large files in the cache. One that is not there stays a pointer.
+    /// Lets a clone find large files in the cache. A file that is not there stays a pointer.
     fn lend_large_files(&self, git: &Git) -> Result<(), WorkspaceError> {
         let storage = self.large_files();
         let storage = storage.to_string_lossy();

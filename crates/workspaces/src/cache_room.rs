@@ -1,5 +1,5 @@
-//! How much room a worker's caches take, and which of them go: whole ones that nobody uses, the
-//! longest unused first.
+//! Measures the room of a worker's caches, and removes whole caches that nobody uses, the longest
+//! unused first.
 
 use std::fs;
 use std::path::Path;

@@ -15,7 +15,7 @@ pub struct IgnoredFiles {
     pub commit: ObjectId,
     /// The files in it, below the top of the checkout.
     pub files: Vec<PathBuf>,
-    /// How many bytes they have together.
+    /// The number of their bytes together.
     pub bytes: u64,
 }
 
@@ -59,7 +59,7 @@ pub fn commit_ignored(
     }))
 }
 
-/// Writes the files of such a commit into a checkout. What is there already stays.
+/// Writes the files of such a commit into a checkout. Files that are there already stay.
 pub fn lay_ignored(repository: &Repository, commit: &ObjectId) -> Result<(), WorkspaceError> {
     let index = IndexCopy::empty()?;
     let git = index.git(repository);

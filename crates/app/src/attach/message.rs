@@ -27,7 +27,7 @@ pub(crate) enum Message {
     RecordsRead(Vec<(RunId, Record)>),
     /// The message that the model of a run is writing has grown.
     Partial(RunId, PartialMessage),
-    /// The answer of a run was read, as far as there is one.
+    /// The answer of a run was read; `None` if there is no answer.
     AnswerRead(RunId, AnswerUse, Option<String>),
     /// The patch of a run was read, or there is a reason why not.
     DiffRead(RunId, Result<Vec<Line>, String>),
@@ -58,7 +58,7 @@ pub(crate) enum AnswerUse {
     Copy,
 }
 
-/// For whose sake a record is followed.
+/// The part of the screen for which a record is followed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Subject {
     Row(RunId),

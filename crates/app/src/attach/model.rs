@@ -26,18 +26,18 @@ pub(crate) struct Model {
     pub(crate) selected: Option<RunId>,
     /// The run that a person has chosen, which a filter may hide for a while.
     pub(super) chosen: Option<RunId>,
-    /// Whether a person has pressed any key, and so may have meant what is selected.
+    /// True if a person has pressed any key, and so may have chosen the selected run.
     pub(super) has_been_touched: bool,
     pub(crate) opened: Option<Opened>,
-    /// How many windows were opened so far.
+    /// The number of windows that were opened so far.
     pub(super) openings: u64,
     pub(crate) focus: Focus,
-    /// Whether the window has the whole screen.
+    /// True if the window has the whole screen.
     pub(crate) is_zoomed: bool,
     pub(crate) mode: Mode,
     /// A text that somebody has begun to type and has not sent.
     pub(super) draft: Option<(Purpose, LineEditor)>,
-    /// The definitions that a new run can have, and the place of the one it gets.
+    /// The definitions for a new run, and the place of the chosen one.
     pub(crate) definitions: (Vec<String>, usize),
     /// A run that was started here and is selected as soon as it is in the list.
     pub(super) awaited: Option<RunId>,
@@ -52,7 +52,7 @@ pub(crate) enum Focus {
     Window,
 }
 
-/// What keys mean.
+/// The mode, which gives the keys their meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mode {
     Browsing,
@@ -84,11 +84,11 @@ pub(crate) enum Purpose {
     Start,
 }
 
-/// When the view leaves.
+/// The condition under which the view leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leaving {
     WhenTold,
-    /// Shortly after all its runs are over; the time is when the last one ended.
+    /// Shortly after all its runs are over; the time is the end of the last run.
     WhenOver(Option<Timestamp>),
 }
 
@@ -134,7 +134,7 @@ impl Model {
         Self { zone, ..self }
     }
 
-    /// Takes one more message, and returns what is to be done about it.
+    /// Takes one more message, and returns the work that follows from it.
     pub(crate) fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         match message {

@@ -1,4 +1,4 @@
-//! The run whose window is open: all of it, from the beginning, and where its reader is.
+//! The run whose window is open: all of it, from the beginning, and the place of its reader.
 
 use pi_subagents_delegation::{Happening, RunEvent, RunSummary, Status};
 use pi_subagents_sessions::IndexedRun;
@@ -14,7 +14,7 @@ use super::transcript::Transcript;
 /// The run whose window is open.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
-    /// The number of its opening: windows are counted from the first one.
+    /// The number of its opening: windows are counted from the first.
     pub(crate) number: u64,
     pub(crate) run: IndexedRun,
     /// The facts that its header shows.
@@ -22,8 +22,7 @@ pub(crate) struct Opened {
     summary: RunSummary,
     /// Everything that happened in the run.
     happened: Sheet,
-    /// What it answered, or its receipt, where that is shown instead of what happened, with its
-    /// title.
+    /// The answer or the receipt with its title, if it is shown instead of the run's events.
     answer: Option<(&'static str, Sheet)>,
     context: PreviewContext,
     pub(crate) is_gone: bool,
@@ -44,7 +43,7 @@ impl Opened {
         }
     }
 
-    /// Adds what was read of the run's record.
+    /// Adds events from the run's record.
     pub(crate) fn apply(&mut self, events: &[RunEvent]) {
         for event in events {
             if let Happening::Accepted(task) = &event.happening {
@@ -56,7 +55,7 @@ impl Opened {
         self.happened.transcript.apply(events);
     }
 
-    /// Shows the receipt in place of what happened; false if nothing was seen of the run yet.
+    /// Shows the receipt in place of the events; false if there is no receipt yet.
     pub(crate) fn show_receipt(&mut self) -> bool {
         let Some(receipt) = self.summary.receipt() else {
             return false;
@@ -69,7 +68,7 @@ impl Opened {
         true
     }
 
-    /// Shows an answer in place of what happened.
+    /// Shows an answer in place of the events.
     pub(crate) fn show_answer(&mut self, text: &str) {
         self.show("answer of ", text);
     }
@@ -92,12 +91,13 @@ impl Opened {
         self.answer = Some((title, sheet));
     }
 
-    /// Returns the words before the run's id: what is shown in place of what happened.
+    /// Returns the words before the run's id. They name the text that is shown instead of the run's
+    /// events.
     pub(crate) fn title(&self) -> &'static str {
         self.answer.as_ref().map_or("", |(title, _)| title)
     }
 
-    /// Goes back from the answer to what happened; false if that was shown already.
+    /// Goes back from the answer to the events; false if they were shown already.
     pub(crate) fn hide_answer(&mut self) -> bool {
         self.answer.take().is_some()
     }
@@ -106,18 +106,18 @@ impl Opened {
         self.answer.is_some()
     }
 
-    /// Returns what is read: what happened, or what the run answered.
+    /// Returns the sheet that is read: the events, or the answer of the run.
     pub(crate) fn sheet(&self) -> &Sheet {
         let answer = self.answer.as_ref().map(|(_, sheet)| sheet);
         answer.unwrap_or(&self.happened)
     }
 
-    /// Returns the page that is read, in so many columns and rows.
+    /// Returns the page that is read, in this number of columns and rows.
     pub(crate) fn page(&self, size: (usize, usize)) -> Page<'_> {
         Page::new(self.sheet(), self.tail(), self.context.clone(), size)
     }
 
-    /// Does what the reader of the page wants.
+    /// Fulfils a wish of the page's reader.
     pub(crate) fn read(&mut self, reading: &Reading, size: (usize, usize)) {
         self.with_sheet(size, |sheet, page| sheet.read(reading, page));
     }
@@ -142,12 +142,12 @@ impl Opened {
         self.with_sheet((0, 0), |sheet, _| sheet.cancel_search());
     }
 
-    /// Forgets what was looked for; false if nothing was.
+    /// Forgets the search; false if there was none.
     pub(crate) fn end_search(&mut self) -> bool {
         self.with_sheet((0, 0), |sheet, _| sheet.search.take().is_some())
     }
 
-    /// Does something with the sheet that is read, and with pages of it.
+    /// Calls a function with the sheet that is read, and with pages of it.
     fn with_sheet<T>(
         &mut self,
         size: (usize, usize),
@@ -162,8 +162,8 @@ impl Opened {
         })
     }
 
-    /// Returns the lines below the record: the whole of the message that is being written, how the
-    /// run ended, and what happened to the record itself.
+    /// Returns the lines below the record: the whole partial message, the ending of the run, and
+    /// problems of the record itself.
     fn tail(&self) -> Vec<Line> {
         if self.shows_answer() {
             return Vec::new();

@@ -12,7 +12,8 @@ use super::opened::Opened;
 use super::results::Fitting;
 
 impl Model {
-    /// Takes the runs of the index, and tells which of those seen running are over.
+    /// Takes the runs of the index. Returns the effect for the runs that have ended since the last
+    /// look.
     pub(super) fn take_index(&mut self, runs: Vec<IndexedRun>) -> Vec<Effect> {
         let was_open = |run: &&IndexedRun| {
             let row = self.list.row(&run.run);
@@ -28,8 +29,8 @@ impl Model {
         vec![Effect::RunsEnded(ended)]
     }
 
-    /// Selects what was selected before. An old run that nobody has chosen gives way to what begins,
-    /// and every run to one that was started here.
+    /// Selects the same run as before. An old run that nobody has chosen is replaced by a run that
+    /// begins, and every run by a run that was started here.
     fn select_after_reading(&mut self) {
         if let Some(run) = self.awaited.take_if(|run| self.list.row(run).is_some()) {
             self.list.set_filter("");
@@ -158,7 +159,7 @@ impl Model {
         }
     }
 
-    /// Takes the names of the definitions; the one that was chosen stays chosen.
+    /// Takes the names of the definitions; the chosen definition stays chosen.
     pub(super) fn take_definitions(&mut self, mut names: Vec<String>) {
         if !names.iter().any(|name| name == DEFAULT_DEFINITION) {
             names.insert(0, DEFAULT_DEFINITION.to_owned());

@@ -18,15 +18,15 @@ use crate::calls::watch::Details;
 use crate::runs::row::RunRow;
 use crate::runs::workspace::Workspace;
 
-/// What came of each task of a call, and what a person should know about it.
+/// The outcome of each task of a call, with warnings for a person.
 pub(crate) struct Outcomes {
     runs: Vec<Arc<RunSummary>>,
     pub(super) warnings: Vec<String>,
     /// Runs whose record may lack their answer: the disk did not take all of it.
     unrecorded: HashSet<RunId>,
-    /// The worktrees of those runs that had one of their own.
+    /// The worktrees of the runs that had one of their own.
     worktrees: Worktrees,
-    /// Where the answer is read.
+    /// The door at which the answer is read.
     pub(super) door: Door,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Outcomes {
 #[derive(Debug, Default)]
 pub(super) struct Worktrees {
     pub(super) of_runs: HashMap<RunId, Workspace>,
-    /// Which of their results fit the checkout and each other, if there are several.
+    /// The table of which results fit the checkout and each other, if there are several.
     pub(super) matrix: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Outcomes {
         answers.filter_map(|(task, run)| Some((task, run.output()?)))
     }
 
-    /// Returns each task with what came of it, in their order.
+    /// Returns each task with its outcome, in their order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Task, &RunSummary)> {
         self.runs
             .iter()
@@ -107,8 +107,8 @@ impl Outcomes {
     }
 }
 
-/// Returns what a run answered, all of it. Memory holds only the beginning of a very long text, so
-/// the rest is read from the record.
+/// Returns the whole answer of a run. Memory holds only the beginning of a very long text, so the
+/// rest is read from the record.
 pub(crate) fn whole_output<'a>(task: &Task, run: &'a RunSummary) -> Option<Cow<'a, str>> {
     let held = run.output()?;
     let is_cut = run.finalized.is_none() && held.len() > LAST_TEXT_LIMIT;
@@ -145,19 +145,19 @@ impl Answer {
         &self.worded.text
     }
 
-    /// Returns the text as one document with all answers in it, where the family writes one.
+    /// Returns the text as one document with all answers in it, if the family writes one.
     pub(crate) fn document(&self) -> Option<&str> {
         self.worded.has_answers.then_some(self.text())
     }
 
-    /// Returns what a person should know who does not read the text: the warnings, and what the
-    /// family has to say.
+    /// Returns the notices for a person who does not read the text: the warnings, and the notices
+    /// of the family.
     pub(crate) fn notices(&self) -> impl Iterator<Item = &str> {
         let warnings = self.outcomes.warnings.iter();
         warnings.chain(&self.worded.notices).map(String::as_str)
     }
 
-    /// Returns each task with what came of it, in their order.
+    /// Returns each task with its outcome, in their order.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = (&Task, &RunSummary)> {
         self.outcomes.iter()
     }
@@ -186,7 +186,7 @@ impl Answer {
         rows.collect()
     }
 
-    /// Returns what the tool's details have beside the runs.
+    /// Returns the fields of the tool's details beside the runs.
     pub(crate) fn details_beside_runs(&self) -> Map<String, Value> {
         let mut details = match &self.windows {
             Some(windows) => windows.json(),
@@ -237,7 +237,7 @@ impl Answer {
             .collect()
     }
 
-    /// Returns what is known of a call without windows; it is over when there is an answer.
+    /// Returns the ids of a call without windows; the call is over when there is an answer.
     fn ids_json(&self) -> Map<String, Value> {
         let sessions = self.outcomes.iter().map(|(task, _)| task.session.as_str());
         let sessions: Vec<&str> = sessions.collect();

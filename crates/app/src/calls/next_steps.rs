@@ -1,8 +1,8 @@
-//! The doors, and what can be done next behind each of them.
+//! The doors, and the next steps behind each of them.
 
 use serde::{Deserialize, Serialize};
 
-/// How a caller came in: it decides which words they can use next.
+/// The way by which a caller came in. It decides which words they can use next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Door {
@@ -15,7 +15,7 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// Says how to read all that was said in a session.
+    /// Says how to read all messages of a session.
     pub(crate) fn how_to_read(self, session: &str) -> String {
         match self {
             Self::CommandLine => format!("Read all of it with pi-subagents output {session}."),
@@ -55,7 +55,7 @@ impl Door {
         }
     }
 
-    /// Says how to let what a project carries count.
+    /// Says how to let the files of a project count.
     pub(crate) fn how_to_trust(self) -> &'static str {
         match self {
             Self::CommandLine => r#"Run "pi-subagents trust --yes" to allow that."#,

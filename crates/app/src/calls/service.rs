@@ -27,13 +27,13 @@ use crate::places::Places;
 use crate::runs::counts::Counts;
 use crate::runs::row::RunRow;
 
-/// How long a call that is over waits for its last pane to be opened.
+/// The time for which a call that is over waits for its last pane to be opened.
 const LAST_PANES: Duration = Duration::from_secs(5);
 
 /// The tools of this process, for all calls of its door.
 pub(crate) struct CallService {
     pub(crate) owner: Owner,
-    /// Who keeps the background runs of the pi we belong to, where there is one.
+    /// The keeper of the background runs of the pi we belong to, if there is one.
     pub(crate) background: Option<Box<dyn BackgroundRuns>>,
     catalogues: Mutex<CatalogueCache>,
     opening: Mutex<()>,
@@ -54,16 +54,16 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) configuration: Option<Arc<Configuration>>,
 }
 
-/// What a tool answers.
+/// The answer of a tool.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolAnswer {
-    /// What the caller's model reads.
+    /// The text for the caller's model.
     pub(crate) text: String,
-    /// What whoever shows the answer needs.
+    /// The data for a view of the answer.
     pub(crate) details: Value,
-    /// What its sub-agents consumed.
+    /// The tokens and the cost of its sub-agents.
     pub(crate) usage: Option<Usage>,
-    /// Whether nothing was begun of what was asked.
+    /// True if nothing that was asked for was begun.
     pub(crate) is_refused: bool,
 }
 
@@ -78,7 +78,7 @@ impl ToolAnswer {
         }
     }
 
-    /// Adds warnings, for the model and for whoever shows the answer.
+    /// Adds warnings, for the model and for a view of the answer.
     fn warn(&mut self, warnings: &[String]) {
         for warning in warnings {
             self.text += "\n! ";
@@ -102,7 +102,7 @@ impl ToolAnswer {
 }
 
 impl CallService {
-    /// Makes this process the owner of what the tools start.
+    /// Makes this process the owner of the runs that the tools start.
     pub(crate) fn open(places: &Places, concurrency: usize) -> Result<Self, CommandError> {
         Self::of(Owner::start(
             places,
@@ -111,7 +111,7 @@ impl CallService {
         ))
     }
 
-    /// Makes a program that may have other children too the owner of what the tools start.
+    /// Makes a program that may have other children too the owner of the runs that the tools start.
     pub(crate) fn open_in_a_program(
         places: &Places,
         concurrency: usize,
@@ -222,8 +222,8 @@ impl CallService {
         self.beside(caller, read).await
     }
 
-    /// Does on a thread of its own what waits for the disk or for other processes: calls under
-    /// way and signals are served meanwhile.
+    /// Runs blocking work, which waits for the disk or for other processes, on a thread of its own:
+    /// calls under way and signals are served meanwhile.
     pub(crate) async fn beside<T: Send + 'static>(
         self: &Arc<Self>,
         caller: &Caller,
@@ -242,7 +242,7 @@ impl CallService {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what the caller and their project have written down. A call reads it once and hands it
+    /// Reads the configuration of the caller and their project. A call reads it once and hands it
     /// on.
     pub(crate) fn configuration(&self, caller: &Caller) -> Configuration {
         let mut catalogues = self
@@ -288,7 +288,7 @@ impl CallService {
                 Wake::Done(outcomes) => {
                     under_way.stop = None;
                     if is_opening {
-                        // A tmux that hangs keeps nobody.
+                        // A tmux that hangs cannot hold us up.
                         _ = timeout(LAST_PANES, opening).await;
                     }
                     return outcomes;
@@ -309,7 +309,7 @@ impl CallService {
     }
 }
 
-/// What happens to a call under way.
+/// The events of a call under way.
 enum Wake {
     Done(Vec<Arc<RunSummary>>),
     Cancelled,

@@ -3,29 +3,29 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-/// One tool: its name, what it is for, and what it takes.
+/// One tool: its name, its purpose, and its parameters.
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
-    /// What a person reads where it is listed.
+    /// The name for people, where tools are listed.
     pub(crate) label: &'static str,
     pub(crate) description: &'static str,
     pub(crate) effect: Effect,
     pub(crate) offered: Offered,
-    /// Whether a call of it uses definitions, so that it depends on whether the project is trusted.
+    /// True if a call of it uses definitions, so that it depends on the trust in the project.
     pub(crate) uses_definitions: bool,
-    /// Whether pi offers it only while it has models, and lets the caller choose among them.
+    /// True if pi offers it only while it has models, and lets the caller choose among them.
     pub(crate) needs_models: bool,
     /// The line that pi's system prompt has about it.
     pub(crate) snippet: &'static str,
-    /// What pi's system prompt says about using it well.
+    /// The advice in pi's system prompt on using it well.
     pub(crate) guidelines: &'static [&'static str],
     pub(crate) parameters: Value,
 }
 
-/// What a call of a tool does.
+/// The effect of calling a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Reads what is there.
+    /// Only reads.
     Reads,
     /// Starts runs and does not wait for them.
     Starts,

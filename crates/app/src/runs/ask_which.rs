@@ -1,4 +1,4 @@
-//! Answers an id that leads nowhere, or to more than one thing.
+//! Answers an id that leads nowhere, or to several things.
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::one_line;
@@ -10,14 +10,14 @@ use crate::error::CommandError;
 /// Says where ids are found.
 const HOW_TO_LIST: &str = "pi-subagents status --all lists the runs of this project.";
 
-/// Says what removes runs.
+/// The sentence about the ways in which runs are removed.
 const WHO_REMOVES: &str = "pi-subagents clean removes runs, and so does the setting subagents.retention when they are old.";
 
-/// How many candidates are listed.
+/// The number of candidates that are listed.
 const MOST_CANDIDATES: usize = 5;
 
-/// Asks which run or conversation is meant, if there are several: `how` is what to write to name
-/// one. Other errors say what they are.
+/// Asks which run or conversation is meant, if there are several; `how` returns the words that name
+/// one of them. Other errors are passed on with their own words.
 pub(crate) fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandError {
     match error {
         FindError::Shared { conversations, .. } => {

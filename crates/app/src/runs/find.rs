@@ -1,4 +1,4 @@
-//! Finds recorded runs by their ids, and by what a person types.
+//! Finds recorded runs by their ids, and by the words that a person types.
 
 use pi_subagents_delegation::{Ending, RunHistory, RunId, SessionId, Status};
 use pi_subagents_sessions::{
@@ -15,7 +15,7 @@ use crate::runs::owned::current_runs;
 /// A word that names a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Meant<'a> {
-    /// An id or the beginning of one: models have ids.
+    /// An id or its beginning, as models give it.
     Id(&'a str),
     /// A word that a person typed, which may be `last` or a name.
     Typed(&'a str, Prefers),
@@ -38,7 +38,7 @@ impl Meant<'_> {
     }
 }
 
-/// Returns what each of several ids stands for. The index is read once for all of them.
+/// Returns the runs of each of several ids. The index is read once for all of them.
 pub(crate) fn find_each(
     store: &Store,
     places: &Places,
@@ -54,7 +54,7 @@ pub(crate) fn find_each(
     })
 }
 
-/// Returns the runs that an id stands for, oldest first.
+/// Returns the runs of an id, oldest first.
 pub(crate) fn find_runs(
     store: &Store,
     places: &Places,

@@ -1,6 +1,6 @@
-//! The runs an id stands for, as far as the caller may know of them.
+//! The runs of an id, as far as the caller may know of them.
 //!
-//! Most callers know all runs on this machine. Inside pi only those of pi's session are known;
+//! Most callers know all runs on this machine. Inside pi only the runs of pi's session are known;
 //! some of them may have nothing left but the entry that pi kept.
 
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::{current_runs, is_owned};
 use crate::runs::session_runs::{SessionRun, SessionRuns};
 
-/// A session with all runs that are known of it.
+/// A session with all its known runs.
 pub(crate) struct KnownSession {
     pub(crate) id: SessionId,
     /// Oldest first.
     pub(crate) runs: Vec<KnownRun>,
-    /// The one that was meant, if the id was that of a run.
+    /// The run that was meant, if the id was that of a run.
     pub(crate) meant: Option<RunId>,
 }
 
@@ -62,7 +62,7 @@ fn find_in_pi(
         .filter(|run| run.session == *found.session())
         .map(KnownRun::recorded)
         .collect();
-    // A run that only pi knows stands behind the run that pi remembers before it.
+    // A run that only pi knows comes behind the run that pi remembers before it.
     let mut place = 0;
     for remembered in session_runs.session(found.session()) {
         let recorded = runs.iter().position(|run| run.run == *remembered.run_id());
@@ -90,7 +90,7 @@ fn find_in_pi(
 }
 
 impl KnownSession {
-    /// Returns a session of which the index knows these runs; fails if they belong to several
+    /// Returns a session with these runs of the index; fails if they belong to several
     /// conversations and none of them is meant.
     pub(crate) fn recorded(
         id: SessionId,
@@ -140,7 +140,7 @@ impl KnownRun {
         self.record.as_ref()
     }
 
-    /// Reads what was said in it from its directory, or else from the entry that pi kept.
+    /// Reads its messages from its directory, or else from the entry that pi kept.
     pub(crate) fn history(&self) -> Result<RunHistory, LostRecord> {
         let Some(record) = &self.record else {
             return Ok(self

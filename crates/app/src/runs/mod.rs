@@ -1,5 +1,5 @@
-//! The runs there are, whoever owns them: how they are found, followed, described, and how their
-//! owners are asked. Nothing here starts a run.
+//! The runs of all owners: finding, following and describing them, and requests to their owners.
+//! Nothing here starts a run.
 
 pub(crate) mod ask_which;
 pub(crate) mod conversation;

@@ -1,8 +1,8 @@
-//! The runs of the session that pi is in: those its entries tell of, those under way, and its
-//! background runs.
+//! The runs of the session that pi is in: those in its entries, those under way, and its background
+//! runs.
 //!
-//! Inside pi an id is known if it is here. What was said in a run is read from its directory; the
-//! entry is held only for runs that have no directory any more, and only of the newest sessions.
+//! Inside pi an id is known if it is here. The messages of a run are read from its directory; the
+//! entry is held only for runs that have no directory any more, and only for the newest sessions.
 
 mod order;
 mod run;
@@ -25,13 +25,13 @@ pub(crate) use run::SessionRun;
 pub(crate) struct StartedSession<'a> {
     /// Its id.
     pub(crate) id: &'a str,
-    /// Whether nothing was said in it before.
+    /// True if the session has no earlier messages.
     pub(crate) is_new: bool,
     /// The entries it holds, each `{customType, data}`, oldest first.
     pub(crate) entries: &'a [Value],
 }
 
-/// What is known of the runs of pi's session.
+/// The known runs of pi's session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionRuns {
     state: Mutex<State>,
@@ -41,12 +41,12 @@ pub(crate) struct SessionRuns {
 struct State {
     pi_session: String,
     runs: Vec<SessionRun>,
-    /// In which order the runs were accepted.
+    /// The place of each run in the order in which they were accepted.
     places: HashMap<RunId, usize>,
 }
 
 impl SessionRuns {
-    /// Returns what an id, or the unique beginning of one, stands for in pi's session.
+    /// Returns the run or session in pi's session that an id, or its unique beginning, leads to.
     pub(crate) fn find(&self, prefix: &str) -> Result<Found<SessionRun>, FindError> {
         find(&self.all(), prefix)
     }
@@ -87,8 +87,8 @@ impl SessionRuns {
         Counts::of(background.map(|run| run.row.status))
     }
 
-    /// Takes over the runs of a session that pi has begun or opened; pi may say so twice. Returns
-    /// the background runs whose end the session was told.
+    /// Takes over the runs of a session that pi has begun or opened; pi may report it twice.
+    /// Returns the background runs whose end the session already has.
     pub(crate) fn open(&self, session: &StartedSession<'_>) -> KeptBackgroundRuns {
         let mut state = self.lock();
         // Runs under way have no entry yet; a second start must not lose them.
@@ -135,7 +135,7 @@ impl SessionRuns {
         }
     }
 
-    /// Takes in how a run under way stands.
+    /// Takes in the state of a run under way.
     pub(crate) fn changed(&self, run: &RunId, summary: &RunSummary) {
         if let Some(known) = self.lock().run(run) {
             known.row.take_summary(summary);
@@ -153,7 +153,7 @@ impl SessionRuns {
         }
     }
 
-    /// Takes in how a background run stands. Returns whether pi is still in the session that the
+    /// Takes in the state of a background run. Returns whether pi is still in the session that the
     /// run belongs to.
     pub(crate) fn put_background(&self, pi_session: &str, row: &RunRow) -> bool {
         let mut state = self.lock();

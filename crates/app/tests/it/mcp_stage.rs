@@ -58,13 +58,13 @@ impl McpClient {
         }
     }
 
-    /// Lets the client list the resources, read them all, and gives what it saw.
+    /// Lets the client list the resources and read them all, and returns them.
     pub(crate) fn resources(&mut self) -> Value {
         self.wish(&json!({"do": "resources", "id": "resources"}));
         self.answer("resources")
     }
 
-    /// Lets the client list the tools and gives what it saw.
+    /// Lets the client list the tools, and returns them.
     pub(crate) fn list(&mut self) -> Value {
         self.list_as("list")
     }
@@ -108,7 +108,7 @@ impl McpClient {
         })
     }
 
-    /// What the client has been told about the progress of a call.
+    /// Returns the progress of a call, as the client got it.
     pub(crate) fn progress(&self, id: &str) -> Vec<Value> {
         let seen = self.seen().into_iter();
         seen.filter(|line| line["of"] == id).collect()
@@ -133,7 +133,7 @@ impl McpClient {
         assert!(self.running.write_line(&wish.to_string()));
     }
 
-    /// All that the client has told.
+    /// Returns all lines of the client.
     pub(crate) fn seen(&self) -> Vec<Value> {
         whole_lines(&self.running.stdout())
     }
@@ -229,7 +229,8 @@ impl McpServer {
     }
 }
 
-/// A task whose child starts something that lives for ever, tells that it is ready, and hangs.
+/// Returns a task whose child starts a process that lives for ever, reports that it is ready, and
+/// hangs.
 pub(crate) fn endless(stage: &Stage, name: &str) -> Value {
     call(&[(
         name,
@@ -248,7 +249,7 @@ pub(crate) fn at_work(stage: &Stage, name: &str) -> u32 {
     pid.trim().parse().unwrap()
 }
 
-/// What the runs of a call have said, by their names.
+/// Returns the outputs of a call's runs with their names.
 pub(crate) fn outputs(answer: &Value) -> Vec<(&str, &str)> {
     let runs = answer["details"]["runs"].as_array().unwrap();
     runs.iter()

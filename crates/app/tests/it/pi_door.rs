@@ -1,5 +1,5 @@
-//! Inside the real pi: its model calls our tools, its user types our commands, and whatever
-//! becomes of it, nothing of ours hurts it or outlives it.
+//! Inside the real pi: its model calls our tools, its user types our commands, and nothing of ours
+//! hurts it or outlives it, however it ends.
 
 mod background;
 mod commands;

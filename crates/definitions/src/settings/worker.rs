@@ -24,7 +24,7 @@ pub struct WorkerSettings {
     pub rank: u8,
     /// The directory for workspaces and caches.
     pub root: Option<PathBuf>,
-    /// How many bytes its caches of repositories may take, 100 MB to 10 TB.
+    /// The number of bytes that its caches of repositories may take, 100 MB to 10 TB.
     pub disk: u64,
     /// The public keys of the callers whose orders it takes; if there are none, it takes all.
     pub callers: Vec<String>,

@@ -44,7 +44,7 @@ pub struct RunCard {
     pub session: String,
     /// The name that the caller gave the task.
     pub name: String,
-    /// Who asked, as `user@machine`.
+    /// The caller, as `user@machine`.
     pub caller: String,
     /// The beginning of the prompt as the caller gave it.
     pub asked: String,
@@ -59,7 +59,7 @@ pub struct RunCard {
     /// The repository it works in, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
-    /// Where in the repository.
+    /// The path inside the repository.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub inside: String,
     /// The directory on the caller's machine, for people.
@@ -67,7 +67,7 @@ pub struct RunCard {
     /// This is true if nobody waits for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
-    /// When it was given, by the caller's clock.
+    /// The time at which it was given, by the caller's clock.
     pub issued: String,
 }
 

@@ -92,7 +92,8 @@ pub struct Ended {
     pub usage: Value,
 }
 
-/// What is missing in a record because its worker could not write it: its disk may be full.
+/// The parts that are missing in a record because its worker could not write them: its disk may be
+/// full.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Unrecorded {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which state of a conversation that a fleet keeps is in the file here.
+/// The state of a fleet's conversation that is in the file here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Travelled {

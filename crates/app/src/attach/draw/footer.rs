@@ -1,4 +1,5 @@
-//! The last row: what can be pressed now, what is being typed, or what came of the last key.
+//! The last row: the keys of this moment, the line that is being typed, or the outcome of the last
+//! key.
 
 use pi_subagents_windows::paint::fit;
 use pi_subagents_windows::{Line, Role};
@@ -23,7 +24,7 @@ pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     }
 }
 
-/// Draws a line that is being typed; the question gives way where there is no room for both.
+/// Draws a line that is being typed; the question is shortened if there is no room for both.
 fn edited(question: &str, editor: &LineEditor, area: Rect, canvas: &mut Canvas<'_, '_>) {
     let columns = usize::from(area.width);
     let question = fit(&Line::new(Role::Accent, question), columns / 2);

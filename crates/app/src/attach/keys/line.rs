@@ -8,7 +8,7 @@ use crate::attach::model::{Mode, Model, Purpose};
 use crate::attach::starting::Wanted;
 
 impl Model {
-    /// Asks for a line. What was typed for the same purpose and not sent is there again.
+    /// Asks for a line. An unsent draft for the same purpose is there again.
     pub(super) fn begin_typing(&mut self, purpose: Purpose) {
         let draft = self.draft.take_if(|(meant, _)| *meant == purpose);
         let mut editor = draft.map(|(_, editor)| editor).unwrap_or_default();
@@ -52,7 +52,8 @@ impl Model {
         None
     }
 
-    /// Goes back to the list and the window. What somebody has typed to a run is kept for them.
+    /// Goes back to the list and the window. A message that somebody has typed to a run is kept for
+    /// them.
     pub(super) fn leave_mode(&mut self) {
         match std::mem::replace(&mut self.mode, Mode::Browsing) {
             Mode::Typing(Purpose::Filter, _) => {
@@ -108,7 +109,7 @@ impl Model {
         let words = editor.text();
         match purpose {
             Purpose::Filter => {
-                // Whoever ends a filter means what it has found.
+                // A person who ends a filter means the run that it has found.
                 if self.selected.is_some() {
                     self.chosen.clone_from(&self.selected);
                 }
@@ -175,7 +176,7 @@ fn key_of(purpose: &Purpose) -> &'static str {
 }
 
 impl Purpose {
-    /// Returns what stands before the line that is typed.
+    /// Returns the text before the line that is typed.
     pub(crate) fn question(&self, model: &Model) -> String {
         let name = |run| {
             let row = model.list.row(run);

@@ -15,7 +15,7 @@ use super::copying::copied;
 use super::message::{AnswerUse, Effect, Notice};
 use super::model::{Focus, Leaving, Mode, Model, Purpose, Question};
 
-/// How many rows of the help a page key goes on.
+/// The number of rows of the help that a page key goes on.
 const HELP_PAGE: usize = 10;
 
 impl Model {

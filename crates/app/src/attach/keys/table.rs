@@ -8,7 +8,7 @@ pub(crate) enum Where {
     Both,
 }
 
-/// A key, where it is pressed, and what it does.
+/// A key, its place, and its effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) place: Where,
@@ -40,7 +40,7 @@ const fn both(keys: &'static str, does: &'static str) -> Key {
     }
 }
 
-/// Every key and what it does, in the words of the help.
+/// Every key and its effect, in the words of the help.
 pub(crate) const KEYS: [Key; 34] = [
     list("↑ ↓, k j", "select the run above or below"),
     list("PgUp PgDn, g G", "go up or down a page, or to an end"),

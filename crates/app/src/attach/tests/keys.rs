@@ -35,7 +35,7 @@ fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
     desk.press("j");
     screens.push(desk.screen());
     desk.hears(&long, vec![said("one more")]);
-    // The header counts what the run has used.
+    // The header counts the usage of the run.
     let window = |screen: &str| {
         let (_, window) = screen.split_once("⏳ long •").unwrap();
         window.split_once('\n').unwrap().1.to_owned()

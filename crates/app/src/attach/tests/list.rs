@@ -68,7 +68,7 @@ fn what_a_filter_has_found_stays_selected_when_it_ends() {
     assert_eq!(desk.effects, []);
 }
 
-/// Makes a finished run that cost so much.
+/// Makes a finished run with this cost.
 fn cost(number: u32, name: &str, dollars: Option<f64>) -> IndexedRun {
     let mut run = over(number, name);
     if let RunState::Over { used, .. } = &mut run.state {

@@ -12,7 +12,7 @@ use crate::attach::testing::{Desk, team};
 const COLUMNS: [u16; 4] = [60, 80, 120, 200];
 const ROWS: [u16; 3] = [20, 24, 50];
 
-/// What somebody does before they look at the screen.
+/// The steps that a person takes before they look at the screen.
 type Scene = fn(&mut Desk);
 
 const ANSWER: &str = "# Findings\n\nThe change is **good**, but:\n\n1. `parse` has no test.\n2. 日本語 is cut in the middle of a word, which a reader of the list will not like at all.\n\n```rust\nfn parse() {}\n```";

@@ -13,11 +13,11 @@ use pi_subagents_windows::{Line, remarks};
 pub(crate) use call::Call;
 pub(crate) use rows::{can_open, rows_of};
 
-/// How much of a run is held; its record has all of it.
+/// The number of entries of a run that are held; its record has all of them.
 const MOST_ENTRIES: usize = 100_000;
 const MOST_BYTES: usize = 32 << 20;
 
-/// How much of one text is held.
+/// The number of bytes of one text that are held.
 const LONGEST_TEXT: usize = 1 << 20;
 
 /// Something that happened in a run.
@@ -27,7 +27,7 @@ pub(crate) enum Entry {
     Prompt(String),
     /// A text of the model.
     Speech(String),
-    /// A tool that the model called, and what came of it.
+    /// A tool that the model called, and the outcome.
     Call(Box<Call>),
     /// A remark of ours about the run, or a line that its child printed.
     Remark(Line),
@@ -37,7 +37,7 @@ pub(crate) enum Entry {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Transcript {
     entries: VecDeque<Entry>,
-    /// How many older entries were dropped.
+    /// The number of older entries that were dropped.
     dropped: usize,
     bytes: usize,
     /// The numbers of the calls whose results are to come.
@@ -61,7 +61,7 @@ impl Transcript {
         transcript
     }
 
-    /// Adds what was read of the run's record.
+    /// Adds events from the run's record.
     pub(crate) fn apply(&mut self, events: &[RunEvent]) {
         for event in events {
             self.add(event);
@@ -187,7 +187,7 @@ impl Entry {
         }
     }
 
-    /// Returns whether it says this anywhere, in small letters, also where it is closed.
+    /// Returns whether it contains these words anywhere, in small letters, also in its closed part.
     pub(crate) fn says(&self, words: &str) -> bool {
         let has = |text: &str| text.to_lowercase().contains(words);
         match self {

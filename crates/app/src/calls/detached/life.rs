@@ -27,7 +27,7 @@ use crate::places::Places;
 use crate::runs::row::RunRow;
 use crate::signals::Signals;
 
-/// How long an order may be.
+/// The length of the longest order.
 const LONGEST_ORDER: u64 = 64 * 1024 * 1024;
 
 /// Works off the order on stdin, and replies to the caller on stdout.
@@ -56,7 +56,7 @@ pub(crate) async fn live() -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Runs a task for whose end nobody waits.
+/// Runs a task whose end nobody waits for.
 async fn run_one(order: Order, signals: &mut Signals) {
     let TakenWork {
         owner,
@@ -116,7 +116,7 @@ async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError>
         opened.warnings.push(new_session(&planned.task.session));
     }
     let directory = task.and_then(|planned| planned.task.directory.clone());
-    // Read back, because a run whose record nobody can read is not begun.
+    // It is read back, because a run without a readable record is not begun.
     let record = directory.and_then(|directory| RecordedRun::read(&RunDir::new(directory)).ok());
     let record = record.ok_or_else(|| no_record(&opened.warnings))?;
     opened.warnings.extend(place.warning);
@@ -144,7 +144,7 @@ fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
     Ok(AgentTask::parse(arguments)?)
 }
 
-/// Refuses a background run without a record: nobody could ever read what it answers.
+/// Refuses a background run without a record: nobody could ever read its answer.
 pub(super) fn no_record(warnings: &[String]) -> CommandError {
     let why = warnings.last().map_or("", String::as_str);
     CommandError::failed(format!("a background run must be recorded: {why}")).hint(
@@ -165,7 +165,7 @@ fn read_order() -> Result<Order, CommandError> {
     serde_json::from_slice(&line).map_err(|error| failed(&error))
 }
 
-/// Answers and lets go of whoever reads: from here on nothing ties us to the caller.
+/// Answers and lets go of the reader: from here on nothing ties us to the caller.
 #[expect(
     clippy::disallowed_methods,
     reason = "what takes the place of stdout is a device"
@@ -174,7 +174,7 @@ pub(super) fn answer(reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
     let mut stdout = io::stdout().lock();
-    // A caller who is gone is told by the record.
+    // A caller who is gone finds the answer in the record.
     _ = stdout.write_all(&line).and_then(|()| stdout.flush());
     if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
         _ = dup2_stdout(&nowhere);

@@ -1,4 +1,4 @@
-//! The tool families: in what they differ, they say with values.
+//! The tool families. Their differences are values.
 
 pub(crate) mod background;
 pub(crate) mod delegation;

@@ -15,7 +15,7 @@ pub(super) struct Published {
     repository: Repository,
     pub(super) url: String,
     pub(super) commit: ObjectId,
-    /// How many uncommitted files stay here.
+    /// The number of uncommitted files that stay here.
     uncommitted: usize,
 }
 

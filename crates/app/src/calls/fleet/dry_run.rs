@@ -1,4 +1,4 @@
-//! Says what would travel to a fleet, for somebody who wants to know it before.
+//! Describes what would travel to a fleet, for a person who wants to know it before.
 
 use pi_subagents_delegation::WorkspaceChoice;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ pub(crate) struct DryRun {
     workers: Vec<String>,
     /// The parts of the project that would be sent, a line each.
     files: Vec<String>,
-    /// How many bytes of it.
+    /// The number of its bytes.
     bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A call whose runs work on other machines: where it goes, what travels, and how it is followed.
+//! A call whose runs work on other machines: its destination, its files, and its followers.
 
 mod cloned;
 pub(crate) mod conversation;

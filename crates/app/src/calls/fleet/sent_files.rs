@@ -15,7 +15,7 @@ use crate::random;
 
 /// The files that the runs of a call find on their worker.
 pub(crate) struct SentFiles {
-    /// The directory that the workspace stands for; none if it is empty.
+    /// The directory that became the workspace; `None` if the workspace is empty.
     root: Option<PathBuf>,
     workspace: Workspace,
     /// The repository that the workspace is one of, if it is.
@@ -24,7 +24,7 @@ pub(crate) struct SentFiles {
     begins: Vec<(Repository, ObjectId)>,
     /// The file that proves that a directory is shared; removed when the call is over.
     _token: Option<TokenFile>,
-    /// What a person should know about them.
+    /// The warnings about them for a person.
     pub(crate) warnings: Vec<String>,
 }
 

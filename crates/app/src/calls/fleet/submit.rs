@@ -21,11 +21,11 @@ const LONGEST_MESSAGE: usize = 256 << 10;
 /// More of a prompt is not on the card of its run.
 const LONGEST_ASKED: usize = 4096;
 
-/// How long it may take to find out whether there is a worker.
+/// The time that it may take to find out whether there is a worker.
 const LOOK: Duration = Duration::from_secs(3);
 
 impl Departure {
-    /// Begins to say that somebody waits for the runs of the call, if somebody does.
+    /// Begins the lease of a caller who waits for the runs of the call, if somebody waits.
     pub(super) async fn lease(&self) -> Result<Option<CallerLease>, CommandError> {
         if !self.call.is_waited_for {
             return Ok(None);

@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::runs::fleet::control::stop_all;
 use crate::runs::fleet::{FleetRun, GivenOrder, Until, follow_until};
 
-/// How long the workers may take to stop runs before nobody waits for them any more.
+/// The time that the workers may take to stop runs before nobody waits for them any more.
 const STOPPING: Duration = Duration::from_secs(20);
 
 /// Returns the work of a call in a fleet.
@@ -72,7 +72,7 @@ async fn run(
     let given = give(departure, owner, fleet, &lease).await;
     let mut refused = here;
     refused.tasks.extend(given.refused);
-    // The engine says why the others do not begin.
+    // The engine explains why the others do not begin.
     let sink: Box<dyn EventSink> = Box::new(sinks.clone());
     let refused = (!refused.tasks.is_empty()).then(|| owner.run(refused, vec![sink]));
     let runs: Vec<RunId> = given.runs.iter().map(|run| run.run.clone()).collect();
@@ -114,7 +114,8 @@ async fn run(
     outcomes
 }
 
-/// Says of a run that nobody here follows any more; the next command that looks catches up with it.
+/// Makes the summary of a run that this process follows no longer; the next command that looks
+/// catches up with it.
 fn left_behind(task: &Arc<Task>) -> Arc<RunSummary> {
     let event = |happening| RunEvent {
         run: task.run.clone(),
@@ -153,7 +154,7 @@ async fn give(
             (Some(directory), Ok(_)) => give_one(departure, owner, &task, &order)
                 .await
                 .map(|given| (RunDir::new(directory), given)),
-            // A worker would end it at once, because nobody seems to wait for it.
+            // A worker would end it at once, because there seems to be no waiting caller.
             (Some(_), Err(error)) => Err(error.sentence()),
             (None, _) => Err("a run of a fleet needs a directory for its record".to_owned()),
         };
@@ -161,7 +162,7 @@ async fn give(
             Ok((directory, order)) => {
                 departure.files.keep_for(&task.run);
                 if let Some(idle) = &idle {
-                    // The window says it too.
+                    // The window shows it too.
                     _ = directory.warn(idle);
                 }
                 given.runs.push(FleetRun {

@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::runs::owned::current_runs;
 use crate::runs::page_address::page_words;
 
-/// How long a call that was stopped may take to say what is left of it.
+/// The time that a call which was stopped may take to answer with its remains.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 
 /// Returns the order for a tool whose calls may outlast the patience of a client.
@@ -28,12 +28,12 @@ pub(super) fn may_take_long(tool: &str) -> Option<OrderedTool> {
     }
 }
 
-/// How somebody waits for a call.
+/// The terms on which somebody waits for a call.
 pub(super) struct Waiting {
-    /// After which time it is answered at the latest.
+    /// The time after which it is answered at the latest.
     pub(super) patience: Duration,
     pub(super) on_progress: Option<OnCallProgress>,
-    /// Ends when nobody wants the answer any more; then the call is stopped.
+    /// Becomes ready when nobody wants the answer any more; then the call is stopped.
     pub(super) cancelled: Cancelled,
 }
 
@@ -74,7 +74,7 @@ pub(super) async fn answer_within(
     service.beside(caller, look).await
 }
 
-/// Stops a call, and answers with what came of it.
+/// Stops a call, and answers with its outcome.
 async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
     let last_words = async {
         call.stop().await;

@@ -30,8 +30,8 @@ use crate::calls::watch::{Follow, Watch};
 use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools, uses_definitions};
 use crate::error::CommandError;
 
-/// A sentence for models that get a message when a run ends, and the one that stands here instead:
-/// an MCP client gets none.
+/// A sentence for models that get a message when a run ends. An MCP client gets no such message, so
+/// another sentence takes its place here.
 const TOLD: &str = "Do not poll for its end.";
 const HAS_TO_ASK: &str = "subagent_runs waits for its end.";
 
@@ -44,7 +44,7 @@ pub(super) struct ServedTools {
     /// Problems with decisions that could not be saved and that no answer has mentioned yet.
     unkept: Mutex<Vec<String>>,
     options: Options,
-    /// Whether an answer has mentioned that this directory is no project.
+    /// True once an answer has mentioned that this directory is no project.
     is_noted: AtomicBool,
     /// True once a run of the client has left something that can be merged.
     has_results: AtomicBool,
@@ -52,11 +52,11 @@ pub(super) struct ServedTools {
     leaving: watch::Sender<bool>,
 }
 
-/// What holds for all calls.
+/// The options for all calls.
 pub(super) struct Options {
-    /// How many runs of a call work at once.
+    /// The number of runs of a call that work at once.
     pub(super) concurrency: usize,
-    /// After which time a call is answered at the latest, if the person has said so.
+    /// The time after which a call is answered at the latest, if the person has set one.
     pub(super) answer_within: Option<Duration>,
 }
 
@@ -154,7 +154,7 @@ impl ServedTools {
     }
 
     /// Returns the caller, in the directory that their client works in. Many clients start us in a
-    /// directory that means nothing. Where we are inside a directory of the client, ours is the more
+    /// directory that means nothing. If we are inside a directory of the client, ours is the more
     /// exact one.
     fn caller_in(&self, roots: &[PathBuf]) -> Caller {
         let places = &self.caller.places;
@@ -255,7 +255,7 @@ impl Tools for ServedTools {
         Box::pin(async move {
             let caller = self.caller_in(roots);
             let listed = self.service.beside(&caller, resources::list);
-            // An index that cannot be read is told of by every call.
+            // Every call reports an index that cannot be read.
             listed.await.unwrap_or_default()
         })
     }

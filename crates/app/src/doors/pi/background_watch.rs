@@ -1,5 +1,5 @@
-//! Follows the background runs of a pi session: writes what pi keeps of them as entries, shows the
-//! counts in pi's footer and what the runs do in a widget, and sends pi a notice when a run ends.
+//! Follows the background runs of a pi session: writes their entries for pi, shows the counts in
+//! pi's footer and the activity of the runs in a widget, and sends pi a notice when a run ends.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,18 +35,18 @@ struct Shared {
     store: Store,
     runs: Arc<SessionRuns>,
     state: Mutex<State>,
-    /// Notices that are claimed and that pi has not taken yet; none of them is given up half-way.
+    /// Notices that are claimed and that pi has not taken yet. They are not given up half-way.
     sending: Mutex<JoinSet<()>>,
 }
 
-/// What is done for the session that pi is in.
+/// The work for the session that pi is in.
 #[derive(Default)]
 struct State {
     session: String,
     follower: Option<Follower>,
     /// Tasks that wait for the ends of runs, or for pi to be idle.
     waiting: JoinSet<()>,
-    /// Whether pi has a terminal, in which the widget is seen.
+    /// True if pi has a terminal, in which the widget is seen.
     has_terminal: bool,
     /// The task that keeps the widget up to date while runs are open.
     widget: JoinSet<()>,
@@ -88,8 +88,8 @@ impl BackgroundWatch {
         }
     }
 
-    /// Follows the background runs of a session that pi has opened; `kept` is what its entries
-    /// tell of them.
+    /// Follows the background runs of a session that pi has opened; `kept` are the runs in its
+    /// entries.
     pub(crate) fn open(&self, session: &str, has_terminal: bool, kept: &KeptBackgroundRuns) {
         let shared = &self.shared;
         let mut state = shared.state();
@@ -153,7 +153,8 @@ impl Shared {
         });
     }
 
-    /// Shows the widget. One that is shown already begins anew, because it may be about to end.
+    /// Shows the widget. A widget that is shown already begins anew, because it may be about to
+    /// end.
     fn show_widget(&self, state: &mut State) {
         if state.has_terminal {
             let (runs, link) = (Arc::clone(&self.runs), self.link.clone());
@@ -180,12 +181,12 @@ impl Shared {
         };
         if !directory.result().exists() {
             let shared = Arc::clone(self);
-            // Ending what is left takes a while; if it panics, the run is as it is.
+            // Ending the leftovers takes a while; if it panics, the run stays as it is.
             _ = tokio::task::spawn_blocking(move || close_abandoned(&shared.store)).await;
         }
         let run = row.run_id.clone();
         let read = move || {
-            // Its owner does the same; whoever is first keeps what the run has left.
+            // Its owner does the same; the first of the two keeps the result of the run.
             settle(directory.path(), &run);
             RecordedRun::read(&directory)
         };
@@ -248,7 +249,8 @@ impl Shared {
         if message.await {
             link.notify(&brief, Level::of(row.status));
         } else if let Some(directory) = row.directory() {
-            // If the claim cannot be removed, nobody can claim it again; then the footer tells.
+            // If the claim cannot be removed, nobody can claim it again; then the footer shows the
+            // end.
             _ = directory.release_notice(&session);
         }
     }

@@ -1,5 +1,5 @@
-//! The widget above pi's editor: what the background runs of pi's session do, in one line each, for
-//! as long as one of them runs.
+//! The widget above pi's editor: the activity of the background runs of pi's session, in one line
+//! each, for as long as one of them runs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +20,11 @@ use crate::runs::session_runs::SessionRuns;
 /// The most runs that get a line: the widget takes its rows from the conversation.
 const MOST_RUNS: usize = 4;
 
-/// How often the runs are looked at. Their clocks show seconds.
+/// The pause between two looks at the runs. Their clocks show seconds.
 const PACE: Duration = Duration::from_secs(1);
 
-/// About how much of a record is read at once, and how often in one look.
+/// The approximate number of bytes of a record that are read at once, and the number of reads in
+/// one look.
 const PIECE: usize = 256 << 10;
 const PIECES: usize = 8;
 
@@ -49,7 +50,7 @@ pub(super) async fn show(runs: Arc<SessionRuns>, link: HostLink, places: Places)
         if open.is_empty() {
             break;
         }
-        // Records are read where that holds up nobody else.
+        // Records are read on a thread where they hold up nobody else.
         let here = places.clone();
         let look = spawn_blocking(move || {
             let (shown, mut lines) = look(shown, open);
@@ -102,13 +103,13 @@ impl ShownRun {
         }
     }
 
-    /// Adds what was written down since the last look, or a part of it if that is much.
+    /// Adds the events since the last look, or a part of them if they are many.
     fn read_on(&mut self) {
         let Some(tail) = &mut self.tail else {
             return;
         };
         for _ in 0..PIECES {
-            // A record that cannot be read tells nothing; the end of the run does.
+            // A record that cannot be read shows nothing; the end of the run is seen elsewhere.
             let events = tail.next(PIECE).unwrap_or_default();
             if events.is_empty() {
                 return;

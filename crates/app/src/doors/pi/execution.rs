@@ -70,9 +70,9 @@ impl Execution {
         Ok(result)
     }
 
-    /// Asks about what the project carries, where nobody has decided yet; the answer itself says
-    /// what stays ignored. Returns the configuration that was read for that, unless the question
-    /// may have changed it.
+    /// Asks about the files of the project, if nobody has decided yet; the answer of the call names
+    /// the ignored ones. Returns the configuration that was read for that, unless the question may
+    /// have changed it.
     async fn settle_trust(&self, tool: &str, arguments: &Value) -> Option<Arc<Configuration>> {
         if !uses_definitions(tool) {
             return None;
@@ -82,7 +82,7 @@ impl Execution {
             let question = TrustQuestion::about(&caller.places, &configuration);
             Ok((configuration, question))
         };
-        // Files are read where that holds up nobody else.
+        // Files are read on a thread where they hold up nobody else.
         let read = async { self.service.beside(&self.caller, read).await.ok() };
         let questions = &self.questions;
         questions

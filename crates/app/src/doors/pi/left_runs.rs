@@ -1,5 +1,5 @@
-//! Runs of a pi that was killed: nobody was left to tell its session how they ended, so the pi that
-//! opens the session again is told.
+//! Runs of a pi that was killed: nobody could give its session their endings, so the pi that opens
+//! the session again gets them.
 
 use std::collections::HashSet;
 use std::process;
@@ -18,10 +18,10 @@ use crate::runs::owned::is_alive;
 use crate::runs::session_runs::{SessionRuns, StartedSession};
 use crate::runs::workspace::{Workspace, settle};
 
-/// How long the host of the killed pi may take to end its runs.
+/// The time that the host of the killed pi may take to end its runs.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How often it is looked whether they are over.
+/// The pause between two looks whether they are over.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The runs of a session that have begun, and of whose end it does not know.
@@ -81,7 +81,7 @@ async fn settled(directory: RunDir, run: RunId) -> Option<Workspace> {
     settled.await.ok()?
 }
 
-/// Returns whether a run is one of this process, which will report its end itself.
+/// Returns whether a run belongs to this process, which will report its end itself.
 fn is_ours(directory: &RunDir) -> bool {
     let record = RecordedRun::read(directory);
     record.is_ok_and(|record| {
@@ -89,7 +89,8 @@ fn is_ours(directory: &RunDir) -> bool {
     })
 }
 
-/// Reads what became of a run; none if its owner still works on it, or if its record is gone.
+/// Reads the entry of a finished run; `None` if its owner still works on it, or if its record is
+/// gone.
 async fn entry_of(directory: RunDir) -> Option<Entry> {
     let begun = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! The pi we belong to: what it can be told, what it can be asked, and which session it is in.
+//! The pi we belong to: messages and questions to it, and the session it is in.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::connection::Connection;
 use super::wire;
 use crate::calls::{Seen, WindowRecord};
 
-/// How much longer we wait for pi than pi waits for somebody.
+/// The time for which we wait for pi beyond the time that pi waits for somebody.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// By which anything of ours speaks to pi. Clones reach the same pi.
+/// The link by which all our parts talk to pi. Clones reach the same pi.
 #[derive(Clone)]
 pub(crate) struct HostLink {
     connection: Connection,
@@ -29,7 +29,7 @@ struct LinkState {
     idle: watch::Sender<bool>,
 }
 
-/// How much a notice matters.
+/// The importance of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Info,
@@ -78,7 +78,7 @@ impl HostLink {
         self.connection.notify("ui/notify", &params);
     }
 
-    /// Shows what a command prints; a line is a list of spans.
+    /// Shows the output of a command; a line is a list of spans.
     pub(crate) fn show(&self, title: &str, lines: &[Value]) {
         let params = json!({"title": title, "lines": lines});
         self.connection.notify("ui/show", &params);
@@ -92,13 +92,13 @@ impl HostLink {
         _ = self.connection.ask("ui/view", &params).await;
     }
 
-    /// Lets somebody choose; none when nobody does.
+    /// Lets somebody choose; `None` if nobody does.
     pub(crate) async fn select(&self, title: &str, options: &[String]) -> Option<String> {
         let params = json!({"title": title, "options": options});
         self.value("ui/select", &params).await
     }
 
-    /// Lets somebody choose for so long; none when nobody does.
+    /// Lets somebody choose within a time; `None` if nobody does.
     pub(crate) async fn select_within(
         &self,
         title: &str,
@@ -112,7 +112,7 @@ impl HostLink {
         timeout(patience + GRACE, answer).await.ok().flatten()
     }
 
-    /// Asks for a yes; none when nobody answers.
+    /// Asks for a yes; `None` if nobody answers.
     pub(crate) async fn confirm(&self, title: &str, message: &str) -> Option<bool> {
         let params = json!({"title": title, "message": message});
         let answer = self.connection.ask("ui/confirm", &params).await?;
@@ -136,7 +136,7 @@ impl HostLink {
         Some(answer.get("value")?.as_str()?.to_owned())
     }
 
-    /// Tells how a call goes; a reader who is slow gets fewer of these.
+    /// Sends the progress of a call; a slow reader gets fewer of these updates.
     pub(super) fn update(&self, call_id: &str, windows: &WindowRecord, seen: Seen) {
         let line = || {
             let details = windows.update(seen)?;
@@ -163,8 +163,8 @@ impl HostLink {
         session.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle:
-    /// a running model would hear it. Tells whether pi has taken it.
+    /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle: a
+    /// running model would read it. Returns whether pi has taken it.
     pub(crate) async fn send_message(
         &self,
         session: &str,

@@ -1,11 +1,11 @@
-//! The host: what is behind the door into pi.
+//! The host: the process behind the door into pi.
 //!
-//! One process per pi, which speaks JSON-RPC with the shim on stdin and stdout (`wire.rs`,
-//! `connection.rs`) and owns the runs of that pi. `serve.rs` answers what pi asks; `calls.rs` are
-//! its tool calls under way; `link.rs` is how anything of ours speaks to pi; `record.rs` writes the
-//! entries of its runs, `background_watch.rs` follows its background runs; `trust.rs` asks about
-//! projects; `commands/` are `/profile` and `/subagents`, and `dialogs.rs` asks their questions. The
-//! reasons are in `docs/design/pi-door.md`.
+//! There is one process per pi. It exchanges JSON-RPC with the shim on stdin and stdout (`wire.rs`,
+//! `connection.rs`) and owns the runs of that pi. `serve.rs` answers the requests of pi; `calls.rs`
+//! are its tool calls under way; `link.rs` sends messages to pi; `record.rs` writes the entries of
+//! its runs, `background_watch.rs` follows its background runs; `trust.rs` asks about projects;
+//! `commands/` are `/profile` and `/subagents`, and `dialogs.rs` asks their questions. The reasons
+//! are in `docs/design/pi-door.md`.
 
 mod background_watch;
 mod background_widget;

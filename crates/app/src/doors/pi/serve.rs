@@ -1,4 +1,4 @@
-//! Answers what pi asks, until pi is gone.
+//! Answers the requests of pi, until pi is gone.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ use crate::profiles::seen::Seen;
 use crate::runs::session_runs::{SessionRuns, StartedSession};
 use crate::signals::Signals;
 
-/// Serves one pi. When its end of the wire is gone, so is everything we run.
+/// Serves one pi. When its end of the wire is gone, all our runs are ended.
 pub(crate) async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let mut signals = Signals::listen_to_pause()?;
     let settings = Configuration::read_once(places, false).settings;
@@ -104,14 +104,14 @@ struct Host {
     session_runs: Arc<SessionRuns>,
     background: BackgroundWatch,
     questions: Arc<TrustQuestions>,
-    /// The runs of a killed pi that its session was told of.
+    /// The runs of a killed pi that were reported to its session.
     told_as_left: HashSet<RunId>,
     /// The requests under way.
     work: JoinSet<()>,
 }
 
 impl Host {
-    /// Takes one line. What others depend on is done before the next line is read.
+    /// Takes one line. Work that later lines depend on is done before the next line is read.
     fn take(&mut self, incoming: Incoming) {
         match incoming {
             Incoming::Notification { method, params } => self.notice(&method, params),
@@ -124,7 +124,8 @@ impl Host {
         }
     }
 
-    /// Takes a notification. One that does not fit is dropped: nobody waits for an answer.
+    /// Takes a notification. A notification that does not fit is dropped: nobody waits for an
+    /// answer.
     fn notice(&self, method: &str, params: Value) {
         match method {
             "tool/cancel" => {
@@ -269,7 +270,7 @@ impl Host {
         }
     }
 
-    /// Works on a request beside all others. Whatever becomes of it, it is answered.
+    /// Works on a request beside all others. It is answered in every case.
     fn answer_later(
         &mut self,
         id: Value,

@@ -10,7 +10,7 @@ use pi_subagents_pi_files::on_path;
 use crate::error::CommandError;
 use crate::places::Places;
 
-/// The program that opens a file with whatever the person has chosen for it.
+/// The program that opens a file with the program that the person has chosen for it.
 const OPENER: &str = "xdg-open";
 
 /// Returns whether there is a program that opens the page.

@@ -30,7 +30,7 @@ impl Secrets {
         }
     }
 
-    /// Returns the address for a browser. What stands behind the `#` never reaches a server.
+    /// Returns the address for a browser. The part behind the `#` never reaches a server.
     pub(super) fn url(&self, port: u16, power: Power, further: &str) -> String {
         let token = match power {
             Power::Full => &self.full,

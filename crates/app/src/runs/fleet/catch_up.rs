@@ -1,5 +1,5 @@
 //! Catches up with runs of a fleet whose follower is gone: the fleet has their records, and the
-//! command that looks at them copies what is new.
+//! command that looks at them copies the new bytes.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -18,16 +18,17 @@ use crate::places::Places;
 use crate::runs::follow::process_gone;
 use crate::runs::owned::OwnerProcess as _;
 
-/// How long a command that looks at runs may be held up by a fleet.
+/// The time for which a fleet may hold up a command that looks at runs.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How often one process catches up at most.
+/// The shortest pause between two times that one process catches up.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// When this process has caught up last.
+/// The time at which this process last caught up.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Copies what is new of the open runs that nobody follows. Returns whether there was any such run.
+/// Copies the new bytes of the open runs that no process follows. Returns whether there was any
+/// such run.
 pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
     let left: Vec<FleetRun> = runs
         .iter()
@@ -43,12 +44,12 @@ pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
         return false;
     }
     let store = store.clone();
-    // A thread of its own, because the caller may be one of the runtime's.
+    // It has a thread of its own, because the caller may be a thread of the runtime.
     let caught_up = thread::spawn(move || copy_once(store, left)).join();
     caught_up.unwrap_or(false)
 }
 
-/// Follows a run until it is over, beside whatever else is done, once nobody else does.
+/// Follows a run until it is over, beside other work, once no other process does.
 pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) {
     if !is_left(&owner) {
         process_gone(&owner).await;
@@ -100,7 +101,7 @@ fn copy_once(store: Store, runs: Vec<FleetRun>) -> bool {
             debug!(error, "fleet cannot be asked about runs");
             false
         }
-        // If the time was over before, what was copied until then is copied.
+        // If the time was over before, the files that were copied until then stay copied.
         Ok(Ok(())) | Err(_) => true,
     }
 }

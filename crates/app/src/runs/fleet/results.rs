@@ -18,7 +18,7 @@ use super::large_files::fetch_large_files;
 /// A larger result is not fetched by itself.
 const LARGEST_RESULT: u64 = 10_000_000_000;
 
-/// Fetches the result of a run, and says what it changed: `3 files +40 −12; not merged (…)`.
+/// Fetches the result of a run, and describes its changes: `3 files +40 −12; not merged (…)`.
 pub(super) async fn fetch_result(
     fleet: &Fleet,
     run: &RunId,

@@ -22,7 +22,7 @@ pub(crate) struct Follower {
     pump: JoinHandle<()>,
 }
 
-/// A run that is followed. What happens after it was made is not missed.
+/// A run that is followed. No event after its creation is missed.
 pub(crate) struct FollowedRun {
     directory: RunDir,
     owner: OwnerName,
@@ -94,7 +94,7 @@ impl Drop for Follower {
 }
 
 impl FollowedRun {
-    /// Returns whether anything more can happen: the run has no result, and there is somebody who
+    /// Returns whether anything more can happen: the run has no result, and somebody is left who
     /// could write one.
     pub(crate) fn is_going(&self) -> bool {
         !self.directory.result().exists() && is_alive(&self.owner, self.accepted_at)

@@ -1,5 +1,5 @@
-//! What travels of a project, and what comes back: every kind of file, submodules, large files that
-//! git keeps apart, ignored files that the user names; as bundles, by a clone, or not at all.
+//! The files of a project that travel and come back: every kind of file, submodules, large files
+//! that git keeps apart, ignored files that the user names; as bundles, by a clone, or not at all.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

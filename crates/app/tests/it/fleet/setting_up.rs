@@ -1,4 +1,4 @@
-//! `fleet init` and `fleet key`, and what they say if something is wrong.
+//! `fleet init` and `fleet key`, and their errors.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

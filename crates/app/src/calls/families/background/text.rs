@@ -6,20 +6,20 @@ use crate::calls::next_steps::Door;
 use crate::runs::counts::Counts;
 use crate::runs::row::RunRow;
 
-/// How much of a task is shown.
+/// The number of characters of a task that are shown.
 const SHORT_TASK: usize = 120;
 
-/// How much of an answer is shown where it was not asked for.
+/// The number of characters of an answer that are shown if it was not asked for.
 const SHORT_ANSWER: usize = 300;
 
-/// How much of an answer is shown.
+/// The part of an answer that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     Whole,
     Beginning,
 }
 
-/// Writes the answer of `background_agent`, with what its caller can do next.
+/// Writes the answer of `background_agent`, with the next steps of its caller.
 pub(super) fn started(row: &RunRow, counts: Counts, door: Door) -> String {
     let wait = match door {
         Door::Mcp => format!(
@@ -95,8 +95,8 @@ pub(crate) fn row(row: &RunRow, shown: Shown) -> String {
     lines.concat().trim_end_matches('\n').to_owned()
 }
 
-/// Writes what a pi session is told when a run is over: a message, and a line that is shown for a
-/// moment.
+/// Writes the notice for a pi session about a run that is over: a message, and a line that is shown
+/// for a moment.
 pub(crate) fn notice(row: &RunRow) -> (String, String) {
     let mut lines = vec![format!(
         "Background agent {}",
@@ -122,7 +122,7 @@ fn worktree(row: &RunRow) -> Option<String> {
     Some(worktree.words_with(&Door::Pi.how_to_merge(row.run_id.as_str())))
 }
 
-/// Says how a model goes on with a run: whoever reads these texts calls tools.
+/// Says how a model goes on with a run. The readers of these texts call tools.
 fn go_on(row: &RunRow) -> String {
     let session = &row.session_id;
     match &row.preset {

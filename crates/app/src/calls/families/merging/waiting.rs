@@ -91,8 +91,8 @@ fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<RunResult>, CommandError> {
     Ok(results)
 }
 
-/// Returns the runs that a word stands for: an id, the beginning of one, or the name of a task, of
-/// which the newest counts.
+/// Returns the runs that a word means: an id, its beginning, or the name of a task. If several
+/// tasks have the name, the newest counts.
 fn meant(runs: &[IndexedRun], word: &str, door: Door) -> Result<Vec<IndexedRun>, CommandError> {
     let how = |run: &str| format!("{MERGE} with runs [\"{run}\"]");
     match find(runs, word).map(Found::into_runs) {

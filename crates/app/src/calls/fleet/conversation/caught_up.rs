@@ -17,7 +17,7 @@ use crate::places::Places;
 use crate::runs::fleet::connection::{caller_of, connect};
 use crate::runs::fleet::conversation::bring_home;
 
-/// How long a call may be held up by this.
+/// The time for which this may hold up a call.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A conversation that its caller has named.

@@ -1,4 +1,5 @@
-//! What of a project travels, for somebody who wants to know; and the refusal of what is too large.
+//! Describes the parts of a project that travel, for a person who wants to know; and refuses a
+//! project that is too large.
 
 use std::path::PathBuf;
 

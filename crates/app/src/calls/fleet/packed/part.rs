@@ -25,19 +25,19 @@ pub(super) struct Looked {
 
 /// A repository that is packed.
 pub(super) struct Part {
-    /// Where it is in the project; empty for the project itself.
+    /// The path in the project; empty for the project itself.
     pub(super) path: PathBuf,
     pub(super) repository: Repository,
     pub(super) snapshot: Snapshot,
     pub(super) id: String,
     /// The history that the fleet has then; none for a repository without a commit.
     pub(super) base: Option<Base>,
-    /// How many bytes of history the fleet does not have yet, if it has none.
+    /// The number of bytes of history that the fleet does not have yet, if it has no base.
     pub(super) new_base: Option<u64>,
     /// The objects that lead from the base to the snapshot, unless the base holds them.
     pub(super) thin: Option<Bundle>,
     pub(super) large: Vec<LargeFile>,
-    /// How many of the files that git keeps apart are not on this machine.
+    /// The number of files that git keeps apart and that are not on this machine.
     pub(super) absent: usize,
 }
 

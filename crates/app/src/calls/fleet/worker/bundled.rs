@@ -37,7 +37,7 @@ pub(super) struct BundledWorkspace {
 /// A clone of one repository.
 #[derive(Debug, Clone)]
 struct MadeClone {
-    /// Where it is in the project; empty for the project itself.
+    /// The path in the project; empty for the project itself.
     path: String,
     repository: Repository,
     /// The state that the run began from.
@@ -49,7 +49,7 @@ struct MadeClone {
     cache: Arc<Cache>,
 }
 
-/// What a run has changed.
+/// The changes of a run.
 #[derive(Debug, Default)]
 pub(super) struct SentResult {
     pub(super) project: Option<ResultName>,

@@ -1,5 +1,5 @@
-//! The directory of a worker: one process at a time has it, and finds nothing in it that a killed
-//! one has left.
+//! The directory of a worker: one process at a time has it, and finds no leftovers of a killed one
+//! in it.
 
 use std::fs::File;
 use std::io;
@@ -46,8 +46,8 @@ pub(super) fn take(root: &Path) -> Result<File, CommandError> {
     })
 }
 
-/// Removes what an earlier process has left: workspaces, and records that nobody asks this process
-/// for. What cannot be removed stays until the next time.
+/// Removes the leftovers of an earlier process: workspaces, and records that nobody asks this
+/// process for. A leftover that cannot be removed stays until the next time.
 pub(super) fn clear(root: &Path, store: &Store) {
     if let Err(error) = remove_workspaces(root) {
         warn!(root = %root.display(), %error, "workspaces of an earlier worker are left");

@@ -10,10 +10,10 @@ use super::copy_out::CopyOut;
 use super::one_run::Worker;
 use super::requests::{self, next_request};
 
-/// How long the record of a run that is over is kept for a caller that has not copied it.
+/// The time for which the record of a run that is over is kept for a caller that has not copied it.
 const KEPT: Duration = Duration::from_hours(1);
 
-/// How often is looked whether the caller has it.
+/// The pause between two looks whether the caller has it.
 const LOOK: Duration = Duration::from_secs(5);
 
 impl Worker {
@@ -34,7 +34,7 @@ impl Worker {
                 }
             }
         };
-        // Whoever comes later finds the record in the stream, for as long as the fleet keeps it.
+        // A later caller finds the record in the stream, for as long as the fleet keeps it.
         _ = timeout(KEPT, kept).await;
         copy.remove();
     }

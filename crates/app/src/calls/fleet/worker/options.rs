@@ -1,27 +1,27 @@
-//! How a worker works.
+//! The options of a worker.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The choices of whoever starts a worker.
+/// The choices of the person who starts a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkerOptions {
     pub(crate) name: String,
     pub(crate) pools: Vec<String>,
-    /// How many runs it does at once.
+    /// The number of runs that it does at once.
     pub(crate) slots: usize,
-    /// Of two workers that wait, the one with the lower rank gets a run.
+    /// The rank of the worker. If two workers wait, the one with the lower rank gets a run.
     pub(crate) rank: u8,
     /// The directory for its records and workspaces.
     pub(crate) root: PathBuf,
-    /// How many bytes its caches of repositories may take.
+    /// The number of bytes that its caches of repositories may take.
     pub(crate) disk: u64,
-    /// Whether it does one run and ends.
+    /// True if it does one run and ends.
     pub(crate) is_once: bool,
-    /// How long it may be without a run before it ends.
+    /// The time for which it may be without a run before it ends.
     pub(crate) idle_exit: Option<Duration>,
-    /// How long its runs may go on after it was told to end.
+    /// The time for which its runs may go on after it was asked to end.
     pub(crate) drain: Duration,
-    /// The keys of the callers whose orders it takes; without one it takes all.
+    /// The keys of the callers whose orders it takes; if there are none, it takes all.
     pub(crate) callers: Vec<String>,
 }

@@ -16,7 +16,7 @@ pub(super) fn tell(line: &str) {
     Printer::for_people().note(&format!("{time} {}", one_line(line)));
 }
 
-/// Says what a worker that is ready does.
+/// Describes a worker that is ready.
 pub(super) fn ready(options: &WorkerOptions, server: &str) -> String {
     let pools = options.pools.join(", ");
     let word = if options.pools.len() == 1 {

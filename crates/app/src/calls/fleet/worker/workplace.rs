@@ -15,17 +15,17 @@ use crate::calls::resolve::ordered_directory;
 /// More than this is not read of the file that proves that a directory is shared.
 const LARGEST_TOKEN: u64 = 4096;
 
-/// The directory of a run. One that was made for it is removed when this is dropped.
+/// The directory of a run. A directory that was made for the run is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Workplace {
-    /// Where the child works.
+    /// The directory in which the child works.
     pub(super) cwd: PathBuf,
     /// The directory above it that was made for the run.
     own: Option<PathBuf>,
 }
 
 impl Workplace {
-    /// Prepares the directory that an order asks for, or says why it cannot.
+    /// Prepares the directory that an order asks for, or returns the reason why it cannot.
     pub(super) fn prepare(root: &Path, order: &Order, run: &RunId) -> Result<Self, String> {
         let (top, own) = match &order.workspace {
             Workspace::None => {
@@ -80,7 +80,7 @@ pub(super) fn own_directory(root: &Path, order: &Order, run: &RunId) -> PathBuf 
     }
 }
 
-/// Returns a directory that both machines see, once its token shows that it is the same one.
+/// Returns a directory that both machines see, once its token shows that it is the same directory.
 fn shared_directory(shared: &Shared) -> Result<PathBuf, String> {
     let path = Path::new(&shared.path);
     let is_plain = Path::new(&shared.token_file).file_name().is_some()

@@ -1,4 +1,4 @@
-//! Options that say where runs work, and how they travel to a fleet.
+//! The options for the place where runs work, and for their way to a fleet.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -32,7 +32,7 @@ pub(crate) struct DryRunArgs {
 }
 
 impl FleetArgs {
-    /// Returns what is asked for all tasks.
+    /// Returns the wishes for all tasks.
     pub(super) fn wishes(&self) -> FleetWishes {
         FleetWishes {
             on: self.on.clone(),

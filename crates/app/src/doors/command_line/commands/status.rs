@@ -59,7 +59,7 @@ impl StatusArgs {
     /// Returns which runs are asked for.
     fn choice(&self, now: Timestamp) -> Choice {
         Choice {
-            // Whoever asks for failed, past or a number of runs asks for finished ones.
+            // A person who asks for failed, past or a number of runs asks for finished ones.
             finished: self.all || self.failed || self.since.is_some() || self.limit.is_some(),
             since: self.since.map(|since| since.time(now)),
             failed: self.failed,
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the arguments with the whole id in place of what was typed: while runs are watched,
+/// Returns the arguments with the whole id in place of the typed word: while runs are watched,
 /// `last` stays the run that it was at the beginning.
 fn with_whole_id(
     args: &StatusArgs,

@@ -1,4 +1,4 @@
-//! `/subagents`: the runs of this session of pi; one can be shown, steered or stopped, and the
+//! `/subagents`: the runs of this session of pi. A run can be shown, steered or stopped, and the
 //! project trusted.
 
 mod changed;
@@ -37,7 +37,7 @@ const DISCARD: &str = "Discard what it changed";
 const STEER: &str = "Say something to it";
 const STOP: &str = "Stop it";
 
-/// What the command needs.
+/// The parts that the command needs.
 pub(crate) struct Subagents {
     pub(crate) service: Arc<CallService>,
     pub(crate) session_runs: Arc<SessionRuns>,
@@ -55,7 +55,7 @@ pub(super) struct Shown {
 }
 
 impl Subagents {
-    /// Runs the command and shows what came of it.
+    /// Runs the command and shows its outcome.
     pub(crate) async fn run(self, typed: String) {
         let mut shown = Shown::default();
         let outcome = self.try_run(&typed, &mut shown).await;
@@ -104,7 +104,7 @@ impl Subagents {
         shown.page = lines.map(|line| Line::new(Role::Plain, &line)).collect();
     }
 
-    /// Lets a person pick a run and what to do with it.
+    /// Lets a person pick a run and an action.
     async fn choose(&self, shown: &mut Shown) -> Result<(), CommandError> {
         let runs = newest_first(&self.session_runs);
         let (now, waits) = (Timestamp::now(), self.waiting().await);
@@ -123,8 +123,8 @@ impl Subagents {
         self.act_on(&run.row, shown).await
     }
 
-    /// Lets a person choose what to do with a run. Whoever has read what it changed, or its receipt,
-    /// chooses again.
+    /// Lets a person choose an action for a run. After reading its changes or its receipt, the
+    /// person chooses again.
     async fn act_on(&self, row: &RunRow, shown: &mut Shown) -> Result<(), CommandError> {
         let id = row.run_id.to_string();
         for _ in 0..MOST_ROUNDS {
@@ -165,7 +165,7 @@ impl Subagents {
         options.into_iter().map(str::to_owned).collect()
     }
 
-    /// Shows all that was said in a session, or in the run that is meant.
+    /// Shows all messages of a session, or of the run that is meant.
     async fn show(&self, word: &str, shown: &mut Shown) -> Result<(), CommandError> {
         let id = id_of(&self.session_runs, word, |_| true);
         let columns = self
@@ -191,7 +191,7 @@ impl Subagents {
         Ok(())
     }
 
-    /// Returns the run of an id as it stands now, or the latest run of a session.
+    /// Returns the run of an id with its present state, or the latest run of a session.
     fn latest(&self, id: &str) -> Option<SessionRun> {
         self.session_runs.find(id).ok()?.into_runs().pop()
     }
@@ -250,7 +250,7 @@ impl Subagents {
         latest.ok_or_else(|| not_running(id))
     }
 
-    /// Returns the words and ids that begin with what was typed so far.
+    /// Returns the words and ids that begin with the typed text.
     pub(crate) fn complete(session_runs: &SessionRuns, typed: &str) -> Vec<Value> {
         let runs = session_runs.all();
         match typed.split_once(' ') {
@@ -320,7 +320,7 @@ fn one_word(typed: &str) -> Result<String, CommandError> {
     Ok(word)
 }
 
-/// The width of a page where nobody says how wide the screen is.
+/// The width of a page if the width of the screen is unknown.
 const DEFAULT_COLUMNS: usize = 100;
 
 const HOW_TO_LIST: &str = "/subagents list shows the sub-agents of this session.";

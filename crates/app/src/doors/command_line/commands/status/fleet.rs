@@ -84,7 +84,7 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
     if !settings.is_configured() {
         return Err(no_fleet());
     }
-    // What is not known here is shown as somebody else's.
+    // A run that is not known here is shown as somebody else's.
     let known = Store::new(&places.agent_dir).runs().unwrap_or_default();
     let (pools, workers, others) = block_on(async {
         let fleet = connect(&settings, places).await?;

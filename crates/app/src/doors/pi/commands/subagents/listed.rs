@@ -1,4 +1,4 @@
-//! A run in a list inside pi, and the run that a word of a person stands for.
+//! A run in a list inside pi, and the run that a person means by a word.
 
 use std::collections::HashSet;
 
@@ -7,16 +7,17 @@ use pi_subagents_delegation::{RunId, Timestamp, text};
 use crate::runs::row::RunRow;
 use crate::runs::session_runs::{SessionRun, SessionRuns};
 
-/// How many columns a name takes at most, so that what follows it is seen too.
+/// The largest number of columns of a name, so that the text after it is seen too.
 const NAME_COLUMNS: usize = 24;
 
-/// How many columns of the task are shown.
+/// The number of columns of the task that are shown.
 const TASK_COLUMNS: usize = 60;
 
-/// The word that stands for the newest run.
+/// The word for the newest run.
 const LAST: &str = "last";
 
-/// Writes a run as one line. A long name is cut, so that the id behind it is seen in any terminal.
+/// Writes a run as one line. A long name is cut, so that the id behind it is visible in any
+/// terminal.
 /// `waits` are the runs whose results nobody has merged yet.
 pub(super) fn line(run: &SessionRun, now: Timestamp, waits: &HashSet<RunId>) -> String {
     let row = &run.row;
@@ -45,8 +46,8 @@ pub(super) fn newest_first(runs: &SessionRuns) -> Vec<SessionRun> {
     all
 }
 
-/// Returns the id that a word stands for: the word itself, or the id of the newest run that a name
-/// or `last` stands for. `is_meant` tells which runs are looked at.
+/// Returns the id that a word means: the word itself, or the id of the newest run if the word is a
+/// name or `last`. `is_meant` decides which runs are looked at.
 pub(super) fn id_of(runs: &SessionRuns, word: &str, is_meant: impl Fn(&RunRow) -> bool) -> String {
     if runs.find(word).is_ok() {
         return word.to_owned();
@@ -62,8 +63,8 @@ fn is_called(row: &RunRow, word: &str) -> bool {
     word == LAST || row.name == word || row.preset.as_deref() == Some(word)
 }
 
-/// Splits what was typed into the run that is meant and the text for it. A name may hold spaces, so
-/// the longest name that it begins with counts.
+/// Splits the typed text into the run that is meant and the text for it. A name may hold spaces, so
+/// the longest name at the beginning counts.
 pub(super) fn run_and_text<'a>(runs: &SessionRuns, typed: &'a str) -> (&'a str, &'a str) {
     let all = runs.all();
     let begun = all.iter().map(|run| run.row.name.as_str());
