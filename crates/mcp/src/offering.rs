@@ -47,8 +47,8 @@ impl Offering {
     }
 }
 
-/// The client of a call, if it is told of new tools without having asked: since 2026-07-28 clients
-/// subscribe to that.
+/// Returns the client of a call, if it is told of new tools without having asked: since 2026-07-28
+/// clients subscribe to that.
 pub(crate) fn told_unasked(context: &RequestContext<RoleServer>) -> Option<Peer<RoleServer>> {
     let version = context.protocol_version();
     let is_older = version.is_none_or(|version| version < ProtocolVersion::V_2026_07_28);

@@ -63,7 +63,7 @@ const SCENES: [(&str, Scene); 9] = [
     }),
 ];
 
-/// A patch with a line that is longer than most screens.
+/// Returns a patch with a line that is longer than most screens.
 fn patch() -> Vec<Line> {
     [
         (Role::Strong, "diff --git a/src/app.rs b/src/app.rs"),

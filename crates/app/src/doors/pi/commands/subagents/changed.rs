@@ -12,6 +12,7 @@ use crate::calls::families::merging::{results, waiting_runs};
 use crate::calls::service::CallService;
 use crate::error::CommandError;
 use crate::runs::find::find_runs;
+use crate::runs::results::RunResult;
 use crate::runs::workspace::{Workspace, settle};
 
 /// The columns that the labels of a receipt take.
@@ -106,9 +107,8 @@ impl Subagents {
         let asked = vec![id.to_owned()];
         let read = move |service: &CallService, caller: &Caller| {
             let found = results(service, caller, &asked)?;
-            found
-                .first()
-                .map_or(Ok(Vec::new()), |found| found.patch_lines())
+            let first = found.first();
+            first.map_or(Ok(Vec::new()), RunResult::patch_lines)
         };
         self.service.beside(&self.caller, read).await
     }
