@@ -21,7 +21,7 @@ use super::following::FleetRun;
 use crate::places::Places;
 use crate::runs::owned::this_host;
 
-/// How long a command may be held up by this.
+/// The time for which this may hold up a command.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// More runs are not copied for one id; the newest are.
