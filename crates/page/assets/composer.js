@@ -1,26 +1,69 @@
-// What a person says to a run: a message to one that works, a new prompt to one that is over.
+// What a person wants of a run: a message to one that works, a new prompt to one that is over, and
+// what becomes of the result in its worktree.
 
 import { html, nothing } from "./lit-html.js";
-import { isOver } from "./figures.js";
+import { count, isOver } from "./figures.js";
+import { waits } from "./listing.js";
+import { openedRow } from "./model.js";
 
 /** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./types.js").Row} Row */
+/** @typedef {(message: import("./model.js").Message) => void} Dispatch */
 
-/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+/** @param {Model} model @param {Dispatch} dispatch */
 export function composer(model, dispatch) {
-  const row = model.opened ? (model.rows.get(model.opened.run) ?? model.opened.whole) : undefined;
+  const row = openedRow(model);
   const notice = model.notice
-    ? html`<p class="notice ${model.notice.isError ? "bad" : ""}" role="status">${model.notice.text}
+    ? html`<p class="notice ${model.notice.isError ? "bad" : ""}" role="status"><span>${model.notice.text}</span>
         <button class="quiet" aria-label="Close" @click=${() => dispatch({ type: "forgetNotice" })}>×</button></p>`
     : nothing;
   if (!row || !model.about?.mayAct) return html`<footer class="composer">${notice}</footer>`;
+  const asked = model.asked === "stop" && !isOver(row) ? stopping(row, dispatch) : model.asked === "discard" && waits(row) ? discarding(row, dispatch) : nothing;
+  return html`<footer class="composer">${notice}${asked !== nothing ? asked : html`${waits(row) ? result(model, row, dispatch) : nothing}${message(row, dispatch)}`}</footer>`;
+}
+
+/** @param {Row} row @param {Dispatch} dispatch */
+function stopping(row, dispatch) {
+  return html`<div class="line" role="alertdialog" aria-label="Stop the run">
+    <span class="space">Stop <b>${row.name}</b> and all its processes?</span>
+    <button class="danger" id="stop-yes" @click=${() => dispatch({ type: "stop", run: row.runId })}>Stop it</button>
+    <button @click=${() => dispatch({ type: "ask", what: null })}>Let it run</button></div>`;
+}
+
+/** @param {Row} row @param {Dispatch} dispatch */
+function discarding(row, dispatch) {
+  return html`<div class="line" role="alertdialog" aria-label="Discard the result">
+    <span class="space">Discard what <b>${row.name}</b> has changed, and remove its worktree?</span>
+    <button class="danger" id="discard-yes" @click=${() => dispatch({ type: "discard", run: row.runId })}>Discard it</button>
+    <button @click=${() => dispatch({ type: "ask", what: null })}>Keep it</button></div>`;
+}
+
+/** Draws what can become of a result that waits in a worktree. @param {Model} model @param {Row} row
+ * @param {Dispatch} dispatch */
+function result(model, row, dispatch) {
+  const files = row.workspace?.files ?? [];
+  const fits = model.opened?.fits;
   const run = row.runId;
-  if (model.isStopAsked) {
-    return html`<footer class="composer">${notice}<div class="line" role="alertdialog" aria-label="Stop the run">
-      <span class="space">Stop <b>${row.name}</b> and all its processes?</span>
-      <button class="danger" id="stop-yes" @click=${() => dispatch({ type: "stop", run })}>Stop it</button>
-      <button @click=${() => dispatch({ type: "askStop", on: false })}>Let it run</button></div></footer>`;
-  }
+  return html`<div class="line result"><span><b>In its worktree:</b> ${count(files.length, "file")} changed</span>
+    ${fits ? html`<span class=${fits.clean ? "plus" : "bad"} role="status">${fitWords(fits)}</span>` : nothing}
+    <span class="space"></span>
+    <button @click=${() => dispatch({ type: "tab", tab: "changes" })}>See changes</button>
+    <button @click=${() => dispatch({ type: "check", run })}>Does it fit?</button>
+    <button class="primary" id="merge" ?disabled=${fits !== undefined && !fits.clean} @click=${() => dispatch({ type: "merge", run })}>Merge</button>
+    <button class="danger" @click=${() => dispatch({ type: "ask", what: "discard" })}>Discard…</button></div>`;
+}
+
+/** Says whether a merge would fit. @param {{clean: boolean, runs: {checkout: {path: string, lines?: any}[]}[]}} fits */
+export function fitWords(fits) {
+  if (fits.clean) return "✓ fits your checkout";
+  const paths = fits.runs.flatMap((run) => run.checkout.map((conflict) => conflict.path));
+  return `✗ conflicts in ${paths.slice(0, 3).join(", ")}${paths.length > 3 ? ` and ${paths.length - 3} more` : ""}`;
+}
+
+/** @param {Row} row @param {Dispatch} dispatch */
+function message(row, dispatch) {
   const over = isOver(row);
+  const run = row.runId;
   const send = (/** @type {Event} */ event) => {
     event.preventDefault();
     const input = /** @type {HTMLTextAreaElement} */ (document.getElementById("message"));
@@ -36,9 +79,9 @@ export function composer(model, dispatch) {
   const hint = over
     ? `Go on with ${row.name}: a new prompt for its session`
     : `Say something to ${row.name}; it reads it before its next turn`;
-  return html`<footer class="composer">${notice}<form class="line" @submit=${send}>
+  return html`<form class="line" @submit=${send}>
     <textarea id="message" rows="1" aria-label=${hint} placeholder=${hint} @keydown=${typed}></textarea>
     <button class="primary">${over ? "Go on" : "Steer"} ⏎</button>
-    ${over ? nothing : html`<button type="button" class="danger" @click=${() => dispatch({ type: "askStop", on: true })}>Stop…</button>`}
-  </form></footer>`;
+    ${over ? nothing : html`<button type="button" class="danger" @click=${() => dispatch({ type: "ask", what: "stop" })}>Stop…</button>`}
+  </form>`;
 }

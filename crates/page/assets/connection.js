@@ -3,6 +3,9 @@
 
 const KEY = "pi-subagents-token";
 
+/** How many windows are followed at once; one connection is left for questions. */
+const STREAMS = 5;
+
 /** The reason why the server gave no answer. */
 export class Refused extends Error {
   /** @param {string} message @param {number} status */
@@ -62,12 +65,47 @@ export class Connection {
     return (await checked(answer)).json();
   }
 
-  /** Follows what happens until the stream ends or another one is opened.
-   * @param {Record<string, any>} query @param {(piece: any) => void} each */
-  async follow(query, each) {
+  /** Follows what happens until the stream ends or another one is opened. A browser gives a server
+   * six connections: if five other windows are followed, this one waits until one of them is left.
+   * @param {Record<string, any>} query @param {(piece: any) => void} each
+   * @param {() => void} waits is called if the other windows have all streams */
+  async follow(query, each, waits) {
     this.leave();
     const streaming = new AbortController();
     this.streaming = streaming;
+    const read = () => this.read(query, each, streaming);
+    for (let slot = 0; slot < STREAMS; slot++) {
+      const wasFree = await navigator.locks.request(`stream ${slot}`, { ifAvailable: true }, async (lock) => {
+        if (lock && !streaming.signal.aborted) await read();
+        return lock !== null;
+      });
+      if (wasFree) return;
+    }
+    waits();
+    await this.whenFree(read, streaming.signal);
+  }
+
+  /** Waits for all streams, and reads once one of them is free. @param {() => Promise<void>} read
+   * @param {AbortSignal} left */
+  async whenFree(read, left) {
+    const waiting = new AbortController();
+    const signal = AbortSignal.any([left, waiting.signal]);
+    let isTaken = false;
+    const take = async () => {
+      if (isTaken) return;
+      isTaken = true;
+      waiting.abort();
+      await read();
+    };
+    const slots = Array.from({ length: STREAMS }, (_, slot) => navigator.locks.request(`stream ${slot}`, { signal }, take));
+    for (const ended of await Promise.allSettled(slots)) {
+      const isOwn = ended.status === "rejected" && ended.reason?.name !== "AbortError";
+      if (isOwn) throw ended.reason;
+    }
+  }
+
+  /** @param {Record<string, any>} query @param {(piece: any) => void} each @param {AbortController} streaming */
+  async read(query, each, streaming) {
     const answer = await fetch(address("stream", query), {
       headers: this.headers(),
       signal: streaming.signal,

@@ -1,25 +1,35 @@
 // The definitions of the project, as `profile list --json` prints them.
 
 import { html, nothing } from "./lit-html.js";
+import { atHome } from "./frame.js";
 
-/** @param {import("./model.js").Model} model */
+/** @typedef {import("./model.js").Model} Model */
+
+/** What stands in the head of a card, or nowhere. */
+const ELSEWHERE = ["name", "description", "systemPrompt", "summary", "file", "scope", "dialect"];
+
+/** @param {Model} model */
 export function definitions(model) {
   const found = model.definitions;
   if (!found) return html`<main class="wide-page"><p class="empty">Reading the definitions…</p></main>`;
   return html`<main class="wide-page"><div class="page-head"><h1>Definitions</h1><span class="muted">${found.profiles.length}</span></div>
-    ${found.notices.map((/** @type {string} */ text) => html`<p class="notice">${text}</p>`)}
-    ${found.warnings.map((/** @type {string} */ text) => html`<p class="notice warn">${text}</p>`)}
+    ${found.notices.map((/** @type {string} */ text) => html`<p class="warning">${text}</p>`)}
+    ${found.warnings.map((/** @type {string} */ text) => html`<p class="warning warn">${home(model, text)}</p>`)}
     ${found.profiles.length === 0 ? html`<p class="empty">There are none yet. Write one with <code>pi-subagents profile create</code>.</p>` : nothing}
-    ${found.profiles.map(definition)}</main>`;
+    <div class="cards">${found.profiles.map((/** @type {any} */ one) => definition(model, one))}</div></main>`;
 }
 
-/** @param {any} one */
-function definition(one) {
-  const known = ["name", "description", "systemPrompt", "summary", "file", "scope", "dialect"];
-  const fields = Object.entries(one).filter(([name]) => !known.includes(name));
-  return html`<article class="definition"><h2>${one.name} <span class="muted">${one.scope} ${one.dialect}</span></h2>
+/** @param {Model} model @param {string} text */
+function home(model, text) {
+  return model.about?.home ? text.replaceAll(`${model.about.home}/`, "~/") : text;
+}
+
+/** @param {Model} model @param {any} one */
+function definition(model, one) {
+  const fields = Object.entries(one).filter(([name]) => !ELSEWHERE.includes(name));
+  return html`<article class="definition"><h2>${one.name} <span class="tag">${one.scope}</span> <span class="tag">${one.dialect}</span></h2>
     <p>${one.description ?? one.summary}</p>
     <dl class="facts">${fields.map(([name, value]) => html`<dt>${name}</dt><dd>${Array.isArray(value) ? value.join(", ") : String(value)}</dd>`)}
-      <dt>file</dt><dd>${one.file}</dd></dl>
+      <dt>file</dt><dd>${atHome(model, one.file)}</dd></dl>
     ${one.systemPrompt ? html`<details><summary>system prompt</summary><pre>${one.systemPrompt}</pre></details>` : nothing}</article>`;
 }

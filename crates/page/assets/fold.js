@@ -4,6 +4,7 @@
 /** @typedef {import("./types.js").Item} Item */
 /** @typedef {import("./types.js").Call} Call */
 /** @typedef {import("./types.js").Turn} Turn */
+/** @typedef {{items: Item[]}} ChangedFile The calls that have changed a file. */
 
 export class Transcript {
   constructor() {
@@ -17,6 +18,8 @@ export class Transcript {
     this.sent = new Map();
     /** How many answers of the model are complete. */
     this.answers = 0;
+    /** @type {Map<string, ChangedFile>} The files that calls have changed. */
+    this.files = new Map();
   }
 
   /** @param {Told[]} events */
@@ -40,7 +43,7 @@ export class Transcript {
           call.end = event.t;
           call.ended = [event.p, event.n];
           call.state = event.failed ? "failed" : "done";
-        });
+        }, true);
       case "result":
         return this.change(event.id, (call) => {
           call.state = event.failed ? "failed" : "done";
@@ -50,7 +53,7 @@ export class Transcript {
           call.text = event.text;
           call.cut = event.cut;
           call.answered = [event.p, event.n];
-        });
+        }, true);
       case "turn":
         return this.turn(event);
       case "steered":
@@ -111,10 +114,20 @@ export class Transcript {
     this.calls.set(item.call.id, item);
   }
 
-  /** @param {string | undefined} id @param {(call: Call) => void} change */
-  change(id, change) {
+  /** @param {string | undefined} id @param {(call: Call) => void} change @param {boolean} [isEnd] */
+  change(id, change, isEnd = false) {
     const item = this.calls.get(id ?? "");
-    if (item?.call) change(item.call);
+    if (!item?.call) return;
+    change(item.call);
+    if (isEnd) this.noteFile(item, item.call);
+  }
+
+  /** Notes that a call has changed a file. @param {Item} item @param {Call} call */
+  noteFile(item, call) {
+    if (!call.path || call.kind !== "edit" || call.state !== "done") return;
+    const file = this.files.get(call.path) ?? { items: [] };
+    if (!file.items.includes(item)) file.items.push(item);
+    this.files.set(call.path, file);
   }
 
   /** @param {Told} event */
@@ -145,19 +158,13 @@ const NAMES = new Set(
   "p h3 h4 h5 h6 pre ul ol li table thead tr td em strong del code a img blockquote".split(" "),
 );
 
-/** Returns the files that calls have changed, each with its lines. @param {Item[]} items */
-export function changedFiles(items) {
-  /** @type {Map<string, {added: number, removed: number, items: Item[]}>} */
-  const files = new Map();
-  for (const item of items) {
-    const call = item.call;
-    if (!call?.path || call.kind !== "edit" || call.state !== "done") continue;
-    const file = files.get(call.path) ?? { added: 0, removed: 0, items: [] };
+/** Returns how many lines calls have added to a file and removed from it. @param {ChangedFile} file */
+export function changedLines({ items }) {
+  let [added, removed] = [0, 0];
+  for (const { call } of items) {
     // A file that was written whole has no changes beside it, only its lines.
-    file.added += call.changes?.[0] ?? Number(call.title.match(/ \+(\d+)$/)?.[1] ?? 0);
-    file.removed += call.changes?.[1] ?? 0;
-    file.items.push(item);
-    files.set(call.path, file);
+    added += call?.changes?.[0] ?? Number(call?.title.match(/ \+(\d+)$/)?.[1] ?? 0);
+    removed += call?.changes?.[1] ?? 0;
   }
-  return files;
+  return { added, removed };
 }

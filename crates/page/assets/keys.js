@@ -1,6 +1,6 @@
 // The keys, which are those of attach where both can do the same.
 
-import { html, nothing } from "./lit-html.js";
+import { html } from "./lit-html.js";
 import { isOver } from "./figures.js";
 
 /** @typedef {import("./model.js").Model} Model */
@@ -13,8 +13,11 @@ const KEYS = [
   ["Space", "open or close the selected tool call"],
   ["e", "open or close all tool calls"],
   ["g G", "go to the beginning or to the end"],
+  ["PgUp PgDn", "scroll one page"],
   ["f", "follow: stay at the end as it grows, or stop following"],
   ["o", "read what the run answered, or go back"],
+  ["d", "see what the run changed, or go back"],
+  ["i", "see what the run was asked and did: model, tests, files; or go back"],
   ["s", "steer: say something to the run"],
   ["r", "continue a run that is over with a new prompt"],
   ["x", "stop the run, after a question"],
@@ -30,10 +33,9 @@ const KEYS = [
 
 export const PAGES = ["runs", "history", "compare", "usage", "definitions"];
 
-/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
-export function help(model, dispatch) {
-  if (!model.isHelpShown) return nothing;
-  return html`<div class="help" role="dialog" aria-label="Keys" @click=${() => dispatch({ type: "help" })}><div>
+/** @param {(message: import("./model.js").Message) => void} dispatch */
+export function help(dispatch) {
+  return html`<div class="above" @click=${() => dispatch({ type: "show", what: "keys" })}><div role="dialog" aria-label="Keys">
     <h2>Keys</h2><dl>${KEYS.map(([keys, does]) => html`<dt>${keys}</dt><dd>${does}</dd>`)}</dl>
     <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all.</p></div></div>`;
 }
@@ -69,7 +71,7 @@ function pressed(key, model, dispatch) {
   }
   switch (key) {
     case "?":
-      dispatch({ type: "help" });
+      dispatch({ type: "show", what: "keys" });
       return true;
     case "Escape":
       escape(model, dispatch);
@@ -120,12 +122,22 @@ function pressed(key, model, dispatch) {
     case "o":
       dispatch({ type: "tab", tab: model.tab === "answer" ? "transcript" : "answer" });
       return true;
+    case "d":
+      dispatch({ type: "tab", tab: model.tab === "changes" ? "transcript" : "changes" });
+      return true;
+    case "i":
+      dispatch({ type: "tab", tab: model.tab === "task" ? "transcript" : "task" });
+      return true;
+    case "PageUp":
+    case "PageDown":
+      scrollPage(key === "PageDown" ? 1 : -1);
+      return true;
     case "s":
     case "r":
       if (isOver(row) === (key === "r")) document.getElementById("message")?.focus();
       return true;
     case "x":
-      if (!isOver(row) && model.about?.mayAct) dispatch({ type: "askStop", on: true });
+      if (!isOver(row) && model.about?.mayAct) dispatch({ type: "ask", what: "stop" });
       return true;
     case "c":
       dispatch({ type: "compare", run: row.runId });
@@ -139,10 +151,16 @@ function pressed(key, model, dispatch) {
   }
 }
 
+/** Scrolls what is read by a page. @param {number} by */
+function scrollPage(by) {
+  const read = document.querySelector(".body .virtual, .body .page");
+  read?.scrollBy({ top: by * read.clientHeight * 0.9 });
+}
+
 /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
 function escape(model, dispatch) {
-  if (model.isHelpShown) dispatch({ type: "help" });
-  else if (model.isStopAsked) dispatch({ type: "askStop", on: false });
+  if (model.shown) dispatch({ type: "show", what: model.shown });
+  else if (model.asked) dispatch({ type: "ask", what: null });
   else if (model.notice) dispatch({ type: "forgetNotice" });
   else if (model.page !== "runs") dispatch({ type: "page", page: "runs" });
   else if (model.tab !== "transcript") dispatch({ type: "tab", tab: "transcript" });

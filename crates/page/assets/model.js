@@ -1,39 +1,21 @@
 // The state of the page. It takes one message after the other and says what is to be done; what is
 // drawn is a function of it.
 
-import { Transcript } from "./fold.js";
-import { extent, isOver } from "./figures.js";
+import { isOver } from "./figures.js";
+import { laneEffects, list } from "./listing.js";
+import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, toggleAll } from "./opened.js";
 
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./types.js").Lane} Lane */
-/** @typedef {import("./types.js").Told} Told */
+/** @typedef {import("./opened.js").Opened} Opened */
 /** @typedef {{type: string, [field: string]: any}} Message */
 /** @typedef {{do: string, [field: string]: any}} Effect */
-
-/**
- * @typedef {object} Opened The run that is read.
- * @property {string} run
- * @property {Transcript} transcript
- * @property {Told[]} later What was read from the end of the record, before the beginning is there.
- * @property {Told[]} earlier What was read from its beginning, until it meets the end.
- * @property {number} begin The place where `later` begins; 0 when everything is there.
- * @property {number} next The place behind what was read.
- * @property {boolean} isRead
- * @property {string} words What the model is writing.
- * @property {string} activity
- * @property {Set<string>} open The keys of the entries that are open.
- * @property {Map<string, any[]>} texts Whole texts that were fetched.
- * @property {boolean} isFollowed
- * @property {string | undefined} chosen The key of the entry that keys act on.
- * @property {Row | undefined} whole
- * @property {{lines: [number, string, boolean][], next: number} | undefined} raw
- * @property {string | undefined} problem
- */
 
 export function initial() {
   return {
     /** @type {any} */ about: null,
-    /** @type {"opening" | "live" | "lost" | "recorded" | "refused"} */ connection: "opening",
+    /** Whether it is known what is shown. */ isBegun: false,
+    /** @type {"opening" | "live" | "waiting" | "lost" | "recorded" | "refused"} */ connection: "opening",
     /** @type {Map<string, Row>} */ rows: new Map(),
     /** @type {Row[]} */ listed: [],
     isListed: false,
@@ -53,8 +35,8 @@ export function initial() {
     /** @type {Opened | null} */ opened: null,
     isZoomed: false,
     /** @type {{text: string, isError: boolean} | null} */ notice: null,
-    isStopAsked: false,
-    isHelpShown: false,
+    /** @type {"stop" | "discard" | null} What a person is asked before it is done. */ asked: null,
+    /** @type {"keys" | "share" | null} What is shown above the page. */ shown: null,
     /** @type {Set<string>} */ compared: new Set(),
     /** @type {Map<string, Row>} */ wholes: new Map(),
     /** @type {{rows: Row[], found: number, isAll: boolean, isReading: boolean, words: string}} */
@@ -73,6 +55,12 @@ function openedRun(model, run) {
   return model.opened && model.opened.run === run ? model.opened : null;
 }
 
+/** Returns what is known about the run that is read. @param {Model} model @returns {Row | undefined} */
+export function openedRow(model) {
+  const opened = model.opened;
+  return opened ? (model.rows.get(opened.run) ?? opened.whole) : undefined;
+}
+
 /** Takes a message, and returns what is to be done. @param {Model} model @param {Message} message
  * @returns {Effect[]} */
 export function update(model, message) {
@@ -80,6 +68,11 @@ export function update(model, message) {
   switch (message.type) {
     case "begun":
       return begin(model, message);
+    case "aboutRead":
+      model.about = message.about;
+      model.redacted = message.redacted ?? null;
+      model.ahead = message.about.now - Date.now();
+      return [];
     case "piece":
       return take(model, message.piece);
     case "connection":
@@ -91,13 +84,21 @@ export function update(model, message) {
       return turnTo(model, message.page);
     case "tab":
       model.tab = message.tab;
-      return tabEffects(model);
+      return model.opened ? tabEffects(model.opened, model.tab, openedRow(model)) : [];
     case "eventsRead":
-      return eventsRead(model, message);
+      if (!meant) return [];
+      // The end of the transcript comes first; the lanes can wait for it.
+      return [...eventsRead(meant, /** @type {any} */ (message)), ...laneEffects(model), ...tabEffects(meant, model.tab, openedRow(model))];
     case "wholeRead":
       model.wholes.set(message.run, message.row);
-      if (meant) meant.whole = message.row;
-      return [];
+      if (meant) {
+        meant.whole = message.row;
+        return [...withWorkspace(model, message.row), ...laneEffects(model)];
+      }
+      return withWorkspace(model, message.row);
+    case "settled":
+      if (meant) [meant.changes, meant.fits] = [undefined, undefined];
+      return meant ? [{ do: "whole", run: meant.run }, ...tabEffects(meant, model.tab, openedRow(model))] : [];
     case "textsRead":
       if (meant) meant.texts.set(message.key, message.texts);
       return [];
@@ -107,10 +108,16 @@ export function update(model, message) {
         meant.raw = { lines: [...before, ...message.lines], next: message.next };
       }
       return [];
+    case "changesRead":
+      if (meant) meant.changes = message.changes;
+      return [];
+    case "fitsRead":
+      if (meant) meant.fits = message.fits;
+      return [];
     case "toggle":
-      return toggle(model, message.key);
+      return model.opened ? toggle(model.opened, message.key) : [];
     case "toggleAll":
-      return toggleAll(model);
+      return model.opened ? toggleAll(model.opened) : [];
     case "choose":
       if (model.opened) model.opened.chosen = message.key;
       return [];
@@ -119,21 +126,23 @@ export function update(model, message) {
       return [];
     case "filter":
       model.filter = message.filter;
-      return list(model);
+      list(model);
+      return [];
     case "words":
       model.words = message.words;
-      return list(model);
+      list(model);
+      return [];
     case "notice":
       model.notice = { text: message.text, isError: message.isError ?? false };
       return [];
     case "forgetNotice":
       model.notice = null;
       return [];
-    case "askStop":
-      model.isStopAsked = message.on;
+    case "ask":
+      model.asked = message.what;
       return [];
-    case "help":
-      model.isHelpShown = !model.isHelpShown;
+    case "show":
+      model.shown = model.shown === message.what ? null : message.what;
       return [];
     case "zoom":
       model.isZoomed = message.on;
@@ -142,9 +151,17 @@ export function update(model, message) {
       return changeProject(model, message.project);
     case "lanesRead":
       for (const [run, lane] of Object.entries(message.spans)) {
-        if (lane) model.lanes.set(run, { spans: lane.spans, steered: lane.steered });
+        if (!lane) continue;
+        // A part is kept beside the whole, which is thinner.
+        const whole = model.lanes.get(run);
+        if (message.part && whole) whole.part = { ...message.part, spans: lane.spans };
+        else model.lanes.set(run, lane);
       }
       return [];
+    case "partOfLanes": {
+      const thin = message.runs.filter((/** @type {string} */ run) => model.lanes.get(run)?.isThin);
+      return thin.length > 0 ? [{ do: "lanes", runs: thin, part: message.part }] : [];
+    }
     case "compare":
       if (!model.compared.delete(message.run)) model.compared.add(message.run);
       return model.page === "compare" ? readCompared(model) : [];
@@ -175,35 +192,10 @@ export function update(model, message) {
   }
 }
 
-/** Returns what the tab of a run needs. @param {Model} model @returns {Effect[]} */
-function tabEffects(model) {
-  const opened = model.opened;
-  if (!opened) return [];
-  if (model.tab === "raw" && !opened.raw) return [{ do: "raw", run: opened.run, from: 0 }];
-  if (model.tab !== "changes") return [];
-  const short = (/** @type {import("./types.js").Item} */ item) =>
-    item.call?.kind === "edit" && (item.call.changes?.[0] ?? 0) + (item.call.changes?.[1] ?? 0) <= LONGEST_DIFF && !isLock(item.call.path);
-  return opened.transcript.items.filter(short).slice(-MOST_DIFFS).flatMap((item) => {
-    opened.open.add(item.key);
-    return textEffects(opened, item.key);
-  });
-}
-
-/** Longer changes stay folded, and so do those of lock files. */
-const LONGEST_DIFF = 400;
-const MOST_DIFFS = 50;
-
-/** @param {string | undefined} path */
-function isLock(path) {
-  return /(\.lock|-lock\.json|\.lockb)$/.test(path ?? "");
-}
-
 /** @param {Model} model @param {Message} message @returns {Effect[]} */
-function begin(model, { about, said, redacted }) {
-  model.about = about;
-  model.redacted = redacted ?? null;
-  model.ahead = about.now - Date.now();
-  model.project = said.get("all") ? null : (said.get("project") ?? about.project) || null;
+function begin(model, { said }) {
+  model.isBegun = true;
+  model.project = said.get("all") ? null : (said.get("project") ?? model.about?.project) || null;
   const compared = said.get("compare");
   if (compared) {
     for (const run of compared.split(",")) model.compared.add(run);
@@ -246,14 +238,35 @@ function takeRows(model, { rows, gone = [], whole = false }) {
   for (const row of rows) {
     const before = model.rows.get(row.runId);
     model.rows.set(row.runId, row);
-    const hasEnded = before && !isOver(before) && isOver(row);
-    if (hasEnded && model.opened?.run === row.runId) effects.push({ do: "whole", run: row.runId });
+    const isNews = before && (before.status !== row.status || before.workspace?.state !== row.workspace?.state);
+    if (isNews && isOver(row)) effects.push(...readAgain(model, row.runId));
   }
-  effects.push(...list(model));
+  list(model);
   if (!model.hasChosen && model.listed.length > 0 && !isBusy(model)) {
     effects.push(...select(model, model.listed[0].runId, false));
   }
   return effects;
+}
+
+/** Takes what became of the worktree of a run, which is in no list. @param {Model} model
+ * @param {Row} row @returns {Effect[]} */
+function withWorkspace(model, row) {
+  const listed = model.rows.get(row.runId);
+  if (listed && listed.workspace?.state !== row.workspace?.state) {
+    model.rows.set(row.runId, { ...listed, workspace: row.workspace });
+    list(model);
+  }
+  return [];
+}
+
+/** Reads again what has changed with the end of a run. @param {Model} model @param {string} run @returns {Effect[]} */
+function readAgain(model, run) {
+  model.wholes.delete(run);
+  const opened = openedRun(model, run);
+  if (!opened) return model.page === "compare" && model.compared.has(run) ? [{ do: "whole", run }] : [];
+  opened.changes = undefined;
+  opened.fits = undefined;
+  return [{ do: "whole", run }, ...tabEffects(opened, model.tab, model.rows.get(run))];
 }
 
 /** Returns whether the run that is open is worth staying with. @param {Model} model */
@@ -267,172 +280,26 @@ function takeSpans(model, run, news) {
   const lane = model.lanes.get(run) ?? { spans: [], steered: [] };
   // What was told before a connection was lost is told again from its beginning.
   lane.spans.length = Math.min(lane.spans.length, news.from);
-  lane.spans.push(...news.spans);
+  for (const span of news.spans) lane.spans.push(span);
   lane.steered = news.steered;
   model.lanes.set(run, lane);
 }
 
-/** Sorts and filters the list. @param {Model} model @returns {Effect[]} */
-function list(model) {
-  const words = model.words.toLowerCase();
-  const has = (/** @type {string | undefined} */ text) => (text ?? "").toLowerCase().includes(words);
-  const fits = (/** @type {Row} */ row) =>
-    filters[model.filter](row) &&
-    (!words || [row.name, row.task, row.resolvedModel, row.status, row.runId, row.preset].some(has));
-  const rows = [...model.rows.values()].filter(fits);
-  const rank = (/** @type {Row} */ row) => (isOver(row) ? 1 : 0);
-  /** @type {Map<string, Row[]>} */
-  const groups = new Map();
-  rows.sort((a, b) => rank(a) - rank(b) || b.sequence - a.sequence);
-  for (const row of rows) {
-    const key = groupKey(row);
-    const group = groups.get(key);
-    if (group) group.push(row);
-    else groups.set(key, [row]);
-  }
-  // The runs of one call stay together, in the order in which they were asked for.
-  model.listed = [...groups.values()].flatMap((group) => group.sort((a, b) => a.sequence - b.sequence));
-  return [];
-}
-
-/** Returns the call that a row belongs to. Background runs have nothing in common but their day.
- * @param {Row} row @returns {string} */
-export function groupKey(row) {
-  const day = row.group.startsWith("background") ? row.acceptedAt.slice(0, 10) : "";
-  return `${isOver(row) && day ? "over" : ""} ${row.group} ${day}`;
-}
-
-/** @type {Record<string, (row: Row) => boolean>} */
-export const filters = {
-  all: () => true,
-  running: (row) => !isOver(row),
-  over: (row) => isOver(row),
-  failed: (row) => row.status === "failed" || row.status === "aborted",
-};
-
 /** @param {Model} model @param {string | null} run @param {boolean} isChosen @returns {Effect[]} */
 function select(model, run, isChosen) {
   model.hasChosen = model.hasChosen || isChosen;
-  model.isStopAsked = false;
+  model.asked = null;
   model.notice = null;
   if (isChosen) model.isZoomed = true;
   if (model.opened?.run === run) return [];
   model.selected = run;
-  model.opened = run ? newlyOpened(run) : null;
-  if (!run) return [{ do: "stream" }];
-  return [{ do: "events", run }, { do: "whole", run }, ...laneEffects(model)];
-}
-
-/** @param {string} run @returns {Opened} */
-function newlyOpened(run) {
-  return {
-    run,
-    transcript: new Transcript(),
-    later: [],
-    earlier: [],
-    begin: 0,
-    next: 0,
-    isRead: false,
-    words: "",
-    activity: "",
-    open: new Set(),
-    texts: new Map(),
-    isFollowed: true,
-    chosen: undefined,
-    whole: undefined,
-    raw: undefined,
-    problem: undefined,
-  };
-}
-
-/** Takes what was read of the record: its end first, then the beginning up to where the end begins.
- * @param {Model} model @param {Message} message @returns {Effect[]} */
-function eventsRead(model, { run, from, begin, next, events }) {
-  const opened = openedRun(model, run);
-  if (!opened) return [];
-  if (from === undefined) {
-    opened.isRead = true;
-    opened.begin = begin;
-    opened.next = next;
-    opened.later = events;
-    opened.transcript.apply(events);
-    const stream = { do: "stream" };
-    return begin > 0 ? [stream, { do: "events", run, from: 0 }] : [stream];
+  if (!run) {
+    model.opened = null;
+    return [{ do: "stream" }];
   }
-  const missing = events.filter((/** @type {Told} */ event) => event.p < opened.begin);
-  opened.earlier = opened.earlier.concat(missing);
-  if (next < opened.begin && events.length > 0) return [{ do: "events", run, from: next }];
-  const whole = new Transcript();
-  whole.apply(opened.earlier);
-  whole.apply(opened.later);
-  opened.transcript = whole;
-  opened.begin = 0;
-  opened.earlier = [];
-  return [];
-}
-
-/** @param {Opened} opened @param {Told[]} events @param {number} place */
-function addEvents(opened, events, place) {
-  if (!opened.isRead || place <= opened.next) return;
-  const answers = opened.transcript.answers;
-  const news = events.filter((event) => event.p >= opened.next);
-  opened.next = place;
-  // Until the beginning is there, everything is folded again once it is.
-  if (opened.begin > 0) opened.later = opened.later.concat(news);
-  opened.transcript.apply(news);
-  const isOver = news.some((event) => event.k === "ended");
-  if (opened.transcript.answers > answers || isOver) {
-    opened.words = "";
-    opened.activity = "";
-  }
-}
-
-/** @param {Opened} opened @param {any} piece */
-function takeWords(opened, piece) {
-  if (piece.number < opened.transcript.answers && opened.begin === 0) return;
-  opened.words = piece.words ?? "";
-  opened.activity = piece.activity ?? "";
-}
-
-/** @param {Model} model @param {string} key @returns {Effect[]} */
-function toggle(model, key) {
-  const opened = model.opened;
-  if (!opened) return [];
-  opened.chosen = key;
-  if (opened.open.delete(key)) return [];
-  opened.open.add(key);
-  return textEffects(opened, key);
-}
-
-/** @param {Model} model @returns {Effect[]} */
-function toggleAll(model) {
-  const opened = model.opened;
-  if (!opened) return [];
-  const calls = opened.transcript.items.filter((item) => item.call).slice(-200);
-  if (calls.some((item) => opened.open.has(item.key))) {
-    opened.open.clear();
-    return [];
-  }
-  return calls.flatMap((item) => {
-    opened.open.add(item.key);
-    return textEffects(opened, item.key);
-  });
-}
-
-/** Returns what must be fetched before an entry can be read whole. @param {Opened} opened
- * @param {string} key @returns {Effect[]} */
-function textEffects(opened, key) {
-  const item = opened.transcript.items.find((item) => item.key === key);
-  if (!item || opened.texts.has(key)) return [];
-  const call = item.call;
-  const places = call
-    ? [call.called, call.answered, call.kind === "edit" ? call.ended : undefined]
-    : item.cut
-      ? [item.place]
-      : [];
-  const known = call?.arguments !== undefined;
-  if (known || places.length === 0) return [];
-  return [{ do: "texts", run: opened.run, key, places }];
+  const opened = newlyOpened(run);
+  model.opened = opened;
+  return [{ do: "events", run }, { do: "whole", run }, ...tabEffects(opened, model.tab, model.rows.get(run))];
 }
 
 /** @param {Model} model @param {string} page @returns {Effect[]} */
@@ -484,31 +351,3 @@ function historyRead(model, { from, answer }) {
   history.isReading = false;
 }
 
-/** Returns the runs that were at work while the selected run was: the lanes of the timeline.
- * @param {Model} model @returns {Row[]} */
-export function lanes(model) {
-  const chosen = model.selected ? model.rows.get(model.selected) : undefined;
-  if (!chosen) return [];
-  const now = Date.now() + model.ahead;
-  const { begin, end = now } = extent(chosen);
-  const slack = Math.max(5000, (end - begin) * 0.25);
-  const overlaps = (/** @type {Row} */ row) => {
-    if (row.runId === chosen.runId) return true;
-    const other = extent(row);
-    const accepted = Date.parse(row.acceptedAt);
-    return accepted <= end + slack && (other.end ?? now) >= begin - slack;
-  };
-  return model.listed.filter(overlaps).slice(0, MOST_LANES);
-}
-
-const MOST_LANES = 60;
-
-/** Returns what must be read before the lanes can be drawn. @param {Model} model @returns {Effect[]} */
-export function laneEffects(model) {
-  const missing = lanes(model).filter(
-    (row) => isOver(row) && !model.lanes.has(row.runId) && !model.askedLanes.has(row.runId),
-  );
-  if (missing.length === 0) return [];
-  for (const row of missing) model.askedLanes.add(row.runId);
-  return [{ do: "lanes", runs: missing.map((row) => row.runId) }];
-}

@@ -3,7 +3,8 @@
 
 import { html, nothing } from "./lit-html.js";
 import { clock, count, isOver, lasted, modelId, moment, spent } from "./figures.js";
-import { filters, groupKey } from "./model.js";
+import { filters, groupKey } from "./listing.js";
+import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
 import { mark } from "./words.js";
 
@@ -16,6 +17,7 @@ import { mark } from "./words.js";
 const FILTERS = [
   ["all", "All"],
   ["running", "Running"],
+  ["waiting", "To merge"],
   ["over", "Over"],
   ["failed", "Failed"],
 ];
@@ -38,12 +40,13 @@ export class RunList {
   view() {
     const { model } = this;
     const rows = [...model.rows.values()];
-    const numbers = (/** @type {string} */ filter) => rows.filter(filters[filter]).length;
+    const number = (/** @type {string} */ filter) => rows.filter(filters[filter]).length;
+    const isShown = (/** @type {string} */ filter) => ["all", "running", model.filter].includes(filter) || number(filter) > 0;
     return html`<aside class="list" aria-label="Runs">
-      <div class="filters" role="group" aria-label="Filter">${FILTERS.map(
+      <div class="filters" role="group" aria-label="Filter">${FILTERS.filter(([filter]) => isShown(filter)).map(
         ([filter, name]) =>
-          html`<button class="pill" aria-pressed=${model.filter === filter}
-            @click=${() => this.dispatch({ type: "filter", filter })}>${name} ${numbers(filter)}</button>`,
+          html`<button class="pill ${filter}" aria-pressed=${model.filter === filter}
+            @click=${() => this.dispatch({ type: "filter", filter })}>${name} ${number(filter)}</button>`,
       )}</div>
       ${model.listed.length === 0 ? this.empty() : nothing}${this.list.element}
     </aside>`;
@@ -60,13 +63,13 @@ export class RunList {
     const { model } = this;
     if (!model.isListed) return html`<p class="empty">Reading the index…</p>`;
     if (model.words || model.filter !== "all") return html`<p class="empty">No run fits.</p>`;
-    return html`<p class="empty">There are no runs here yet.<br>Start one in a terminal:
-      <code>pi-subagents tour</code></p>`;
+    return html`<div class="empty"><p>There are no runs here yet.</p><p>Start some in a terminal:<br>
+      <code>pi-subagents tour</code></p></div>`;
   }
 
   /** @param {{heading: string, runs: number}} entry */
   heading(entry) {
-    return html`<div class="group" role="presentation"><b>${entry.heading}</b>
+    return html`<div class="group" role="presentation"><span>${entry.heading}</span>
       ${entry.runs > 1 ? html`<span>${count(entry.runs, "run")}</span>` : nothing}</div>`;
   }
 
@@ -79,7 +82,7 @@ export class RunList {
     const age = row.lastAt && !isOver(row) ? clock(now - row.lastAt) : "";
     return html`<div class="run ${row.status}" role="option" id=${`run-${row.runId}`} aria-selected=${isSelected}
       @click=${() => this.dispatch({ type: "select", run: row.runId })}>
-      ${mark(row.status)}
+      ${mark(row.status, flags(row).length > 0)}
       <span class="who"><b>${row.name}</b> <span class="model">${[row.preset !== row.name ? row.preset : "", modelId(row.resolvedModel)].filter(Boolean).join(" · ")}</span></span>
       <span class="figures">${figures}</span>
       <span class="doing">${age ? html`<span class="age" title="since it was last heard of">${age}</span> ` : nothing}${doing(row)}</span>
@@ -90,20 +93,28 @@ export class RunList {
 /** Returns one line of what a run does, or what came of it. @param {Row} row */
 function doing(row) {
   if (row.ownerStopped) return "its owner is stopped (suspended)";
-  return row.recordProblem ?? (row.doing || row.task || "");
+  const said = row.recordProblem ?? (row.doing || row.task || "");
+  const [warning] = row.status === "completed" ? flags(row) : [];
+  return warning ? html`<span class="warn">${warning}</span> · ${said}` : said;
 }
 
-/** @param {Row[]} rows @param {number} now @returns {Entry[]} */
+/** Puts headings between the runs of calls. Calls with one run share a heading, which would else be
+ * longer than the list. @param {Row[]} rows @param {number} now @returns {Entry[]} */
 function entries(rows, now) {
+  /** @type {Map<string, number>} */
+  const sizes = new Map();
+  for (const row of rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);
   /** @type {Entry[]} */
   const found = [];
   let last = "";
   let heading = { heading: "", runs: 0, key: "" };
   for (const row of rows) {
-    const key = groupKey(row);
+    const isAlone = sizes.get(groupKey(row)) === 1 && !row.groupLabel;
+    const key = isAlone ? "alone" : groupKey(row);
     if (key !== last) {
       last = key;
-      heading = { heading: `${moment(Date.parse(row.acceptedAt), now)} · ${row.groupLabel}`, runs: 0, key: `heading ${key}` };
+      const name = isAlone ? "single runs" : `${row.groupLabel || "one call"} · ${moment(Date.parse(row.acceptedAt), now)}`;
+      heading = { heading: name, runs: 0, key: `heading ${groupKey(row)}` };
       found.push(heading);
     }
     heading.runs += 1;

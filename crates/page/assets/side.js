@@ -1,53 +1,64 @@
 // The right side: what the runs of the timeline cost, the tokens of each turn, and the files that
-// were changed.
+// were changed, with a warning where two runs have changed the same one.
 
 import { html, nothing, svg } from "./lit-html.js";
-import { changedFiles } from "./fold.js";
+import { changedLines } from "./fold.js";
 import { cost, count, spent, tokens } from "./figures.js";
-import { lanes } from "./model.js";
+import { lanes } from "./listing.js";
+import { files as filesOf } from "./receipts.js";
 
 /** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./types.js").Turn} Turn */
+/** @typedef {(message: import("./model.js").Message) => void} Dispatch */
 
-/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+/** How many rows each part has at most. */
+const MOST_BARS = 10;
+const MOST_FILES = 14;
+const MOST_TURNS = 36;
+
+/** @param {Model} model @param {Dispatch} dispatch */
 export function side(model, dispatch) {
   const opened = model.opened;
+  const rows = lanes(model);
   return html`<section class="side" aria-label="Figures">
-    ${spending(model, dispatch)}
+    ${spending(rows, model, dispatch)}
     ${opened ? perTurn(opened.transcript.turns) : nothing}
-    ${opened ? files(opened.transcript.items) : nothing}
+    ${files(model, rows, dispatch)}
     ${opened ? also(model, dispatch) : nothing}
     ${model.redacted ? redacted(model.redacted) : nothing}
   </section>`;
 }
 
-/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
-function spending(model, dispatch) {
-  const rows = lanes(model).filter((row) => row.usage && row.usage.totalTokens > 0);
+/** @param {Row[]} lanes @param {Model} model @param {Dispatch} dispatch */
+function spending(lanes, model, dispatch) {
+  const rows = lanes.filter((row) => row.usage && row.usage.totalTokens > 0);
   if (rows.length === 0) return nothing;
   const areAllPriced = rows.every((row) => cost(row.usage?.cost));
-  const value = (/** @type {import("./types.js").Row} */ row) => (areAllPriced ? (row.usage?.cost ?? 0) : (row.usage?.totalTokens ?? 0));
-  const sorted = [...rows].sort((a, b) => value(b) - value(a)).slice(0, 12);
+  const value = (/** @type {Row} */ row) => (areAllPriced ? (row.usage?.cost ?? 0) : (row.usage?.totalTokens ?? 0));
+  const sorted = [...rows].sort((a, b) => value(b) - value(a)).slice(0, MOST_BARS);
   const most = Math.max(...sorted.map(value), Number.MIN_VALUE);
   const total = rows.reduce((sum, row) => sum + (row.usage?.totalTokens ?? 0), 0);
   const dollars = areAllPriced ? rows.reduce((sum, row) => sum + (row.usage?.cost ?? 0), 0) : null;
   const sums = [cost(dollars), `${tokens(total)} tokens`].filter(Boolean).join(" · ");
+  // A bar is as long as what stands beside it.
+  const figure = (/** @type {Row} */ row) => (areAllPriced ? spent(row.usage) : tokens(row.usage?.totalTokens ?? 0));
   return html`<h2>Spend of these runs <em>${sums}</em></h2>
     <div class="bars">${sorted.map(
-      (row) => html`<button class="bar" @click=${() => dispatch({ type: "select", run: row.runId })}><span class="name">${row.name}</span>
-        <span class="rail"><i .style=${`width:${(value(row) / most) * 100}%`}></i></span><span class="figure">${spent(row.usage)}</span></button>`,
+      (row) => html`<button class="bar" aria-current=${model.selected === row.runId} @click=${() => dispatch({ type: "select", run: row.runId })}><span class="name">${row.name}</span>
+        <span class="rail"><i .style=${`width:${(value(row) / most) * 100}%`}></i></span><span class="figure">${figure(row)}</span></button>`,
     )}</div>`;
 }
 
 /** @param {Turn[]} turns */
 function perTurn(turns) {
   if (turns.length === 0) return nothing;
-  const shown = turns.slice(-40);
+  const shown = turns.slice(-MOST_TURNS);
   const sum = (/** @type {Turn} */ turn) => turn.input + turn.output + turn.cacheRead + turn.cacheWrite;
   const most = Math.max(...shown.map(sum), 1);
   const cached = shown.reduce((all, turn) => all + turn.cacheRead, 0);
   const sent = shown.reduce((all, turn) => all + turn.input + turn.cacheRead + turn.cacheWrite, 0);
-  const width = 280 / Math.max(shown.length, 12);
+  const width = Math.min(22, 280 / Math.max(shown.length, 1));
   const share = sent > 0 && cached > 0 ? `${Math.round((cached / sent) * 100)} % from the cache` : count(turns.length, "turn");
   const bar = (/** @type {Turn} */ turn, /** @type {number} */ place) => {
     const parts = /** @type {[string, number][]} */ ([
@@ -55,33 +66,67 @@ function perTurn(turns) {
       ["input", turn.input + turn.cacheWrite],
       ["output", turn.output],
     ]);
-    let top = 80;
+    let top = 92;
     return parts.map(([name, value]) => {
-      const height = (value / most) * 76;
+      const height = (value / most) * 78;
       top -= height;
-      return svg`<rect class=${name} x=${place * width + 0.5} width=${Math.max(1, width - 1.5)} y=${top} height=${height}></rect>`;
+      return svg`<rect class=${name} x=${place * width} width=${Math.max(1, width - 2)} y=${top} height=${height}><title>${name} ${tokens(value)}</title></rect>`;
     });
   };
   return html`<h2>Tokens per turn <em>${share}</em></h2>
-    <svg class="turns" viewBox="0 0 280 82" role="img" aria-label=${`Tokens of the last ${count(shown.length, "turn")}, at most ${tokens(most)}`}>
-      <text x="0" y="8">${tokens(most)}</text>${shown.map(bar)}</svg>
+    <svg class="turns" viewBox="0 0 280 93" role="img" aria-label=${`Tokens of the last ${count(shown.length, "turn")}, at most ${tokens(most)}`}>
+      <line x1="0" x2="280" y1="14" y2="14"></line><line x1="0" x2="280" y1="53" y2="53"></line><line x1="0" x2="280" y1="92.5" y2="92.5"></line>
+      <text x="280" y="10" text-anchor="end">${tokens(most)}</text><text x="280" y="49" text-anchor="end">${tokens(Math.round(most / 2))}</text>${shown.map(bar)}</svg>
     <p class="keys"><span class="key cache"></span>cache <span class="key input"></span>input <span class="key output"></span>output</p>`;
 }
 
-/** @param {import("./types.js").Item[]} items */
-function files(items) {
-  const changed = [...changedFiles(items)];
-  if (changed.length === 0) return nothing;
-  return html`<h2>Files changed <em>${changed.length}</em></h2>
-    <div class="files">${changed.map(([path, file]) => html`<div><span class="path">${path}</span>${file.added ? html`<span class="plus">+${file.added}</span>` : nothing}${file.removed ? html`<span class="minus">−${file.removed}</span>` : nothing}</div>`)}</div>`;
+/** @param {Model} model @param {Row[]} rows @param {Dispatch} dispatch */
+function files(model, rows, dispatch) {
+  /** @type {Map<string, {runs: Row[], added: number, removed: number}>} */
+  const found = new Map();
+  const note = (/** @type {Row} */ row, /** @type {string} */ path, added = 0, removed = 0) => {
+    const file = found.get(path) ?? { runs: [], added: 0, removed: 0 };
+    if (!file.runs.includes(row)) file.runs.push(row);
+    file.added += added;
+    file.removed += removed;
+    found.set(path, file);
+  };
+  for (const row of rows) {
+    if (row.runId === model.opened?.run && !row.workspace?.files) {
+      for (const [path, file] of model.opened.transcript.files) {
+        const { added, removed } = changedLines(file);
+        note(row, path, added, removed);
+      }
+      continue;
+    }
+    const known = filesOf(row);
+    for (const file of known ?? []) note(row, file.path, file.added, file.removed);
+    if (!known) for (const span of model.lanes.get(row.runId)?.spans ?? []) if (span[6] && !span[4]) note(row, span[6]);
+  }
+  if (found.size === 0) return nothing;
+  // What two runs have changed comes first.
+  const sorted = [...found].sort(([a, one], [b, other]) => other.runs.length - one.runs.length || a.localeCompare(b));
+  return html`<h2>Files changed <em>${count(found.size, "file")}</em></h2>
+    <div class="files">${sorted.slice(0, MOST_FILES).map(([path, file]) => {
+      const isShared = file.runs.length > 1;
+      const names = file.runs.map((row) => row.name).join(", ");
+      const open = () => {
+        dispatch({ type: "select", run: file.runs[0].runId });
+        dispatch({ type: "tab", tab: "changes" });
+      };
+      return html`<button class="file-row ${isShared ? "bad" : ""}" title=${isShared ? `${names} have changed ${path}` : path} @click=${open}>
+        <span class="path">${isShared ? "⚠ " : ""}${path}</span><span class="by">${names}</span></button>`;
+    })}</div>`;
 }
 
-/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+/** @param {Model} model @param {Dispatch} dispatch */
 function also(model, dispatch) {
   const run = /** @type {string} */ (model.opened?.run);
+  const isCompared = model.compared.has(run);
   const isRecorded = model.connection === "recorded";
   return html`<h2>Also</h2><div class="buttons">
-    <button aria-pressed=${model.compared.has(run)} @click=${() => dispatch({ type: "compare", run })}>${model.compared.has(run) ? "Compared ✓" : "Compare"}</button>
+    <button aria-pressed=${isCompared} @click=${() => dispatch({ type: "compare", run })}>${isCompared ? "✓ On Compare" : "Compare"}</button>
+    ${isCompared ? html`<button @click=${() => dispatch({ type: "page", page: "compare" })}>Open Compare</button>` : nothing}
     ${isRecorded ? nothing : html`<button @click=${() => dispatch({ type: "download", what: "export.html", run })}>Export HTML</button>
     <button @click=${() => dispatch({ type: "download", what: "trace.json", run })}>Perfetto trace</button>`}</div>`;
 }

@@ -1,22 +1,21 @@
-// One run: what happened in it, its answer, what it changed, its task, and its record as it is.
+// What happened in a run, entry by entry.
 
 import { html, nothing } from "./lit-html.js";
-import { changedFiles } from "./fold.js";
-import { clock, cost, count, isOver, lasted, timeOfDay, tokens, took } from "./figures.js";
+import { clock, count, timeOfDay, took } from "./figures.js";
 import { VirtualList } from "./virtual.js";
 import { changes, mark, words } from "./words.js";
 
 /** @typedef {import("./types.js").Item} Item */
-/** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
-/** @typedef {import("./model.js").Opened} Opened */
+/** @typedef {import("./opened.js").Opened} Opened */
 
-const TABS = ["transcript", "answer", "changes", "task", "raw"];
+/** How many lines of a result are shown until somebody wants all of them. */
+const SHOWN_LINES = 14;
 
-/** How many lines of a result are shown at once. */
-const SHOWN_LINES = 400;
+/** How many marks stand beside the scroll bar at most. */
+const MOST_MARKS = 300;
 
-export class RunView {
+export class Transcript {
   /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
   constructor(model, dispatch) {
     this.model = model;
@@ -24,7 +23,7 @@ export class RunView {
     /** @type {VirtualList<Item>} */
     this.list = new VirtualList({
       name: "Transcript",
-      estimate: 44,
+      estimate: 36,
       row: (item, place) => this.item(item, place),
       key: (item) => item.key,
       scrolled: (isAtEnd) => {
@@ -32,93 +31,48 @@ export class RunView {
         if (this.model.opened?.isFollowed !== isAtEnd) this.dispatch({ type: "follow", on: isAtEnd });
       },
     });
+    /** @type {{items: Item[], count: number, marks: any}} The marks beside the scroll bar, and what they were made of. */
+    this.marks = { items: [], count: -1, marks: nothing };
   }
 
-  view() {
-    const { model } = this;
-    const opened = model.opened;
-    const row = opened ? (model.rows.get(opened.run) ?? opened.whole) : undefined;
-    if (!opened || !row) {
-      const text = opened?.problem ?? (model.selected ? "Reading the run…" : "Choose a run on the left.");
-      return html`<section class="pane" aria-label="Run"><p class="empty">${text}</p></section>`;
-    }
-    return html`<section class="pane" aria-label="Run">
-      ${this.header(row, opened)}
-      <div class="body" id="panel" role="tabpanel" aria-label=${model.tab}>${this.body(row, opened)}</div>
-    </section>`;
+  /** @param {Opened} opened */
+  view(opened) {
+    return html`${opened.problem ? html`<p class="empty bad">${opened.problem}</p>` : nothing}
+      ${opened.begin > 0 ? html`<p class="earlier">reading what came before…</p>` : nothing}
+      ${this.list.element}${this.strip(opened)}`;
   }
 
-  draw() {
-    const { model } = this;
-    if (model.tab !== "transcript" || !model.opened) return;
-    const { transcript, isFollowed } = model.opened;
-    this.list.show(this.withWords(transcript.items, model.opened), isFollowed);
+  /** @param {Opened} opened */
+  draw(opened) {
+    this.list.show(this.withWords(opened.transcript.items, opened), opened.isFollowed);
   }
 
   /** Adds what the model is writing at the end. @param {Item[]} items @param {Opened} opened */
   withWords(items, opened) {
     if (!opened.words && !opened.activity) return items;
-    const text = opened.words;
-    return [...items, { key: "words", kind: "words", t: 0, text }];
-  }
-
-  /** @param {Row} row @param {Opened} opened */
-  header(row, opened) {
-    const { model } = this;
-    const now = Date.now() + model.ahead;
-    const files = changedFiles(opened.transcript.items).size;
-    /** @type {Record<string, string>} */
-    const names = { transcript: "Transcript", answer: "Answer", changes: "Changes", task: "Task", raw: "Raw" };
-    const about = [row.preset, row.resolvedModel, row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
-    return html`<header class="run-header">
-      <button class="back" aria-label="Back to the list" @click=${() => this.dispatch({ type: "zoom", on: false })}>‹</button>
-      ${mark(row.status)}<h1>${row.name}</h1><span class="muted about">${about.join(" · ")}</span>
-      <span class="space"></span>
-      <span class="muted">${[lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean).join(" · ")}</span>
-    </header>
-    <div class="tabs" role="tablist" aria-label="Run">
-      ${TABS.map(
-        (tab) => html`<button role="tab" aria-controls="panel" aria-selected=${model.tab === tab}
-          @click=${() => this.dispatch({ type: "tab", tab })}>${names[tab]}${tab === "changes" && files > 0 ? html` <span class="muted">${files}</span>` : nothing}</button>`,
-      )}
-      <span class="space"></span>
-      ${model.tab === "transcript"
-        ? html`<button class="quiet" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>
-          <button class="quiet" aria-pressed=${opened.isFollowed} @click=${() => this.dispatch({ type: "follow", on: !opened.isFollowed })}>${opened.isFollowed ? "☑" : "☐"} follow</button>`
-        : nothing}
-    </div>`;
-  }
-
-  /** @param {Row} row @param {Opened} opened */
-  body(row, opened) {
-    switch (this.model.tab) {
-      case "answer":
-        return this.answer(row, opened);
-      case "changes":
-        return this.changes(opened);
-      case "task":
-        return this.task(row, opened);
-      case "raw":
-        return this.raw(opened);
-      default:
-        return html`${opened.problem ? html`<p class="empty bad">${opened.problem}</p>` : nothing}
-          ${opened.begin > 0 ? html`<p class="earlier">reading what came before…</p>` : nothing}
-          ${this.list.element}${this.strip(opened)}`;
-    }
+    return [...items, { key: "words", kind: "words", t: 0, text: opened.words }];
   }
 
   /** Draws where calls and errors are, beside the scroll bar. @param {Opened} opened */
   strip(opened) {
     const items = opened.transcript.items;
     if (this.list.heights.total <= this.list.element.clientHeight) return nothing;
-    const step = Math.max(1, Math.ceil(items.length / 400));
+    // A long transcript is not looked through for every frame.
+    const isOld = this.marks.items !== items || items.length > this.marks.count * 1.01 || items.length < 1000;
+    if (isOld) this.marks = { items, count: items.length, marks: this.marksOf(items) };
+    return html`<div class="strip" aria-hidden="true">${this.marks.marks}</div>`;
+  }
+
+  /** @param {Item[]} items */
+  marksOf(items) {
+    const step = Math.max(1, Math.ceil(items.length / MOST_MARKS));
     const marks = [];
     for (let place = 0; place < items.length; place += step) {
       const item = items.slice(place, place + step).find((item) => item.call?.state === "failed") ?? items[place];
       const kind = item.call?.state === "failed" || item.kind === "warned" ? "bad" : (item.call?.kind ?? (item.kind === "steered" ? "steer" : ""));
       if (kind) marks.push(html`<i class=${kind} .style=${`top:${(place / items.length) * 100}%`}></i>`);
     }
-    return html`<div class="strip" aria-hidden="true">${marks}</div>`;
+    return marks;
   }
 
   /** @param {Item} item @param {number} place */
@@ -193,7 +147,7 @@ export class RunView {
     const size = call.lines && call.lines > 1 ? `${count(call.lines, "line")} · ` : "";
     return html`<div class="call ${call.state} ${isChosen ? "chosen" : ""}">
       <button class="fold" aria-expanded=${isOpen} @click=${() => this.dispatch({ type: "toggle", key: item.key })}>
-        <span class="kind ${call.kind}" title=${call.kind}></span>
+        <span class="fold-mark" aria-hidden="true">${isOpen ? "▾" : "▸"}</span><span class="kind ${call.kind}" title=${call.kind}></span>
         <span class="title">${call.title}</span>
         ${call.changes ? html`<span class="plus">+${call.changes[0]}</span><span class="minus">−${call.changes[1]}</span>` : nothing}
         ${call.state === "failed" ? html`<span class="bad">${call.words ?? "failed"}</span>` : call.words ? html`<span class="muted">${call.words}</span>` : nothing}
@@ -211,7 +165,10 @@ export class RunView {
     const given = fetched?.[0]?.text ?? call.arguments ?? "";
     const answer = fetched?.[1]?.text ?? call.text ?? "";
     const diff = fetched?.[2]?.text ?? call.diff ?? "";
-    return html`${diff ? changes(diff) : html`<pre class="given">${given}</pre>`}
+    // A command that stands whole in the line above is not said twice.
+    const isSaid = call.kind === "shell" && call.title.includes(given.replace(/^command: /, ""));
+    return html`${diff ? changes(diff) : isSaid || !given ? nothing : html`<pre class="given">${given}</pre>`}
+      ${call.state === "running" ? html`<pre class="muted">works…</pre>` : nothing}
       ${answer && !(diff && call.state === "done") ? this.output(item, answer, call) : nothing}`;
   }
 
@@ -224,58 +181,7 @@ export class RunView {
     // The end of what a command printed says more than its beginning.
     const isEnd = call.kind === "shell";
     const shown = isEnd ? lines.slice(-SHOWN_LINES) : lines.slice(0, SHOWN_LINES);
-    const button = html`<button class="quiet more" @click=${() => this.dispatch({ type: "toggle", key: `${item.key} all` })}>${count(hidden, "line")} ${isEnd ? "above" : "below"} — show all</button>`;
+    const button = html`<button class="quiet more" @click=${() => this.dispatch({ type: "toggle", key: `${item.key} all` })}>… ${count(hidden, "line")} ${isEnd ? "above" : "below"} — show all</button>`;
     return html`${isEnd ? button : nothing}<pre class="output">${shown.join("\n")}</pre>${isEnd ? nothing : button}`;
-  }
-
-  /** @param {Row} row @param {Opened} opened */
-  answer(row, opened) {
-    const tree = opened.whole?.answer;
-    if (tree) return html`<div class="page said">${words(tree)}</div>`;
-    const text = row.errorMessage ?? (isOver(row) ? "It has not answered anything." : "It has not answered yet.");
-    return html`<p class="empty">${text}</p>`;
-  }
-
-  /** @param {Row} row @param {Opened} opened */
-  task(row, opened) {
-    const whole = opened.whole ?? row;
-    const facts = [
-      ["definition", whole.preset],
-      ["model", whole.resolvedModel],
-      ["asked for", whole.requestedModel !== whole.resolvedModel ? whole.requestedModel : undefined],
-      ["runner", whole.runner],
-      ["directory", whole.cwd],
-      ["run", whole.runId],
-      ["session", whole.sessionId],
-      ["continue", whole.resume],
-    ];
-    return html`<div class="page"><div class="said">${words(opened.whole?.taskTree) ?? whole.task}</div>
-      <dl class="facts">${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
-      ${(whole.incomplete ?? []).map((text) => html`<p class="warn">${text}</p>`)}</div>`;
-  }
-
-  /** @param {Opened} opened */
-  changes(opened) {
-    const files = [...changedFiles(opened.transcript.items)];
-    if (files.length === 0) return html`<p class="empty">No tool has changed a file with edit or write.</p>`;
-    return html`<div class="page">
-      <p class="muted">What edit and write did. A command may have changed more.</p>
-      ${files.map(([path, file]) => html`<h2 class="file">${path} <span class="plus">+${file.added}</span> <span class="minus">−${file.removed}</span></h2>
-        ${file.items.map((item) => this.change(item))}`)}</div>`;
-  }
-
-  /** @param {Item} item */
-  change(item) {
-    const call = /** @type {import("./types.js").Call} */ (item.call);
-    const opened = /** @type {Opened} */ (this.model.opened);
-    if (!opened.open.has(item.key)) return html`<button class="fold" @click=${() => this.dispatch({ type: "toggle", key: item.key })}>${timeOfDay(item.t)} ${call.title} — show</button>`;
-    return html`<div class="call">${this.inside(item, call)}</div>`;
-  }
-
-  /** @param {Opened} opened */
-  raw(opened) {
-    if (!opened.raw) return html`<p class="empty">${this.model.connection === "recorded" ? "The file holds no raw record." : "Reading the record…"}</p>`;
-    return html`<div class="page raw">${opened.raw.lines.map(([place, line, isCut]) => html`<pre><span class="muted">${place}</span> ${line}${isCut ? "…" : ""}</pre>`)}
-      <button @click=${() => this.dispatch({ type: "moreRaw" })}>More</button></div>`;
   }
 }

@@ -41,12 +41,21 @@
  * @property {number | null} [lastAt]
  * @property {Tree} [answer]
  * @property {Tree} [taskTree]
+ * @property {Workspace} [workspace]
+ * @property {any} [receipt]
  *
  * @typedef {Array<any>} Tree Markdown as elements: a name and what is in it.
  *
- * @typedef {[string, number, number | null, string, number, number[] | null]} Span
- * Kind, beginning and end in milliseconds, label, whether it failed, and the usage of an answer.
- * @typedef {{spans: Span[], steered: number[]}} Lane
+ * @typedef {[string, number, number | null, string, number, number[] | null, string?]} Span
+ * Kind, beginning and end in milliseconds, label, whether it failed, and the usage of an
+ * answer or the file of an edit.
+ * @typedef {{spans: Span[], steered: number[], isThin?: boolean, part?: Part}} Lane
+ * @typedef {{from: number, to: number, spans: Span[]}} Part The spans of some time, closer.
+ *
+ * @typedef {{path: string, status: string, from?: string, added?: number, removed?: number,
+ *   patch?: string}} ChangedFile
+ * @typedef {{files: ChangedFile[], merged: boolean, base: string, result: string}} Changes
+ * @typedef {{state: string, branch: string, path: string, notes?: string[], files?: ChangedFile[]}} Workspace
  *
  * @typedef {object} Told Something that happened, as the server tells it.
  * @property {string} k

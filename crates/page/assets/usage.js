@@ -1,10 +1,16 @@
 // Tokens and costs, added up by the server as `status` adds them up.
 
-import { html, nothing } from "./lit-html.js";
+import { html, nothing, svg } from "./lit-html.js";
 import { cost, count, tokens } from "./figures.js";
+import { atHome } from "./frame.js";
 
 /** @typedef {import("./types.js").Totals} Totals */
+/** @typedef {{name: string, totals: Totals}} Sum */
 /** @typedef {import("./model.js").Model} Model */
+
+/** How many days the columns show. */
+const DAYS = 30;
+const DAY = 86400000;
 
 /** @type {[string, string][]} */
 const WAYS = [
@@ -19,29 +25,85 @@ const WAYS = [
 export function usage(model, dispatch) {
   const { usage, usageBy } = model;
   if (!usage) return html`<main class="wide-page"><p class="empty">Adding up…</p></main>`;
-  /** @type {{name: string, totals: Totals}[]} */
+  if (usage.totals.runs === 0) {
+    return html`<main class="wide-page"><div class="page-head"><h1>Usage</h1></div><p class="empty">No run has used anything yet.</p></main>`;
+  }
+  /** @type {Sum[]} */
   const rows = [...usage[usageBy]];
-  const value = (/** @type {{totals: Totals}} */ row) => row.totals.usage.totalTokens;
+  const value = (/** @type {Sum} */ row) => row.totals.usage.totalTokens;
   if (usageBy === "days") rows.reverse();
   else rows.sort((a, b) => value(b) - value(a));
   const most = Math.max(...rows.map(value), 1);
-  return html`<main class="wide-page"><div class="page-head"><h1>Usage</h1><span class="muted">${words(usage.totals)}</span><span class="space"></span>
+  return html`<main class="wide-page usage-page"><div class="page-head"><h1>Usage</h1><span class="space"></span>
       <button @click=${() => dispatch({ type: "saveUsage" })}>Save CSV</button></div>
+    ${tiles(usage, model.today)}${columns(usage.days, Date.now() + model.ahead)}
     <div class="filters" role="group" aria-label="Add up">${WAYS.map(([by, name]) => html`<button class="pill" aria-pressed=${usageBy === by} @click=${() => dispatch({ type: "usageBy", by })}>${name}</button>`)}</div>
-    <div class="wide"><table class="usage"><thead><tr><th></th><th class="number">runs</th><th class="number">calls</th><th class="number">input</th><th class="number">cache</th><th class="number">output</th><th class="number">tokens</th><th class="number">cost</th><td></td></tr></thead>
-    <tbody>${rows.map((row) => {
-      const used = row.totals.usage;
-      return html`<tr><th scope="row">${row.name || nameless(usageBy)}</th><td class="number">${row.totals.runs}</td><td class="number">${row.totals.toolCalls}</td>
-        <td class="number">${tokens(used.input)}</td><td class="number">${tokens(used.cacheRead + used.cacheWrite)}</td><td class="number">${tokens(used.output)}</td>
-        <td class="number">${tokens(used.totalTokens)}</td><td class="number">${price(row.totals)}</td>
-        <td class="rail-cell"><span class="rail"><i .style=${`width:${(value(row) / most) * 100}%`}></i></span></td></tr>`;
-    })}</tbody></table></div>
+    <div class="wide"><table class="usage"><thead><tr><th></th><td></td><th class="number">tokens</th><th class="number">cost</th><th class="number">runs</th><th class="number">calls</th><th class="number">input</th><th class="number">cache</th><th class="number">output</th></tr></thead>
+    <tbody>${rows.map((row) => line(row.name ? atHome(model, row.name) : nameless(usageBy), row.totals, value(row) / most))}</tbody></table></div>
     <p class="muted">A cost stands only where the price of every answer is known. Runs whose records were removed are not counted.</p></main>`;
 }
 
-/** @param {Totals} totals */
-function words(totals) {
-  return [count(totals.runs, "run"), count(totals.toolCalls, "call"), `${tokens(totals.usage.totalTokens)} tokens`, cost(totals.usage.cost)].filter(Boolean).join(" · ");
+/** @param {string} name @param {Totals} totals @param {number} part */
+function line(name, totals, part) {
+  const used = totals.usage;
+  return html`<tr><th scope="row">${name}</th><td class="rail-cell"><span class="rail">${stack(used, part)}</span></td>
+    <td class="number"><b>${tokens(used.totalTokens)}</b></td><td class="number">${price(totals)}</td>
+    <td class="number">${totals.runs}</td><td class="number">${totals.toolCalls}</td>
+    <td class="number">${tokens(used.input)}</td><td class="number">${tokens(used.cacheRead + used.cacheWrite)}</td><td class="number">${tokens(used.output)}</td></tr>`;
+}
+
+/** @param {import("./types.js").Usage} used @param {number} part */
+function stack(used, part) {
+  const widths = [["cache", used.cacheRead], ["input", used.input + used.cacheWrite], ["output", used.output]];
+  return html`<span class="stack" .style=${`width:${Math.max(0.5, part * 100)}%`}>${widths.map(([name, value]) => html`<i class=${`part ${name}`} .style=${`flex:${value}`}></i>`)}</span>`;
+}
+
+/** Draws the sums. @param {{totals: Totals, models: Sum[]}} usage @param {Totals | null} today */
+function tiles({ totals, models }, today) {
+  const used = totals.usage;
+  // Models without a price make the sum unknown; those with one say how much it is at least.
+  const known = models.reduce((sum, { totals }) => sum + (totals.usage.cost ?? 0), 0);
+  const all = cost(used.cost) || (cost(known) ? html`<small>at least</small> ${cost(known)}` : used.totalTokens > 0 ? "unknown" : "nothing");
+  const sent = used.input + used.cacheRead + used.cacheWrite;
+  /** @type {[string, any, string][]} */
+  const shown = [
+    ["cost", all, today && cost(today.usage.cost) ? `today ${cost(today.usage.cost)}` : used.cost === null ? "some prices are unknown" : ""],
+    ["tokens", tokens(used.totalTokens), today && today.runs > 0 ? `today ${tokens(today.usage.totalTokens)}` : ""],
+    ["runs", totals.runs.toLocaleString("en-US"), count(totals.toolCalls, "call")],
+    ["from the cache", sent > 0 ? `${Math.round((used.cacheRead / sent) * 100)} %` : "–", `of ${tokens(sent)} that were sent`],
+  ];
+  return html`<dl class="tiles">${shown.map(([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><span class="muted">${more}</span></div>`)}</dl>`;
+}
+
+/** Draws the last days as columns. @param {Sum[]} days @param {number} now */
+function columns(days, now) {
+  const known = new Map(days.map((day) => [day.name, day.totals.usage]));
+  const names = Array.from({ length: DAYS }, (_, place) => localDay(now - (DAYS - 1 - place) * DAY));
+  const most = Math.max(...names.map((name) => known.get(name)?.totalTokens ?? 0), 1);
+  const width = 1000 / DAYS;
+  const column = (/** @type {string} */ name, /** @type {number} */ place) => {
+    const used = known.get(name);
+    let top = 140;
+    const parts = used ? [["cache", used.cacheRead], ["input", used.input + used.cacheWrite], ["output", used.output]] : [];
+    return svg`<g><title>${`${name}: ${used ? `${tokens(used.totalTokens)} tokens${cost(used.cost) ? `, ${cost(used.cost)}` : ""}` : "nothing"}`}</title>
+      <rect class="ground" x=${place * width} width=${width - 6} y="20" height="120"></rect>
+      ${parts.map(([kind, value]) => {
+        const height = (Number(value) / most) * 116;
+        top -= height;
+        return svg`<rect class=${kind} x=${place * width} width=${width - 6} y=${top} height=${height}></rect>`;
+      })}
+      ${place % 5 === DAYS % 5 || place === DAYS - 1 ? svg`<text x=${place * width + (width - 6) / 2} y="156" text-anchor="middle">${place === DAYS - 1 ? "today" : name.slice(5)}</text>` : nothing}</g>`;
+  };
+  return html`<section class="columns" aria-label="The last 30 days"><h2>Tokens per day <em>at most ${tokens(most)}</em>
+      <span class="keys"><span class="key cache"></span>cache <span class="key input"></span>input <span class="key output"></span>output</span></h2>
+    <svg class="turns" viewBox="0 0 1000 162" role="img" aria-label=${`Tokens of the last ${DAYS} days, at most ${tokens(most)} on one day`}>${names.map(column)}</svg></section>`;
+}
+
+/** Returns the day of a moment here, as `2026-11-17`. @param {number} at */
+function localDay(at) {
+  const day = new Date(at);
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }
 
 /** @param {Totals} totals */

@@ -4,7 +4,7 @@ import { html, render } from "./lit-html.js";
 import { Heights } from "./heights.js";
 
 /** How far beyond the screen rows are drawn. */
-const BEYOND = 400;
+const BEYOND = 240;
 
 /** @template T */
 export class VirtualList {

@@ -65,8 +65,10 @@ function node(value) {
 
 /** Draws the lines of a change. @param {string} diff */
 export function changes(diff) {
-  return html`<pre class="diff">${diff.split("\n").map((line) => {
-    const kind = line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : line.startsWith("@@") ? "hunk" : "";
+  const lines = diff.replace(/\n$/, "").split("\n");
+  const isHeader = (/** @type {string} */ line) => /^(diff --git|index |--- |\+\+\+ |old mode|new mode)/.test(line);
+  return html`<pre class="diff">${lines.map((line) => {
+    const kind = isHeader(line) ? "head" : line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : line.startsWith("@@") ? "hunk" : "";
     return html`<span class=${kind}>${line}\n</span>`;
   })}</pre>`;
 }
@@ -81,8 +83,9 @@ export const MARKS = {
   aborted: ["■", "stopped"],
 };
 
-/** @param {string} status */
-export function mark(status) {
+/** Draws the state of a run. @param {string} status @param {boolean} [isDoubtful] somebody should look */
+export function mark(status, isDoubtful = false) {
   const [shape, name] = MARKS[status] ?? ["?", status];
-  return html`<span class="mark ${status}" role="img" aria-label=${name} title=${name}>${shape}</span>`;
+  const words = isDoubtful ? `${name}, with a warning` : name;
+  return html`<span class="mark ${status} ${isDoubtful ? "doubtful" : ""}" role="img" aria-label=${words} title=${words}>${shape}</span>`;
 }

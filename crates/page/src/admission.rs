@@ -17,7 +17,9 @@ use crate::token::{Grant, Tokens};
 /// Everything that a request must fit.
 pub(crate) struct Gate {
     pub(crate) tokens: Tokens,
-    pub(crate) port: u16,
+    /// The port that the server answers on. A server behind a socket of a file does not know the
+    /// port under which a person reaches it.
+    pub(crate) port: Option<u16>,
 }
 
 /// The rights of the page: it may load its own files and nothing else. No text ever becomes a
@@ -82,14 +84,26 @@ impl Gate {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (host, another) = (hosts.next(), hosts.next());
         let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
-        another.is_none() && self.names().any(|own| own == host)
+        another.is_none() && self.is_own_name(host)
+    }
+
+    fn is_own_name(&self, host: &str) -> bool {
+        let (name, port) = host.split_once(':').unwrap_or((host, "80"));
+        let is_own_port = match (port.parse::<u16>(), self.port) {
+            (Ok(port), Some(own)) => port == own,
+            (Ok(_), None) => true,
+            (Err(_), _) => false,
+        };
+        is_own_port && (name == "127.0.0.1" || name == "localhost")
     }
 
     fn is_own_page(&self, method: &Method, headers: &HeaderMap) -> bool {
         let is_own = |origin: &HeaderValue| {
             let origin = origin.to_str().unwrap_or_default();
             let origin = origin.strip_prefix("http://").unwrap_or_default();
-            self.names().any(|own| own == origin)
+            // Behind a socket any port may be ours, so it must be the one that was asked.
+            let is_asked = headers.get(header::HOST).is_some_and(|host| host == origin);
+            self.is_own_name(origin) && (self.port.is_some() || is_asked)
         };
         let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
         // A browser names the page with every request that changes something.
@@ -98,13 +112,6 @@ impl Gate {
         has_what_it_needs
             && origins.all(is_own)
             && sites.all(|site| site == "same-origin" || site == "none")
-    }
-
-    fn names(&self) -> impl Iterator<Item = String> {
-        let port = self.port;
-        ["127.0.0.1", "localhost"]
-            .into_iter()
-            .map(move |name| format!("{name}:{port}"))
     }
 }
 
@@ -135,16 +142,49 @@ mod tests {
             full: Token::new("full"),
             viewing: Token::new("view"),
         };
-        Gate { tokens, port: 4000 }
+        let port = Some(4000);
+        Gate { tokens, port }
     }
 
     fn refused(method: &Method, pairs: &[(&'static str, &'static str)]) -> Option<u16> {
+        refused_by(&gate(), method, pairs)
+    }
+
+    fn refused_by(
+        gate: &Gate,
+        method: &Method,
+        pairs: &[(&'static str, &'static str)],
+    ) -> Option<u16> {
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        let refusal = gate().refusal(method, &headers);
+        let refusal = gate.refusal(method, &headers);
         refusal.map(|(status, _)| status.as_u16())
+    }
+
+    #[test]
+    fn behind_a_socket_the_page_must_come_from_where_it_was_asked() {
+        let gate = Gate {
+            port: None,
+            ..gate()
+        };
+        let host = ("host", "localhost:8080");
+        let own = ("origin", "http://localhost:8080");
+        assert_eq!(refused_by(&gate, &Method::POST, &[host, own]), None);
+        assert_eq!(
+            refused_by(&gate, &Method::GET, &[("host", "127.0.0.1")]),
+            None
+        );
+        let another = ("origin", "http://localhost:8081");
+        assert_eq!(
+            refused_by(&gate, &Method::POST, &[host, another]),
+            Some(403)
+        );
+        for host in ["evil.example:8080", "localhost:x", "localhost.evil:80"] {
+            let asked = [("host", host)];
+            assert_eq!(refused_by(&gate, &Method::GET, &asked), Some(421), "{host}");
+        }
     }
 
     const OWN: (&str, &str) = ("host", "127.0.0.1:4000");

@@ -30,11 +30,20 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "heights.js",
     "connection.js",
     "recorded.js",
+    "listing.js",
+    "opened.js",
     "model.js",
+    "effects.js",
+    "receipts.js",
     "words.js",
     "virtual.js",
     "runs.js",
     "transcript.js",
+    "changes.js",
+    "run.js",
+    "scale.js",
+    "painting.js",
+    "span_words.js",
     "timeline.js",
     "composer.js",
     "side.js",
@@ -43,14 +52,35 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "usage.js",
     "definitions.js",
     "keys.js",
+    "share.js",
+    "frame.js",
     "main.js",
 ];
+
+/// Where the start page names the modules that it needs.
+const MODULES: &str = "<!-- modules -->";
+
+/// Names all modules, so that the browser fetches them at once: else it would find the next ones
+/// only after it has read those that import them.
+fn preloads() -> String {
+    // The types are read by the compiler and by nobody else.
+    let is_used = |asset: &&Asset| asset.is_module() && asset.name != "types.js";
+    let modules = ASSETS.iter().filter(is_used);
+    let links =
+        modules.map(|module| format!("<link rel=\"modulepreload\" href=\"{}\">", module.name));
+    links.collect::<Vec<_>>().join("\n")
+}
 
 /// Returns the file of this name, if the page has one and the browser has not got it already.
 pub(crate) fn asset(name: &str, asked: &HeaderMap) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     };
+    if asset.name == "index.html" {
+        // It names the modules, so it has no tag of its own.
+        let kind = [(header::CONTENT_TYPE, asset.kind())];
+        return (kind, asset.content.replace(MODULES, &preloads())).into_response();
+    }
     let headers = [
         (header::CONTENT_TYPE, asset.kind().to_owned()),
         // The file of another version has another tag; asking for that is cheap.

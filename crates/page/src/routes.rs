@@ -57,7 +57,9 @@ pub(crate) fn router(served: Served, gate: Arc<Gate>) -> Router {
         .route("/v1/runs/{run}/events", get(events))
         .route("/v1/runs/{run}/texts", get(texts))
         .route("/v1/runs/{run}/raw", get(raw))
+        .route("/v1/runs/{run}/changes", get(changes))
         .route("/v1/spans", get(spans))
+        .route("/v1/fits", get(fits))
         .route("/v1/usage", get(usage))
         .route("/v1/definitions", get(definitions))
         .route("/v1/export.html", get(export))
@@ -67,7 +69,10 @@ pub(crate) fn router(served: Served, gate: Arc<Gate>) -> Router {
         api = api
             .route("/v1/runs/{run}/steer", post(steer))
             .route("/v1/runs/{run}/stop", post(stop))
-            .route("/v1/runs/{run}/continue", post(go_on));
+            .route("/v1/runs/{run}/continue", post(go_on))
+            .route("/v1/runs/{run}/again", post(again))
+            .route("/v1/runs/{run}/merge", post(merge))
+            .route("/v1/runs/{run}/discard", post(discard));
     }
     let api = api
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
@@ -142,8 +147,22 @@ async fn raw(
 }
 
 async fn spans(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
+    let query = Query::read(query.as_deref());
+    let question = Question::Spans {
+        runs: query.names("runs"),
+        part: query.number("from").zip(query.number("to")),
+        most: query.number("most"),
+    };
+    served.json(question).await
+}
+
+async fn changes(State(served): State<Served>, Path(run): Path<String>) -> Response {
+    served.json(Question::Changes { run }).await
+}
+
+async fn fits(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
     let runs = Query::read(query.as_deref()).names("runs");
-    served.json(Question::Spans { runs }).await
+    served.json(Question::Fits { runs }).await
 }
 
 async fn usage(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
@@ -207,6 +226,25 @@ async fn go_on(
         Some(prompt) => answered(served.runs.act(run, Wish::Continue(prompt)).await),
         None => nothing_said(),
     }
+}
+
+async fn again(
+    State(served): State<Served>,
+    Path(run): Path<String>,
+    Json(body): Json<Value>,
+) -> Response {
+    match said(&body) {
+        Some(model) => answered(served.runs.act(run, Wish::Again(model)).await),
+        None => nothing_said(),
+    }
+}
+
+async fn merge(State(served): State<Served>, Path(run): Path<String>) -> Response {
+    answered(served.runs.act(run, Wish::Merge).await)
+}
+
+async fn discard(State(served): State<Served>, Path(run): Path<String>) -> Response {
+    answered(served.runs.act(run, Wish::Discard).await)
 }
 
 /// Returns the words of a request.

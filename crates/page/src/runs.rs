@@ -68,6 +68,21 @@ pub enum Question {
     Spans {
         /// The runs.
         runs: Vec<String>,
+        /// The time that is wanted, in milliseconds; all of it without one.
+        part: Option<(i64, i64)>,
+        /// About how many spans of each run are wanted; those that nobody could tell apart on a
+        /// screen are put together.
+        most: Option<usize>,
+    },
+    /// What a run has changed in its worktree, file by file.
+    Changes {
+        /// The run.
+        run: String,
+    },
+    /// Whether the results of runs fit the checkout.
+    Fits {
+        /// The runs.
+        runs: Vec<String>,
     },
     /// Tokens and costs, by day, model, definition and caller.
     Usage {
@@ -100,6 +115,12 @@ pub enum Wish {
     Stop,
     /// Its session goes on with this prompt.
     Continue(String),
+    /// A new run does the same task with this model.
+    Again(String),
+    /// What it has changed in its worktree comes into the checkout.
+    Merge,
+    /// Its worktree goes, with what it has changed there.
+    Discard,
 }
 
 /// The part of the runs that a tab looks at.

@@ -8,7 +8,7 @@ pub struct Token(String);
 /// The two tokens of a server: one for people who may do everything, one for people who only look.
 #[derive(Debug)]
 pub struct Tokens {
-    /// Lets its bearer steer, stop and continue runs.
+    /// Lets its bearer steer, stop, continue, merge and discard runs.
     pub full: Token,
     /// Lets its bearer look at runs.
     pub viewing: Token,
@@ -17,7 +17,7 @@ pub struct Tokens {
 /// The rights of everybody who has the token of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
-    /// It looks at runs, steers and stops them, and lets them go on.
+    /// It looks at runs, steers and stops them, lets them go on, merges and discards results.
     Full,
     /// It looks at runs. There are no routes for anything else.
     ReadOnly,

@@ -13,6 +13,8 @@ use crate::error::CommandError;
 pub(crate) enum Wanted {
     /// A new run with this definition.
     New { definition: String, prompt: String },
+    /// A new run does the task of another one with this model.
+    Again { run: Box<IndexedRun>, model: String },
     /// A finished run goes on.
     Resumed {
         run: Box<IndexedRun>,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
-use pi_subagents_delegation::{Happening, Message, RunEvent, Timestamp, ToolCall, Usage};
+use pi_subagents_delegation::{Happening, Message, RunEvent, Timestamp, ToolCall, Usage, text};
 use pi_subagents_windows::PreviewContext;
 use pi_subagents_windows::preview;
 use serde_json::{Value, json};
@@ -24,6 +24,8 @@ pub(crate) struct Span {
     pub(crate) is_failed: bool,
     /// The tokens and the cost of an answer of the model.
     pub(crate) usage: Option<Usage>,
+    /// The file that a call changes.
+    pub(crate) file: Option<String>,
 }
 
 /// The kinds of things that take time.
@@ -166,6 +168,7 @@ impl Spans {
         let kind = SpanKind::of_tool(&call.name);
         if let Some(number) = self.begin(kind, at, label.unwrap_or_default()) {
             self.calls.insert(call.id.clone(), number);
+            self.change(number, |span| span.file = changed_file(call));
         }
     }
 
@@ -201,6 +204,7 @@ impl Spans {
             label,
             is_failed: false,
             usage: None,
+            file: None,
         });
         self.changed = self.changed.min(number);
         Some(number)
@@ -234,7 +238,7 @@ impl Spans {
 
 impl Span {
     /// Returns the span as the page reads it: kind, beginning and end in milliseconds, label,
-    /// whether it failed, and the tokens and cost of an answer.
+    /// whether it failed, the tokens and cost of an answer, and the file that a call changes.
     pub(crate) fn json(&self) -> Value {
         json!([
             self.kind.as_str(),
@@ -249,8 +253,19 @@ impl Span {
                 usage.cache_write,
                 usage.cost
             ])),
+            self.file,
         ])
     }
+}
+
+/// Returns the file that a call changes, if it changes one.
+pub(crate) fn changed_file(call: &ToolCall) -> Option<String> {
+    let is_change = SpanKind::of_tool(&call.name) == SpanKind::Edit;
+    let names = ["path", "file_path", "filePath", "file"];
+    let path = names
+        .iter()
+        .find_map(|name| call.arguments.get(name)?.as_str());
+    path.filter(|_| is_change).map(text::clean)
 }
 
 #[cfg(test)]

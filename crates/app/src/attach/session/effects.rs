@@ -114,7 +114,7 @@ fn finished(outcome: Result<Notice, CommandError>) -> Message {
 fn name_of(wanted: &Wanted) -> String {
     match wanted {
         Wanted::New { definition, .. } => definition.clone(),
-        Wanted::Resumed { run, .. } => run.name.clone(),
+        Wanted::Resumed { run, .. } | Wanted::Again { run, .. } => run.name.clone(),
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::redact::Redactor;
 use super::rows::{listed, row_of, whole};
+use super::thin::thinned;
 use super::told::{Telling, TextExtent, millisecond};
 use crate::runs::row::RowTotals;
 use crate::runs::spans::{Span, Spans};
@@ -20,6 +21,9 @@ const LONGEST_TEXT: usize = 64 << 10;
 
 /// How much of one record a file holds.
 const MOST_EVENTS: usize = 50_000;
+
+/// How closely a file shows where the time went.
+const MOST_SPANS: usize = 5_000;
 
 /// About how much of a record is read at a time.
 const PIECE: usize = 1 << 20;
@@ -45,7 +49,8 @@ pub(crate) fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Value, Rec
         rows.push(redactor.clean(listed(run, row, None)));
         wholes.insert(id.clone(), redactor.clean(one));
         events.insert(id.clone(), redactor.clean(events_of(run, home)?));
-        spans.insert(id, redactor.clean(spans_of(run, home)?));
+        let spans_of_run = spans_of(run, home, None, Some(MOST_SPANS))?;
+        spans.insert(id, redactor.clean(spans_of_run));
     }
     Ok(json!({
         "exportedAt": Timestamp::now().as_millisecond(),
@@ -84,14 +89,21 @@ fn events_of(run: &IndexedRun, home: &Path) -> Result<Value, RecordError> {
     }
 }
 
-/// Returns what a run spent its time on, as the page reads it.
-pub(crate) fn spans_of(run: &IndexedRun, home: &Path) -> Result<Value, RecordError> {
+/// Returns what a run spent its time on, as the page reads it: the spans of some time, about so many
+/// of each kind.
+pub(super) fn spans_of(
+    run: &IndexedRun,
+    home: &Path,
+    part: Option<(i64, i64)>,
+    most: Option<usize>,
+) -> Result<Value, RecordError> {
     let mut spans = Spans::new(PreviewContext {
         home: Some(home.to_owned()),
         ..PreviewContext::default()
     });
     read_events(&run.directory, |event| spans.apply(event))?;
     let steered: Vec<i64> = spans.steered.iter().copied().map(millisecond).collect();
-    let spans: Vec<Value> = spans.all().iter().map(Span::json).collect();
-    Ok(json!({"from": 0, "spans": spans, "steered": steered}))
+    let (spans, is_thin) = thinned(spans.all(), part, most);
+    let spans: Vec<Value> = spans.iter().map(Span::json).collect();
+    Ok(json!({"from": 0, "spans": spans, "steered": steered, "isThin": is_thin}))
 }

@@ -15,7 +15,7 @@ use super::tab::Tab;
 use crate::runs::follow::{FileChanges, Owners};
 
 /// Changes that come within this time are told together.
-const PACE: Duration = Duration::from_millis(80);
+const PACE: Duration = Duration::from_millis(50);
 
 /// How many runs are read along while their models write.
 const MOST_READ_ALONG: usize = 40;
@@ -43,7 +43,7 @@ pub(super) async fn follow(mut tab: Tab, agent_dir: &Path, tell: mpsc::Sender<St
         }
         words.read_only(&tab);
         owners.watch(tab.open_runs());
-        if watch_new(&tab, &records, &mut watched) {
+        if watch_new(&tab, &records, &mut watched) || tab.has_more() {
             // Something may have happened before they were watched.
             continue;
         }
@@ -51,7 +51,8 @@ pub(super) async fn follow(mut tab: Tab, agent_dir: &Path, tell: mpsc::Sender<St
             () = tell.closed() => return,
             () = index.next() => {}
             () = records.next() => {}
-            () = owners.next() => tab.lose_owner(),
+            // The end of its runs stands in no file until somebody looks.
+            () = owners.next() => {}
             Some((run, message)) = words.heard.recv() => tab.take_partial(&run, message),
         }
         sleep(PACE).await;

@@ -4,19 +4,25 @@
 //! the same rows, finder and follower as `status` and `attach`. See `docs/design/web.md`.
 
 mod browser;
+mod changes;
 pub(crate) mod export;
 mod follow;
+mod index;
 mod open_run;
 mod redact;
 mod rows;
 mod scope;
 mod secrets;
 mod served;
+mod sums;
 mod tab;
 mod texts;
+mod thin;
 mod told;
 mod usage;
+mod wishes;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -42,6 +48,8 @@ const USUAL_PORT: u16 = 41733;
 pub(crate) struct WebOptions {
     /// The port; the usual one, or any if that is taken, without one.
     pub(crate) port: Option<u16>,
+    /// The socket in the file system that is used instead of a port.
+    pub(crate) socket: Option<PathBuf>,
     pub(crate) power: Power,
     /// Whether the browser is opened.
     pub(crate) opens: bool,
@@ -56,6 +64,9 @@ pub(crate) async fn run(
     starter: Arc<dyn Starter>,
 ) -> Result<ExitCode, CommandError> {
     let secrets = Secrets::read(&places)?;
+    if let Some(socket) = &options.socket {
+        return at_socket(socket, &secrets, places, &options, starter).await;
+    }
     let printer = Printer::for_people();
     let url = |port| secrets.url(port, options.power, &options.view);
     if let Some(served) = PageAddress::read(&places).filter(|served| is_enough(*served, &options)) {
@@ -66,9 +77,9 @@ pub(crate) async fn run(
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut signals = Signals::listen()?;
+    let signals = Signals::listen()?;
     let server = listen(options.port).await?;
-    let address = PageAddress::own(server.port(), options.power);
+    let address = PageAddress::own(server.port().unwrap_or_default(), options.power);
     address.write(&places).map_err(|error| {
         CommandError::failed("could not write down the address of the page").because(&error)
     })?;
@@ -79,23 +90,61 @@ pub(crate) async fn run(
     {
         printer.note(&format!("! {}", error.sentence()));
     }
-    let runs = ServedRuns::new(places.clone(), TimeZone::system(), starter);
+    let ended = serve(
+        server,
+        &secrets,
+        places.clone(),
+        options.power,
+        starter,
+        signals,
+    )
+    .await;
+    address.forget(&places);
+    Ok(ended)
+}
+
+/// Serves the page on a socket in the file system. The address depends on the port that leads there.
+async fn at_socket(
+    socket: &Path,
+    secrets: &Secrets,
+    places: Places,
+    options: &WebOptions,
+    starter: Arc<dyn Starter>,
+) -> Result<ExitCode, CommandError> {
+    let signals = Signals::listen()?;
+    let server = PageServer::listen_at(socket).map_err(|error| {
+        CommandError::failed("could not serve the page")
+            .because(&error)
+            .hint("Give --socket a path that is free, in a directory of yours.")
+    })?;
+    let printer = Printer::for_people();
+    printer.data(&secrets.url(USUAL_PORT, options.power, &options.view));
+    let path = socket.display();
+    printer.note(&format!("Open this address where ssh -L {USUAL_PORT}:{path} HOST leads here; with another port, change it in the address.\nWhoever has the address can do what you can do here. Ctrl-C ends the page and stops no run."));
+    Ok(serve(server, secrets, places, options.power, starter, signals).await)
+}
+
+/// Serves until a signal ends this process.
+async fn serve(
+    server: PageServer,
+    secrets: &Secrets,
+    places: Places,
+    power: Power,
+    starter: Arc<dyn Starter>,
+    mut signals: Signals,
+) -> ExitCode {
+    let runs = ServedRuns::new(places, TimeZone::system(), starter);
     let told = Arc::new(Notify::new());
     let end = Arc::clone(&told);
-    let serving = server.serve(
-        Arc::new(runs),
-        secrets.tokens(),
-        options.power,
-        Box::pin(async move { end.notified().await }),
-    );
+    let end = Box::pin(async move { end.notified().await });
+    let serving = server.serve(Arc::new(runs), secrets.tokens(), power, end);
     let signalled = async {
         let signal = signals.next().await;
         told.notify_one();
         signal
     };
     let (signal, ()) = tokio::join!(signalled, serving);
-    address.forget(&places);
-    Ok(exit::of_signal(signal))
+    exit::of_signal(signal)
 }
 
 /// Returns whether a page that is served already does what is asked for.

@@ -67,8 +67,9 @@ pub(super) fn whole(run: &IndexedRun, row: &RunRow) -> Value {
     value
 }
 
-/// Returns the call that a run belongs to, by its owner, and how a person calls it. A background run
-/// has an owner of its own; it belongs to the session of pi that wanted it, if there is one.
+/// Returns the call that a run belongs to, by its owner, and how a person calls it, if it has a name.
+/// A background run has an owner of its own; it belongs to the session of pi that wanted it, if there
+/// is one.
 fn group_of(run: &IndexedRun) -> (String, String) {
     let owner = &run.owner;
     match &owner.detached {
@@ -82,9 +83,6 @@ fn group_of(run: &IndexedRun) -> (String, String) {
             }
             None => ("background".to_owned(), "background".to_owned()),
         },
-        None => (
-            format!("{} {}", owner.pid, owner.start_time),
-            format!("call of process {}", owner.pid),
-        ),
+        None => (format!("{} {}", owner.pid, owner.start_time), String::new()),
     }
 }

@@ -7,7 +7,7 @@ use pi_subagents_delegation::{TimeZone, Timestamp};
 use pi_subagents_sessions::IndexedRun;
 
 /// The runs of a page.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Scope {
     project: Option<PathBuf>,
 }

@@ -4,38 +4,43 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Happening, TimeZone, Timestamp, text};
-use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_page::{Answering, Problem, Question, Runs, View, Wish, markdown};
 use pi_subagents_sessions::{IndexedRun, PlacedReader, RecordError, Store};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 
+use super::changes::changes;
 use super::export::{export_data, spans_of};
 use super::follow::follow;
+use super::index::Index;
 use super::rows::{listed, row_of, whole};
 use super::scope::{Scope, today};
+use super::sums::Sums;
 use super::tab::Tab;
 use super::texts::{raw, texts};
 use super::told::{Telling, TextExtent};
 use super::usage::{KnownModels, usage};
-use crate::attach::{Starter, Wanted};
+use super::wishes::{fits, fulfil};
+use crate::attach::Starter;
 use crate::error::{CommandError, Kind};
 use crate::places::Places;
 use crate::profiles::seen_definitions;
-use crate::runs::counts::Counts;
 use crate::runs::find::{find_runs, status_of};
-use crate::runs::owned::current_runs;
-use crate::runs::owner_request::{request, stop_run};
-use crate::runs::row::{RowTotals, RunRow};
+use crate::runs::row::RunRow;
 use crate::runs::trace::trace;
 use crate::runs::under_way::UnderWay;
 
 /// How many pieces wait for a tab that reads slowly.
 const WAITING: usize = 64;
 
-/// How much of the end of a record a tab reads first, and how much at once after that.
-const LAST_PIECE: u64 = 192 << 10;
-const PIECE: usize = 4 << 20;
+/// How much of the end of a record a tab reads first, and how much at once after that: little enough
+/// that a browser reads it within a frame.
+const LAST_PIECE: u64 = 96 << 10;
+const PIECE: usize = 384 << 10;
+
+/// How many questions are answered at once. Each needs some memory, which the allocator keeps for
+/// every thread that has ever answered one.
+const AT_ONCE: usize = 2;
 
 /// How many records are searched for words.
 const MOST_SEARCHED: usize = 2000;
@@ -45,19 +50,28 @@ const MOST_SEARCHED: usize = 2000;
 pub(super) struct ServedRuns {
     places: Arc<Places>,
     store: Store,
+    index: Arc<Index>,
     zone: TimeZone,
     starter: Arc<dyn Starter>,
     models: Arc<KnownModels>,
+    free: Arc<Semaphore>,
 }
 
 impl ServedRuns {
     pub(super) fn new(places: Places, zone: TimeZone, starter: Arc<dyn Starter>) -> Self {
+        let store = Store::new(&places.agent_dir);
+        let index = Arc::new(Index::new(store.clone()));
+        let read_early = Arc::clone(&index);
+        // The first tab finds the index read. What is wrong with it is said to whoever asks.
+        tokio::task::spawn_blocking(move || _ = read_early.runs());
         Self {
-            store: Store::new(&places.agent_dir),
+            index,
+            store,
             places: Arc::new(places),
             zone,
             starter,
             models: Arc::default(),
+            free: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
@@ -74,16 +88,19 @@ impl ServedRuns {
             Question::Events { run, from } => self.events(&run, from),
             Question::Texts { run, places } => texts(&self.one(&run)?, &places),
             Question::Raw { run, from } => raw(&self.one(&run)?, from),
-            Question::Spans { runs } => {
+            Question::Spans { runs, part, most } => {
                 let spans = self.each(&runs)?.into_iter().map(|run| {
-                    let spans = spans_of(&run, &self.places.home);
+                    let spans = spans_of(&run, &self.places.home, part, most);
                     (run.run.to_string(), spans.unwrap_or(Value::Null))
                 });
                 Ok(json!({"spans": spans.collect::<serde_json::Map<_, _>>()}))
             }
+            Question::Changes { run } => changes(&self.one(&run)?),
+            Question::Fits { runs } => fits(self.each(&runs)?),
             Question::Usage { project } => {
-                let runs = self.in_scope(project)?;
-                Ok(usage(&runs, &self.models, &self.zone))
+                let known = self.index.runs().map_err(|error| problem(&error.into()))?;
+                let scope = Scope::of(project);
+                Ok(usage(known.of(&scope), &self.models, &self.zone))
             }
             Question::Definitions { project } => {
                 let project = project.map_or_else(|| self.places.cwd.clone(), PathBuf::from);
@@ -109,14 +126,7 @@ impl ServedRuns {
         })
     }
 
-    /// Returns the runs that a page shows, oldest first.
-    fn in_scope(&self, project: Option<String>) -> Result<Vec<IndexedRun>, Problem> {
-        let scope = Scope::of(project);
-        let mut runs = current_runs(&self.store).map_err(|error| problem(&error.into()))?;
-        runs.retain(|run| scope.has(run));
-        Ok(runs)
-    }
-
+    /// Returns some runs, newest first, and the sums over all that fit.
     fn runs(
         &self,
         project: Option<String>,
@@ -124,48 +134,45 @@ impl ServedRuns {
         from: usize,
         count: usize,
     ) -> Result<Value, Problem> {
-        let mut runs = self.in_scope(project)?;
-        let searched = runs.len().min(MOST_SEARCHED);
-        let is_all = words.is_none() || searched == runs.len();
+        let known = self.index.runs().map_err(|error| problem(&error.into()))?;
+        let scope = Scope::of(project);
+        let mut runs: Vec<&IndexedRun> = known.of(&scope).rev().collect();
+        let is_all = words.is_none() || runs.len() <= MOST_SEARCHED;
         if let Some(words) = words {
             let words = words.to_lowercase();
-            runs = runs.split_off(runs.len() - searched);
+            runs.truncate(MOST_SEARCHED);
             runs.retain(|run| says(run, &words));
         }
-        runs.reverse();
         let mut under_way = UnderWay::default();
-        let rows: Vec<RunRow> = runs
-            .iter()
-            .map(|run| {
-                let mut row = RunRow::of_index(run);
-                if let Some(summary) = under_way.look(run).filter(|_| run.is_open()) {
-                    row.take_progress(summary);
-                }
-                row
-            })
-            .collect();
+        let open = runs.iter().filter(|run| run.is_open()).map(|run| {
+            let mut row = RunRow::of_index(run);
+            if let Some(summary) = under_way.look(run) {
+                row.take_progress(summary);
+            }
+            row
+        });
+        let open: Vec<RunRow> = open.collect();
         let begin = today(&self.zone);
-        let shown = runs.iter().skip(from).take(count);
-        let shown: Vec<Value> = shown
-            .map(|run| {
-                let progress = under_way.look(run).filter(|_| run.is_open());
-                listed(run, row_of(run, progress), None)
-            })
-            .collect();
-        Ok(json!({
-            "counts": Counts::of(rows.iter().map(|row| row.status)).json_with_queued(),
-            "totals": RowTotals::of(rows.iter()),
-            "today": RowTotals::of(rows.iter().filter(|row| row.accepted_at >= begin)),
-            "found": runs.len(),
-            "searchedAll": is_all,
-            "runs": shown,
-        }))
+        let mut answer = if words.is_none() {
+            known.sums(&scope, begin).with(&open, begin)
+        } else {
+            let finished = runs.iter().copied().filter(|run| !run.is_open());
+            Sums::of(finished, begin).with(&open, begin)
+        };
+        let shown = runs.iter().skip(from).take(count).map(|run| {
+            let progress = run.is_open().then(|| under_way.look(run)).flatten();
+            listed(run, row_of(run, progress), None)
+        });
+        answer["runs"] = shown.collect();
+        answer["found"] = json!(runs.len());
+        answer["searchedAll"] = json!(is_all);
+        Ok(answer)
     }
 
     fn run(&self, id: &str) -> Result<Value, Problem> {
         let run = self.one(id)?;
         let mut under_way = UnderWay::default();
-        let progress = under_way.look(&run).filter(|_| run.is_open());
+        let progress = run.is_open().then(|| under_way.look(&run)).flatten();
         let row = row_of(&run, progress);
         let answer = row.end.output.as_deref().map(markdown);
         let task = row.task.as_deref().map(markdown);
@@ -206,6 +213,11 @@ impl ServedRuns {
 
     /// Returns the run of a whole id. The page has whole ids.
     fn one(&self, id: &str) -> Result<IndexedRun, Problem> {
+        let known = self.index.runs().map_err(|error| problem(&error.into()))?;
+        if let Some(run) = known.runs.iter().rev().find(|run| run.run.as_str() == id) {
+            return Ok(run.clone());
+        }
+        // The index may have lost it; then the runs directory of the project still has it.
         let found =
             find_runs(&self.store, &self.places, id).map_err(|error| problem(&error.into()))?;
         let run = found.into_iter().find(|run| run.run.as_str() == id);
@@ -220,34 +232,7 @@ impl ServedRuns {
         let (this, wanted) = (self.clone(), id.clone());
         let found = tokio::task::spawn_blocking(move || this.one(&wanted)).await;
         let run = found.map_err(|error| Problem::failed(error.to_string()))??;
-        let name = text::one_line(&text::clean(&run.name));
-        match wish {
-            Wish::Steer(message) => match request(&run, Want::Steer { message }).await {
-                Ok(OwnerReply::Done) => {
-                    Ok(json!({"message": format!("{name} reads it before its next turn.")}))
-                }
-                Ok(OwnerReply::Refused { message }) => Err(Problem::failed(format!(
-                    "The message did not arrive: {message}."
-                ))),
-                Err(error) => Err(problem(&error)),
-            },
-            Wish::Stop => match stop_run(&self.store, &run).await {
-                Ok(None) => {
-                    let words = format!("{name} was stopped, and all its processes are gone.");
-                    Ok(json!({ "message": words }))
-                }
-                Ok(Some(note)) => Ok(json!({ "message": note })),
-                Err(error) => Err(problem(&error)),
-            },
-            Wish::Continue(prompt) => {
-                let run = Box::new(run);
-                let begun = self.starter.start(Wanted::Resumed { run, prompt }).await;
-                let begun = begun.map_err(|error| problem(&error))?;
-                let message = begun.warnings.first().cloned();
-                let usual = || format!("{name} goes on in the background.");
-                Ok(json!({"run": begun.run.as_str(), "message": message.unwrap_or_else(usual)}))
-            }
-        }
+        fulfil(wish, run, &self.store, &*self.starter).await
     }
 }
 
@@ -255,7 +240,9 @@ impl Runs for ServedRuns {
     fn answer(&self, question: Question) -> Answering {
         let this = self.clone();
         Box::pin(async move {
+            let place = Arc::clone(&this.free).acquire_owned().await;
             let answer = tokio::task::spawn_blocking(move || this.read(question)).await;
+            drop(place);
             answer.map_err(|error| Problem::failed(error.to_string()))?
         })
     }
@@ -269,7 +256,7 @@ impl Runs for ServedRuns {
         let (tell, told) = mpsc::channel(WAITING);
         let places = Arc::clone(&self.places);
         let tab = Tab::new(
-            self.store.clone(),
+            Arc::clone(&self.index),
             places.home.clone(),
             self.zone.clone(),
             view,
@@ -297,7 +284,7 @@ fn says(run: &IndexedRun, words: &str) -> bool {
     texts.into_iter().flatten().any(has)
 }
 
-fn problem(error: &CommandError) -> Problem {
+pub(super) fn problem(error: &CommandError) -> Problem {
     Problem {
         is_not_found: error.kind() == Kind::NotFound,
         message: error.to_answer(),

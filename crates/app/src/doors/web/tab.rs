@@ -1,50 +1,46 @@
 //! Everything that one tab was told, so that it is told only what is new.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::sync::Arc;
 
 use pi_subagents_delegation::{PartialMessage, RunId, TimeZone, Timestamp};
 use pi_subagents_page::View;
-use pi_subagents_sessions::{IndexedRun, PlacedReader, Store};
+use pi_subagents_sessions::{IndexedRun, PlacedReader};
 use pi_subagents_windows::PreviewContext;
 use serde_json::{Map, Value, json};
 
+use super::index::{Index, KnownRuns};
 use super::open_run::OpenRun;
 use super::rows::{listed, row_of};
 use super::scope::{Scope, today};
 use super::told::{Telling, TextExtent};
-use crate::runs::counts::Counts;
-use crate::runs::find::status_of;
-use crate::runs::owned::current_runs;
-use crate::runs::row::{RowTotals, RunRow};
+use crate::runs::row::RunRow;
 
 /// How many finished runs a tab is told of; History asks for the others.
 const FINISHED: usize = 200;
 
-/// How many finished runs are added up at a time.
-const AT_A_TIME: usize = 250;
+/// How many rows are told at once, so that the first are on the screen while the others are read.
+const AT_ONCE: usize = 40;
 
 /// About how much of the open run's record is told at once.
 const PIECE: usize = 256 << 10;
 
 /// One tab, and what it was told.
 pub(super) struct Tab {
-    store: Store,
+    index: Arc<Index>,
     scope: Scope,
     home: PathBuf,
     zone: TimeZone,
-    /// The index as it was when it was last read.
-    index: Option<(u64, Option<SystemTime>)>,
-    /// Whether an owner has ended: its end stands in no file until somebody looks.
-    has_lost_owner: bool,
+    /// The runs as they were when the tab was last told about them.
+    known: Option<Arc<KnownRuns>>,
+    /// The finished runs that are still to be told, newest first.
+    untold: Vec<IndexedRun>,
     /// The finished runs that were told.
     told: HashMap<RunId, IndexedRun>,
     open: HashMap<RunId, OpenRun>,
     /// The run that is read, with its reader.
     opened: Option<Opened>,
-    finished: Option<Finished>,
     /// What is still to be sent.
     outbox: Vec<Value>,
 }
@@ -56,42 +52,16 @@ struct Opened {
     partial: Option<PartialMessage>,
 }
 
-/// The sums over the finished runs.
-struct Finished {
-    counts: Vec<pi_subagents_delegation::Status>,
-    totals: RowTotals,
-    today: RowTotals,
-}
-
-impl Finished {
-    /// Adds up finished runs, some at a time: after some years there are very many.
-    fn of(runs: &[IndexedRun], today: Timestamp) -> Self {
-        let nothing = RowTotals::of([].iter());
-        let mut sums = Self {
-            counts: runs.iter().map(status_of).collect(),
-            totals: nothing,
-            today: nothing,
-        };
-        for some in runs.chunks(AT_A_TIME) {
-            let rows: Vec<RunRow> = some.iter().map(RunRow::of_index).collect();
-            let new = rows.iter().filter(|row| row.accepted_at >= today);
-            sums.totals = sums.totals.plus(RowTotals::of(rows.iter()));
-            sums.today = sums.today.plus(RowTotals::of(new));
-        }
-        sums
-    }
-}
-
 impl Tab {
-    pub(super) fn new(store: Store, home: PathBuf, zone: TimeZone, view: View) -> Self {
+    pub(super) fn new(index: Arc<Index>, home: PathBuf, zone: TimeZone, view: View) -> Self {
         let opened = view.run.and_then(|run| RunId::parse(&run).ok());
         Self {
-            store,
+            index,
             scope: Scope::of(view.project),
             home,
             zone,
-            index: None,
-            has_lost_owner: false,
+            known: None,
+            untold: Vec::new(),
             told: HashMap::new(),
             open: HashMap::new(),
             opened: opened.map(|run| Opened {
@@ -100,7 +70,6 @@ impl Tab {
                 reader: None,
                 partial: None,
             }),
-            finished: None,
             outbox: Vec::new(),
         }
     }
@@ -126,9 +95,9 @@ impl Tab {
         outbox.iter().map(Value::to_string).collect()
     }
 
-    /// Notes that the owner of a run has ended.
-    pub(super) fn lose_owner(&mut self) {
-        self.has_lost_owner = true;
+    /// Returns whether there is more to tell already.
+    pub(super) fn has_more(&self) -> bool {
+        !self.untold.is_empty()
     }
 
     /// Takes what the model of a run is writing.
@@ -142,59 +111,65 @@ impl Tab {
     }
 
     fn look_at_index(&mut self) {
-        let index = fs::metadata(self.store.index()).ok();
-        let index = index.map(|index| (index.len(), index.modified().ok()));
-        let is_first = self.finished.is_none();
-        let has_lost_owner = std::mem::take(&mut self.has_lost_owner);
-        if index == self.index && !has_lost_owner && !is_first {
-            return;
-        }
-        let runs = match current_runs(&self.store) {
-            Ok(runs) => runs,
+        let known = match self.index.runs() {
+            Ok(known) => known,
             Err(error) => {
                 self.outbox.push(json!({"problem": error.to_string()}));
                 return;
             }
         };
-        self.index = index;
-        self.take_runs(runs.into_iter().filter(|run| self.scope.has(run)).collect());
+        let before = self.known.replace(Arc::clone(&known));
+        if !before.is_some_and(|before| Arc::ptr_eq(&before, &known)) {
+            self.take_runs(&known);
+        }
+        self.tell_rows();
     }
 
-    fn take_runs(&mut self, runs: Vec<IndexedRun>) {
-        let is_first = self.finished.is_none();
-        let known: HashSet<&RunId> = runs.iter().map(|run| &run.run).collect();
+    fn take_runs(&mut self, known: &KnownRuns) {
+        let is_first = self.told.is_empty() && self.open.is_empty();
+        let runs: Vec<&IndexedRun> = known.of(&self.scope).collect();
+        let ids: HashSet<&RunId> = runs.iter().map(|run| &run.run).collect();
         let gone = self.told.keys().chain(self.open.keys());
         let gone: Vec<String> = gone
-            .filter(|run| !known.contains(run))
+            .filter(|run| !ids.contains(run))
             .map(ToString::to_string)
             .collect();
-        self.told.retain(|run, _| known.contains(run));
-        self.open.retain(|run, _| known.contains(run));
-        let (open, finished): (Vec<_>, Vec<_>) = runs.into_iter().partition(IndexedRun::is_open);
-        let today = today(&self.zone);
-        self.finished = Some(Finished::of(&finished, today));
-        let mut told = Vec::new();
-        for run in finished.into_iter().rev().take(FINISHED) {
-            if self.told.get(&run.run) == Some(&run) {
-                continue;
-            }
-            if let Some(mut ended) = self.open.remove(&run.run) {
-                ended.read();
-                self.tell_spans(&run.run, &mut ended);
-            }
-            told.push(listed(&run, row_of(&run, None), None));
-            self.told.insert(run.run.clone(), run);
-        }
-        for run in open {
+        self.told.retain(|run, _| ids.contains(run));
+        self.open.retain(|run, _| ids.contains(run));
+        for run in runs.iter().filter(|run| run.is_open()) {
             self.told.remove(&run.run);
             let context = self.context();
             self.open
                 .entry(run.run.clone())
-                .or_insert_with(|| OpenRun::new(run, &context));
+                .or_insert_with(|| OpenRun::new((*run).clone(), &context));
         }
-        if is_first || !told.is_empty() || !gone.is_empty() {
+        let finished = runs.into_iter().rev().filter(|run| !run.is_open());
+        let wanted = finished.enumerate().filter(|(number, run)| {
+            let is_shown = *number < FINISHED || self.open.contains_key(&run.run);
+            is_shown && self.told.get(&run.run) != Some(*run)
+        });
+        self.untold = wanted.map(|(_, run)| run.clone()).collect();
+        if is_first || !gone.is_empty() {
             self.outbox
-                .push(json!({"rows": told, "gone": gone, "whole": is_first}));
+                .push(json!({"rows": [], "gone": gone, "whole": is_first}));
+        }
+    }
+
+    /// Tells some of the finished runs that the tab does not know yet.
+    fn tell_rows(&mut self) {
+        let count = self.untold.len().min(AT_ONCE);
+        let mut rows = Vec::new();
+        let some: Vec<IndexedRun> = self.untold.drain(..count).collect();
+        for run in some {
+            if let Some(mut ended) = self.open.remove(&run.run) {
+                ended.read();
+                self.tell_spans(&run.run, &mut ended);
+            }
+            rows.push(listed(&run, row_of(&run, None), None));
+            self.told.insert(run.run.clone(), run);
+        }
+        if !rows.is_empty() {
+            self.outbox.push(json!({ "rows": rows }));
         }
     }
 
@@ -228,20 +203,14 @@ impl Tab {
 
     /// Tells the sums over all runs of the page, as `status` counts them.
     fn tell_sums(&mut self) {
-        let Some(finished) = &self.finished else {
+        let Some(known) = &self.known else {
             return;
         };
         let open: Vec<RunRow> = self.open.values().map(OpenRun::row).collect();
-        let states = open.iter().map(|row| row.status);
-        let counts = Counts::of(states.chain(finished.counts.iter().copied()));
         let begin = today(&self.zone);
-        let new = open.iter().filter(|row| row.accepted_at >= begin);
-        self.outbox.push(json!({
-            "counts": counts.json_with_queued(),
-            "totals": finished.totals.plus(RowTotals::of(open.iter())),
-            "today": finished.today.plus(RowTotals::of(new)),
-            "now": Timestamp::now().as_millisecond(),
-        }));
+        let mut sums = known.sums(&self.scope, begin).with(&open, begin);
+        sums["now"] = json!(Timestamp::now().as_millisecond());
+        self.outbox.push(sums);
     }
 
     fn look_at_opened(&mut self) {

@@ -14,7 +14,7 @@ use pi_subagents_windows::{PreviewContext, gate_words};
 use serde_json::{Value, json};
 
 use super::texts::result_text;
-use crate::runs::spans::SpanKind;
+use crate::runs::spans::{SpanKind, changed_file};
 
 /// How much of a message is sent at once.
 const LONGEST_MESSAGE: usize = 64 << 10;
@@ -211,7 +211,7 @@ impl Telling {
             "tool": clean(&call.name),
             "kind": SpanKind::of_tool(&call.name).as_str(),
             "title": title.join(" ").trim(),
-            "path": path_of(call),
+            "path": changed_file(call),
         });
         if let TextExtent::UpTo(limit) = self.extent {
             told["arguments"] = json!(text::cut_bytes(arguments_text(call), limit));
@@ -262,16 +262,6 @@ impl Telling {
 
 fn clean(words: &str) -> String {
     text::clean(words)
-}
-
-/// Returns the file that a call changes, if it changes one.
-pub(super) fn path_of(call: &ToolCall) -> Option<String> {
-    let is_change = SpanKind::of_tool(&call.name) == SpanKind::Edit;
-    let names = ["path", "file_path", "filePath", "file"];
-    let path = names
-        .iter()
-        .find_map(|name| call.arguments.get(name)?.as_str());
-    path.filter(|_| is_change).map(clean)
 }
 
 /// Writes the arguments of a call as a person reads them.

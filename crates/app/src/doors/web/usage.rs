@@ -15,9 +15,12 @@ use crate::runs::row::{RowTotals, RunRow};
 pub(super) struct KnownModels(Mutex<HashMap<RunId, Option<String>>>);
 
 /// Adds up what runs used.
-pub(super) fn usage(runs: &[IndexedRun], models: &KnownModels, zone: &TimeZone) -> Value {
+pub(super) fn usage<'a>(
+    runs: impl Iterator<Item = &'a IndexedRun>,
+    models: &KnownModels,
+    zone: &TimeZone,
+) -> Value {
     let rows: Vec<(&IndexedRun, RunRow)> = runs
-        .iter()
         .map(|run| {
             let mut row = RunRow::of_index(run);
             if run.is_open() {

@@ -12,7 +12,7 @@ use pi_subagents_workspaces::{ChangedFile, Status};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::fitting::{matrix_of_call, matrix_table, place};
-pub(crate) use self::settling::{note_state, settle, take_away};
+pub(crate) use self::settling::{PATCH, note_state, settle, take_away};
 pub(crate) use self::words::files_words;
 
 const FILE: &str = "workspace.json";

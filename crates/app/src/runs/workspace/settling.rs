@@ -12,7 +12,7 @@ use pi_subagents_workspaces::{
 
 use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState};
 
-const PATCH: &str = "changes.patch";
+pub(crate) const PATCH: &str = "changes.patch";
 
 /// Looks after the worktree of a run that is over, and returns how it is then; `None` if the run
 /// has none. What was looked after before is left alone.

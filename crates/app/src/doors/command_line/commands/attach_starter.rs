@@ -3,10 +3,10 @@
 use std::process::Stdio;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::RunId;
+use pi_subagents_delegation::{Isolation, RunId, RunnerChoice};
 use pi_subagents_engine::KnownChildren;
-use pi_subagents_sessions::{IndexedRun, Store};
-use serde_json::json;
+use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
+use serde_json::{Value, json};
 
 use super::continued::Continued;
 use crate::attach::{Beginning, Begun, Starter, Wanted};
@@ -18,6 +18,7 @@ use crate::doors::web::can_open;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::runs::known::find_session;
+use crate::runs::workspace::Workspace;
 
 /// Starts runs for a person at this place.
 pub(super) struct BackgroundStarter {
@@ -46,6 +47,12 @@ impl Starter for BackgroundStarter {
             match wanted {
                 Wanted::New { definition, prompt } => {
                     in_background(&definition, None, &prompt, &caller).await
+                }
+                Wanted::Again { run, model } => {
+                    let asked = move || asked_again(&run, model, caller);
+                    let asked = tokio::task::spawn_blocking(asked).await;
+                    let (arguments, caller) = asked.map_err(|error| lost(&error))??;
+                    delegate(&arguments, &caller).await
                 }
                 Wanted::Resumed { run, prompt } => {
                     let found = move || found(&run.run, caller);
@@ -127,8 +134,40 @@ async fn resume(continued: &Continued, prompt: &str) -> Result<Begun, CommandErr
         "profile": definition,
         "resume": latest.run.as_str(),
     });
-    let arguments = json!({"tasks": [task]});
-    let order = Order::of_call(OrderedTool::Delegate, &arguments, caller, 1);
+    delegate(&json!({ "tasks": [task] }), caller).await
+}
+
+/// Returns the call that does the task of a run once more, and its caller, who wants this model.
+fn asked_again(
+    run: &IndexedRun,
+    model: String,
+    caller: Caller,
+) -> Result<(Value, Caller), CommandError> {
+    let record = RecordedRun::read(&run.directory).map_err(|error| lost(&error))?;
+    let mut again = Caller {
+        places: caller.places.seen_from(run.project.clone()),
+        ..caller
+    };
+    again.overrides.model = Some(model);
+    again.overrides.runner = record.runner.as_deref().and_then(RunnerChoice::from_word);
+    // Its own worktree is gone or taken; a new run gets a new one.
+    let is_isolated = Workspace::read(run.directory.path()).is_some();
+    if is_isolated {
+        again.overrides.isolation = Some(Isolation::Worktree);
+    } else {
+        again.overrides.cwd = Some(record.task.cwd.clone());
+    }
+    let task = json!({
+        "name": run.name,
+        "prompt": record.task.prompt,
+        "profile": run.preset,
+    });
+    Ok((json!({ "tasks": [task] }), again))
+}
+
+/// Starts a call of one task in the background.
+async fn delegate(arguments: &Value, caller: &Caller) -> Result<Begun, CommandError> {
+    let order = Order::of_call(OrderedTool::Delegate, arguments, caller, 1);
     // It goes on when nobody waits for its answer.
     let call = WaitedCall::start(&order, &caller.places, &children()).await?;
     let begun = call.runs().first().map(|begun| RunId::parse(&begun.run));

@@ -24,7 +24,10 @@ pub(crate) struct WebArgs {
     /// Port of 127.0.0.1 on which the page is served; 0 picks a free one [default: 41733, or a free one if that is taken]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
-    /// Only look: the page can neither steer nor stop nor continue runs
+    /// Serve the page on this socket instead of a port, for ssh -L; only you can open it
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "open"])]
+    socket: Option<PathBuf>,
+    /// Only look: the page can neither steer, stop nor continue runs, nor merge or discard what they changed
     #[arg(long)]
     read_only: bool,
     /// Open the page in the browser
@@ -42,6 +45,7 @@ pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let options = WebOptions {
         port: args.port,
+        socket: args.socket.as_ref().map(|path| places.cwd.join(path)),
         power: if args.read_only {
             Power::ReadOnly
         } else {

@@ -1,0 +1,49 @@
+//! The sums over runs, as `status` counts them.
+
+use pi_subagents_delegation::{Status, Timestamp};
+use pi_subagents_sessions::IndexedRun;
+use serde_json::{Value, json};
+
+use crate::runs::counts::Counts;
+use crate::runs::find::status_of;
+use crate::runs::row::{RowTotals, RunRow};
+
+/// Runs by their states, and what they used.
+pub(super) struct Sums {
+    states: Vec<Status>,
+    totals: RowTotals,
+    today: RowTotals,
+}
+
+impl Sums {
+    /// Adds up finished runs, one after the other: after some years there are very many.
+    pub(super) fn of<'a>(runs: impl Iterator<Item = &'a IndexedRun>, today: Timestamp) -> Self {
+        let nothing = RowTotals::of([].iter());
+        let mut sums = Self {
+            states: Vec::new(),
+            totals: nothing,
+            today: nothing,
+        };
+        for run in runs {
+            sums.states.push(status_of(run));
+            let one = RowTotals::of([RunRow::of_index(run)].iter());
+            sums.totals = sums.totals.plus(one);
+            if run.accepted_at >= today {
+                sums.today = sums.today.plus(one);
+            }
+        }
+        sums
+    }
+
+    /// Returns these sums with those of runs under way, as the page reads them.
+    pub(super) fn with(&self, open: &[RunRow], today: Timestamp) -> Value {
+        let states = open.iter().map(|row| row.status);
+        let counts = Counts::of(states.chain(self.states.iter().copied()));
+        let new = open.iter().filter(|row| row.accepted_at >= today);
+        json!({
+            "counts": counts.json_with_queued(),
+            "totals": self.totals.plus(RowTotals::of(open.iter())),
+            "today": self.today.plus(RowTotals::of(new)),
+        })
+    }
+}

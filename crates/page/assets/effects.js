@@ -1,0 +1,141 @@
+// What the model wants done: questions, wishes, files, and the one stream of this tab.
+
+import { Refused } from "./connection.js";
+
+/** @typedef {import("./connection.js").Connection} Connection */
+/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./model.js").Message} Message */
+/** @typedef {import("./model.js").Effect} Effect */
+
+/** How long it takes until a lost server is looked for again, at first and at most. */
+const FIRST_WAIT = 300;
+const LONGEST_WAIT = 5000;
+
+/** How closely the lanes of finished runs are asked for, in spans. */
+const CLOSELY = 1500;
+
+export class Effects {
+  /** @param {Model} model @param {Connection} connection @param {(message: Message) => void} dispatch */
+  constructor(model, connection, dispatch) {
+    this.model = model;
+    this.connection = connection;
+    this.dispatch = dispatch;
+    /** The number of the stream that is wanted; older ones end by themselves. */
+    this.stream = 0;
+    // A browser gives a server few connections, so a tab that nobody sees keeps none.
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) {
+        this.stream += 1;
+        connection.leave();
+      } else if (model.isBegun) {
+        this.openStream();
+      }
+    });
+  }
+
+  /** Does what the model wants done. @param {Effect} effect */
+  async run(effect) {
+    try {
+      await this.perform(effect);
+    } catch (error) {
+      if (effect.run && ["events", "whole"].includes(effect.do)) {
+        return this.dispatch({ type: "problem", run: effect.run, text: said(error) });
+      }
+      this.dispatch({ type: "notice", text: said(error), isError: true });
+    }
+  }
+
+  /** @param {Effect} effect */
+  async perform(effect) {
+    const { connection, model, dispatch } = this;
+    const { run } = effect;
+    const id = run ? encodeURIComponent(run) : "";
+    const ask = connection.ask.bind(connection);
+    switch (effect.do) {
+      case "stream":
+        return this.openStream();
+      case "events":
+        return dispatch({ type: "eventsRead", run, from: effect.from, ...(await ask(`runs/${id}/events`, { from: effect.from })) });
+      case "whole":
+        return dispatch({ type: "wholeRead", run, row: await ask(`runs/${id}`) });
+      case "texts": {
+        const at = effect.places.map((/** @type {any} */ place) => (place ?? [0, 99999]).join(".")).join(",");
+        return dispatch({ type: "textsRead", run, key: effect.key, ...(await ask(`runs/${id}/texts`, { at })) });
+      }
+      case "raw":
+        if (connection.isRecorded) return;
+        return dispatch({ type: "rawRead", run, from: effect.from, ...(await ask(`runs/${id}/raw`, { from: effect.from })) });
+      case "changes":
+        return dispatch({ type: "changesRead", run, changes: await ask(`runs/${id}/changes`) });
+      case "fits":
+        return dispatch({ type: "fitsRead", run, fits: await ask("fits", { runs: run }) });
+      case "lanes": {
+        const part = effect.part;
+        const query = { runs: effect.runs.join(","), from: part?.from, to: part?.to, most: CLOSELY };
+        return dispatch({ type: "lanesRead", part, ...(await ask("spans", query)) });
+      }
+      case "history": {
+        const query = { project: model.project, q: model.history.words, from: effect.from, count: 200 };
+        return dispatch({ type: "historyRead", from: effect.from, answer: await ask("runs", query) });
+      }
+      case "usage":
+        return dispatch({ type: "usageRead", usage: await ask("usage", { project: model.project }) });
+      case "definitions":
+        return dispatch({ type: "definitionsRead", definitions: await ask("definitions", { project: model.project }) });
+      case "wish": {
+        const answer = await connection.wish(run, effect.what, effect.body);
+        if (answer.run) dispatch({ type: "select", run: answer.run });
+        // What became of a worktree stands in no index that is followed.
+        if (effect.what === "merge" || effect.what === "discard") dispatch({ type: "settled", run });
+        return dispatch({ type: "notice", text: answer.message, isError: answer.failed });
+      }
+      case "download": {
+        const file = await connection.file(effect.what, { runs: effect.runs });
+        const ending = effect.what === "export.html" ? "html" : "trace.json";
+        return save(file, `subagent-${effect.runs.split(",")[0]}.${ending}`);
+      }
+    }
+  }
+
+  /** Follows what happens, and goes on by itself when the server was away. */
+  async openStream() {
+    const { model, connection, dispatch } = this;
+    const number = ++this.stream;
+    let wait = FIRST_WAIT;
+    while (number === this.stream && !document.hidden) {
+      const query = { project: model.project, run: model.opened?.run, from: model.opened?.next };
+      try {
+        await connection.follow(query, (piece) => {
+          if (number !== this.stream) return;
+          wait = FIRST_WAIT;
+          model.connection = connection.isRecorded ? "recorded" : "live";
+          dispatch({ type: "piece", piece });
+        }, () => number === this.stream && dispatch({ type: "connection", state: "waiting" }));
+      } catch (error) {
+        if (number !== this.stream) return;
+        if (error instanceof Refused && error.status === 401) {
+          return dispatch({ type: "connection", state: "refused" });
+        }
+      }
+      if (number !== this.stream || document.hidden) return;
+      dispatch({ type: "connection", state: "lost" });
+      await new Promise((done) => setTimeout(done, wait));
+      wait = Math.min(wait * 2, LONGEST_WAIT);
+    }
+  }
+}
+
+/** Gives a person a file. @param {Blob} content @param {string} name */
+export function save(content, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+/** Returns what a person reads of an error. @param {unknown} error */
+function said(error) {
+  if (error instanceof TypeError) return "The server cannot be reached.";
+  return error instanceof Error ? error.message : String(error);
+}

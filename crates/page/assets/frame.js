@@ -1,0 +1,91 @@
+// The frame around every page: the bar at the top, the line at the bottom, and what is shown above.
+
+import { html, nothing } from "./lit-html.js";
+import { cost, count, tokens } from "./figures.js";
+import { help, PAGES } from "./keys.js";
+import { share } from "./share.js";
+
+/** @typedef {import("./model.js").Model} Model */
+/** @typedef {(message: import("./model.js").Message) => void} Dispatch */
+
+const NAMES = ["Runs", "History", "Compare", "Usage", "Definitions"];
+
+/** Draws a page in its frame. @param {Model} model @param {Dispatch} dispatch @param {any} content */
+export function framed(model, dispatch, content) {
+  if (model.connection === "refused") {
+    return html`<main class="wide-page"><h1>This page needs its token</h1>
+      <p>Open the whole address that <code>pi-subagents web</code> prints in the terminal. The part behind the # is the token.</p></main>`;
+  }
+  document.body.className = `on-${model.page} ${model.isZoomed ? "zoomed" : ""}`;
+  return html`${bar(model, dispatch)}${content}${foot(model)}
+    ${model.shown === "keys" ? help(dispatch) : model.shown === "share" ? share(model, dispatch) : nothing}`;
+}
+
+/** @param {Model} model @param {Dispatch} dispatch */
+function bar(model, dispatch) {
+  const isRecorded = model.connection === "recorded";
+  const pages = isRecorded ? ["runs", "compare"] : PAGES;
+  const page = (/** @type {string} */ name, /** @type {number} */ place) => html`<button aria-current=${model.page === name ? "page" : "false"}
+    @click=${() => dispatch({ type: "page", page: name })}>${NAMES[place]}${name === "compare" && model.compared.size > 0 ? html` <span class="badge">${model.compared.size}</span>` : nothing}</button>`;
+  return html`<header class="bar"><span class="logo">pi<i>·</i>subagents</span>
+    ${isRecorded ? nothing : projects(model, dispatch)}
+    <nav aria-label="Pages">${PAGES.map((name, place) => (pages.includes(name) ? page(name, place) : nothing))}</nav>
+    <span class="space"></span>${today(model)}${search(model, dispatch)}
+    ${isRecorded ? nothing : html`<button class="share-button" @click=${() => dispatch({ type: "show", what: "share" })}>Share…</button>`}
+    <button class="quiet" aria-label="Keys" title="Keys" @click=${() => dispatch({ type: "show", what: "keys" })}>?</button></header>`;
+}
+
+/** @param {Model} model */
+function today({ today }) {
+  if (!today || today.usage.totalTokens === 0) return nothing;
+  const spent = cost(today.usage.cost) || `${tokens(today.usage.totalTokens)} tokens`;
+  return html`<span class="today muted">today <b>${spent}</b></span>`;
+}
+
+/** @param {Model} model @param {Dispatch} dispatch */
+function search(model, dispatch) {
+  const typed = (/** @type {InputEvent} */ event) => dispatch({ type: "words", words: /** @type {HTMLInputElement} */ (event.target).value });
+  const submitted = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Enter" || !model.words.trim() || model.connection === "recorded") return;
+    // The list holds the newest runs; History has all of them.
+    dispatch({ type: "page", page: "history" });
+    dispatch({ type: "searchHistory", words: model.words.trim() });
+  };
+  return html`<input id="search" type="search" .value=${model.words} placeholder="Search runs   /"
+    aria-label="Show only runs with these words; Enter searches all runs" title="Enter searches all runs" @input=${typed} @keydown=${submitted}>`;
+}
+
+/** @param {Model} model @param {Dispatch} dispatch */
+function projects(model, dispatch) {
+  const own = model.about?.project ?? "";
+  const known = new Set([own, ...[...model.rows.values()].map((row) => row.project ?? "")].filter(Boolean));
+  if (model.project) known.add(model.project);
+  const change = (/** @type {Event} */ event) => dispatch({ type: "project", project: /** @type {HTMLSelectElement} */ (event.target).value || null });
+  return html`<select aria-label="Project" @change=${change}><option value="" ?selected=${!model.project}>all projects</option>
+    ${[...known].sort().map((path) => html`<option value=${path} ?selected=${model.project === path}>${atHome(model, path)}</option>`)}</select>`;
+}
+
+/** Writes a path as a person at home does. @param {Model} model @param {string} path */
+export function atHome(model, path) {
+  const home = model.about?.home;
+  return home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** @param {Model} model */
+function foot(model) {
+  const states = {
+    opening: "connecting…",
+    live: "live",
+    waiting: "five other windows are followed; close one, and this one goes on",
+    lost: "the server cannot be reached; this page goes on by itself when it is back",
+    recorded: "a file: nothing here changes any more",
+    refused: "",
+  };
+  const { about, totals } = model;
+  const sums = totals ? [count(totals.runs, "run"), count(totals.toolCalls, "call"), `${tokens(totals.usage.totalTokens)} tokens`, cost(totals.usage.cost)] : [];
+  const isRecorded = model.connection === "recorded";
+  return html`<footer class="foot"><span class="state ${model.connection}" role="status"><span class="dot" aria-hidden="true">●</span> ${states[model.connection]}</span>
+    <span class="sums">${sums.filter(Boolean).join(" · ")}</span><span class="space"></span>
+    ${about && !about.mayAct && !isRecorded ? html`<span>read-only</span>` : nothing}
+    <span class="where">${isRecorded ? "" : location.host}</span><span>${about ? `v${about.version}` : ""}</span></footer>`;
+}

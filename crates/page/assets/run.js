@@ -1,0 +1,137 @@
+// One run: its header and its tabs.
+
+import { html, nothing } from "./lit-html.js";
+import { changes } from "./changes.js";
+import { cost, count, isOver, lasted, tokens } from "./figures.js";
+import { openedRow } from "./model.js";
+import { hasOwnChanges } from "./opened.js";
+import { files, flags, tests } from "./receipts.js";
+import { Transcript } from "./transcript.js";
+import { mark, words } from "./words.js";
+
+/** @typedef {import("./types.js").Row} Row */
+/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("./opened.js").Opened} Opened */
+
+/** @type {[string, string][]} */
+const TABS = [
+  ["transcript", "Transcript"],
+  ["answer", "Answer"],
+  ["changes", "Changes"],
+  ["task", "Task"],
+  ["raw", "Raw"],
+];
+
+export class RunView {
+  /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+  constructor(model, dispatch) {
+    this.model = model;
+    this.dispatch = dispatch;
+    this.transcript = new Transcript(model, dispatch);
+  }
+
+  get list() {
+    return this.transcript.list;
+  }
+
+  view() {
+    const { model } = this;
+    const opened = model.opened;
+    const row = openedRow(model);
+    if (!opened || !row) {
+      const text = opened?.problem ?? (model.selected ? "Reading the run…" : model.rows.size > 0 ? "Choose a run on the left." : "");
+      return html`<section class="pane" aria-label="Run"><p class="empty">${text}</p></section>`;
+    }
+    return html`<section class="pane" aria-label="Run">
+      ${this.header(row)}${this.tabs(row, opened)}
+      <div class="body" id="panel" role="tabpanel" aria-label=${model.tab}>${this.body(row, opened)}</div>
+    </section>`;
+  }
+
+  draw() {
+    if (this.model.tab === "transcript" && this.model.opened) this.transcript.draw(this.model.opened);
+  }
+
+  /** @param {Row} row */
+  header(row) {
+    const now = Date.now() + this.model.ahead;
+    const about = [row.preset, row.resolvedModel, row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
+    const figures = [lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);
+    const warnings = flags(row);
+    return html`<header class="run-header">
+      <button class="back" aria-label="Back to the list" @click=${() => this.dispatch({ type: "zoom", on: false })}>‹</button>
+      ${mark(row.status, warnings.length > 0)}<h1>${row.name}</h1><span class="muted about">${about.join(" · ")}</span>
+      ${warnings.map((words) => html`<span class="tag warn">${words}</span>`)}
+      <span class="space"></span><span class="muted figures">${figures.join(" · ")}</span>
+    </header>`;
+  }
+
+  /** @param {Row} row @param {Opened} opened */
+  tabs(row, opened) {
+    const { model } = this;
+    const changed = hasOwnChanges(row) ? (row.workspace?.files?.length ?? 0) : opened.transcript.files.size;
+    const tab = (/** @type {[string, string]} */ [name, words]) => html`<button role="tab" aria-controls="panel" aria-selected=${model.tab === name}
+      @click=${() => this.dispatch({ type: "tab", tab: name })}>${words}${name === "changes" && changed > 0 ? html` <span class="badge">${changed}</span>` : nothing}</button>`;
+    return html`<div class="tabs" role="tablist" aria-label="Run">${TABS.map(tab)}<span class="space"></span>
+      ${model.tab === "transcript"
+        ? html`<button class="quiet" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>
+          <button class="quiet" aria-pressed=${opened.isFollowed} @click=${() => this.dispatch({ type: "follow", on: !opened.isFollowed })}>${opened.isFollowed ? "☑" : "☐"} follow</button>`
+        : nothing}
+    </div>`;
+  }
+
+  /** @param {Row} row @param {Opened} opened */
+  body(row, opened) {
+    switch (this.model.tab) {
+      case "answer":
+        return answer(row, opened);
+      case "changes":
+        return changes(row, opened, this.transcript, this.dispatch);
+      case "task":
+        return task(row, opened);
+      case "raw":
+        return this.raw(opened);
+      default:
+        return this.transcript.view(opened);
+    }
+  }
+
+  /** @param {Opened} opened */
+  raw(opened) {
+    if (!opened.raw) return html`<p class="empty">${this.model.connection === "recorded" ? "The file holds no raw record." : "Reading the record…"}</p>`;
+    return html`<div class="page raw">${opened.raw.lines.map(([place, line, isCut]) => html`<pre><span class="place">${place}</span><span>${line}${isCut ? "…" : ""}</span></pre>`)}
+      <button @click=${() => this.dispatch({ type: "moreRaw" })}>More</button></div>`;
+  }
+}
+
+/** @param {Row} row @param {Opened} opened */
+function answer(row, opened) {
+  const tree = opened.whole?.answer;
+  if (tree) return html`<div class="page"><div class="said">${words(tree)}</div></div>`;
+  const text = isOver(row) ? "It has not answered anything." : "It has not answered yet.";
+  return html`<div class="page">${row.errorMessage ? html`<p class="bad">${row.errorMessage}</p>` : html`<p class="muted">${text}</p>`}</div>`;
+}
+
+/** @param {Row} row @param {Opened} opened */
+function task(row, opened) {
+  const whole = opened.whole ?? row;
+  const [tested, kind, command] = tests(whole);
+  const changed = files(whole);
+  /** @type {[string, any][]} */
+  const facts = [
+    ["definition", whole.preset],
+    ["model", whole.resolvedModel],
+    ["asked for", whole.requestedModel !== whole.resolvedModel ? whole.requestedModel : undefined],
+    ["runner", whole.runner],
+    ["directory", whole.cwd],
+    ["branch", whole.workspace?.branch],
+    ["tests", whole.receipt ? html`<span class=${kind}>${tested}</span>${command ? html` <span class="muted">${command}</span>` : nothing}` : undefined],
+    ["files", changed && changed.length > 0 ? changed.map((file) => file.path).join(", ") : undefined],
+    ["run", whole.runId],
+    ["session", whole.sessionId],
+    ["continue", whole.resume],
+  ];
+  return html`<div class="page"><div class="said">${words(opened.whole?.taskTree) ?? whole.task}</div>
+    <dl class="facts">${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+    ${[...(whole.incomplete ?? []), ...(whole.workspace?.notes ?? [])].map((text) => html`<p class="warn">${text}</p>`)}</div>`;
+}
