@@ -111,5 +111,7 @@ mod trust;
 mod typed_prompts;
 mod web;
 mod web_page;
+mod web_results;
+mod web_safety;
 mod web_stage;
 mod worktrees;

@@ -11,14 +11,16 @@ use crate::stage::Stage;
 use crate::web_stage::{WebStage, until};
 
 /// Every address of the server that needs a token, and how it is asked.
-const ROUTES: [(&str, &str); 15] = [
+pub(crate) const ROUTES: [(&str, &str); 20] = [
     ("GET", "/v1/about"),
     ("GET", "/v1/runs"),
     ("GET", "/v1/runs/r-1"),
     ("GET", "/v1/runs/r-1/events"),
     ("GET", "/v1/runs/r-1/texts?at=0.0"),
     ("GET", "/v1/runs/r-1/raw"),
+    ("GET", "/v1/runs/r-1/changes"),
     ("GET", "/v1/spans?runs=r-1"),
+    ("GET", "/v1/fits?runs=r-1"),
     ("GET", "/v1/usage"),
     ("GET", "/v1/definitions"),
     ("GET", "/v1/export.html?runs=r-1"),
@@ -27,6 +29,9 @@ const ROUTES: [(&str, &str); 15] = [
     ("POST", "/v1/runs/r-1/steer"),
     ("POST", "/v1/runs/r-1/stop"),
     ("POST", "/v1/runs/r-1/continue"),
+    ("POST", "/v1/runs/r-1/again"),
+    ("POST", "/v1/runs/r-1/merge"),
+    ("POST", "/v1/runs/r-1/discard"),
 ];
 
 fn rules() -> Value {

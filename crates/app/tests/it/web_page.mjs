@@ -80,7 +80,7 @@ const scenes = {
     await page.waitForSelector(".diff .add");
     const diff = await page.$$eval(".diff .add, .diff .del", (lines) => lines.map((line) => line.textContent.trim()));
     await page.keyboard.press("o");
-    const answer = await text(page, ".page.said");
+    const answer = await text(page, ".page .said");
     await page.click('[role=tab]:has-text("Task")');
     const task = await text(page, ".page .said");
     await page.click('[role=tab]:has-text("Raw")');
@@ -223,6 +223,204 @@ const scenes = {
       seen[name] = { before, after, isWide, isDark: ground === "rgb(14, 17, 22)", painted };
       await page.context().close();
     }
+    return seen;
+  },
+
+  // What a run has left in its worktree: seen, checked, merged; another one is discarded.
+  async results() {
+    const page = await open(`${asked.url}&run=${asked.api}`);
+    await page.click('[role=tab]:has-text("Changes")');
+    await page.waitForSelector(".diff .add");
+    const files = await page.$$eval(".page .call > .fold", (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
+    const diff = await page.$$eval(".diff .add, .diff .del", (lines) => lines.map((line) => line.textContent.trim()));
+    const waiting = [await text(page, ".pill.waiting")];
+    const fits = [];
+    await page.click('button:has-text("Does it fit?")');
+    fits.push(await text(page, ".result [role=status]"));
+    await page.click("#merge");
+    await page.waitForSelector('.notice:has-text("api: merged, 2 files")');
+    await page.waitForSelector(".result", { state: "detached" });
+    await page.waitForSelector('.page:has-text(", merged")');
+    waiting.push(await text(page, ".pill.waiting"));
+    await page.click(`#run-${asked.ui}`);
+    await page.click('button:has-text("Does it fit?")');
+    fits.push(await text(page, ".result [role=status]"));
+    const isBarred = await page.$eval("#merge", (button) => button.disabled);
+    await page.click('button:has-text("Discard…")');
+    await page.click('button:has-text("Keep it")');
+    const kept = (await page.waitForSelector(".result")) !== null;
+    await page.click('button:has-text("Discard…")');
+    await page.click("#discard-yes");
+    await page.waitForSelector('.notice:has-text("ui: discarded.")');
+    await page.waitForSelector(".pill.waiting", { state: "detached" });
+    return { files, diff, waiting, fits, isBarred, kept };
+  },
+
+  // A page for looking shows what a run has left, and has no button for it.
+  async looking() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.click('[role=tab]:has-text("Changes")');
+    await page.waitForSelector(".diff .add");
+    const acts = await page.$$("#message, #merge, .danger, .primary");
+    return { files: (await page.$$(".page .call")).length, acts: acts.length };
+  },
+
+  // The token is in the storage of this tab, and in nothing that others see or that is kept.
+  async secret() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.waitForSelector(".is-ended");
+    const token = new URL(asked.url).hash.match(/t=([0-9a-f]+)/)[1];
+    const address = page.url().includes(token);
+    await page.goto("about:blank");
+    await page.goBack();
+    await page.waitForSelector(".state.live");
+    const seen = await page.evaluate(() => [location.href, document.cookie, document.referrer, Object.values(sessionStorage), Object.values(localStorage)]);
+    return { address, back: seen[0].includes(token), cookies: seen[1], referrer: seen[2], stored: seen[3].filter((one) => one.includes(token)).length + seen[4].length };
+  },
+
+  // A browser gives a server six connections; the eighth window comes up all the same.
+  async tabs() {
+    const first = await open(asked.url);
+    const pages = [first];
+    for (let tab = 0; tab < 7; tab++) {
+      const page = await first.context().newPage();
+      page.setDefaultTimeout(20000);
+      await page.goto(asked.url);
+      pages.push(page);
+    }
+    const count = async (tabs) => {
+      const states = {};
+      for (const page of tabs) {
+        const state = await page.waitForSelector(".state.live, .state.waiting");
+        const name = (await state.getAttribute("class")).replace("state ", "");
+        states[name] = (states[name] ?? 0) + 1;
+      }
+      return states;
+    };
+    const states = await count(pages);
+    // A window that waits has no stream, and reads the runs when it is asked to.
+    for (const page of pages) await page.keyboard.press("2");
+    for (const page of pages) await page.waitForSelector('.history-row:has-text("one")');
+    await first.close();
+    const rest = pages.slice(1);
+    await Promise.any(rest.slice(4).map((page) => page.waitForSelector(".state.live")));
+    return { states, rows: pages.length, later: await count(rest) };
+  },
+
+  // The same runs on the page, in its lists, in the table of usage and in a file.
+  async numbers() {
+    const tokensOf = (page, selector) => page.$$eval(selector, (found) => found.map((row) => [row.querySelector("b").textContent, row.querySelector(".figures").textContent.split(" · ").at(-1)]));
+    const page = await open(asked.url);
+    await page.waitForSelector(".run:nth-child(3), .run + .run");
+    await page.waitForSelector('.sums:has-text("2 runs")');
+    const sums = await text(page, ".foot .sums");
+    const rows = await tokensOf(page, ".run");
+    await page.keyboard.press("2");
+    await page.waitForSelector(".history-row:not(.head) + .history-row");
+    const history = await page.$$eval(".history-row:not(.head)", (found) => found.map((row) => [row.querySelector("b").textContent, row.querySelectorAll(".number")[2].textContent]));
+    await page.keyboard.press("4");
+    const usage = await text(page, ".usage tbody .number");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click('button:has-text("Save CSV")')]);
+    const csv = readFileSync(await download.path(), "utf8").split("\n")[1].split(",").slice(2, 9).join(",");
+    const file = await open(`file://${asked.file}`, { offline: true });
+    await file.waitForSelector(".is-ended");
+    return { page: sums, rows, history, usage, csv, file: await text(file, ".foot .sums"), fileRows: await tokensOf(file, ".run") };
+  },
+
+  // Runs beside each other; the task of the first is done again.
+  async compare() {
+    const page = await open(`${asked.url}&compare=${asked.runs.join(",")}`);
+    await page.waitForSelector(".compare th:nth-child(3)");
+    await page.waitForSelector(".share i");
+    const all = (selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent.trim()));
+    const seen = { heads: await all(".compare thead .link"), lines: await all(".compare tbody th"), different: await all(".different") };
+    await page.fill("#again", asked.model);
+    await page.press("#again", "Enter");
+    await page.keyboard.press("Escape");
+    await page.click('nav button:has-text("Runs")');
+    await page.waitForSelector('.notice:has-text("is done again by")');
+    return { ...seen, again: await text(page, ".run-header h1") };
+  },
+
+  // Half of a line is nothing yet; it is read when its rest is there.
+  async torn() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.waitForSelector('.call.running:has-text("sleep 600")');
+    const count = async () => [(await page.$$('.said:has-text("Half of this line")')).length, (await page.$$(".is-unreadable")).length];
+    const before = await count();
+    console.log("half");
+    await page.waitForSelector('.said:has-text("Half of this line")');
+    return { before, after: await count() };
+  },
+
+  // Nothing to show is said on every page.
+  async empty() {
+    const page = await open(asked.url);
+    const runs = await text(page, ".list .empty:has-text('no runs')");
+    await page.keyboard.press("2");
+    const history = await text(page, '.page-head .muted:has-text("0 runs")');
+    await page.keyboard.press("3");
+    const compare = (await text(page, ".wide-page .empty")).startsWith("Choose runs");
+    await page.keyboard.press("4");
+    const usage = await text(page, '.empty:has-text("No run")');
+    return { runs, history, compare, usage };
+  },
+
+  // A long name in wide letters, a line without an end, a megabyte of answer, and no motion.
+  async odd() {
+    const page = await open(`${asked.url}&run=${asked.run}`, { reducedMotion: "reduce" });
+    await page.waitForSelector(".is-ended");
+    // The answer alone is higher than the screen.
+    await page.keyboard.press("g");
+    await page.waitForSelector(".call");
+    await page.keyboard.press("e");
+    await page.waitForSelector(".call .output");
+    await page.keyboard.press("G");
+    const name = await text(page, ".run-header h1");
+    const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    const rest = await page.waitForSelector('button:has-text("show the rest")');
+    const isCut = (await page.$$eval(".is-said .said", (found) => found[0].textContent.length)) < 100000;
+    const still = await page.evaluate(() => {
+      const caret = document.createElement("span");
+      caret.className = "pulse";
+      document.body.append(caret);
+      return getComputedStyle(caret).animationName;
+    });
+    await rest.click();
+    await page.waitForFunction(() => document.querySelector(".is-said .said")?.textContent.length > 1000000);
+    return { name, isWide, isCut, still, whole: true };
+  },
+
+  // The picture of the README, and what stands on it.
+  async picture() {
+    const page = await open(`${asked.url}&run=${asked.run}`, { viewport: { width: 1400, height: 860 }, colorScheme: "dark" });
+    await page.waitForSelector('.call.running:has-text("nextest")');
+    await page.click('.call:has-text("edit →") .fold');
+    await page.waitForSelector(".diff .add");
+    await page.mouse.move(2, 2);
+    await page.evaluate(() => {
+      document.activeElement?.blur();
+      // The directory of a test says nothing.
+      for (const option of document.querySelectorAll("header.bar option")) if (option.selected) option.textContent = "~/lamp";
+    });
+    await page.waitForSelector(".files .file-row");
+    const all = (selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
+    const names = await all(".run b");
+    const lanes = await all(".for-readers td:first-child");
+    const seen = {
+      pages: await all("header.bar nav button"),
+      runs: names.slice(0, 7),
+      lanes: lanes.slice(0, 7),
+      kinds: await all(".key-label"),
+      header: await all(".run-header h1, .run-header .about"),
+      tabs: await all("[role=tab]"),
+      diff: await all(".diff .add, .diff .del"),
+      parts: await page.$$eval(".side h2", (found) => found.map((one) => one.firstChild.textContent.trim())),
+      files: await all(".file-row .path"),
+      composer: await all(".composer button"),
+      state: await all(".state"),
+    };
+    await page.screenshot({ path: asked.file });
     return seen;
   },
 

@@ -9,7 +9,9 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::web_stage::{PATIENCE, WebStage};
+use crate::terminal::Terminal;
+use crate::web::ROUTES;
+use crate::web_stage::{PATIENCE, WebStage, until};
 
 /// The browser of the system's packages.
 const CHROMIUM: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
@@ -47,7 +49,7 @@ fn scene(stage: &Stage, name: &str, further: &Value) -> SandboxCommand {
 }
 
 /// Plays a scene, and returns what was seen if nothing went wrong.
-fn play(stage: &Stage, name: &str, further: &Value) -> Value {
+pub(crate) fn play(stage: &Stage, name: &str, further: &Value) -> Value {
     let output = scene(stage, name, further).run();
     let line = output.stdout.lines().last().unwrap_or_default();
     let mut seen: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{output:?}"));
@@ -214,16 +216,11 @@ fn the_page_goes_on_by_itself_when_its_server_comes_back() {
 fn a_dev_server_on_another_port_learns_and_does_nothing() {
     let web = WebStage::new();
     let run = web.run("one", "Say hello", &web.script(&rules()));
-    let routes = json!([
-        ["GET", "/v1/about"],
-        ["GET", "/v1/runs"],
-        ["GET", format!("/v1/runs/{run}")],
-        ["GET", "/v1/usage"],
-        ["GET", "/v1/stream"],
-        ["POST", format!("/v1/runs/{run}/stop")],
-        ["POST", format!("/v1/runs/{run}/continue")],
-        ["GET", "/main.js"],
-    ]);
+    let routes = ROUTES.map(|(method, path)| json!([method, path.replace("r-1", &run)]));
+    let routes: Vec<Value> = routes
+        .into_iter()
+        .chain([json!(["GET", "/main.js"]), json!(["GET", "/"])])
+        .collect();
     let seen = play(
         &web.stage,
         "stranger",
@@ -275,5 +272,187 @@ fn an_exported_file_opens_from_disk_with_the_network_off() {
             "acts": 0,
             "source": true,
         })
+    );
+}
+
+#[test]
+fn all_of_eight_tabs_come_up_and_take_turns() {
+    let web = WebStage::new();
+    web.run("one", "Say hello", &web.script(&rules()));
+    let seen = play(&web.stage, "tabs", &json!({"url": web.url}));
+    assert_eq!(
+        seen,
+        json!({"states": {"live": 5, "waiting": 3}, "rows": 8, "later": {"live": 5, "waiting": 2}})
+    );
+}
+
+#[test]
+fn the_same_numbers_stand_on_the_page_in_status_in_attach_and_in_a_file() {
+    let web = WebStage::new();
+    web.stage.sandbox.write("project/a.txt", "one\n");
+    let model = web.script(&rules());
+    let runs = [
+        web.run("mend", "Edit the file", &model),
+        web.run("say", "Say hello", &model),
+    ];
+    let status = web.command(&["status", "--all", "--json"]).run().json();
+    let file = web.stage.path("page.html");
+    let export = ["export", &runs[0], &runs[1], "--html", "--output", &file];
+    web.command(&export).run().expect_success();
+    let seen = play(
+        &web.stage,
+        "numbers",
+        &json!({"url": web.url, "file": file}),
+    );
+    let usage = &status["totals"]["usage"];
+    let sums = format!(
+        "{} runs · {} call · {} tokens",
+        status["totals"]["runs"],
+        status["totals"]["toolCalls"],
+        spoken(&usage["totalTokens"])
+    );
+    let rows: Vec<Value> = status["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| json!([run["name"], spoken(&run["usage"]["totalTokens"])]))
+        .collect();
+    let csv = format!(
+        "{},{},{},{},{},{},{}",
+        status["totals"]["runs"],
+        status["totals"]["toolCalls"],
+        usage["input"],
+        usage["output"],
+        usage["cacheRead"],
+        usage["cacheWrite"],
+        usage["totalTokens"]
+    );
+    assert_eq!(
+        seen,
+        json!({"page": sums, "file": sums, "rows": rows, "fileRows": rows, "history": rows, "csv": csv, "usage": spoken(&usage["totalTokens"])})
+    );
+    let terminal = Terminal::start_sized(web.command(&["attach"]), 120, 20);
+    for row in &rows {
+        let (name, tokens) = (row[0].as_str().unwrap(), row[1].as_str().unwrap());
+        terminal.wait_for_screen(|screen| {
+            screen
+                .lines()
+                .any(|line| line.contains(name) && line.contains(tokens))
+        });
+    }
+}
+
+/// Writes tokens as people read them.
+fn spoken(tokens: &Value) -> String {
+    let tokens = tokens.as_u64().unwrap();
+    match tokens {
+        0..1000 => tokens.to_string(),
+        1000..10_000 => format!("{}.{}k", tokens / 1000, tokens % 1000 / 100),
+        _ => format!("{}k", tokens / 1000),
+    }
+}
+
+#[test]
+fn runs_are_compared_and_a_task_is_done_again_with_another_model() {
+    let web = WebStage::new();
+    let model = web.script(&json!([
+        {"when": "List", "turns": [{"text": "1. one\n2. two"}]},
+        {"turns": [{"text": "1. one"}]},
+    ]));
+    let (first, second) = (
+        web.run("a", "List them", &model),
+        web.run("b", "Say one", &model),
+    );
+    let seen = play(
+        &web.stage,
+        "compare",
+        &json!({"url": web.url, "runs": [first, second], "model": model}),
+    );
+    assert_eq!(
+        seen,
+        json!({
+            "heads": ["a", "b"],
+            "lines": ["ended", "where time went", "took", "cost", "tokens", "tools", "files changed", "tests", "task", "answer"],
+            "different": ["two"],
+            "again": "a",
+        })
+    );
+    let status = web.command(&["status", "--all", "--json"]).run().json();
+    let again = &status["runs"][0];
+    until("the new run ends", || {
+        let run = web.json(&format!("/v1/runs/{}", again["runId"].as_str().unwrap()));
+        run["output"] == "1. one\n2. two"
+    });
+}
+
+#[test]
+fn a_record_that_ends_within_a_line_shows_no_gap_and_goes_on() {
+    let web = WebStage::new();
+    let model = web.script(&rules());
+    let running = web
+        .command(&["delegate", "--task", "long=Wait here", "--model", &model])
+        .args(["--runner", "embedded", "--json"])
+        .spawn();
+    let works = |piece: &Value| {
+        let rows = piece["rows"].as_array();
+        rows.into_iter()
+            .flatten()
+            .any(|row| row["doing"] == "bash → sleep 600 (running)")
+    };
+    let pieces = web.follow("", works);
+    let row = &pieces.last().unwrap()["rows"][0];
+    let run = row["runId"].as_str().unwrap();
+    let directory = PathBuf::from(row["directory"].as_str().unwrap());
+    let line = json!({"type": "message_end", "message": {"role": "assistant", "content": [{"type": "text", "text": "Half of this line was there first."}]}});
+    let line = format!("{line}\n");
+    let (half, rest) = line.split_at(60);
+    let append = |text: &str| {
+        let mut file = fs::OpenOptions::new()
+            .append(true)
+            .open(directory.join("events.jsonl"))
+            .unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    };
+    append(half);
+    let playing = scene(&web.stage, "torn", &json!({"url": web.url, "run": run})).spawn();
+    playing.wait_for_stdout("half");
+    append(rest);
+    let output = playing.wait();
+    let line = output.stdout.lines().last().unwrap_or_default();
+    let seen: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(
+        seen,
+        json!({"before": [0, 0], "after": [1, 0], "faults": [], "strangers": []})
+    );
+    web.post(&format!("/v1/runs/{run}/stop"), &json!({}));
+    _ = running.wait();
+}
+
+#[test]
+fn odd_runs_and_no_runs_leave_the_page_whole() {
+    let web = WebStage::new();
+    let empty = play(&web.stage, "empty", &json!({"url": web.url}));
+    assert_eq!(
+        empty,
+        json!({
+            "runs": "There are no runs here yet.Start some in a terminal: pi-subagents tour",
+            "history": "0 runs",
+            "compare": true,
+            "usage": "No run has used anything yet.",
+        })
+    );
+    // A long name in wide letters, and an answer of a megabyte; longer lines are files of their own.
+    let name = "灯塔".repeat(60);
+    let command = "head -c 9000 /dev/zero | tr '\\0' x";
+    let answer = "A line of a very long answer, as a model may write it. ".repeat(20_000);
+    let rules = json!([{"turns": [
+        {"toolCalls": [{"name": "bash", "arguments": {"command": command}}]},
+        {"text": answer},
+    ]}]);
+    let run = web.run(&name, "Say much", &web.script(&rules));
+    let seen = play(&web.stage, "odd", &json!({"url": web.url, "run": run}));
+    assert_eq!(
+        seen,
+        json!({"name": name, "isWide": false, "isCut": true, "still": "none", "whole": true})
     );
 }

@@ -1,6 +1,7 @@
 //! The pictures of the README, made from real output. `cargo xtask pictures` makes them anew; the
 //! tests fail when the program draws something else than they show.
 
+mod page;
 mod svg;
 
 use std::env;
