@@ -7,6 +7,7 @@ mod figures;
 mod fleet;
 mod installed;
 mod one_turn;
+mod page;
 mod past_runs;
 mod pi;
 mod processes;
@@ -18,7 +19,7 @@ use crate::Outcome;
 use crate::machine::cargo;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 9] = [
+const MEASURES: [&str; 10] = [
     "one-turn",
     "stream",
     "updates",
@@ -26,6 +27,7 @@ const MEASURES: [&str; 9] = [
     "background",
     "past-runs",
     "fleet",
+    "page",
     "delegating",
     "installed",
 ];
@@ -68,7 +70,13 @@ impl Wishes {
 #[expect(clippy::needless_pass_by_value, reason = "they are used up here")]
 pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     build("build --release --locked")?;
-    build("build --release --locked --package pi-subagents-testkit --bins")?;
+    // The page is measured with a browser alone.
+    if MEASURES
+        .iter()
+        .any(|name| *name != "page" && wishes.want(name))
+    {
+        build("build --release --locked --package pi-subagents-testkit --bins")?;
+    }
     let pi = pi::find(wishes.install_pi)?;
     let crowds: &[usize] = if wishes.full {
         &[16, 200, 1000]
@@ -84,6 +92,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("background", _) => background::measure()?,
             ("past-runs", _) => past_runs::measure()?,
             ("fleet", _) => fleet::measure()?,
+            ("page", _) => page::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
             (_, Some(pi)) => installed::measure(pi)?,
             (_, None) => println!(

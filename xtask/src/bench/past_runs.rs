@@ -29,7 +29,7 @@ pub(super) fn measure() -> Outcome<()> {
 }
 
 /// Writes an index and run directories in the format of the sessions crate.
-fn write_runs(stage: &Stage) -> Outcome<()> {
+pub(super) fn write_runs(stage: &Stage) -> Outcome<()> {
     let project = fs::canonicalize(stage.project())?;
     let project = project.display();
     let mut index = String::new();
