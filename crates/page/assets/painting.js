@@ -202,7 +202,8 @@ export class Painter {
   fading(from, to, colour) {
     const fade = this.pen.createLinearGradient(Math.max(from, to - 26), 0, to, 0);
     fade.addColorStop(0, colour);
-    fade.addColorStop(1, "transparent");
+    // Nothing of the same colour: "transparent" would be grey on its way there.
+    fade.addColorStop(1, colour.startsWith("rgb(") ? colour.replace("rgb(", "rgba(").replace(")", ", 0)") : colour);
     return fade;
   }
 

@@ -25,10 +25,10 @@ pub(super) async fn fulfil(
     match wish {
         Wish::Steer(message) => steer(&run, &name, message).await,
         Wish::Stop => match stop_run(store, &run).await {
-            Ok(None) => Ok(said(format!(
+            Ok(None) => Ok(said(&format!(
                 "{name} was stopped, and all its processes are gone."
             ))),
-            Ok(Some(note)) => Ok(said(note)),
+            Ok(Some(note)) => Ok(said(&note)),
             Err(error) => Err(problem(&error)),
         },
         Wish::Continue(prompt) => {
@@ -48,7 +48,7 @@ pub(super) async fn fulfil(
 
 async fn steer(run: &IndexedRun, name: &str, message: String) -> Result<Value, Problem> {
     match request(run, Want::Steer { message }).await {
-        Ok(OwnerReply::Done) => Ok(said(format!("{name} reads it before its next turn."))),
+        Ok(OwnerReply::Done) => Ok(said(&format!("{name} reads it before its next turn."))),
         Ok(OwnerReply::Refused { message }) => Err(Problem::failed(format!(
             "The message did not arrive: {message}."
         ))),
@@ -98,7 +98,7 @@ fn discarded(run: IndexedRun, name: &str) -> Result<Value, CommandError> {
         .ok_or_else(|| CommandError::no_answer("there is no result that could be discarded"))?;
     let kept = found.discard()?;
     let back = kept.map(|kept| format!(" git branch NAME {kept} gets it back."));
-    Ok(said(format!(
+    Ok(said(&format!(
         "{name}: discarded.{}",
         back.unwrap_or_default()
     )))
@@ -112,6 +112,6 @@ async fn blocking(
     done.map_err(|error| problem(&error))
 }
 
-fn said(message: String) -> Value {
+fn said(message: &str) -> Value {
     json!({ "message": message })
 }
