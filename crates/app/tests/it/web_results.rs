@@ -78,7 +78,8 @@ fn a_result_is_seen_checked_merged_and_discarded() {
     let patch = files[0]["patch"].as_str().unwrap();
     assert!(patch.ends_with("@@ -1 +1 @@\n-one\n+two\n"), "{patch}");
     let printed = web.command(&["diff", &api]).run().expect_success();
-    assert!(printed.stdout.contains(patch), "{}", printed.stdout);
+    let lines = &patch[patch.find("@@").unwrap()..];
+    assert!(printed.stdout.contains(lines), "{}", printed.stdout);
     assert_eq!(
         web.json(&format!("/v1/fits?runs={api}"))["clean"],
         json!(true)
