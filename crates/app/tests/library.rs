@@ -5,6 +5,10 @@
     clippy::unwrap_used,
     reason = "a test that cannot go on says so by panicking"
 )]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests make the repositories and files that they read"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
