@@ -8,6 +8,7 @@
 //! - [`fleet`]: real NATS servers, alone or three as a cluster, and a proxy that breaks the way to
 //!   them;
 //! - [`process`]: what `/proc` knows about processes;
+//! - [`Chance`]: numbers at random that a seed repeats;
 //! - the binaries `misbehave` (a child that speaks pi's RPC protocol and misbehaves by script) and
 //!   `llm-server` (the scripted LLM for use by hand), found by [`bin`].
 //!
@@ -23,6 +24,7 @@
 )]
 
 mod binary;
+mod chance;
 pub mod fleet;
 pub mod llm;
 pub mod process;
@@ -30,5 +32,6 @@ pub mod sandbox;
 mod wait;
 
 pub use binary::bin;
+pub use chance::Chance;
 pub use rustix::process::Signal;
 pub use wait::{wait_for_file, wait_until};

@@ -54,6 +54,8 @@ usage: cargo xtask COMMAND
   faults [--seed N] [--count N] [--pi] [--only N]
                         random faults in rounds, and what must hold after each;
                         --pi also with the real pi, --only plays one round again
+  faults fleet [--seed N] [--runs N]
+                        many runs while workers, followers and servers are killed
   nats                  fetch the NATS server of the tests into the build directory
   docs                  write the generated documents
   pictures              write the pictures of the README";

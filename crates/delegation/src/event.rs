@@ -24,6 +24,8 @@ pub struct RunEvent {
 pub enum Happening {
     /// The task was accepted and waits for its turn.
     Accepted(Arc<Task>),
+    /// A worker of a fleet has it now.
+    Placed(String),
     /// Its child started.
     Started(Started),
     /// The child printed a record of its protocol.

@@ -29,6 +29,8 @@ pub struct RunSummary {
     pub task: Option<Arc<Task>>,
     /// The time at which the task was accepted.
     pub accepted_at: Option<Timestamp>,
+    /// The worker of a fleet that has it, if one has.
+    pub worker: Option<String>,
     /// The time at which its child started.
     pub started_at: Option<Timestamp>,
     /// The time at which it ended.
@@ -106,6 +108,7 @@ impl RunSummary {
                 self.runner = Some(started.runner);
                 self.started_at.get_or_insert(event.at);
             }
+            Happening::Placed(worker) => self.worker = Some(worker.clone()),
             Happening::Said { record, .. } => self.add_record(record),
             Happening::Warned(warning) => {
                 if self.warnings.len() < MAX_WARNINGS {

@@ -82,7 +82,7 @@ impl Engine {
 
     /// Reads the messages that the model of a run is still writing, from now on until the run is
     /// over.
-    pub(crate) async fn read_partial(
+    pub async fn read_partial(
         &self,
         run: RunId,
         extent: Extent,

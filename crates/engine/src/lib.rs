@@ -63,9 +63,9 @@ pub use limits::OwnerLimits;
 pub use marks::MARKS;
 pub use owner::{
     AskError, LONGEST_SOCKET_NAME, OwnerAddress, OwnerReply, OwnerRequest, OwnerSocket,
-    PartialStream, Want, ask, remove_abandoned_sockets,
+    PartialStream, PartialUpdate, Want, ask, remove_abandoned_sockets,
 };
-pub use partial_feed::Extent;
+pub use partial_feed::{Extent, PartialReader};
 pub use pi_subagents_processes::ProcessName;
 pub use request::{NotRunning, SteerError};
 pub use sweep::{end_leftovers, end_without_owner};

@@ -30,7 +30,7 @@ pub(crate) struct PartialFeed {
 
 /// Reads the message that the model of a run is writing.
 #[derive(Debug)]
-pub(crate) struct PartialReader(watch::Receiver<Growing>);
+pub struct PartialReader(watch::Receiver<Growing>);
 
 /// A message as far as it has come since somebody reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,12 +95,12 @@ impl PartialFeed {
 
 impl PartialReader {
     /// Makes the next call of [`changed`](Self::changed) return at once with the present message.
-    pub(crate) fn begin_now(&mut self) {
+    pub fn begin_now(&mut self) {
         self.0.mark_changed();
     }
 
     /// Waits for more; `None` once the run is over.
-    pub(crate) async fn changed(&mut self) -> Option<PartialMessage> {
+    pub async fn changed(&mut self) -> Option<PartialMessage> {
         self.0.changed().await.ok()?;
         Some(self.latest())
     }

@@ -1,5 +1,4 @@
-//! One request and its answer. A request that the server does not permit is refused by an event of
-//! its own and never answered; here the two are brought together, so that no caller waits in vain.
+//! One request and its answer.
 
 use std::time::Duration;
 
@@ -44,25 +43,11 @@ impl Fleet {
         if let Some(headers) = headers {
             request = request.headers(headers);
         }
-        let mut refusals = self.inner.refusals.clone();
-        refusals.mark_unchanged();
         let answer = self.inner.client.send_request(subject.to_owned(), request);
-        tokio::pin!(answer);
-        let quoted = format!("\"{subject}\"");
-        loop {
-            tokio::select! {
-                answer = &mut answer => {
-                    return answer.map_err(|error| failed_request(subject, within, &error));
-                }
-                // It never fails: the connection keeps the sender.
-                Ok(()) = refusals.changed() => {
-                    let said = refusals.borrow_and_update().last.clone();
-                    if said.contains(&quoted) {
-                        return Err(FleetError::NotAllowed { said });
-                    }
-                }
-            }
-        }
+        let answer = self
+            .unless_refused(&format!("\"{subject}\""), answer)
+            .await?;
+        answer.map_err(|error| failed_request(subject, within, &error))
     }
 
     /// Asks the server's own interface, and returns its answer as JSON.

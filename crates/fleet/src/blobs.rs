@@ -77,6 +77,7 @@ pub enum BlobError {
 /// The objects of a fleet.
 #[derive(Debug, Clone)]
 pub struct Blobs {
+    fleet: Fleet,
     context: Context,
     bucket: String,
 }
@@ -85,6 +86,7 @@ impl Fleet {
     /// Returns the objects of this fleet.
     pub fn blobs(&self) -> Blobs {
         Blobs {
+            fleet: self.clone(),
             context: ContextBuilder::new()
                 .timeout(TO_CONFIRM)
                 .build(self.inner.client.clone()),
@@ -96,11 +98,17 @@ impl Fleet {
 impl Blobs {
     /// Returns the number of bytes of an object; `None` if no object has this name.
     pub async fn size(&self, name: &str) -> Result<Option<u64>, BlobError> {
-        Ok(self.info(name).await?.map(|info| info.size as u64))
+        let info = self.permitted(name, "fetched", self.info(name)).await?;
+        Ok(info.map(|info| info.size as u64))
     }
 
     /// Stores a file under a name. An object that was there before is replaced.
     pub async fn put(&self, name: &str, path: &Path) -> Result<u64, BlobError> {
+        self.permitted(name, "stored", self.put_file(name, path))
+            .await
+    }
+
+    async fn put_file(&self, name: &str, path: &Path) -> Result<u64, BlobError> {
         let unusable = |source| BlobError::File {
             path: path.to_owned(),
             source,
@@ -121,13 +129,16 @@ impl Blobs {
 
     /// Stores some bytes under a name.
     pub async fn put_bytes(&self, name: &str, bytes: Bytes) -> Result<u64, BlobError> {
-        let mut putting = Putting::new(self, name);
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let chunk = rest.split_to(rest.len().min(CHUNK));
-            putting.chunk(chunk).await?;
-        }
-        putting.finish().await
+        let put = async {
+            let mut putting = Putting::new(self, name);
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let chunk = rest.split_to(rest.len().min(CHUNK));
+                putting.chunk(chunk).await?;
+            }
+            putting.finish().await
+        };
+        self.permitted(name, "stored", put).await
     }
 
     /// Fetches an object of at most `limit` bytes into a new file. Its digest is checked; a file
@@ -142,7 +153,8 @@ impl Blobs {
             tried += 1;
             let file = files::create_new(path).map_err(unusable)?;
             let mut file = tokio::fs::File::from_std(file);
-            let fetched = self.fetch(name, &mut file, limit).await;
+            let fetching = self.fetch(name, &mut file, limit);
+            let fetched = self.permitted(name, "fetched", fetching).await;
             match fetched {
                 Ok(size) => return Ok(size),
                 Err(error) => {
@@ -159,8 +171,20 @@ impl Blobs {
     /// Fetches an object of at most `limit` bytes into memory.
     pub async fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, BlobError> {
         let mut content = Vec::new();
-        self.fetch(name, &mut content, limit).await?;
+        let fetching = self.fetch(name, &mut content, limit);
+        self.permitted(name, "fetched", fetching).await?;
         Ok(content)
+    }
+
+    /// Does work on an object, and fails at once where our key does not permit it.
+    async fn permitted<T>(
+        &self,
+        name: &str,
+        verb: &'static str,
+        work: impl Future<Output = Result<T, BlobError>>,
+    ) -> Result<T, BlobError> {
+        let done = self.fleet.unless_refused(&self.bucket, work).await;
+        done.unwrap_or_else(|refusal| Err(not_done(name, verb, refusal.to_string())))
     }
 
     async fn fetch(

@@ -73,17 +73,22 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         Some(RunEntry::Released(given)) => (given.attempt, given.losses),
         None => (1, 0),
     };
+    Decision::Take(taking(facts, attempt, losses))
+}
+
+/// Returns how a run is taken in this attempt, after so many losses.
+pub fn taking(facts: &Facts<'_>, attempt: u32, losses: u32) -> Taking {
     let is_lost = attempt > facts.retries.saturating_add(1) || losses > MOST_LOSSES;
     let give_up = match facts.stop {
         Some(by) => Some(GiveUp::Stopped { by: by.to_owned() }),
         None if facts.is_caller_gone => Some(GiveUp::CallerGone),
         None => is_lost.then_some(GiveUp::Lost { losses }),
     };
-    Decision::Take(Taking {
+    Taking {
         attempt,
         losses,
         give_up,
-    })
+    }
 }
 
 #[cfg(test)]

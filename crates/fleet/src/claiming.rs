@@ -3,13 +3,14 @@
 use jiff::Timestamp;
 
 use crate::ask::parse;
-use crate::claim::{Decision, Facts, GiveUp, Taking, decide};
+use crate::claim::{Decision, Facts, GiveUp, Taking, decide, taking};
 use crate::delivery::{Delivery, acknowledge};
 use crate::error::FleetError;
 use crate::heartbeat::Watched;
 use crate::held::Held;
 use crate::names::run_key;
 use crate::runs::json;
+use crate::steps::{Step, reached};
 use crate::store::{LastWrite, Written};
 use crate::wire::{RunEntry, Running};
 
@@ -41,7 +42,12 @@ pub enum Claim {
 impl Delivery {
     /// Claims the run for a worker, under the terms of its order.
     pub async fn claim(self, worker: &str, terms: &Terms) -> Result<Claim, FleetError> {
-        let mut unanswered: Option<Taking> = None;
+        reached(Step::Delivered);
+        if self.n == 1
+            && let Some((taking, revision)) = self.claim_unseen(worker, terms).await?
+        {
+            return Ok(self.taken(worker, terms, &taking, revision));
+        }
         for _ in 0..TRIES {
             let (bucket, key) = (self.fleet.names().runs(), run_key(&self.run));
             // All three are looked at at once: each look is a way to the server and back.
@@ -52,12 +58,6 @@ impl Delivery {
             )?;
             let over = seen.as_ref().map_or(0, |write| write.revision);
             let entry = seen.as_ref().map(entry_of).transpose()?.flatten();
-            if let Some(taking) = &unanswered
-                && self.is_own_claim(worker, entry.as_ref())
-            {
-                let taking = taking.clone();
-                return Ok(self.taken(worker, terms, &taking, over));
-            }
             let facts = Facts {
                 entry: entry.as_ref(),
                 n: self.n,
@@ -65,6 +65,11 @@ impl Delivery {
                 stop: stop.as_ref().map(|stop| stop.by.as_str()),
                 is_caller_gone,
             };
+            // A claim of ours whose answer did not come: nobody else has this delivery.
+            if let Some(own) = self.own_claim(worker, entry.as_ref()) {
+                let taking = taking(&facts, own.attempt, own.losses);
+                return Ok(self.taken(worker, terms, &taking, over));
+            }
             let taking = match decide(&facts) {
                 Decision::Acknowledge => {
                     acknowledge(&self.fleet, &self.ack).await;
@@ -79,11 +84,45 @@ impl Delivery {
                 }
                 Ok(Written::Late) => {}
                 // It may have been written all the same: the next look shows it.
-                Err(error) if error.is_passing() => unanswered = Some(taking),
+                Err(error) if error.is_passing() => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(Claim::NotMine)
+    }
+
+    /// Claims a run that was never delivered before, without a look at its entry: in all likelihood
+    /// there is none. Returns nothing if it must be looked at all the same.
+    async fn claim_unseen(
+        &self,
+        worker: &str,
+        terms: &Terms,
+    ) -> Result<Option<(Taking, u64)>, FleetError> {
+        let facts = Facts {
+            entry: None,
+            n: self.n,
+            retries: terms.retries,
+            stop: None,
+            is_caller_gone: false,
+        };
+        let first = taking(&facts, 1, 0);
+        let (written, stop, is_caller_gone) = tokio::join!(
+            self.write_claim(worker, &first, 0),
+            self.fleet.stop_wish(&self.run),
+            self.is_caller_gone(terms),
+        );
+        match (written, stop, is_caller_gone) {
+            (Ok(Written::At(revision)), Ok(stop), Ok(is_caller_gone)) => {
+                let facts = Facts {
+                    stop: stop.as_ref().map(|stop| stop.by.as_str()),
+                    is_caller_gone,
+                    ..facts
+                };
+                Ok(Some((taking(&facts, 1, 0), revision)))
+            }
+            (Err(error), _, _) if !error.is_passing() => Err(error),
+            _ => Ok(None),
+        }
     }
 
     async fn is_caller_gone(&self, terms: &Terms) -> Result<bool, FleetError> {
@@ -113,13 +152,18 @@ impl Delivery {
             .await
     }
 
-    /// Returns whether we wrote an entry, with this delivery.
-    fn is_own_claim(&self, worker: &str, entry: Option<&RunEntry>) -> bool {
-        let is_own = |running: &Running| running.n == self.n && running.worker == worker;
-        matches!(entry, Some(RunEntry::Running(running)) if is_own(running))
+    /// Returns the entry if it is one that we wrote, with this delivery.
+    fn own_claim<'a>(&self, worker: &str, entry: Option<&'a RunEntry>) -> Option<&'a Running> {
+        match entry {
+            Some(RunEntry::Running(running)) => {
+                (running.n == self.n && running.worker == worker).then_some(running)
+            }
+            Some(RunEntry::Released(_) | RunEntry::Ended(_)) | None => None,
+        }
     }
 
     fn taken(self, worker: &str, terms: &Terms, taking: &Taking, revision: u64) -> Claim {
+        reached(Step::Claimed);
         self.heartbeat.watch_run(Watched {
             run: self.run.clone(),
             worker: worker.to_owned(),

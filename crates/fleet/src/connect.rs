@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_nats::connection::State;
@@ -15,6 +16,7 @@ use crate::address::Address;
 use crate::error::FleetError;
 use crate::keys::Key;
 use crate::names::Names;
+use crate::refusals::Refusals;
 
 /// The longest time to reach one server.
 const ONE_SERVER: Duration = Duration::from_secs(4);
@@ -47,12 +49,6 @@ pub(crate) struct Inner {
     pub(crate) key: Option<Key>,
     pub(crate) refusals: watch::Receiver<Refusals>,
     connections: watch::Receiver<u64>,
-}
-
-/// The refusals of the server, which come apart from the requests that were refused.
-#[derive(Debug, Default)]
-pub(crate) struct Refusals {
-    pub(crate) last: String,
 }
 
 impl Fleet {
@@ -124,6 +120,13 @@ impl Fleet {
         self.inner.connections.clone()
     }
 
+    /// Returns the number of the present connection. It has changed before anything is sent over a
+    /// new one.
+    pub(crate) fn connection_number(&self) -> u64 {
+        let statistics = self.inner.client.statistics();
+        statistics.connects.load(Ordering::SeqCst)
+    }
+
     /// Returns the name and the version of the server that we are connected to.
     pub fn server(&self) -> (String, String) {
         let server = self.inner.client.server_info();
@@ -171,7 +174,7 @@ fn note(event: &Event, refused: &watch::Sender<Refusals>, counted: &watch::Sende
     match event {
         Event::Connected => counted.send_modify(|count| *count += 1),
         Event::ServerError(ServerError::Other(said)) => {
-            refused.send_replace(Refusals { last: said.clone() });
+            refused.send_modify(|refusals| refusals.note(said.clone()));
         }
         other => tracing::debug!("fleet: {other}"),
     }

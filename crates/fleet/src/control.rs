@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use async_nats::{Client, Message, RequestErrorKind, Subscriber};
+use async_nats::{Client, Message, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use pi_subagents_delegation::RunId;
 
 use crate::connect::Fleet;
+use crate::error::FleetError;
 
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,18 +19,18 @@ pub enum Asked {
     NobodyThere,
     /// Somebody runs it and has not answered in time, or the servers cannot be reached.
     Silent,
+    /// Our key does not permit to ask.
+    NotAllowed(FleetError),
 }
 
 impl Fleet {
     /// Asks the process that runs a run, and waits at most `patience` for the answer.
     pub async fn ask_run(&self, run: &RunId, request: Bytes, patience: Duration) -> Asked {
         let subject = self.names().control(run);
-        let request = async_nats::Request::new()
-            .payload(request)
-            .timeout(Some(patience));
-        match self.inner.client.send_request(subject, request).await {
+        match self.ask_within(&subject, None, request, patience).await {
             Ok(answer) => Asked::Answered(answer.payload),
-            Err(error) if error.kind() == RequestErrorKind::NoResponders => Asked::NobodyThere,
+            Err(FleetError::Nobody { .. }) => Asked::NobodyThere,
+            Err(error @ FleetError::NotAllowed { .. }) => Asked::NotAllowed(error),
             Err(_) => Asked::Silent,
         }
     }

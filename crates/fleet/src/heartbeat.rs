@@ -79,7 +79,7 @@ struct Shared {
 }
 
 impl Heartbeat {
-    /// Begins to beat, with a first sign at once.
+    /// Begins to beat, with a first sign soon.
     pub(crate) fn begin(fleet: Fleet, subject: String, lease: Lease) -> Self {
         let shared = Arc::new(Shared {
             fleet,
@@ -125,6 +125,8 @@ impl Drop for Heartbeat {
 impl Shared {
     async fn beat(self: Arc<Self>) {
         let mut looks = Looks::default();
+        // A run that is over at once needs no sign.
+        sleep(self.lease.first_beat()).await;
         while !self.standing.borrow().is_lost() {
             let sent = since_boot();
             if self.tell().await.is_ok() {

@@ -15,6 +15,7 @@ use crate::heartbeat::Standing;
 use crate::lease::Holder;
 use crate::names::run_key;
 use crate::runs::json;
+use crate::steps::{Step, reached};
 use crate::store::Written;
 use crate::wire::{Ended, Released, RunEntry, Running};
 
@@ -38,8 +39,16 @@ pub struct Held {
     worker: String,
     attempt: u32,
     losses: u32,
-    /// The revision of our last write.
-    revision: Mutex<u64>,
+    last: Mutex<LastWrite>,
+}
+
+/// Our last write to the entry.
+#[derive(Debug)]
+struct LastWrite {
+    revision: u64,
+    /// Which connection it went over. A server that lost its disk was away in between, and counts
+    /// revisions from the beginning: the entry of another worker may have the revision of ours.
+    connection: u64,
 }
 
 /// The outcome of a write of the holder.
@@ -53,12 +62,16 @@ pub enum Kept {
 
 impl Held {
     pub(crate) fn new(delivery: Delivery, worker: &str, taking: &Taking, revision: u64) -> Self {
+        let connection = delivery.fleet.connection_number();
         Self {
             delivery,
             worker: worker.to_owned(),
             attempt: taking.attempt,
             losses: taking.losses,
-            revision: Mutex::new(revision),
+            last: Mutex::new(LastWrite {
+                revision,
+                connection,
+            }),
         }
     }
 
@@ -92,7 +105,9 @@ impl Held {
             begun: true,
             losses: self.losses,
         });
-        self.write(&entry).await
+        let kept = self.write(&entry).await?;
+        reached(Step::Begun);
+        Ok(kept)
     }
 
     /// Ends the run, once and for all, and takes its message out of the queue. The worker, the
@@ -104,9 +119,12 @@ impl Held {
             attempt: self.attempt,
             ..ended
         }));
+        reached(Step::Done);
         let kept = self.write(&entry).await?;
         if kept == Kept::Done {
+            reached(Step::Ended);
             acknowledge(&self.delivery.fleet, &self.delivery.ack).await;
+            reached(Step::Acknowledged);
         }
         Ok(kept)
     }
@@ -128,33 +146,37 @@ impl Held {
 
     /// Writes an entry over our last one, until it is there or the run belongs to another worker.
     async fn write(&self, entry: &RunEntry) -> Result<Kept, FleetError> {
-        let mut revision = self.revision.lock().await;
+        let mut last = self.last.lock().await;
         let fleet = &self.delivery.fleet;
         let (bucket, key, value) = (fleet.names().runs(), run_key(self.run()), json(entry));
         let end = Instant::now() + PATIENCE;
         let mut late = 0;
+        let mut must_look = last.connection != fleet.connection_number();
         loop {
-            // It looks before it writes: a server that lost its disk counts revisions from the
-            // beginning, and the entry of another worker may have the revision of ours.
-            let mut failure = match self.look(entry, *revision).await {
-                Ok((Next::Done, now)) => {
-                    *revision = now;
-                    return Ok(Kept::Done);
+            let mut failure = None;
+            if must_look {
+                last.connection = fleet.connection_number();
+                match self.look(entry, last.revision).await {
+                    Ok((Next::Done, now)) => {
+                        last.revision = now;
+                        return Ok(Kept::Done);
+                    }
+                    Ok((Next::Fenced, _)) => {
+                        self.delivery.heartbeat.fence();
+                        return Ok(Kept::Fenced);
+                    }
+                    Ok((Next::Again { over }, _)) => last.revision = over,
+                    Err(error) => failure = Some(error),
                 }
-                Ok((Next::Fenced, _)) => {
-                    self.delivery.heartbeat.fence();
-                    return Ok(Kept::Fenced);
-                }
-                Ok((Next::Again { over }, _)) => {
-                    *revision = over;
-                    None
-                }
-                Err(error) => Some(error),
-            };
+            }
+            must_look = true;
             if failure.is_none() {
-                match fleet.write(&bucket, &key, value.clone(), *revision).await {
+                match fleet
+                    .write(&bucket, &key, value.clone(), last.revision)
+                    .await
+                {
                     Ok(Written::At(now)) => {
-                        *revision = now;
+                        last.revision = now;
                         return Ok(Kept::Done);
                     }
                     Ok(Written::Late) => late += 1,

@@ -18,6 +18,12 @@ impl Lease {
         self.length / 6
     }
 
+    /// Returns how long after its arrival the first sign for a run is sent: soon, because the message
+    /// may have waited on its way.
+    pub fn first_beat(self) -> Duration {
+        self.length / 60
+    }
+
     /// Returns the silence after which a worker stops its child by itself. The rest of the lease is
     /// for stopping it.
     pub fn self_stop(self) -> Duration {

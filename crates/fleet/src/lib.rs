@@ -6,12 +6,13 @@
 //! - [`names`]: all names on the servers;
 //! - [`wire`]: the messages between the machines;
 //! - [`address`], [`connect`], [`error`], [`keys`]: the connection, and its errors;
-//! - [`permissions`]: the rights of callers and workers on the servers;
+//! - [`permissions`], `permitted`: the rights of callers and workers on the servers;
 //! - [`setup`]: the streams, buckets and consumers;
-//! - `ask`, [`store`]: one request, and keys with values;
+//! - `refusals`, `ask`, [`store`]: what is not permitted, one request, and keys with values;
 //! - `stream_reader`, `run_watch`: the messages of streams and the changes of keys, as they come;
 //! - `record`: the bytes of a run's record, from the worker to its readers;
-//! - [`blobs`], `control`: large objects, and requests to the process that runs a run;
+//! - [`blobs`], `control`, `words`: large objects, requests to the process that runs a run, and the
+//!   words that its model is writing;
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
 //! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from
 //!   its order to its end;
@@ -44,19 +45,23 @@ pub mod keys;
 pub mod lease;
 pub mod names;
 pub mod permissions;
+mod permitted;
 pub mod presence;
 mod probe;
 pub mod puller;
 pub mod queue;
 mod record;
+mod refusals;
 mod run_watch;
 pub mod runs;
 pub mod sessions;
 pub mod setup;
 mod signing;
+mod steps;
 pub mod store;
 mod stream_reader;
 pub mod wire;
+mod words;
 
 pub use address::Address;
 pub use async_nats::HeaderMap;
@@ -85,3 +90,4 @@ pub use runs::QueuedEnd;
 pub use sessions::{HeldSession, TakenSession};
 pub use setup::Shape;
 pub use signing::signer;
+pub use words::Words;

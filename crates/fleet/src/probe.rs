@@ -9,12 +9,14 @@ use crate::connect::Fleet;
 use crate::error::FleetError;
 
 /// The result of a look at a fleet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// The time of one question and its answer.
     pub round_trip: Duration,
     /// The seconds by which our clock is behind the server's; negative if it is ahead.
     pub behind: i64,
+    /// The server that leads the queue, if there are several.
+    pub leader: Option<String>,
 }
 
 impl Fleet {
@@ -32,6 +34,11 @@ impl Fleet {
             why: "it does not say the time".to_owned(),
         })?;
         let behind = theirs.duration_since(Timestamp::now()).as_secs();
-        Ok(Probe { round_trip, behind })
+        let leader = answer["cluster"]["leader"].as_str().map(str::to_owned);
+        Ok(Probe {
+            round_trip,
+            behind,
+            leader,
+        })
     }
 }

@@ -185,6 +185,12 @@ struct PullRequest {
 impl PullRequest {
     /// Sends the request and takes in the runs that come, until its end.
     async fn send(self, queue: Arc<Queue>) -> Result<(), FleetError> {
+        let taking = self.take_all(&queue);
+        let named = format!("\"{}\"", queue.subject);
+        self.fleet.unless_refused(&named, taking).await?
+    }
+
+    async fn take_all(&self, queue: &Queue) -> Result<(), FleetError> {
         let client = &self.fleet.inner.client;
         let not_sent = |why: String| FleetError::NotSent {
             subject: queue.subject.clone(),
@@ -202,22 +208,12 @@ impl PullRequest {
             .await;
         sent.map_err(|error| not_sent(error.to_string()))?;
         let mut left = self.body["batch"].as_u64().unwrap_or(1);
-        let mut refusals = self.fleet.inner.refusals.clone();
-        refusals.mark_unchanged();
-        let quoted = format!("\"{}\"", queue.subject);
         let mut extra = JoinSet::new();
         let end = tokio::time::Instant::now() + self.within;
         while left > 0 {
             let message = tokio::select! {
                 message = answers.next() => message,
                 () = tokio::time::sleep_until(end) => None,
-                Ok(()) = refusals.changed() => {
-                    let said = refusals.borrow_and_update().last.clone();
-                    if said.contains(&quoted) {
-                        return Err(FleetError::NotAllowed { said });
-                    }
-                    continue;
-                }
             };
             let Some(message) = message else {
                 break;

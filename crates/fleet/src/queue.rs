@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
-use crate::names::{Names, check_name};
+use crate::names::{Names, check_name, run_key};
 use crate::wire::Priority;
 
 /// The code of the error of a stream that takes no more.
@@ -97,8 +97,25 @@ impl Fleet {
 
     /// Returns whether the order of a run is in the queue, taken by a worker or not.
     pub async fn is_queued(&self, run: &RunId) -> Result<bool, FleetError> {
-        let filter = self.any_work(run);
-        let subject = format!("$JS.API.STREAM.INFO.{}", self.names().work_stream());
+        self.has_subject(&self.names().work_stream(), &self.any_work(run))
+            .await
+    }
+
+    /// Returns whether the fleet knows of a run: its order is in the queue, or it has an entry. The
+    /// leader of the streams is asked, because another server may lag behind. The queue comes
+    /// first: an order leaves it only when the entry says that its run has ended.
+    pub async fn knows(&self, run: &RunId) -> Result<bool, FleetError> {
+        if self.is_queued(run).await? {
+            return Ok(true);
+        }
+        let bucket = self.names().runs();
+        self.has_subject(&bucket.stream(), &bucket.subject(&run_key(run)))
+            .await
+    }
+
+    /// Returns whether a stream has messages of subjects.
+    async fn has_subject(&self, stream: &str, filter: &str) -> Result<bool, FleetError> {
+        let subject = format!("$JS.API.STREAM.INFO.{stream}");
         let question = json!({"subjects_filter": filter}).to_string();
         let info = self.ask_server(&subject, question.into()).await?;
         let subjects = info["state"]["subjects"].as_object();

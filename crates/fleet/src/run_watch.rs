@@ -3,6 +3,7 @@
 use pi_subagents_delegation::RunId;
 
 use crate::connect::Fleet;
+use crate::error::FleetError;
 use crate::names::{Bucket, run_key};
 use crate::stream_reader::{Beginning, StreamReader};
 use crate::wire::RunEntry;
@@ -28,15 +29,16 @@ impl Fleet {
 
 impl RunWatch {
     /// Waits for the next change. Nothing is lost if this is not waited for to its end.
-    pub async fn next(&mut self) -> (RunId, RunEntry) {
+    /// It fails if our key does not permit to read entries; then nothing comes any more.
+    pub async fn next(&mut self) -> Result<(RunId, RunEntry), FleetError> {
         loop {
-            let message = self.reader.next().await;
+            let message = self.reader.next().await?;
             let key = self.bucket.key(message.subject.as_str());
             let run = key.and_then(|key| RunId::parse(key).ok());
             // An entry that is not understood was written by a newer version, and an empty message
             // means that the entry is gone.
             if let (Some(run), Ok(entry)) = (run, serde_json::from_slice(&message.payload)) {
-                return (run, entry);
+                return Ok((run, entry));
             }
         }
     }

@@ -189,26 +189,37 @@ impl Fleet {
     ) -> Result<(Vec<LastWrite>, bool), FleetError> {
         let subject = format!("$JS.API.DIRECT.GET.{}", bucket.stream());
         let question = json!({"seq": from, "next_by_subj": filter, "batch": PAGE});
-        let inbox = self.inner.client.new_inbox();
+        let page = self.read_page(bucket, &subject, question.to_string().into());
+        self.unless_refused(&format!("\"{subject}\""), page).await?
+    }
+
+    async fn read_page(
+        &self,
+        bucket: &Bucket,
+        subject: &str,
+        question: Bytes,
+    ) -> Result<(Vec<LastWrite>, bool), FleetError> {
+        let client = &self.inner.client;
         let not_sent = |why: String| FleetError::NotSent {
-            subject: subject.clone(),
+            subject: subject.to_owned(),
             why,
         };
-        let client = &self.inner.client;
-        let mut answers = client
-            .subscribe(inbox.clone())
-            .await
-            .map_err(|error| not_sent(error.to_string()))?;
-        let question = question.to_string().into();
-        client
-            .publish_with_reply(subject.clone(), inbox, question)
-            .await
-            .map_err(|error| not_sent(error.to_string()))?;
+        let inbox = client.new_inbox();
+        let answers = client.subscribe(inbox.clone()).await;
+        let mut answers = answers.map_err(|error| not_sent(error.to_string()))?;
+        let sent = client
+            .publish_with_reply(subject.to_owned(), inbox, question)
+            .await;
+        sent.map_err(|error| not_sent(error.to_string()))?;
         let mut page = Vec::new();
         loop {
-            let answer = self.next_of_page(&subject, &mut answers).await?;
+            let answer = timeout(ANSWER, answers.next()).await.ok().flatten();
+            let answer = answer.ok_or_else(|| FleetError::NoAnswer {
+                subject: subject.to_owned(),
+                within: ANSWER,
+            })?;
             match answer.status {
-                None | Some(StatusCode::OK) => page.push(last_write(bucket, &subject, &answer)?),
+                None | Some(StatusCode::OK) => page.push(last_write(bucket, subject, &answer)?),
                 Some(StatusCode::NOT_FOUND) => return Ok((page, true)),
                 Some(StatusCode::NO_RESPONDERS) => {
                     return Err(self.why_nobody(&bucket.stream()).await);
@@ -220,34 +231,6 @@ impl Fleet {
                 }
             }
         }
-    }
-
-    async fn next_of_page(
-        &self,
-        subject: &str,
-        answers: &mut async_nats::Subscriber,
-    ) -> Result<Message, FleetError> {
-        let mut refusals = self.inner.refusals.clone();
-        refusals.mark_unchanged();
-        let quoted = format!("\"{subject}\"");
-        let no_answer = || FleetError::NoAnswer {
-            subject: subject.to_owned(),
-            within: ANSWER,
-        };
-        let next = async {
-            loop {
-                tokio::select! {
-                    answer = answers.next() => return answer.ok_or_else(no_answer),
-                    Ok(()) = refusals.changed() => {
-                        let said = refusals.borrow_and_update().last.clone();
-                        if said.contains(&quoted) {
-                            return Err(FleetError::NotAllowed { said });
-                        }
-                    }
-                }
-            }
-        };
-        timeout(ANSWER, next).await.map_err(|_| no_answer())?
     }
 
     async fn put(

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use tracing::debug;
 
 use crate::connect::Fleet;
+use crate::error::FleetError;
 
 /// The number of messages that come with one pull. With many more, a reader that is slow for a
 /// moment is cut off by the server.
@@ -43,7 +44,7 @@ pub(crate) enum Beginning {
 /// A reader of some subjects. Nothing is read any more when it is dropped.
 #[derive(Debug)]
 pub(crate) struct StreamReader {
-    messages: mpsc::Receiver<Message>,
+    messages: mpsc::Receiver<Result<Message, FleetError>>,
     reading: JoinHandle<()>,
 }
 
@@ -72,11 +73,12 @@ impl StreamReader {
         }
     }
 
-    /// Waits for the next message. Nothing is lost if this is not waited for to its end.
-    pub(crate) async fn next(&mut self) -> Message {
+    /// Waits for the next message. Nothing is lost if this is not waited for to its end. A reader
+    /// whom the server refuses is told so once, and nothing comes after that.
+    pub(crate) async fn next(&mut self) -> Result<Message, FleetError> {
         match self.messages.recv().await {
             Some(message) => message,
-            // It ends with the runtime only.
+            // It has ended with the runtime, or with a refusal.
             None => std::future::pending().await,
         }
     }
@@ -105,10 +107,22 @@ struct Reading {
 struct Unwanted;
 
 impl Reading {
-    async fn go_on(mut self, messages: mpsc::Sender<Message>) {
+    async fn go_on(mut self, messages: mpsc::Sender<Result<Message, FleetError>>) {
+        let (fleet, stream) = (self.fleet.clone(), self.stream.clone());
+        let read = fleet
+            .unless_refused(&stream, self.read_all(&messages))
+            .await;
+        if let Err(refusal) = read {
+            // Nobody may read the messages any more.
+            _ = messages.send(Err(refusal)).await;
+        }
+    }
+
+    /// Reads until nobody wants more.
+    async fn read_all(&mut self, messages: &mpsc::Sender<Result<Message, FleetError>>) {
         loop {
             let read = match self.consumer().await {
-                Ok((stream, consumer)) => self.read(&stream, &consumer, &messages).await,
+                Ok((stream, consumer)) => self.read(&stream, &consumer, messages).await,
                 Err(error) => {
                     debug!(stream = self.stream, %error, "stream cannot be read now");
                     Ok(())
@@ -155,7 +169,7 @@ impl Reading {
         &mut self,
         stream: &Stream,
         consumer: &PullConsumer,
-        messages: &mpsc::Sender<Message>,
+        messages: &mpsc::Sender<Result<Message, FleetError>>,
     ) -> Result<(), Unwanted> {
         let mut expected = 1;
         self.heard = Instant::now();
@@ -174,7 +188,7 @@ impl Reading {
                 }
                 expected += 1;
                 self.last = info.stream_sequence;
-                messages.send(message).await.map_err(|_| Unwanted)?;
+                messages.send(Ok(message)).await.map_err(|_| Unwanted)?;
                 self.heard = Instant::now();
             }
             if self.heard.elapsed() >= SILENCE {

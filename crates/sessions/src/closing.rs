@@ -136,11 +136,19 @@ impl Store {
 impl RunDir {
     /// Adds a warning to the events of a run that no process writes at the moment.
     pub fn warn(&self, warning: &str) -> io::Result<()> {
-        let line = serde_json::to_vec(&LifeRecord::Warned {
+        self.add(&LifeRecord::Warned {
             at: Timestamp::now().to_string(),
             warning: warning.to_owned(),
-        })?;
-        self.append_event(&line)
+        })
+    }
+
+    /// Adds the name of the worker that has the run now to its events, which nobody writes at the
+    /// moment.
+    pub fn place(&self, worker: &str) -> io::Result<()> {
+        self.add(&LifeRecord::Placed {
+            at: Timestamp::now().to_string(),
+            worker: worker.to_owned(),
+        })
     }
 
     /// Adds the last words of a child whose own line did not get into the record.
@@ -149,6 +157,10 @@ impl RunDir {
         let message = json!({"role": "assistant", "content": content, "stopReason": "stop"});
         let line = json!({"type": "message_end", "message": message});
         self.append_event(line.to_string().as_bytes())
+    }
+
+    fn add(&self, record: &LifeRecord) -> io::Result<()> {
+        self.append_event(&serde_json::to_vec(record)?)
     }
 
     fn append_event(&self, line: &[u8]) -> io::Result<()> {

@@ -41,6 +41,7 @@ pub(crate) fn lines_of(happening: &Happening, context: &PreviewContext, room: Ro
         Happening::Corrected(message) => words(Role::Accent, &format!("corrected: {message}")),
         Happening::Gated(gated) => words(gate_role(gated), &gate_words(gated)),
         Happening::Accepted(_)
+        | Happening::Placed(_)
         | Happening::Started(_)
         | Happening::Stopping(_)
         | Happening::Ended(_) => Vec::new(),

@@ -15,6 +15,8 @@ pub struct RunFacts {
     pub status: Status,
     /// The time at which the task was accepted.
     pub accepted_at: Option<Timestamp>,
+    /// The worker of a fleet that has the run, if one has.
+    pub worker: Option<String>,
     /// The time at which the run's first child started.
     pub started_at: Option<Timestamp>,
     /// The time at which the run ended.
@@ -44,6 +46,7 @@ impl RunFacts {
         self.task.clone_from(&summary.task);
         self.status = summary.status();
         self.accepted_at = summary.accepted_at;
+        self.worker.clone_from(&summary.worker);
         self.started_at = summary.started_at;
         self.ended_at = summary.ended_at;
         self.ending.clone_from(&summary.ending);

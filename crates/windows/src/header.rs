@@ -1,5 +1,5 @@
-//! The first line of a window: icon, name, definition and model, tools, calls and cost, things to
-//! do, clock.
+//! The first line of a window: icon, name, worker, definition and model, tools, calls and cost,
+//! things to do, clock.
 
 use pi_subagents_delegation::{Status, Timestamp, text};
 
@@ -94,7 +94,13 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         is_known.then(|| segment(rank, Role::Muted, words))
     };
     let files = (files > 0).then(|| text::count(files, "file"));
+    let worker = facts.worker.as_deref().map(text::clean);
+    let worker = worker.map(|name| Segment {
+        lead: " ",
+        ..segment(Rank::Cost, Role::Muted, format!("@{name}"))
+    });
     [
+        worker,
         definition.map(|text| segment(Rank::Definition, Role::Accent, text)),
         model(window),
         tools.map(|text| segment(Rank::Tools, Role::Muted, text)),

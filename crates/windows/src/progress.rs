@@ -230,6 +230,7 @@ impl<W: Write + Send> ProgressLines<W> {
                 record: ChildRecord::Delta | ChildRecord::Repetition,
                 ..
             }
+            | Happening::Placed(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Stopping(_) => {}

@@ -50,6 +50,15 @@ impl NatsCluster {
         self.servers.iter_mut().for_each(NatsServer::kill);
     }
 
+    /// Starts the servers again that were killed.
+    pub fn restart_dead(&mut self) {
+        let dead = self
+            .servers
+            .iter_mut()
+            .filter(|server| !server.is_started());
+        dead.for_each(NatsServer::restart);
+    }
+
     /// Starts all servers again, also those that run.
     pub fn restart_all(&mut self) {
         self.servers.iter_mut().for_each(NatsServer::start_process);

@@ -115,6 +115,10 @@ impl NatsServer {
         fs::remove_dir_all(self.directory.path().join("store")).expect("a store to lose");
     }
 
+    pub(super) fn is_started(&self) -> bool {
+        self.process.is_some()
+    }
+
     pub(super) fn start_process(&mut self) {
         self.kill();
         let directory = self.directory.path();

@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use pi_subagents_delegation::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
 use pi_subagents_engine::{
-    Engine, KnownChildren, Launcher, NotRunning, OwnerLimits, OwnerSocket, ProcessName, SteerError,
+    Engine, Extent, KnownChildren, Launcher, NotRunning, OwnerLimits, OwnerSocket, PartialReader,
+    ProcessName, SteerError,
 };
 use pi_subagents_sessions::{Detached, OwnerName, Recorder, Store};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -179,6 +180,11 @@ impl Owner {
     /// Sends a message to the child of a run, whose model reads it before its next turn.
     pub(crate) async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
         self.engine.steer(run, message).await
+    }
+
+    /// Reads the newest lines of what the model of a run is writing.
+    pub(crate) async fn read_partial(&self, run: RunId) -> Result<PartialReader, NotRunning> {
+        self.engine.read_partial(run, Extent::Newest).await
     }
 
     /// Ends all runs because of this signal. A second call ends them at once.

@@ -95,7 +95,8 @@ impl Standing {
             Happening::Accepted(_) => self.accepted += 1,
             Happening::Ended(_) => self.ended += 1,
             Happening::Said { .. } => self.latest = Some(event.run.clone()),
-            Happening::Started(_)
+            Happening::Placed(_)
+            | Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Warned(_)

@@ -36,6 +36,7 @@ fn log(run: &RunId, happening: &Happening) {
             let seconds = task.timeout.map(|timeout| timeout.as_secs_f64());
             info!(%run, session = %task.session, directory, timeout_s = seconds, "run accepted");
         }
+        Happening::Placed(worker) => info!(%run, worker, "run placed"),
         Happening::Started(started) => {
             let runner = started.runner.as_str();
             let (keeper, child) = (started.keeper, started.child);

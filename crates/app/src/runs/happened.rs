@@ -91,6 +91,7 @@ impl Teller {
             Happening::Ended(ending) => one(What::Ended(ending.clone())),
             // The child repeats what it is told as a message, once it reads it.
             Happening::Accepted(_)
+            | Happening::Placed(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Stopping(_) => Vec::new(),

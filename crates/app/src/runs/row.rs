@@ -70,6 +70,9 @@ pub(crate) struct RunRow {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowEnd {
+    /// The worker of a fleet that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worker: Option<String>,
     /// When its child started.
     #[serde(
         default,

@@ -2,11 +2,13 @@
 
 mod bad_input;
 mod calls;
+mod chaos;
 mod conversations;
 mod files;
 mod fleet_stage;
 mod permitted;
 mod setting_up;
+mod steps;
 mod survived;
 mod worker;
 mod worker_stage;

@@ -73,7 +73,8 @@ impl Witness {
             Happening::Said { record, .. } => self.add_record(record, event.at),
             Happening::Gated(gated) => self.gate_moved(gated),
             Happening::Ended(ending) => self.is_completed = *ending == Ending::Completed,
-            Happening::Started(_)
+            Happening::Placed(_)
+            | Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Warned(_)

@@ -12,4 +12,4 @@ pub use client::{AskError, OwnerAddress, ask};
 pub use partial_stream::PartialStream;
 pub use socket::OwnerSocket;
 pub use sockets::{LONGEST_SOCKET_NAME, remove_abandoned_sockets};
-pub use wire::{OwnerReply, OwnerRequest, Want};
+pub use wire::{OwnerReply, OwnerRequest, PartialUpdate, Want};

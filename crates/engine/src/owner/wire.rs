@@ -1,6 +1,6 @@
 //! The requests and replies on an owner's socket.
 
-use pi_subagents_delegation::Activity;
+use pi_subagents_delegation::{Activity, PartialMessage};
 use serde::{Deserialize, Serialize};
 
 use crate::partial_feed::Extent;
@@ -73,7 +73,7 @@ pub enum OwnerReply {
 /// The next part of a message that is still being written; many of these come before the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct PartialUpdate {
+pub struct PartialUpdate {
     /// The number of the model's answers that were complete before.
     pub(super) number: usize,
     /// The number of bytes of the text sent before that still hold.
@@ -82,6 +82,27 @@ pub(super) struct PartialUpdate {
     pub(super) text: String,
     /// The present activity of the model.
     pub(super) activity: ActivityWord,
+}
+
+impl PartialUpdate {
+    /// Returns an update for a reader who has nothing of the message.
+    pub fn whole(message: &PartialMessage) -> Self {
+        Self {
+            number: message.number,
+            kept: 0,
+            text: message.text.clone(),
+            activity: message.activity.clone().into(),
+        }
+    }
+
+    /// Returns the message of an update that holds all of it.
+    pub fn into_message(self) -> PartialMessage {
+        PartialMessage {
+            number: self.number,
+            text: self.text,
+            activity: self.activity.into(),
+        }
+    }
 }
 
 /// The words for an [`Activity`].

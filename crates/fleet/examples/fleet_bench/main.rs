@@ -9,6 +9,7 @@
 
 mod objects;
 mod queue;
+mod records;
 
 use std::time::Duration;
 
@@ -17,6 +18,12 @@ use pi_subagents_testkit::fleet::{NatsCluster, NatsServer};
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [word, server] = &arguments[..]
+        && word == "read"
+    {
+        return records::read(server).await;
+    }
     println!("{:<62}{:>10}{:>10}", "fleet", "ratio", "budget");
     let server = NatsServer::start();
     let fleet = set_up(&[server.url()], 1).await;
@@ -38,6 +45,22 @@ async fn main() {
         objects::put(&server).await,
         ">= 5",
     );
+    let sixteen = records::sixteen(&server, &fleet).await;
+    row(
+        "16 records at 10 MB/s each: achieved / asked",
+        sixteen.achieved,
+        ">= 0.95",
+    );
+    row(
+        "their reader: highest memory in MB",
+        sixteen.reader_mb,
+        "<= 32",
+    );
+    row(
+        "one record, as fast as it goes: TLS / plain",
+        records::tls(&fleet).await,
+        ">= 0.4",
+    );
     drop(server);
     let cluster = NatsCluster::start();
     let three = set_up(&cluster.urls(), 3).await;
@@ -55,16 +78,19 @@ async fn set_up(servers: &[String], replicas: usize) -> Fleet {
     let mut address = Address::new("", "bench");
     address.servers = servers.to_vec();
     let fleet = Fleet::connect(&address).await.unwrap();
-    let shape = Shape {
-        replicas,
-        record_bytes: 1_000_000_000,
-        ..Shape::default()
-    };
     let mut tries = 0;
-    while let Err(error) = fleet.set_up(&shape).await {
+    while let Err(error) = fleet.set_up(&shape(replicas)).await {
         tries += 1;
         assert!(tries < 300, "{error}");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     fleet
+}
+
+fn shape(replicas: usize) -> Shape {
+    Shape {
+        replicas,
+        record_bytes: 4_000_000_000,
+        ..Shape::default()
+    }
 }

@@ -88,11 +88,15 @@ pub(crate) async fn runs_per_second(fleet: &Fleet, name: &str, many: usize) -> f
     let mut running = JoinSet::new();
     let mut ended = 0;
     while ended < many {
-        for delivery in puller.pull(SLOTS - running.len()).await.unwrap() {
-            running.spawn(run(delivery));
-        }
-        if running.join_next().await.is_some() {
-            ended += 1;
+        let free = SLOTS - running.len();
+        // As a worker does it: a run that ends frees its place, however long a pull waits.
+        tokio::select! {
+            pulled = puller.pull(free), if free > 0 => {
+                for delivery in pulled.unwrap() {
+                    running.spawn(run(delivery));
+                }
+            }
+            Some(_) = running.join_next() => ended += 1,
         }
         while running.try_join_next().is_some() {
             ended += 1;

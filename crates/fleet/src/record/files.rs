@@ -13,7 +13,11 @@ pub const MOST_FILES: usize = 256;
 const LOGS: [&str; 4] = ["events.jsonl", "stdout.log", "stderr.log", "transcript.log"];
 
 /// Files that a run writes beside its logs, by how their names begin and end.
-const OTHERS: [(&str, &str); 2] = [("long-line-", ".txt"), ("pi-bash-", ".log")];
+const OTHERS: [(&str, &str); 3] = [
+    ("long-line-", ".txt"),
+    ("pi-bash-", ".log"),
+    ("gate-", ".log"),
+];
 
 /// More entries of a run directory are not looked at.
 const MOST_ENTRIES: usize = 10_000;

@@ -4,6 +4,7 @@ use pi_subagents_delegation::RunId;
 
 use super::chunk::{self, RecordChunk};
 use crate::connect::Fleet;
+use crate::error::FleetError;
 use crate::stream_reader::{Beginning, StreamReader};
 
 /// A reader of the records of some runs. Nothing is read any more when it is dropped.
@@ -26,10 +27,11 @@ impl RecordReader {
     }
 
     /// Waits for the next chunk. Nothing is lost if this is not waited for to its end.
-    pub async fn next(&mut self) -> RecordChunk {
+    /// It fails if our key does not permit to read records; then nothing comes any more.
+    pub async fn next(&mut self) -> Result<RecordChunk, FleetError> {
         loop {
-            if let Some(chunk) = chunk::read(&self.0.next().await) {
-                return chunk;
+            if let Some(chunk) = chunk::read(&self.0.next().await?) {
+                return Ok(chunk);
             }
         }
     }

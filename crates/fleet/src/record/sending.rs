@@ -51,6 +51,7 @@ pub enum SendError {
 /// Sends the record of one delivery of a run. It holds a few chunks at most.
 #[derive(Debug)]
 pub struct RecordSender {
+    fleet: Fleet,
     context: Context,
     subject: String,
     directory: PathBuf,
@@ -90,6 +91,7 @@ impl RecordSender {
             .timeout(TO_CONFIRM)
             .build(fleet.inner.client.clone());
         Self {
+            fleet: fleet.clone(),
             context,
             subject: fleet.names().record(run, delivery),
             directory: directory.to_owned(),
@@ -101,6 +103,13 @@ impl RecordSender {
     /// Sends everything that the files hold, and returns when the server has confirmed it. While
     /// the server is away it goes on trying; a caller that has waited enough drops the future.
     pub async fn send_all(&mut self) -> Result<(), SendError> {
+        let (fleet, named) = (self.fleet.clone(), format!("\"{}\"", self.subject));
+        let sent = fleet.unless_refused(&named, self.send_until_confirmed());
+        sent.await
+            .unwrap_or_else(|refusal| Err(SendError::Refused(refusal.to_string())))
+    }
+
+    async fn send_until_confirmed(&mut self) -> Result<(), SendError> {
         let (mut pause, longest) = AGAIN;
         loop {
             let is_confirmed = self.send_new().await? && self.confirm_all().await?;

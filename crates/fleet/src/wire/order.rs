@@ -41,6 +41,9 @@ pub struct Order {
     /// The skills of the caller that it uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<OrderSkill>,
+    /// The commands that must pass before it counts as completed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<OrderGate>,
     /// The condition under which the run counts as done.
     pub completion: OrderCompletion,
     /// The limits of the run.
@@ -99,6 +102,27 @@ impl Priority {
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.word() == word)
     }
+}
+
+impl Order {
+    /// The features that a worker of this version knows. Everything that changes whether a run
+    /// counts as completed is one: a worker that would leave it out must not take the order.
+    pub const FEATURES: [&str; 1] = [Self::GATE];
+
+    /// The feature of an order with gates.
+    pub const GATE: &str = "gate";
+}
+
+/// A command that must pass.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct OrderGate {
+    /// The command, for `sh -c`.
+    pub command: String,
+    /// How many seconds it may take.
+    pub timeout: f64,
+    /// How often the sub-agent is told that it fails and may mend it.
+    pub retries: u32,
 }
 
 /// The definition that a task uses.

@@ -61,7 +61,7 @@ impl Copies {
         let key = (run.clone(), name.to_owned());
         let work = async {
             while self.files.get(&key).map_or(0, Vec::len) < length {
-                let chunk = self.reader.next().await;
+                let chunk = self.reader.next().await.unwrap();
                 let copy = self.files.entry((chunk.run, chunk.file)).or_default();
                 if let ChunkFit::New(known) =
                     chunk_fit(copy.len() as u64, chunk.at, chunk.bytes.len())

@@ -20,6 +20,8 @@ pub(crate) enum LifeRecord {
     At { at: String },
     #[serde(rename = "run_accepted")]
     Accepted { at: String, format: u32 },
+    #[serde(rename = "run_placed")]
+    Placed { at: String, worker: String },
     #[serde(rename = "run_started")]
     Started {
         at: String,
@@ -83,6 +85,10 @@ impl LifeRecord {
         let at = event.at.to_string();
         Some(match &event.happening {
             Happening::Accepted(_) => Self::Accepted { at, format: FORMAT },
+            Happening::Placed(worker) => Self::Placed {
+                at,
+                worker: worker.clone(),
+            },
             Happening::Started(started) => Self::Started {
                 at,
                 runner: started.runner.into(),
@@ -142,6 +148,7 @@ impl LifeRecord {
     pub(crate) fn at(&self) -> Option<Timestamp> {
         let (Self::At { at }
         | Self::Accepted { at, .. }
+        | Self::Placed { at, .. }
         | Self::Started { at, .. }
         | Self::Warned { at, .. }
         | Self::Steered { at, .. }
@@ -170,6 +177,7 @@ impl LifeRecord {
                 };
                 Happening::Started(started)
             }
+            Self::Placed { worker, .. } => Happening::Placed(worker),
             Self::Warned { warning, .. } => Happening::Warned(warning),
             Self::Steered { message, .. } => Happening::Steered(message),
             Self::Corrected { message, .. } => Happening::Corrected(message),

@@ -1,7 +1,8 @@
 //! Drawing a round from its seed: how likely each owner, child, tree and fault is.
 
+use pi_subagents_testkit::Chance;
+
 use crate::arguments::Scope;
-use crate::chance::Chance;
 use crate::round::{
     Blow, BrokenLine, ChildKind, ChildPlan, Damage, Farewell, Fault, FaultKind, Manners, OwnerKind,
     Role, Round, Tree,

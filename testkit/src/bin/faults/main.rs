@@ -19,7 +19,6 @@
 
 mod arguments;
 mod census;
-mod chance;
 mod checks;
 mod children;
 mod draw;

@@ -5,13 +5,13 @@ use std::path::{Component, Path};
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Completion, Dollars, ModelChoice, Refusal, RunnerChoice, Task, Timestamp, ToolPolicy,
+    Completion, Dollars, Gate, ModelChoice, Refusal, RunnerChoice, Task, Timestamp, ToolPolicy,
     WorkspaceChoice,
 };
 use pi_subagents_files::read_own_text;
 use pi_subagents_fleet::wire::{
-    Conversation, FORMAT, Model, Order, OrderCompletion, OrderDefinition, OrderLimits, OrderSkill,
-    OrderSystemPrompt, OrderTools, Workspace,
+    Conversation, FORMAT, Model, Order, OrderCompletion, OrderDefinition, OrderGate, OrderLimits,
+    OrderSkill, OrderSystemPrompt, OrderTools, Workspace,
 };
 
 use super::Destination;
@@ -81,6 +81,8 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
         },
         tools: tools(&work.tools),
         skills: patch.map_or(Ok(Vec::new()), skills)?,
+        requires: requires(&work.gates),
+        gates: work.gates.iter().map(gate).collect(),
         completion: match completion {
             Completion::LastMessage => OrderCompletion::Settled,
             Completion::Finalized { corrections } => OrderCompletion::Finalized(corrections),
@@ -99,9 +101,22 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
         workspace: Workspace::None,
         lease: call.is_waited_for.then(|| call.id.clone()),
         retries: call.destination.retries,
-        requires: Vec::new(),
         issued: Timestamp::now().to_string(),
     })
+}
+
+/// Returns what a worker must know in order to take an order with these gates.
+fn requires(gates: &[Gate]) -> Vec<String> {
+    let features = (!gates.is_empty()).then(|| Order::GATE.to_owned());
+    features.into_iter().collect()
+}
+
+fn gate(gate: &Gate) -> OrderGate {
+    OrderGate {
+        command: gate.command.clone(),
+        timeout: gate.timeout.as_secs_f64(),
+        retries: gate.retries,
+    }
 }
 
 fn cannot_travel(part: &str, why: &str) -> Refusal {

@@ -4,7 +4,6 @@ use pi_subagents_definitions::{PlanPatch, Settings};
 use pi_subagents_delegation::{Gate, Refusal};
 
 use super::asked::Asked;
-use super::task::ChosenProgram;
 use crate::calls::caller::Caller;
 use crate::calls::next_steps::Door;
 
@@ -30,16 +29,6 @@ pub(super) fn gates_of(
         gate.retries = overrides.gate_retries.unwrap_or(gate.retries);
     }
     Ok(gates)
-}
-
-/// Refuses gates of a task for a fleet: no worker knows of them, and a gate is never left out.
-pub(super) fn can_run(gates: Vec<Gate>, program: &ChosenProgram) -> Result<Vec<Gate>, Refusal> {
-    match program {
-        ChosenProgram::OnWorker(_) if !gates.is_empty() => Err(Refusal {
-            message: "A task with a gate cannot be sent to a fleet. Run it on this machine (--on local), or leave out the gate.".to_owned(),
-        }),
-        ChosenProgram::OnWorker(_) | ChosenProgram::Here(_) => Ok(gates),
-    }
 }
 
 fn check(commands: &[String], door: Door, settings: &Settings) -> Result<(), Refusal> {

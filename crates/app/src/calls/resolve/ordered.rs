@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Allowance, Dollars, Isolation, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel,
+    Allowance, Dollars, Gate, Isolation, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel,
     ToolPolicy,
 };
-use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderLimits, OrderTools};
+use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderGate, OrderLimits, OrderTools};
 
 use super::definition::Unusable;
 use super::model::ChosenModel;
@@ -20,11 +20,6 @@ use crate::error::CommandError;
 impl Resolver<'_> {
     /// Resolves an order for this machine, or says why this machine cannot do it.
     pub(crate) fn resolve_order(&self, order: &Order) -> Result<ResolvedWork, NotHere> {
-        if let [unknown, ..] = order.requires.as_slice() {
-            return Err(NotHere::Refused(format!(
-                "this worker does not know \"{unknown}\", which the order requires; update pi-subagents on it"
-            )));
-        }
         let choice = RunnerChoice::from_word(&order.runner)
             .ok_or_else(|| NotHere::Refused(format!("there is no runner \"{}\"", order.runner)))?;
         let ChosenRunner {
@@ -40,8 +35,7 @@ impl Resolver<'_> {
             .check_runner(runner)
             .map_err(|error| NotHere::Missing(error.to_string()))?;
         Ok(ResolvedWork {
-            // A task with a gate is not sent away.
-            gates: Vec::new(),
+            gates: order.gates.iter().map(gate).collect(),
             runner,
             program: ChosenProgram::Here(program),
             model,
@@ -134,8 +128,21 @@ fn patch(order: &Order) -> PlanPatch {
     }
 }
 
+/// Returns a gate of the caller. Whoever may give orders may have a shell here, so a gate needs no
+/// permission of its own: the caller has decided who may name one, and signed the order.
+fn gate(gate: &OrderGate) -> Gate {
+    Gate {
+        command: gate.command.clone(),
+        timeout: time(gate.timeout),
+        retries: gate.retries,
+    }
+}
+
+fn time(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
 fn limits(limits: &OrderLimits) -> Limits {
-    let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     Limits {
         timeout: limits.timeout.map(time),
         extension: time(limits.extension),

@@ -11,7 +11,7 @@ use pi_subagents_delegation::{
 
 use super::asked::{Asked, Family};
 use super::definition::{Unusable, find_definition, patch_of, used};
-use super::gates::{can_run, gates_of};
+use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::ModelChecks;
 use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
@@ -157,7 +157,6 @@ impl<'a> Resolver<'a> {
             .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
         let gates = gates_of(asked, patch.as_ref(), (self.caller, settings));
-        let gates = gates.and_then(|gates| can_run(gates, &program));
         let work = ResolvedWork {
             gates: gates.map_err(Unusable::Task)?,
             runner,

@@ -79,7 +79,8 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
     vec![
         Line::new(role_of(status), &mark(status))
             .with(Role::Plain, " ")
-            .with(Role::Title, &one_line(&row.name)),
+            .with(Role::Title, &one_line(&row.name))
+            .with(Role::Muted, &at_worker(row)),
         Line::new(role_of(status), status.as_str()),
         plain(&sheet.moment(started, now)),
         plain(&row.lasted(now).map(clock).unwrap_or_default()),
@@ -94,6 +95,12 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
             LONGEST_TASK,
         )),
     ]
+}
+
+/// Names the worker of a fleet that has a run.
+fn at_worker(row: &RunRow) -> String {
+    let worker = row.end.worker.as_deref().map(one_line);
+    worker.map_or(String::new(), |worker| format!(" @{worker}"))
 }
 
 /// Returns a number that is known and not nothing.

@@ -95,7 +95,10 @@ impl Telling {
                 "status": ending.status().as_str(),
                 "text": ending.message().map(|words| clean(&words)),
             })],
-            Happening::Printed(_) | Happening::Complained(_) | Happening::Stopping(_) => Vec::new(),
+            Happening::Placed(_)
+            | Happening::Printed(_)
+            | Happening::Complained(_)
+            | Happening::Stopping(_) => Vec::new(),
         }
     }
 

@@ -48,6 +48,7 @@ pub(crate) async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, Comma
             Ok(OwnerReply::Done)
         }
         WorkerReply::Silent => Err(silent(run)),
+        WorkerReply::NotAllowed(error) => Err(unreachable(error)),
     }
 }
 
@@ -65,6 +66,7 @@ pub(crate) async fn steer(
             ),
         }),
         WorkerReply::Silent => Err(silent(run)),
+        WorkerReply::NotAllowed(error) => Err(unreachable(error)),
     }
 }
 

@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{EventSink, RunId, RunSummary};
-use pi_subagents_fleet::{Fleet, RecordChunk, RecordReader};
+use pi_subagents_delegation::{EventSink, PartialMessage, RunId, RunSummary};
+use pi_subagents_fleet::wire::RunEntry;
+use pi_subagents_fleet::{Fleet, FleetError, RecordChunk, RecordReader};
 use pi_subagents_sessions::Store;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
 use super::conversation::bring_home;
-use super::following::{FleetRun, Following, Standing};
+use super::following::{FleetRun, Following, Forgotten, Standing};
+use super::live_words::LiveWords;
 use super::results::{fetch_result, fetch_submodule};
 use super::wants::{WorkerWant, ask_worker};
 
@@ -36,6 +38,8 @@ struct Runs {
     sinks: Vec<Box<dyn EventSink>>,
     followed: BTreeMap<RunId, Following>,
     outcomes: BTreeMap<RunId, Arc<RunSummary>>,
+    /// What the models are writing, if one of the sinks shows it.
+    words: Option<LiveWords>,
 }
 
 /// Until when runs are followed.
@@ -69,7 +73,9 @@ pub(crate) async fn follow_until(
             }
         }
     }
+    let is_shown = sinks.iter().any(|sink| sink.wants_partial_messages());
     let mut runs = Runs {
+        words: is_shown.then(|| LiveWords::new(&fleet)),
         fleet,
         store,
         sinks,
@@ -96,20 +102,32 @@ impl Runs {
             tokio::select! {
                 chunk = chunks.next() => {
                     has_news = true;
-                    self.take(&chunk).await;
+                    match chunk {
+                        Ok(chunk) => self.take(&chunk).await,
+                        Err(refusal) => self.go_without_records(&refusal).await,
+                    }
                 }
-                (run, entry) = entries.next() => {
+                entry = entries.next() => {
                     has_news = true;
-                    if let Some(one) = self.followed.get_mut(&run) && one.hear(entry) {
-                        one.feed(&mut self.sinks);
-                        self.settle(&run).await;
+                    match entry {
+                        Ok((run, entry)) => self.hear(&run, entry).await,
+                        // The looks tell what is heard by nobody.
+                        Err(refusal) => warn!(%refusal, "runs cannot be watched"),
+                    }
+                }
+                (run, message) = next_words(&mut self.words) => {
+                    for sink in &mut self.sinks {
+                        sink.on_partial_message(&run, &message);
                     }
                 }
                 _ = look.tick() => {
                     looks = looks.wrapping_add(1);
                     self.look(looks.is_multiple_of(READ_ANEW)).await;
                     if looks.is_multiple_of(RECONCILE) {
-                        self.reconcile().await;
+                        self.reconcile(|_| true).await;
+                    } else if looks <= FIRST_LOOKS {
+                        // Whoever gave their orders is gone, perhaps before the fleet had them.
+                        self.reconcile(|one| one.run.order.is_none()).await;
                     }
                     if until == Until::CaughtUp && !has_news && looks > FIRST_LOOKS {
                         return;
@@ -141,6 +159,30 @@ impl Runs {
         self.settle(&chunk.run).await;
     }
 
+    async fn hear(&mut self, run: &RunId, entry: RunEntry) {
+        if let (Some(words), RunEntry::Running(_)) = (&mut self.words, &entry) {
+            words.listen(run);
+        }
+        if let Some(one) = self.followed.get_mut(run)
+            && one.hear(entry)
+        {
+            one.feed(&mut self.sinks);
+            self.settle(run).await;
+        }
+    }
+
+    /// Says in all records that nothing more of them comes, and goes on with how the runs end.
+    async fn go_without_records(&mut self, refusal: &FleetError) {
+        let ids: Vec<RunId> = self.followed.keys().cloned().collect();
+        for run in ids {
+            if let Some(one) = self.followed.get_mut(&run) {
+                one.go_without_record(refusal);
+                one.feed(&mut self.sinks);
+            }
+            self.settle(&run).await;
+        }
+    }
+
     async fn look(&mut self, is_read_anew: bool) {
         let ids: Vec<RunId> = self.followed.keys().cloned().collect();
         for run in ids {
@@ -151,21 +193,23 @@ impl Runs {
         }
     }
 
-    /// Gives the orders again of which the fleet knows nothing any more.
-    async fn reconcile(&mut self) {
-        let ids: Vec<RunId> = self.followed.keys().cloned().collect();
+    /// Gives the orders again of which the fleet knows nothing any more. Where nobody has the
+    /// order, the run is over.
+    async fn reconcile(&mut self, of: impl Fn(&Following) -> bool) {
+        let chosen = self.followed.iter().filter(|(_, one)| of(one));
+        let ids: Vec<RunId> = chosen.map(|(run, _)| run.clone()).collect();
         for run in ids {
-            let entry = self.fleet.entry(&run).await;
-            let is_known = match entry {
-                Ok(None) => !matches!(self.fleet.is_queued(&run).await, Ok(false)),
-                // What cannot be asked is not forgotten.
-                Ok(Some(_)) | Err(_) => true,
-            };
+            // What cannot be asked is not forgotten.
+            let is_known = self.fleet.knows(&run).await.unwrap_or(true);
             let one = self.followed.get_mut(&run);
-            if let Some(order) = one.and_then(|one| one.note_known(is_known))
-                && let Err(error) = order.give(&self.fleet, &run).await
-            {
-                warn!(%run, %error, "order cannot be given again");
+            match one.and_then(|one| one.note_known(is_known)) {
+                Some(Forgotten::Order(order)) => {
+                    if let Err(error) = order.give(&self.fleet, &run).await {
+                        warn!(%run, %error, "order cannot be given again");
+                    }
+                }
+                Some(Forgotten::ForGood) => self.settle(&run).await,
+                None => {}
             }
         }
     }
@@ -201,6 +245,9 @@ impl Runs {
         let Some(one) = self.followed.remove(run) else {
             return;
         };
+        if let Some(words) = &mut self.words {
+            words.forget(run);
+        }
         if let (Some(result), Some(cwd)) = (one.result(), one.cwd()) {
             let fetched = fetch_result(&self.fleet, run, &cwd, &result).await;
             let note = fetched
@@ -238,5 +285,12 @@ impl Runs {
             // The worker then removes its copy; without the wish it does so later.
             _ = self.fleet.wish_kept(run).await;
         }
+    }
+}
+
+async fn next_words(words: &mut Option<LiveWords>) -> (RunId, PartialMessage) {
+    match words {
+        Some(words) => words.next().await,
+        None => std::future::pending().await,
     }
 }

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{Ending, EventSink, RunId, RunSummary};
 use pi_subagents_fleet::wire::{Ended, ResultName, RunEntry, SavedSession};
-use pi_subagents_fleet::{ChunkFit, RecordChunk};
-use pi_subagents_sessions::{RunDir, read_ending};
+use pi_subagents_fleet::{ChunkFit, FleetError, RecordChunk};
+use pi_subagents_sessions::{RunDir, ending_value, read_ending};
 use tracing::{debug, warn};
 
 use super::copied::{CopiedRecord, Missing};
 use super::fed::Fed;
 use super::given::GivenOrder;
-use super::words::{begun_again, incomplete};
+use super::words::{begun_again, incomplete, unreadable};
 
 /// How long the last bytes of a run that has ended may be under way before they are asked for.
 const UNDER_WAY: Duration = Duration::from_secs(5);
@@ -27,6 +27,10 @@ const FORGOTTEN: u32 = 2;
 
 /// The note in the record of a run that the fleet has forgotten.
 const FORGOTTEN_NOTE: &str = "the fleet has lost this run; its order is given again";
+
+/// Why a run is over of which neither the fleet nor anybody here has the order.
+const UNKNOWN: &str = "the fleet does not know it: whoever gave its order was gone before the fleet \
+                       had it, or the fleet has forgotten it";
 
 /// A run of a fleet and the directory for its record.
 #[derive(Debug, Clone)]
@@ -51,6 +55,8 @@ pub(super) struct Following {
     asked: u32,
     /// How many looks in a row found nothing of it in the fleet.
     unknown: u32,
+    /// Nobody here may read its record.
+    is_without_record: bool,
 }
 
 /// How far a run is.
@@ -62,6 +68,15 @@ pub(super) enum Standing {
     Lacks(Vec<Missing>),
     /// It has ended, and nothing more will come.
     Over,
+}
+
+/// A run of which the fleet knows nothing.
+#[derive(Debug)]
+pub(super) enum Forgotten {
+    /// Its order can be given again.
+    Order(GivenOrder),
+    /// Nobody has its order, so it is over.
+    ForGood,
 }
 
 impl Following {
@@ -78,6 +93,7 @@ impl Following {
             moved: Instant::now(),
             asked: 0,
             unknown: 0,
+            is_without_record: false,
         }))
     }
 
@@ -88,7 +104,7 @@ impl Following {
         }
         if entry.n() > self.record.delivery() && !matches!(entry, RunEntry::Released(_)) {
             let note = begun_again(self.entry.as_ref(), &entry);
-            self.begin_delivery(entry.n(), note.as_deref());
+            self.begin_delivery(entry.n(), note.as_deref(), Some(entry.worker()));
         }
         debug!(run = %self.run.run, ?entry, "fleet run has changed");
         self.entry = Some(entry);
@@ -105,7 +121,7 @@ impl Following {
     pub(super) fn take(&mut self, chunk: &RecordChunk) {
         if self.is_news(chunk) {
             // Only who has claimed the run with this number writes its record.
-            self.begin_delivery(chunk.delivery, None);
+            self.begin_delivery(chunk.delivery, None, None);
         }
         match self.record.take(chunk) {
             Ok(ChunkFit::New(_)) => self.moved = Instant::now(),
@@ -115,18 +131,22 @@ impl Following {
         }
     }
 
-    /// Notes whether the fleet knows of the run. Returns the order to be given again if it has
-    /// forgotten it: a server that lost its disk has, and what comes then is counted from one.
-    pub(super) fn note_known(&mut self, is_known: bool) -> Option<GivenOrder> {
+    /// Notes whether the fleet knows of the run. Returns what to do about one that it has
+    /// forgotten: a server that lost its disk has, and what comes then is counted from one.
+    pub(super) fn note_known(&mut self, is_known: bool) -> Option<Forgotten> {
         self.unknown = if is_known { 0 } else { self.unknown + 1 };
         if self.unknown < FORGOTTEN {
             return None;
         }
-        let order = self.run.order.clone()?;
         self.unknown = 0;
+        let Some(order) = self.run.order.clone() else {
+            let reason = UNKNOWN.to_owned();
+            self.entry = Some(ended_as(&Ending::Lost { reason }));
+            return Some(Forgotten::ForGood);
+        };
         self.entry = None;
-        self.begin_delivery(0, Some(FORGOTTEN_NOTE));
-        Some(order)
+        self.begin_delivery(0, Some(FORGOTTEN_NOTE), None);
+        Some(Forgotten::Order(order))
     }
 
     /// Returns how far it is. Bytes that are asked for are asked for a few times.
@@ -136,6 +156,9 @@ impl Following {
         };
         let missing = self.record.missing(&ended.files);
         if missing.is_empty() {
+            return Standing::Over;
+        }
+        if self.is_without_record {
             return Standing::Over;
         }
         if self.moved.elapsed() < UNDER_WAY {
@@ -148,6 +171,12 @@ impl Following {
         }
         self.warn(&incomplete(&missing, &ended.worker));
         Standing::Over
+    }
+
+    /// Notes that its record may not be read here.
+    pub(super) fn go_without_record(&mut self, refusal: &FleetError) {
+        self.is_without_record = true;
+        self.warn(&unreadable(refusal));
     }
 
     /// Hands on what is new in the record.
@@ -193,9 +222,16 @@ impl Following {
         self.fed.end(&self.run.run, &ending, sinks)
     }
 
-    fn begin_delivery(&mut self, delivery: u64, note: Option<&str>) {
+    /// Begins to take the bytes of a delivery. Our own lines come before them, because their place
+    /// in the file is counted from here on.
+    fn begin_delivery(&mut self, delivery: u64, note: Option<&str>, worker: Option<&str>) {
         if let Some(note) = note {
             self.warn(note);
+        }
+        if let Some(worker) = worker.filter(|name| !name.is_empty())
+            && let Err(error) = self.run.directory.place(worker)
+        {
+            warn!(run = %self.run.run, %error, worker, "worker is not in the record");
         }
         if let Err(error) = self.record.begin(delivery) {
             warn!(run = %self.run.run, %error, "record of a new delivery cannot be begun");
@@ -223,4 +259,14 @@ impl Following {
             warn!(run = %self.run.run, %error, note, "note is not in the record");
         }
     }
+}
+
+/// Returns the entry of a run that ended so without a record.
+fn ended_as(ending: &Ending) -> RunEntry {
+    RunEntry::Ended(Box::new(Ended {
+        status: ending.status().as_str().to_owned(),
+        exit_code: ending.exit_code(),
+        ending: ending_value(ending),
+        ..Ended::default()
+    }))
 }

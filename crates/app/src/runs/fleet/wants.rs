@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use pi_subagents_delegation::RunId;
 use pi_subagents_engine::OwnerReply;
-use pi_subagents_fleet::{Asked, Fleet};
+use pi_subagents_fleet::{Asked, Fleet, FleetError};
 use serde::{Deserialize, Serialize};
 
 /// How long a worker may take to answer. It gives a stubborn tree six seconds.
@@ -27,6 +27,8 @@ pub(crate) enum WorkerWant {
     Stop,
     /// That its child gets a message before its next turn.
     Steer { message: String },
+    /// That it says for a while what its model is writing.
+    Listen,
     /// That a file of its record is sent again from this byte on.
     Resend { file: String, at: u64 },
 }
@@ -39,6 +41,8 @@ pub(crate) enum WorkerReply {
     NobodyThere,
     /// A worker has it and did not answer, or the fleet cannot be reached.
     Silent,
+    /// Our key does not permit to ask.
+    NotAllowed(FleetError),
 }
 
 /// Asks the worker that has a run.
@@ -55,6 +59,7 @@ pub(crate) async fn ask_worker(fleet: &Fleet, run: &RunId, want: WorkerWant) -> 
         },
         Asked::NobodyThere => WorkerReply::NobodyThere,
         Asked::Silent => WorkerReply::Silent,
+        Asked::NotAllowed(error) => WorkerReply::NotAllowed(error),
     }
 }
 

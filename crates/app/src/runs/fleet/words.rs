@@ -1,5 +1,6 @@
 //! The sentences in the record of a fleet run that its workers did not write.
 
+use pi_subagents_fleet::FleetError;
 use pi_subagents_fleet::wire::RunEntry;
 
 use super::copied::Missing;
@@ -38,6 +39,13 @@ pub(super) fn incomplete(missing: &[Missing], worker: &str) -> String {
     format!(
         "this record is incomplete: {} did not come from worker {worker}",
         files.join(" and ")
+    )
+}
+
+/// Says that a record may not be read here.
+pub(super) fn unreadable(refusal: &FleetError) -> String {
+    format!(
+        "nothing of this run can be shown: {refusal}; pi-subagents doctor names the permissions that are missing"
     )
 }
 

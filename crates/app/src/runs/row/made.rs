@@ -127,6 +127,7 @@ impl RunRow {
     pub(crate) fn take_summary(&mut self, summary: &RunSummary) {
         self.status = summary.status();
         self.resolved_model.clone_from(&summary.model);
+        self.end.worker.clone_from(&summary.worker);
         self.end.started_at = summary.started_at.or(self.end.started_at);
         self.end.usage = Some(summary.usage.into());
         self.end.tool_calls = Some(summary.tool_calls);
@@ -142,6 +143,7 @@ impl RunRow {
             Some(_) => Status::Running,
             None => Status::Queued,
         };
+        self.end.worker.clone_from(&summary.worker);
         self.end.started_at = summary.started_at;
         if let (Some(provider), Some(model)) = (&summary.provider, &summary.model) {
             self.resolved_model = Some(format!("{provider}/{model}"));
@@ -236,6 +238,7 @@ impl RunRow {
             self.resolved_model.clone_from(&end.model);
         }
         self.end = RowEnd {
+            worker: self.end.worker.take(),
             started_at: end.started_at.as_ref().and_then(|at| at.parse().ok()),
             ended_at: end.ended_at.parse().ok(),
             exit_code: Some(end.exit_code),

@@ -1,9 +1,15 @@
 //! What keeps a call from leaving, each with its sentence, before anything is recorded.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use pi_subagents_testkit::fleet::NatsServer;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::fleet_stage::FleetStage;
+use crate::stage::Stage;
 
 /// Returns what `run` says of a call that does not leave, and that nothing was recorded.
 fn refused(fleet: &FleetStage, arguments: &[&str]) -> String {
@@ -134,4 +140,79 @@ fn doctor_tries_the_fleet() {
     "warning": "nats-server 2.15.1, answers within <time> ms, 0 workers in pool default" ["Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default"]
     "problem": "no server of the fleet can be reached (nats://127.0.0.1:<port>): IO error: Connection refused (os error 111)" ["Check subagents.fleet.servers, and that nats-server runs there; pi-subagents doctor tries every step."]
     "#);
+}
+
+#[test]
+fn a_key_that_the_server_does_not_know_is_refused_before_anything_is_recorded() {
+    let stage = Stage::new();
+    let key = |name: &str| {
+        let made = stage.command(&["fleet", "key", "caller", name, "--json"]);
+        made.run().expect_success().json()
+    };
+    let (known, unknown) = (key("ada"), key("eve"));
+    let public = known["publicKey"].as_str().unwrap();
+    let users = format!("authorization {{ users: [{{ nkey: {public} }}] }}");
+    let server = NatsServer::with_settings(&users);
+    let fleet = FleetStage { stage, server };
+    let with = |nkey: &serde_json::Value| {
+        let settings = json!({"servers": [fleet.server.url()], "nkey": nkey});
+        fleet.stage.settings(&json!({"fleet": settings}));
+        refused(&fleet, &["--on", "fleet", "--workspace", "none"])
+    };
+    let wrong = with(&unknown["file"]);
+    let none = with(&json!(null));
+    insta::assert_snapshot!([wrong, none].join("\n"), @"");
+}
+
+#[test]
+fn a_server_that_is_too_old_is_refused_before_anything_is_recorded() {
+    let fleet = FleetStage::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || listener.incoming().flatten().for_each(play_old_server));
+    let servers = json!([format!("nats://127.0.0.1:{port}")]);
+    fleet
+        .stage
+        .settings(&json!({"fleet": {"servers": servers}}));
+    let said = refused(&fleet, &["--on", "fleet", "--workspace", "none"]);
+    insta::assert_snapshot!(said, @"");
+}
+
+/// Says who it is, and answers pings.
+fn play_old_server(mut connection: TcpStream) {
+    let info = r#"{"server_id":"A","server_name":"attic","version":"2.9.0","headers":true,"max_payload":1048576,"jetstream":true}"#;
+    // Whoever has heard enough leaves.
+    _ = write!(connection, "INFO {info}\r\n");
+    let mut lines = BufReader::new(connection.try_clone().unwrap());
+    let mut line = String::new();
+    while lines.read_line(&mut line).unwrap_or(0) > 0 {
+        if line.starts_with("PING") && connection.write_all(b"PONG\r\n").is_err() {
+            return;
+        }
+        line.clear();
+    }
+}
+
+#[test]
+fn a_model_that_no_worker_has_ends_the_run_with_that_reason() {
+    let fleet = FleetStage::set_up();
+    let worker = fleet.worker("build-7");
+    let answered = fleet
+        .stage
+        .command(&["delegate", "--task", "x=Say hello", "--runner", "embedded"])
+        .args([
+            "--model",
+            "nowhere/none",
+            "--on",
+            "fleet",
+            "--workspace",
+            "none",
+            "--json",
+        ])
+        .run();
+    let run = &answered.json()["runs"][0];
+    let said = format!("{}: {}", run["status"], run["errorMessage"]);
+    insta::assert_snapshot!(said, @"");
+    // Others had the chance to take it.
+    worker.wait_for_stderr("to others");
 }

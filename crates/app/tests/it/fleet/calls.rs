@@ -8,8 +8,12 @@ use serde_json::{Value, json};
 
 use super::fleet_stage::FleetStage;
 use crate::stage::{Outcome, call, completed, outcomes};
+use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How often something is said at most until somebody hears it.
+const TIMES: usize = 400;
 
 /// The options of a call to the fleet whose runs need no files.
 const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
@@ -207,4 +211,89 @@ fn the_files_of_a_repository_travel_and_what_was_changed_comes_back() {
         !stage.sandbox.project().join("new.txt").exists(),
         "the checkout was touched"
     );
+}
+
+#[test]
+fn a_gate_travels_and_judges_the_run_on_its_worker() {
+    let fleet = FleetStage::with_git();
+    let stage = &fleet.stage;
+    let worker = fleet.worker("build-7");
+    let gated = |script: Value| {
+        let call = stage.delegate(&call(&[("task", script)]));
+        let gate = ["--gate", "test -e new.txt", "--gate-retries", "0"];
+        call.args(["--on", "fleet"]).args(gate).run()
+    };
+    let passed = gated(json!([{"touch": "new.txt"}, {"reply": "done"}]));
+    assert_eq!(outcomes(&passed), [completed("task", "done")], "{passed}");
+    let failed = gated(json!([{"reply": "done"}]));
+    let failed_run = &outcomes(&failed)[0];
+    assert_eq!(
+        (failed_run.status.as_str(), failed_run.exit_code),
+        ("failed", 1),
+        "{failed}"
+    );
+    let error = failed_run.error.as_deref().unwrap_or_default();
+    assert!(error.contains("test -e new.txt"), "{failed}");
+    // What the gate printed has come with the record.
+    let run = passed.json()["runs"][0]["runId"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let runs = stage.sandbox.project().join(".pi/subagents/runs");
+    let log = std::fs::read_to_string(runs.join(&run).join("gate-1.log")).unwrap();
+    assert!(log.contains("[passed]"), "{log}");
+    worker.wait_for_stderr("failed");
+}
+
+#[test]
+fn a_run_is_named_after_its_worker_while_it_runs_and_cannot_be_stopped_when_it_is_over() {
+    let fleet = FleetStage::set_up();
+    let _worker = fleet.worker("build-7");
+    let stage = &fleet.stage;
+    let script = json!([{"touch": stage.path("begun")}, {"waitForFile": stage.path("go")}, {"reply": "done"}]);
+    let caller = stage
+        .delegate(&call(&[("review", script)]))
+        .args(ON_FLEET)
+        .spawn();
+    wait_for_file(stage.path("begun"), PATIENCE);
+    let placed = || {
+        let listed = stage.command(&["status", "--json"]).run().json();
+        (listed["runs"][0]["worker"] == "build-7").then_some(())
+    };
+    wait_until(PATIENCE, placed).expect("a run with its worker");
+    let table = stage.command(&["status"]).run().stdout;
+    assert!(table.contains("review @build-7"), "{table}");
+    std::fs::write(stage.path("go"), "").unwrap();
+    assert_eq!(outcomes(&caller.wait()), [completed("review", "done")]);
+    let late = stage.command(&["stop", "review"]).run();
+    assert_ne!(late.code, Some(0), "{late}");
+    let listed = stage.command(&["status", "--all", "--json"]).run().json();
+    assert_eq!(listed["runs"][0]["status"], "completed", "{listed}");
+}
+
+#[test]
+fn windows_show_the_words_that_a_model_on_a_worker_is_writing_and_name_the_worker() {
+    let fleet = FleetStage::set_up();
+    let _worker = fleet.worker("build-7");
+    let stage = &fleet.stage;
+    let piece = |event: Value| json!({"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}});
+    let mut script = vec![piece(json!({"type": "text_start", "contentIndex": 0}))];
+    // It goes on until somebody listens, and then until somebody has seen it.
+    for _ in 0..TIMES {
+        script.push(json!({"sleepMs": 50}));
+        let delta = json!({"type": "text_delta", "contentIndex": 0, "delta": "word "});
+        script.push(piece(delta));
+    }
+    script.push(json!({"waitForFile": stage.path("end")}));
+    script.push(json!({"reply": "All words are said."}));
+    let call = call(&[("talker", Value::from(script))]);
+    stage.sandbox.write("project/call.json", &call.to_string());
+    let command = stage.command(&["delegate", "call.json", "--runner", "pi"]);
+    let terminal = Terminal::start(command.args(ON_FLEET));
+    let seen = terminal.wait_for("word ▌");
+    assert!(seen.contains("talker @build-7"), "{seen}");
+    std::fs::write(stage.path("end"), "").unwrap();
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!screen.contains('▌'), "{screen}");
 }

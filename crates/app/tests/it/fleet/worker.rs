@@ -107,7 +107,7 @@ fn orders_that_cannot_be_done_are_refused_with_the_reason() {
     let yard = Yard::new();
     let _machine = yard.worker("build-7", &[]);
     let mut strange = order(4, &json!([]));
-    strange.requires = vec!["gate".to_owned()];
+    strange.requires = vec!["teleport".to_owned()];
     yard.submit(&strange);
     let mut nowhere = order(5, &json!([]));
     nowhere.relative_cwd = "../secret".to_owned();
@@ -121,7 +121,7 @@ fn orders_that_cannot_be_done_are_refused_with_the_reason() {
         )
     });
     insta::assert_snapshot!(reasons.join("\n"), @r#"
-    failed: this worker does not know "gate", which the order requires; update pi-subagents on it
+    failed: this worker does not know "teleport", which the order requires; update pi-subagents on it
     failed: "../secret" leads out of the workspace
     "#);
 }

@@ -11,6 +11,7 @@ use pi_subagents_fleet::{
 };
 use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::sandbox::RunningCommand;
+use pi_subagents_testkit::wait_until;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
@@ -83,10 +84,28 @@ impl Yard {
 
     /// Gives the order for a run of the child that misbehaves.
     pub(crate) fn submit(&self, order: &Order) {
+        self.submit_to("default", order);
+    }
+
+    /// Waits until nothing is left in the queues of pools.
+    pub(crate) fn wait_until_empty(&self, pools: &[String]) {
+        for pool in pools {
+            let is_empty = || {
+                let load = self.wait(self.fleet.pool_load(pool)).unwrap();
+                (load.queued + load.running == 0).then_some(())
+            };
+            assert!(
+                wait_until(PATIENCE, is_empty).is_some(),
+                "orders are left in {pool}"
+            );
+        }
+    }
+
+    pub(crate) fn submit_to(&self, pool: &str, order: &Order) {
         let run = RunId::parse(&order.run).unwrap();
         let submission = Submission {
             run: &run,
-            pool: "default",
+            pool,
             priority: Priority::Normal,
             payload: serde_json::to_vec(order).unwrap().into(),
             headers: HeaderMap::new(),
@@ -100,7 +119,7 @@ impl Yard {
         self.wait(async {
             let mut watch = self.fleet.watch_runs(std::slice::from_ref(&run));
             loop {
-                if let (_, RunEntry::Ended(ended)) = watch.next().await {
+                if let (_, RunEntry::Ended(ended)) = watch.next().await.unwrap() {
                     return *ended;
                 }
             }
@@ -121,7 +140,7 @@ impl Yard {
                     .all(|(name, length)| have(name) >= *length)
             };
             while !is_whole(&files) {
-                let chunk = reader.next().await;
+                let chunk = reader.next().await.unwrap();
                 if chunk.delivery != ended.n {
                     continue;
                 }

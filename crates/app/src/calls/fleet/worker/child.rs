@@ -50,12 +50,14 @@ impl Worker {
             }
         };
         let copy = CopyOut::start(&self.fleet, held.run(), held.n(), &directory);
+        let speaker = Speaker::new(&self.fleet, &self.owner, held.run(), &task.run);
         let plan = Plan {
             tasks: vec![prepared.planned],
         };
         let done = self
-            .until_over(plan, &task.run, &held, &copy, &mut asked)
+            .until_over(plan, &task.run, &held, (&copy, &speaker), &mut asked)
             .await;
+        drop(speaker);
         let (outcomes, because) = match done {
             Done::Over { outcomes, because } => (outcomes, because),
             Done::Lost => {
@@ -119,7 +121,7 @@ impl Worker {
         plan: Plan,
         local: &RunId,
         held: &Held,
-        copy: &CopyOut,
+        (copy, speaker): (&CopyOut, &Speaker),
         asked: &mut Option<Requests>,
     ) -> Done {
         let mut standing = held.standing();
@@ -131,7 +133,7 @@ impl Worker {
             tokio::select! {
                 outcomes = &mut work => return Done::Over { outcomes, because },
                 request = next_request(asked) => {
-                    requests::answer(&self.owner, local, copy, request).await;
+                    requests::answer(&self.owner, local, (copy, speaker), request).await;
                 }
                 Ok(()) = standing.changed() => {
                     let now = standing.borrow_and_update().clone();

@@ -26,15 +26,15 @@ pub(super) async fn read(
         read.map_err(|error| error.to_string())?
     };
     check_signature(delivery, &content, callers)?;
-    let format = serde_json::from_slice::<Value>(&content)
-        .ok()
-        .and_then(|value| value.get("format")?.as_u64());
+    let value: Value = serde_json::from_slice(&content).unwrap_or_default();
+    let format = value.get("format").and_then(Value::as_u64);
     if format != Some(u64::from(FORMAT)) {
         let format = format.map_or("none".to_owned(), |format| format.to_string());
         return Err(format!(
             "its order has format {format}, and this worker reads format {FORMAT}; update pi-subagents on the worker or at the caller"
         ));
     }
+    check_features(&value)?;
     let order: Order = serde_json::from_slice(&content).map_err(|error| {
         format!("this worker does not understand its order: {error}; update pi-subagents on it")
     })?;
@@ -42,6 +42,19 @@ pub(super) async fn read(
         Ok(order)
     } else {
         Err("its order is that of another run".to_owned())
+    }
+}
+
+/// Refuses an order that requires a feature which this worker does not know, by its name: the order
+/// of a newer caller may have fields that cannot be read here.
+fn check_features(order: &Value) -> Result<(), String> {
+    let required = order.get("requires").and_then(Value::as_array);
+    let mut required = required.into_iter().flatten().filter_map(Value::as_str);
+    match required.find(|name| !Order::FEATURES.contains(name)) {
+        Some(unknown) => Err(format!(
+            "this worker does not know \"{unknown}\", which the order requires; update pi-subagents on it"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ mod one_run;
 mod options;
 mod prepared;
 mod requests;
+mod speaker;
 mod told;
 mod workplace;
 

@@ -8,12 +8,18 @@ use pi_subagents_engine::OwnerReply;
 use pi_subagents_fleet::{Request, Requests};
 
 use super::copy_out::CopyOut;
+use super::speaker::Speaker;
 use crate::calls::owner::Owner;
 use crate::runs::fleet::{WorkerRequest, WorkerWant};
 
 /// Answers one request about the run that has this id on this machine. What takes a while is
 /// answered when it is done.
-pub(super) async fn answer(owner: &Arc<Owner>, local: &RunId, copy: &CopyOut, request: Request) {
+pub(super) async fn answer(
+    owner: &Arc<Owner>,
+    local: &RunId,
+    (copy, speaker): (&CopyOut, &Speaker),
+    request: Request,
+) {
     let read: Result<WorkerRequest, _> = serde_json::from_slice(request.bytes());
     let want = match read {
         Ok(asked) => asked.want,
@@ -24,6 +30,10 @@ pub(super) async fn answer(owner: &Arc<Owner>, local: &RunId, copy: &CopyOut, re
     };
     if let WorkerWant::Resend { file, at } = want {
         copy.resend(file, at).await;
+        return reply(request, &OwnerReply::Done).await;
+    }
+    if want == WorkerWant::Listen {
+        speaker.somebody_listens();
         return reply(request, &OwnerReply::Done).await;
     }
     let (owner, local) = (Arc::clone(owner), local.clone());
@@ -37,7 +47,7 @@ pub(super) async fn answer(owner: &Arc<Owner>, local: &RunId, copy: &CopyOut, re
                 let steered = owner.steer(local, message).await;
                 steered.map_err(|error| error.to_string())
             }
-            WorkerWant::Resend { .. } => Ok(()),
+            WorkerWant::Resend { .. } | WorkerWant::Listen => Ok(()),
         };
         let answer = match done {
             Ok(()) => OwnerReply::Done,
@@ -55,9 +65,11 @@ pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
             copy.resend(file, at).await;
             OwnerReply::Done
         }
-        Ok(WorkerWant::Stop | WorkerWant::Steer { .. }) | Err(_) => OwnerReply::Refused {
-            message: format!("run {run} is not running"),
-        },
+        Ok(WorkerWant::Stop | WorkerWant::Steer { .. } | WorkerWant::Listen) | Err(_) => {
+            OwnerReply::Refused {
+                message: format!("run {run} is not running"),
+            }
+        }
     };
     reply(request, &answer).await;
 }

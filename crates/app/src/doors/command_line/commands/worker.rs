@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use pi_subagents_definitions::WorkerSettings;
 use pi_subagents_delegation::fits_fleet_name;
 
 use crate::calls::fleet::worker::{WorkerOptions, work};
@@ -67,8 +68,7 @@ fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> 
     };
     let root = args.root.map(|root| places.cwd.join(root));
     let root = root.or_else(|| settings.root.clone());
-    let name = args.name.or_else(|| settings.name.clone());
-    let name = name.unwrap_or_else(name_of_machine);
+    let name = args.name.unwrap_or_else(|| worker_name(settings));
     let own_root = || places.agent_dir.join("subagents-worker").join(&name);
     WorkerOptions {
         pools,
@@ -82,6 +82,11 @@ fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> 
         drain: Duration::from_secs(args.drain),
         callers: settings.callers.clone(),
     }
+}
+
+/// Returns the name of the worker of this machine, unless it is started under another one.
+pub(super) fn worker_name(settings: &WorkerSettings) -> String {
+    settings.name.clone().unwrap_or_else(name_of_machine)
 }
 
 /// Returns the name of this machine, without what cannot be a part of a name in a fleet.

@@ -2,12 +2,13 @@
 //! set up.
 
 use pi_subagents_delegation::text::count;
-use pi_subagents_fleet::{Fleet, FleetError};
+use pi_subagents_fleet::{Fleet, FleetError, Permissions};
 
 use super::check::Check;
+use crate::doors::command_line::commands::worker::worker_name;
 use crate::error::CommandError;
 use crate::profiles::seen::Seen;
-use crate::runs::fleet::connection::connect;
+use crate::runs::fleet::connection::{address, connect, unreachable as no_connection};
 use crate::runtime::block_on;
 
 /// A clock that differs by more is worth a word: ids sort by it.
@@ -20,18 +21,58 @@ pub(super) fn fleet(seen: &Seen) -> Option<Check> {
         return None;
     }
     let looked = block_on(async {
-        let fleet = connect(settings, &seen.places).await?;
-        let check = look(&fleet, &settings.pool).await;
-        fleet.close().await;
+        let connected = connect_as_permitted(seen).await?;
+        let check = look(&connected, &settings.pool).await;
+        connected.fleet.close().await;
         Ok(check)
     });
     Some(looked.unwrap_or_else(|error| unreachable(&error)))
 }
 
-/// Tries everything that a caller needs.
-async fn look(fleet: &Fleet, pool: &str) -> Check {
+/// A connection, and what whoever has it needs.
+struct Connected {
+    fleet: Fleet,
+    /// A caller, or a worker.
+    role: &'static str,
+    needs: Result<Permissions, FleetError>,
+}
+
+/// Connects as a caller, or as the worker of this machine if the key is a worker's: the server lets
+/// each key hear answers under one name only.
+async fn connect_as_permitted(seen: &Seen) -> Result<Connected, CommandError> {
+    let settings = &seen.configuration().settings;
+    let caller = connect(&settings.fleet, &seen.places).await?;
+    if !matches!(
+        caller.hears_answers().await,
+        Err(FleetError::NotAllowed { .. })
+    ) {
+        return Ok(Connected {
+            needs: Ok(Permissions::of_caller(caller.names(), "caller")),
+            fleet: caller,
+            role: "caller",
+        });
+    }
+    caller.close().await;
+    let name = worker_name(&settings.worker);
+    let address = address(&settings.fleet, Some(&name), &seen.places)?;
+    let fleet = Fleet::connect(&address).await.map_err(no_connection)?;
+    Ok(Connected {
+        needs: Permissions::of_worker(fleet.names(), &name, &settings.worker.pools),
+        fleet,
+        role: "worker",
+    })
+}
+
+/// Tries everything that a caller needs, or a worker.
+async fn look(connected: &Connected, pool: &str) -> Check {
+    let fleet = &connected.fleet;
     let (_, version) = fleet.server();
     let check = Check::new("fleet", format!("nats-server {version}"));
+    if let Err(error) = fleet.hears_answers().await
+        && matches!(error, FleetError::NotAllowed { .. })
+    {
+        return refused(check, &error);
+    }
     let missing = match fleet.missing(&[pool.to_owned()]).await {
         Ok(missing) => missing,
         Err(error) => return refused(check, &error),
@@ -41,6 +82,15 @@ async fn look(fleet: &Fleet, pool: &str) -> Check {
             .problem()
             .and(&format!("which has no {first}"))
             .hint(format!("Run pi-subagents fleet init --pool {pool}"));
+    }
+    let refusals = match &connected.needs {
+        Ok(needs) => fleet.refused(needs).await,
+        Err(error) => Err(error.clone()),
+    };
+    match refusals {
+        Ok(lines) if lines.is_empty() => {}
+        Ok(lines) => return lacks(check, connected.role, &lines),
+        Err(error) => return refused(check, &error),
     }
     let (probe, workers) = match (fleet.probe().await, fleet.workers().await) {
         (Ok(probe), Ok(workers)) => (probe, workers),
@@ -70,6 +120,20 @@ async fn look(fleet: &Fleet, pool: &str) -> Check {
         ));
     }
     check
+}
+
+/// Names the lines that the server's file lacks.
+fn lacks(check: Check, role: &str, lines: &[String]) -> Check {
+    let many = count(lines.len(), "permission");
+    let check = check
+        .problem()
+        .and(&format!("where our key lacks {many} that a {role} needs"));
+    let check = lines
+        .iter()
+        .fold(check, |check, line| check.hint(format!("Missing: {line}")));
+    check.hint(format!(
+        "pi-subagents fleet key {role} NAME prints all permissions for the server's file."
+    ))
 }
 
 fn refused(check: Check, error: &FleetError) -> Check {

@@ -129,6 +129,8 @@ impl Facts {
         };
         let start = date_and_time(start.unwrap_or(row.accepted_at), zone);
         self.add(label, Role::Plain, start);
+        let worker = row.end.worker.as_deref().map(one_line);
+        self.add("worker", Role::Plain, worker.unwrap_or_default());
         let end = row.end.ended_at.map(|end| date_and_time(end, zone));
         self.add("ended", Role::Plain, end.unwrap_or_default());
     }

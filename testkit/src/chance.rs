@@ -4,11 +4,11 @@ use std::time::Duration;
 
 /// A stream of numbers (splitmix64).
 #[derive(Debug, Clone)]
-pub(crate) struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
     /// Makes the stream of one round, which shares no numbers with other rounds.
-    pub(crate) fn of_round(seed: u64, round: u64) -> Self {
+    pub fn of_round(seed: u64, round: u64) -> Self {
         // Streams that begin a few steps apart would go over the same numbers, so the beginning of
         // each stream is drawn by chance too.
         let of_seed = Self(seed).next();
@@ -24,24 +24,24 @@ impl Chance {
     }
 
     /// Draws a number from `least` to `most`.
-    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.next() % (most - least + 1)
     }
 
     /// Returns true `percent` times in a hundred.
-    pub(crate) fn percent(&mut self, percent: u64) -> bool {
+    pub fn percent(&mut self, percent: u64) -> bool {
         self.between(1, 100) <= percent
     }
 
     /// Draws a time up to `most` milliseconds; half of all are in its first tenth, where things
     /// begin.
-    pub(crate) fn moment(&mut self, most: u64) -> Duration {
+    pub fn moment(&mut self, most: u64) -> Duration {
         let most = if self.percent(50) { most / 10 } else { most };
         Duration::from_millis(self.between(0, most))
     }
 
     /// Draws one of some choices, with probabilities by their weights.
-    pub(crate) fn weighted<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
+    pub fn weighted<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
         let all: u64 = choices.iter().map(|(weight, _)| weight).sum();
         let mut left = self.between(1, all);
         for (weight, choice) in choices {

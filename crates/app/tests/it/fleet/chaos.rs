@@ -1,0 +1,51 @@
+//! Many runs on two workers of three servers, while workers, followers and the leader of the
+//! servers are killed at moments that a seed decides. Whatever is killed, every run ends exactly
+//! once, and none is lost.
+//!
+//! The test command plays a short round. `cargo xtask faults fleet [--seed N] [--runs N]` plays the
+//! whole one.
+
+mod census;
+mod ground;
+mod strikes;
+
+use std::time::Instant;
+
+use pi_subagents_testkit::Chance;
+use pretty_assertions::assert_eq;
+
+use census::{Census, Expected};
+use ground::Ground;
+use strikes::strikes;
+
+/// The seed and the number of runs of the short round.
+const SHORT: (u64, usize) = (12, 24);
+
+/// Returns a number that `cargo xtask faults fleet` has set.
+fn wished(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+#[test]
+fn whatever_is_killed_every_run_ends_once_and_none_is_lost() {
+    let seed = wished("FLEET_FAULTS_SEED").unwrap_or(SHORT.0);
+    let runs = wished("FLEET_FAULTS_RUNS").map_or(SHORT.1, |runs| usize::try_from(runs).unwrap());
+    println!("seed {seed}: {runs} runs");
+    let begun = Instant::now();
+    let mut chance = Chance::of_round(seed, 1);
+    let mut ground = Ground::start();
+    ground.give(runs, &mut chance);
+    for strike in strikes(runs, &mut chance) {
+        ground.wait_until_ended(strike.after);
+        let said = ground.strike(strike.victim);
+        println!("{:>6.1} s  {said}", begun.elapsed().as_secs_f32());
+    }
+    let answers = ground.wait_for_answers(runs);
+    let census = Census::take(&ground, &answers);
+    println!(
+        "{:>6.1} s  {}",
+        begun.elapsed().as_secs_f32(),
+        census.figures()
+    );
+    assert_eq!(census.found(), Expected::of(runs), "seed {seed}");
+}

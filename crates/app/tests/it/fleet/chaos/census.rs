@@ -1,0 +1,235 @@
+//! What is left when everything is over: the runs as the fleet knows them, as the user's records
+//! have them, and as the answers told them.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use futures_util::StreamExt as _;
+use pi_subagents_fleet::wire::RunEntry;
+use pi_subagents_testkit::sandbox::CommandOutput;
+use serde_json::Value;
+
+use super::ground::Ground;
+
+/// What must be the same in every round.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Expected {
+    /// How many runs the user's records have.
+    runs: usize,
+    /// How many runs have how many endings of all that was ever written to the fleet. Runs that the
+    /// fleet never had are not among them.
+    endings: Vec<usize>,
+    /// How many runs have how many ends in the index of the user.
+    ends: Vec<usize>,
+    /// Runs of which the record says another end than the fleet.
+    differing: Vec<String>,
+    /// Runs whose follower lived, and which have not completed with their own answer.
+    unanswered: Vec<String>,
+    /// Runs that an answer told twice, or not at all.
+    told_wrongly: Vec<String>,
+    /// Orders that are still in the queue.
+    queued: u64,
+}
+
+impl Expected {
+    pub(super) fn of(runs: usize) -> Self {
+        Self {
+            runs,
+            endings: vec![1],
+            ends: vec![1],
+            differing: Vec::new(),
+            unanswered: Vec::new(),
+            told_wrongly: Vec::new(),
+            queued: 0,
+        }
+    }
+}
+
+pub(super) struct Census {
+    found: Expected,
+    figures: String,
+}
+
+impl Census {
+    pub(super) fn take(ground: &Ground, answers: &[CommandOutput]) -> Self {
+        let listed = ground.listed();
+        let told: Vec<Value> = answers.iter().flat_map(runs_of).collect();
+        let entries = ground.wait(ground.fleet.entries()).unwrap();
+        let endings = ground.wait(endings_written(&ground.cluster.urls()));
+        let owners = ground.owners();
+        let was_left = |run: &str| {
+            let owner = owners.get(run);
+            owner.is_none_or(|owner| ground.killed_followers.contains(owner))
+        };
+        let load = ground.wait(ground.fleet.pool_load("default")).unwrap();
+        let found = Expected {
+            runs: listed.len(),
+            endings: distinct(endings.values().copied()),
+            ends: distinct(ends_in_index(ground).into_values()),
+            differing: differing(&listed, &entries),
+            unanswered: unanswered(&listed, was_left),
+            told_wrongly: told_wrongly(&told, &listed, &owners, answers),
+            queued: load.queued + load.running,
+        };
+        let figures = figures(ground, &listed, &entries);
+        Self { found, figures }
+    }
+
+    pub(super) fn found(self) -> Expected {
+        self.found
+    }
+
+    /// Returns the round in figures.
+    pub(super) fn figures(&self) -> &str {
+        &self.figures
+    }
+}
+
+/// Counts the endings of each run over everything that was ever written.
+async fn endings_written(servers: &[String]) -> BTreeMap<String, usize> {
+    let client = async_nats::connect(servers).await.unwrap();
+    let streams = async_nats::jetstream::new(client);
+    let stream = streams.get_stream("KV_PI_RUNS").await.unwrap();
+    let all = stream.cached_info().state.messages;
+    let config = async_nats::jetstream::consumer::pull::OrderedConfig::default();
+    let consumer = stream.create_consumer(config).await.unwrap();
+    let messages = consumer.messages().await.unwrap();
+    let mut messages = messages.take(usize::try_from(all).unwrap());
+    let mut endings: BTreeMap<String, usize> = BTreeMap::new();
+    while let Some(message) = messages.next().await {
+        let message = message.unwrap();
+        // Wishes are beside the entries.
+        if let Ok(entry) = serde_json::from_slice::<RunEntry>(&message.payload) {
+            let count = usize::from(matches!(entry, RunEntry::Ended(_)));
+            *endings.entry(message.subject.to_string()).or_default() += count;
+        }
+    }
+    endings
+}
+
+fn text<'a>(run: &'a Value, field: &str) -> &'a str {
+    run[field].as_str().unwrap_or_default()
+}
+
+fn runs_of(answer: &CommandOutput) -> Vec<Value> {
+    let answer = answer.json();
+    answer["runs"].as_array().cloned().unwrap_or_default()
+}
+
+fn distinct(counts: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut counts: Vec<usize> = counts.collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+/// Counts the lines with the end of each run.
+fn ends_in_index(ground: &Ground) -> BTreeMap<String, usize> {
+    let index = ground
+        .user
+        .sandbox
+        .agent_dir()
+        .join("subagents/index.jsonl");
+    let index = fs::read_to_string(index).unwrap();
+    let mut ends: BTreeMap<String, usize> = BTreeMap::new();
+    for line in index.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let count = usize::from(line.get("endedAt").is_some());
+        *ends.entry(text(&line, "run").to_owned()).or_default() += count;
+    }
+    ends
+}
+
+fn differing(
+    listed: &[Value],
+    entries: &std::collections::HashMap<String, RunEntry>,
+) -> Vec<String> {
+    let differs = |run: &&Value| match entries.get(text(run, "runId")) {
+        Some(RunEntry::Ended(ended)) => ended.status != text(run, "status"),
+        Some(RunEntry::Running(_) | RunEntry::Released(_)) => true,
+        // The fleet never had it: its caller was killed before.
+        None => text(run, "status") != "failed",
+    };
+    listed.iter().filter(differs).map(describe).collect()
+}
+
+fn unanswered(listed: &[Value], was_left: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_wrong = |run: &&Value| {
+        // A call in the foreground that is killed takes its runs with it, and only those.
+        !was_left(text(run, "runId")) && text(run, "status") != "completed"
+    };
+    listed.iter().filter(is_wrong).map(describe).collect()
+}
+
+/// Compares what the answers told with the runs whose call has answered.
+fn told_wrongly(
+    told: &[Value],
+    listed: &[Value],
+    owners: &BTreeMap<String, u32>,
+    answers: &[CommandOutput],
+) -> Vec<String> {
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for run in told {
+        *times.entry(text(run, "runId")).or_default() += 1;
+    }
+    let twice = times.iter().filter(|(_, count)| **count > 1);
+    let mut wrong: Vec<String> = twice.map(|(run, _)| format!("{run} twice")).collect();
+    let answer = |run: &Value| format!("answer of {}", text(run, "name"));
+    let strange = told.iter().filter(|run| text(run, "output") != answer(run));
+    wrong.extend(strange.map(describe));
+    // The calls that answered have all their tasks in their answers.
+    let calls: Vec<u32> = told
+        .iter()
+        .filter_map(|run| owners.get(text(run, "runId")).copied())
+        .collect();
+    let of_calls = listed.iter().filter(|run| {
+        let owner = owners.get(text(run, "runId"));
+        owner.is_some_and(|owner| calls.contains(owner))
+    });
+    let missing = of_calls.filter(|run| !times.contains_key(text(run, "runId")));
+    wrong.extend(
+        missing.map(|run| format!("{} of {} answers is missing", describe(run), answers.len())),
+    );
+    wrong
+}
+
+fn describe(run: &Value) -> String {
+    format!(
+        "{} {} {} {} {}",
+        text(run, "runId"),
+        text(run, "name"),
+        text(run, "status"),
+        text(run, "output"),
+        text(run, "errorMessage")
+    )
+}
+
+fn figures(
+    ground: &Ground,
+    listed: &[Value],
+    entries: &std::collections::HashMap<String, RunEntry>,
+) -> String {
+    let count = |status: &str| {
+        listed
+            .iter()
+            .filter(|run| text(run, "status") == status)
+            .count()
+    };
+    let again = entries
+        .values()
+        .filter(|entry| matches!(entry, RunEntry::Ended(ended) if ended.attempt > 1));
+    let killed: Vec<String> = ground
+        .killed
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    format!(
+        "killed {}; {} runs: {} completed, {} aborted, {} failed; {} begun more than once",
+        killed.join(", "),
+        listed.len(),
+        count("completed"),
+        count("aborted"),
+        count("failed"),
+        again.count()
+    )
+}

@@ -1,0 +1,267 @@
+//! Where it happens: three servers, two workers with homes of their own, and a user with many
+//! calls.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use pi_subagents_fleet::wire::RunEntry;
+use pi_subagents_fleet::{Address, Fleet, Shape};
+use pi_subagents_testkit::fleet::NatsCluster;
+use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
+use pi_subagents_testkit::{Chance, Signal, process, wait_until};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio::time::sleep;
+
+use super::strikes::Victim;
+use crate::stage::{Stage, call};
+
+/// The longest time that anything here may take.
+pub(super) const PATIENCE: Duration = Duration::from_mins(5);
+
+/// How long workers may be silent. An election of the servers takes a few seconds of it.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// The options of a call to the fleet whose runs need no files, and which outlive many workers.
+const ON_FLEET: [&str; 6] = ["--on", "fleet", "--workspace", "none", "--retries", "9"];
+
+/// How many tasks a call in the foreground has.
+const TASKS: usize = 10;
+
+pub(super) struct Ground {
+    pub(super) cluster: NatsCluster,
+    pub(super) fleet: Fleet,
+    runtime: Runtime,
+    pub(super) user: Stage,
+    workers: Vec<Machine>,
+    /// The calls in the foreground.
+    calls: Vec<RunningCommand>,
+    /// The processes that were killed as followers.
+    pub(super) killed_followers: Vec<u32>,
+    /// How many processes of each kind were killed.
+    pub(super) killed: BTreeMap<&'static str, usize>,
+}
+
+/// A machine with a worker, which is started again when it was killed.
+struct Machine {
+    name: &'static str,
+    stage: Stage,
+    worker: RunningCommand,
+}
+
+impl Ground {
+    pub(super) fn start() -> Self {
+        let cluster = NatsCluster::start();
+        let runtime = Runtime::new().unwrap();
+        let mut address = Address::new("", "watcher");
+        address.servers = cluster.urls();
+        let fleet = runtime.block_on(async {
+            let fleet = patiently(async || Fleet::connect(&address).await).await;
+            let shape = Shape {
+                replicas: 3,
+                lease: LEASE,
+                record_bytes: 1_000_000_000,
+                ..Shape::default()
+            };
+            patiently(async || fleet.set_up(&shape).await).await;
+            fleet
+        });
+        let workers = ["build-7", "build-9"].map(|name| Machine::start(name, &cluster));
+        Self {
+            user: user(&cluster),
+            cluster,
+            fleet,
+            runtime,
+            workers: workers.into(),
+            calls: Vec::new(),
+            killed_followers: Vec::new(),
+            killed: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
+    /// Makes calls with so many runs: a fifth of them in the background, the others in the
+    /// foreground.
+    pub(super) fn give(&mut self, runs: usize, chance: &mut Chance) {
+        let names: Vec<String> = (1..=runs).map(|number| format!("task {number}")).collect();
+        let mut task = |name: &String| {
+            let pause = chance.between(50, 400);
+            json!([{"sleepMs": pause}, {"reply": format!("answer of {name}")}])
+        };
+        let (behind, front) = names.split_at(runs / 5);
+        let front: Vec<(&str, Value)> = front
+            .iter()
+            .map(|name| (name.as_str(), task(name)))
+            .collect();
+        for tasks in front.chunks(TASKS) {
+            self.calls
+                .push(self.user.delegate(&call(tasks)).args(ON_FLEET).spawn());
+        }
+        for name in behind {
+            let spawned = self
+                .user
+                .command(&["spawn", "--runner", "pi"])
+                .args(ON_FLEET)
+                .arg(task(name).to_string());
+            spawned.run().expect_success();
+        }
+    }
+
+    /// Waits until so many runs have ended. While the servers have no leader nothing is known.
+    pub(super) fn wait_until_ended(&self, many: usize) {
+        let ended = || {
+            let entries = self.wait(self.fleet.entries()).unwrap_or_default();
+            let is_over = |entry: &&RunEntry| matches!(entry, RunEntry::Ended(_));
+            (entries.values().filter(is_over).count() >= many).then_some(())
+        };
+        assert!(
+            wait_until(PATIENCE, ended).is_some(),
+            "not {many} have ended"
+        );
+    }
+
+    /// Kills, and says who it was.
+    pub(super) fn strike(&mut self, victim: Victim) -> String {
+        match victim {
+            Victim::Worker(number) => {
+                self.count("workers");
+                self.kill_worker(usize::try_from(number).unwrap())
+            }
+            Victim::Leader => {
+                self.count("leaders");
+                self.kill_leader()
+            }
+            Victim::Follower(number) => {
+                let living = self.followers();
+                let Some(at) = usize::try_from(number).unwrap().checked_rem(living.len()) else {
+                    return "nobody follows any more".to_owned();
+                };
+                self.count("followers");
+                process::kill(living[at], Signal::KILL);
+                self.killed_followers.push(living[at]);
+                format!("killed one of {} followers", living.len())
+            }
+        }
+    }
+
+    fn count(&mut self, kind: &'static str) {
+        *self.killed.entry(kind).or_default() += 1;
+    }
+
+    fn kill_worker(&mut self, number: usize) -> String {
+        let machine = &mut self.workers[number];
+        let tree = process::descendants(machine.worker.pid());
+        machine.worker.kill(Signal::KILL);
+        assert_eq!(process::wait_until_gone(&tree, PATIENCE), Ok(()));
+        machine.worker = worker(machine.name, &machine.stage);
+        format!("killed {} and its {} processes", machine.name, tree.len())
+    }
+
+    fn kill_leader(&mut self) -> String {
+        self.cluster.restart_dead();
+        let leader = self.runtime.block_on(patiently(async || {
+            let probe = self
+                .fleet
+                .probe()
+                .await
+                .map_err(|error| error.to_string())?;
+            probe.leader.ok_or_else(|| "no leader".to_owned())
+        }));
+        self.cluster.kill(&leader);
+        format!("killed the leader {leader}")
+    }
+
+    /// Returns the process that follows each run, as its record says.
+    pub(super) fn owners(&self) -> BTreeMap<String, u32> {
+        let runs = self.user.sandbox.project().join(".pi/subagents/runs");
+        let entries = fs::read_dir(&runs).into_iter().flatten().flatten();
+        let owner = |entry: fs::DirEntry| {
+            let meta = fs::read_to_string(entry.path().join("meta.json")).ok()?;
+            let meta: Value = serde_json::from_str(&meta).ok()?;
+            let pid = u32::try_from(meta["owner"]["pid"].as_u64()?).ok()?;
+            Some((meta["runId"].as_str()?.to_owned(), pid))
+        };
+        entries.filter_map(owner).collect()
+    }
+
+    fn followers(&self) -> Vec<u32> {
+        let mut owners: Vec<u32> = self.owners().into_values().collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners.retain(|pid| process::exists(*pid));
+        owners
+    }
+
+    /// Waits for the ends of all calls, and of what the next commands catch up with. Returns the
+    /// answers of the calls that were not killed.
+    pub(super) fn wait_for_answers(&mut self, runs: usize) -> Vec<CommandOutput> {
+        self.cluster.restart_dead();
+        let calls = std::mem::take(&mut self.calls).into_iter();
+        let outputs = calls.map(RunningCommand::wait_for_exit);
+        let answers = outputs.filter(|output| output.signal.is_none()).collect();
+        let are_all_over = || {
+            let listed = self.listed();
+            let is_open = |run: &&Value| run["status"] == "running" || run["status"] == "queued";
+            (listed.len() >= runs && listed.iter().find(is_open).is_none()).then_some(())
+        };
+        if wait_until(PATIENCE, are_all_over).is_none() {
+            println!(
+                "{} of {runs} runs are listed; some are open",
+                self.listed().len()
+            );
+        }
+        answers
+    }
+
+    /// Returns all runs as `status` lists them.
+    pub(super) fn listed(&self) -> Vec<Value> {
+        let listed = self.user.command(&["status", "--all", "--json"]).run();
+        listed.json()["runs"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    }
+}
+
+impl Machine {
+    fn start(name: &'static str, cluster: &NatsCluster) -> Self {
+        let stage = user(cluster);
+        Self {
+            worker: worker(name, &stage),
+            name,
+            stage,
+        }
+    }
+}
+
+fn worker(name: &str, stage: &Stage) -> RunningCommand {
+    let worker = stage
+        .command(&["worker", "--name", name, "--slots", "6"])
+        .spawn();
+    worker.wait_for_stderr("takes");
+    worker
+}
+
+/// Returns a user with a home of their own, whose settings name the servers.
+fn user(cluster: &NatsCluster) -> Stage {
+    let stage = Stage::new();
+    let fleet = json!({"servers": cluster.urls(), "callerLease": 20});
+    stage.settings(&json!({"fleet": fleet}));
+    stage
+}
+
+/// Tries again while the servers choose a leader.
+async fn patiently<T, E: std::fmt::Debug>(mut attempt: impl AsyncFnMut() -> Result<T, E>) -> T {
+    let end = tokio::time::Instant::now() + PATIENCE;
+    loop {
+        match attempt().await {
+            Ok(value) => return value,
+            Err(error) => assert!(tokio::time::Instant::now() < end, "{error:?}"),
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}

@@ -1,0 +1,47 @@
+//! What is killed, and when.
+
+use pi_subagents_testkit::Chance;
+
+/// A process that is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Victim {
+    /// A worker, which is started again at once.
+    Worker(u64),
+    /// One of the processes that follow runs, of which there are fewer and fewer.
+    Follower(u64),
+    /// The server that leads the queue. It comes back with the next strike at a server.
+    Leader,
+}
+
+/// One kill.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Strike {
+    /// It is made as soon as so many runs have ended.
+    pub(super) after: usize,
+    pub(super) victim: Victim,
+}
+
+/// Draws the kills of a round: each kind at least once, in the order of their moments.
+pub(super) fn strikes(runs: usize, chance: &mut Chance) -> Vec<Strike> {
+    let mut victims = vec![
+        Victim::Worker(chance.between(0, 1)),
+        Victim::Follower(chance.between(0, 1000)),
+        Victim::Leader,
+    ];
+    while victims.len() < runs / 12 {
+        let kind = chance.between(1, 10);
+        victims.push(match kind {
+            1..=4 => Victim::Worker(chance.between(0, 1)),
+            5..=7 => Victim::Follower(chance.between(0, 1000)),
+            _ => Victim::Leader,
+        });
+    }
+    let last = u64::try_from(runs * 9 / 10).unwrap();
+    let moment = |victim| Strike {
+        after: usize::try_from(chance.between(0, last)).unwrap(),
+        victim,
+    };
+    let mut strikes: Vec<Strike> = victims.into_iter().map(moment).collect();
+    strikes.sort_by_key(|strike| strike.after);
+    strikes
+}

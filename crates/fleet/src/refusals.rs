@@ -1,0 +1,82 @@
+//! What the server refuses because our key does not permit it. It says so apart from the request
+//! that it refused, which is then never answered; here the two are brought together, so that nobody
+//! waits in vain.
+
+use std::collections::VecDeque;
+
+use crate::connect::Fleet;
+use crate::error::FleetError;
+
+/// How many refusals are remembered. As many requests may be refused at the same moment.
+const REMEMBERED: usize = 256;
+
+/// The refusals of the server so far.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    /// How many there were.
+    count: usize,
+    /// The words of the last ones.
+    last: VecDeque<String>,
+}
+
+impl Refusals {
+    pub(crate) fn note(&mut self, said: String) {
+        self.count += 1;
+        self.last.push_back(said);
+        if self.last.len() > REMEMBERED {
+            self.last.pop_front();
+        }
+    }
+
+    /// Returns the first refusal behind so many that names something.
+    fn after(&self, count: usize, named: &str) -> Option<&String> {
+        let new = (self.count - count).min(self.last.len());
+        let mut last = self.last.iter().skip(self.last.len() - new);
+        last.find(|said| said.contains(named))
+    }
+}
+
+impl Fleet {
+    /// Does work that asks the server for something. It fails at once if the server refuses a
+    /// subject with these words in it.
+    pub(crate) async fn unless_refused<T>(
+        &self,
+        named: &str,
+        work: impl Future<Output = T>,
+    ) -> Result<T, FleetError> {
+        let mut refusals = self.inner.refusals.clone();
+        let count = refusals.borrow_and_update().count;
+        tokio::pin!(work);
+        loop {
+            tokio::select! {
+                done = &mut work => return Ok(done),
+                // It never fails: the connection keeps the sender.
+                Ok(()) = refusals.changed() => {
+                    let refusals = refusals.borrow_and_update();
+                    if let Some(said) = refusals.after(count, named) {
+                        return Err(FleetError::NotAllowed { said: said.clone() });
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_came_later_counts_and_only_so_much_is_remembered() {
+        let mut refusals = Refusals::default();
+        refusals.note("no \"a\"".to_owned());
+        assert_eq!(refusals.after(1, "\"a\""), None);
+        for _ in 0..REMEMBERED {
+            refusals.note("no \"b\"".to_owned());
+        }
+        refusals.note("no \"c\"".to_owned());
+        assert_eq!(refusals.after(1, "\"c\"").unwrap(), "no \"c\"");
+        assert_eq!(refusals.after(0, "\"a\""), None);
+        assert_eq!(refusals.last.len(), REMEMBERED);
+    }
+}

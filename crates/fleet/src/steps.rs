@@ -1,0 +1,41 @@
+//! The steps of a run from its delivery to its end. A test can let a worker die at each of them.
+
+/// A step that a worker has reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The message of the run has come.
+    Delivered,
+    /// The claim is written.
+    Claimed,
+    /// It is written that the child is about to be started.
+    Begun,
+    /// The child is done, and its end is not written.
+    Done,
+    /// The end is written, and the message is still in the queue.
+    Ended,
+    /// The message is out of the queue.
+    Acknowledged,
+}
+
+impl Step {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Claimed => "claimed",
+            Self::Begun => "begun",
+            Self::Done => "done",
+            Self::Ended => "ended",
+            Self::Acknowledged => "acknowledged",
+        }
+    }
+}
+
+/// Notes that a step is reached. A worker that was built for development dies there if the variable
+/// `FLEET_DIE_AT` names the step.
+pub(crate) fn reached(step: Step) {
+    if cfg!(debug_assertions)
+        && std::env::var_os("FLEET_DIE_AT").is_some_and(|name| name == step.word())
+    {
+        std::process::abort();
+    }
+}

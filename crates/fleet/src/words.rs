@@ -1,0 +1,43 @@
+//! The words that the model of a run is just writing. They are not kept: whoever listens gets them,
+//! and what is lost comes with the record.
+
+use async_nats::Subscriber;
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use pi_subagents_delegation::RunId;
+
+use crate::connect::Fleet;
+use crate::error::FleetError;
+
+/// The words of one run, as they come.
+#[derive(Debug)]
+pub struct Words(Subscriber);
+
+impl Words {
+    /// Waits for the next words; `None` when no more can come.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        self.0.next().await.map(|message| message.payload)
+    }
+}
+
+impl Fleet {
+    /// Says to whoever listens what the model of a run is writing.
+    pub async fn say(&self, run: &RunId, words: Bytes) {
+        // Words that nobody hears are in the record a moment later.
+        _ = self
+            .inner
+            .client
+            .publish(self.names().saying(run), words)
+            .await;
+    }
+
+    /// Listens to what the model of a run is writing.
+    pub async fn listen(&self, run: &RunId) -> Result<Words, FleetError> {
+        let subject = self.names().saying(run);
+        let listening = self.inner.client.subscribe(subject.clone()).await;
+        listening.map(Words).map_err(|error| FleetError::NotSent {
+            subject,
+            why: error.to_string(),
+        })
+    }
+}
