@@ -5,7 +5,7 @@
 //!
 //! - [`names`]: all names on the servers;
 //! - [`wire`]: the messages between the machines;
-//! - [`address`], [`connect`], [`error`], [`keys`]: the connection, and its errors;
+//! - [`address`], [`connect`], [`error`], `patience`, [`keys`]: the connection, and its errors;
 //! - [`permissions`], `permitted`: the rights of callers and workers on the servers;
 //! - [`setup`]: the streams, buckets and consumers;
 //! - `refusals`, `ask`, [`store`]: what is not permitted, one request, and keys with values;
@@ -44,6 +44,7 @@ mod kept_key;
 pub mod keys;
 pub mod lease;
 pub mod names;
+mod patience;
 pub mod permissions;
 mod permitted;
 pub mod presence;
@@ -76,6 +77,7 @@ pub use heartbeat::Standing;
 pub use held::{Held, Kept};
 pub use holding::Taker;
 pub use keys::Key;
+pub use patience::Patience;
 pub use permissions::Permissions;
 pub use presence::{CallerLease, Presence};
 pub use probe::Probe;

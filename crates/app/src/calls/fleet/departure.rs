@@ -1,10 +1,12 @@
 //! A call on its way to a fleet: connected, and with its files where workers find them. All of this
 //! happens before a run is opened, so a fleet that cannot be used leaves no trace.
 
+use std::time::Duration;
+
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_delegation::{Refusal, Task};
 use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
-use pi_subagents_fleet::{Fleet, FleetError};
+use pi_subagents_fleet::{Fleet, FleetError, Patience};
 
 use super::Destination;
 use super::conversation::key_of;
@@ -16,6 +18,9 @@ use crate::error::CommandError;
 use crate::places::Places;
 use crate::random;
 use crate::runs::fleet::connection::{caller_of, connect, unreachable};
+
+/// How long a call waits for servers that choose a leader.
+const NO_LEADER: Duration = Duration::from_secs(20);
 
 /// A call that is ready to leave.
 pub(crate) struct Departure {
@@ -92,10 +97,13 @@ impl Departure {
 
 /// Fails if the fleet has no queue for a pool.
 async fn check_set_up(fleet: &Fleet, pool: &str) -> Result<(), CommandError> {
-    let missing = fleet
-        .missing(&[pool.to_owned()])
-        .await
-        .map_err(unreachable)?;
+    let patience = Patience::of(NO_LEADER);
+    let missing = loop {
+        match fleet.missing(&[pool.to_owned()]).await {
+            Ok(missing) => break missing,
+            Err(error) => patience.after(error).await.map_err(unreachable)?,
+        }
+    };
     let Some(first) = missing.into_iter().next() else {
         return Ok(());
     };

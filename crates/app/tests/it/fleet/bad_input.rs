@@ -161,7 +161,15 @@ fn a_key_that_the_server_does_not_know_is_refused_before_anything_is_recorded() 
     };
     let wrong = with(&unknown["file"]);
     let none = with(&json!(null));
-    insta::assert_snapshot!([wrong, none].join("\n"), @"");
+    insta::assert_snapshot!([wrong, none].join("\n"), @"
+    error: the fleet's server nats://127.0.0.1:<port> refuses our key; is its entry in the server's file?
+    hint: Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file.
+    exit 1
+
+    error: the fleet's server nats://127.0.0.1:<port> refuses our key; is its entry in the server's file?
+    hint: Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file.
+    exit 1
+    ");
 }
 
 #[test]
@@ -175,7 +183,10 @@ fn a_server_that_is_too_old_is_refused_before_anything_is_recorded() {
         .stage
         .settings(&json!({"fleet": {"servers": servers}}));
     let said = refused(&fleet, &["--on", "fleet", "--workspace", "none"]);
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @"
+    error: the fleet's server attic has version 2.9.0, and a fleet needs 2.12 or newer; update nats-server
+    exit 1
+    ");
 }
 
 /// Says who it is, and answers pings.
@@ -212,7 +223,7 @@ fn a_model_that_no_worker_has_ends_the_run_with_that_reason() {
         .run();
     let run = &answered.json()["runs"][0];
     let said = format!("{}: {}", run["status"], run["errorMessage"]);
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r#""failed": "no worker of pool default could do it; worker build-7 says: There is no model \"nowhere/none\" and no provider \"nowhere\". List it in models.json, or name another one.""#);
     // Others had the chance to take it.
     worker.wait_for_stderr("to others");
 }

@@ -128,7 +128,27 @@ fn doctor_tries_each_permission_and_names_those_that_are_missing() {
             .fold(entry, |entry, line| entry.replace(line, "pi.none"))
     });
     let lacking = of_keys(&lacking);
-    insta::assert_snapshot!([fine.join("\n"), lacking.join("\n")].join("\n---\n"), @"");
+    insta::assert_snapshot!([fine.join("\n"), lacking.join("\n")].join("\n---\n"), @r#"
+    "warning": nats-server 2.15.1
+    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    "warning": nats-server 2.15.1
+    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    "warning": nats-server 2.15.1
+    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    ---
+    "warning": nats-server 2.15.1
+    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    "problem": nats-server 2.15.1, where our key lacks 3 permissions that a caller needs
+    Missing: publish "pi.ctl.>"
+    Missing: publish "$KV.PI_RUNS.>"
+    Missing: subscribe "pi.say.>"
+    pi-subagents fleet key caller NAME prints all permissions for the server's file.
+    "problem": nats-server 2.15.1, where our key lacks 3 permissions that a worker needs
+    Missing: publish "pi.say.>"
+    Missing: publish "$KV.PI_RUNS.>"
+    Missing: subscribe "pi.ctl.>"
+    pi-subagents fleet key worker NAME prints all permissions for the server's file.
+    "#);
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn life(directory: &Path) -> Vec<String> {
     });
     let word = |line: &Value| {
         let kind = line["type"].as_str()?.to_owned();
-        let more = line["warning"].as_str().or(line["ending"]["kind"].as_str());
+        let more = line["warning"].as_str().or(line["worker"].as_str());
+        let more = more.or(line["ending"]["kind"].as_str());
         (kind != "run_at").then(|| match more {
             Some(more) => format!("{kind}: {more}"),
             None => kind,
@@ -83,9 +84,11 @@ fn a_call_whose_worker_is_killed_goes_on_with_another_and_says_so() {
         "{answered}"
     );
     let expected = [
+        "run_placed: build-7",
         "run_accepted",
         "run_started",
         "run_warned: worker build-7 was lost; begun again on build-9",
+        "run_placed: build-9",
         "run_accepted",
         "run_started",
         "run_ended: completed",

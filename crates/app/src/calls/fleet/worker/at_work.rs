@@ -8,7 +8,7 @@ use pi_subagents_agent::{Surroundings, model_overview};
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::wire::WorkerCard;
-use pi_subagents_fleet::{Delivery, Fleet, Presence, Puller};
+use pi_subagents_fleet::{Delivery, Fleet, FleetError, Patience, Presence, Puller};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -29,6 +29,9 @@ use crate::signals::Signals;
 /// How long others see a worker after its last sign.
 const PRESENT: Duration = Duration::from_mins(1);
 
+/// How long a worker waits for servers that choose a leader.
+const NO_LEADER: Duration = Duration::from_mins(1);
+
 /// The pause after the fleet could not be asked for runs.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 
@@ -45,15 +48,14 @@ pub(crate) async fn work(
     let settings = &configuration.settings.fleet;
     let address = address(settings, Some(&options.name), &places)?;
     let fleet = Fleet::connect(&address).await.map_err(unreachable)?;
-    let puller = fleet.puller(&options.pools, options.rank).await;
-    let puller = puller.map_err(unreachable)?;
+    let puller = puller(&fleet, &options).await.map_err(unreachable)?;
     let _ground = ground::take(&options.root)?;
     let owner = Owner::start_worker(&places, &options.root, options.slots)?;
     ground::clear(&options.root, &owner.store);
     ground::make_room(&options.root, options.disk);
     let caller = Caller::at(places);
     let card = card(&options, &caller);
-    let presence = fleet.be_present(&options.name, &card, PRESENT).await;
+    let presence = present(&fleet, &options.name, &card).await;
     let presence = presence.map_err(unreachable)?;
     tell(&ready(&options, &settings.servers.join(", ")));
     let worker = Arc::new(Worker {
@@ -76,6 +78,28 @@ pub(crate) async fn work(
     shift.fill_places(puller, &mut signals).await;
     shift.end(&mut signals).await;
     Ok(())
+}
+
+/// Makes the way to the queues. A worker that is started while the servers choose a leader waits for
+/// it: nobody may be there to start it again.
+async fn puller(fleet: &Fleet, options: &WorkerOptions) -> Result<Puller, FleetError> {
+    let patience = Patience::of(NO_LEADER);
+    loop {
+        match fleet.puller(&options.pools, options.rank).await {
+            Ok(puller) => return Ok(puller),
+            Err(error) => patience.after(error).await?,
+        }
+    }
+}
+
+async fn present(fleet: &Fleet, name: &str, card: &WorkerCard) -> Result<Presence, FleetError> {
+    let patience = Patience::of(NO_LEADER);
+    loop {
+        match fleet.be_present(name, card, PRESENT).await {
+            Ok(presence) => return Ok(presence),
+            Err(error) => patience.after(error).await?,
+        }
+    }
 }
 
 /// The time of a worker from its beginning to its end.

@@ -53,11 +53,18 @@ impl Worker {
             Err(message) => return self.refuse(delivery, message).await,
         };
         if let Err(why) = self.can_do(&order).await {
-            let message = why.refusal().message;
-            if matches!(why, NotHere::Missing(_)) && delivery.n() < REFUSED_AT {
-                tell(&format!("left {} to others: {message}", order.run));
-                return delivery.give_back(TO_OTHERS).await;
-            }
+            let message = match why {
+                NotHere::Missing(message) if delivery.n() < REFUSED_AT => {
+                    tell(&format!("left {} to others: {message}", order.run));
+                    return delivery.give_back(TO_OTHERS).await;
+                }
+                NotHere::Missing(message) => format!(
+                    "no worker of pool {} could do it; worker {} says: {message}",
+                    delivery.pool(),
+                    self.options.name
+                ),
+                NotHere::Refused(message) => message,
+            };
             return self.refuse(delivery, message).await;
         }
         let terms = Terms {
