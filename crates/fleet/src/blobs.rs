@@ -154,7 +154,7 @@ impl Blobs {
             let file = files::create_new(path).map_err(unusable)?;
             let mut file = tokio::fs::File::from_std(file);
             let fetching = self.fetch(name, &mut file, limit);
-            let fetched = self.permitted(name, "fetched", fetching).await;
+            let fetched = Box::pin(self.permitted(name, "fetched", fetching)).await;
             match fetched {
                 Ok(size) => return Ok(size),
                 Err(error) => {
@@ -172,7 +172,7 @@ impl Blobs {
     pub async fn read(&self, name: &str, limit: u64) -> Result<Vec<u8>, BlobError> {
         let mut content = Vec::new();
         let fetching = self.fetch(name, &mut content, limit);
-        self.permitted(name, "fetched", fetching).await?;
+        Box::pin(self.permitted(name, "fetched", fetching)).await?;
         Ok(content)
     }
 

@@ -117,7 +117,15 @@ pub enum FleetError {
     },
 }
 
+/// The code of the error of a server without room for a stream.
+const NO_ROOM: u64 = 10047;
+
 impl FleetError {
+    /// Returns whether the server has no room for what it should keep.
+    pub fn is_no_room(&self) -> bool {
+        matches!(self, Self::Refused { code: NO_ROOM, .. })
+    }
+
     /// Returns whether the same request may succeed a little later, without anybody doing
     /// anything.
     pub fn is_passing(&self) -> bool {

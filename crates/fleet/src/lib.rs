@@ -92,4 +92,5 @@ pub use runs::QueuedEnd;
 pub use sessions::{HeldSession, TakenSession};
 pub use setup::Shape;
 pub use signing::signer;
+pub use steps::die_at;
 pub use words::Words;

@@ -1,5 +1,7 @@
 //! The steps of a run from its delivery to its end. A test can let a worker die at each of them.
 
+use std::sync::OnceLock;
+
 /// A step that a worker has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -30,12 +32,18 @@ impl Step {
     }
 }
 
-/// Notes that a step is reached. A worker that was built for development dies there if the variable
-/// `FLEET_DIE_AT` names the step.
+/// The step at which this process dies.
+static DEATH: OnceLock<String> = OnceLock::new();
+
+/// Lets this process die at a step, if it was built for development.
+pub fn die_at(step: String) {
+    // The first one counts.
+    _ = DEATH.set(step);
+}
+
+/// Notes that a step is reached.
 pub(crate) fn reached(step: Step) {
-    if cfg!(debug_assertions)
-        && std::env::var_os("FLEET_DIE_AT").is_some_and(|name| name == step.word())
-    {
+    if cfg!(debug_assertions) && DEATH.get().is_some_and(|name| name == step.word()) {
         std::process::abort();
     }
 }

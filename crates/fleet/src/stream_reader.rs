@@ -109,9 +109,8 @@ struct Unwanted;
 impl Reading {
     async fn go_on(mut self, messages: mpsc::Sender<Result<Message, FleetError>>) {
         let (fleet, stream) = (self.fleet.clone(), self.stream.clone());
-        let read = fleet
-            .unless_refused(&stream, self.read_all(&messages))
-            .await;
+        let reading = Box::pin(self.read_all(&messages));
+        let read = fleet.unless_refused(&stream, reading).await;
         if let Err(refusal) = read {
             // Nobody may read the messages any more.
             _ = messages.send(Err(refusal)).await;

@@ -190,6 +190,8 @@ fn todos(window: &Window) -> Option<String> {
 
 fn state(window: &Window) -> Option<String> {
     match window.status() {
+        // A worker has it, and makes its workspace.
+        Status::Queued if window.facts().worker.is_some() => Some("starting".to_owned()),
         Status::Queued => Some("queued".to_owned()),
         Status::Running if window.is_stopping() => Some("stopping".to_owned()),
         Status::Running | Status::Completed | Status::Failed | Status::Aborted => None,

@@ -3,7 +3,7 @@
 use pi_subagents_delegation::{Ending, RunId};
 use pi_subagents_engine::OwnerReply;
 use pi_subagents_fleet::Fleet;
-use pi_subagents_fleet::wire::Ended;
+use pi_subagents_fleet::wire::{Ended, RunEntry};
 use pi_subagents_sessions::ending_value;
 use tokio::task::JoinSet;
 
@@ -61,12 +61,23 @@ pub(crate) async fn steer(
     match ask_worker(fleet, run, WorkerWant::Steer { message }).await {
         WorkerReply::Replied(reply) => Ok(reply),
         WorkerReply::NobodyThere => Ok(OwnerReply::Refused {
-            message: format!(
-                "no worker has run {run} at the moment: it is queued, or it has ended"
-            ),
+            message: nobody_there(fleet, run).await,
         }),
         WorkerReply::Silent => Err(silent(run)),
         WorkerReply::NotAllowed(error) => Err(unreachable(error)),
+    }
+}
+
+/// Says why nobody can be told something about a run.
+async fn nobody_there(fleet: &Fleet, run: &RunId) -> String {
+    let entry = fleet.entry(run).await.ok().flatten();
+    match entry.map(|entry| entry.value) {
+        Some(RunEntry::Running(running)) => format!(
+            "worker {} has not begun with run {run} yet, or does not answer any more; try again",
+            running.worker
+        ),
+        Some(RunEntry::Released(_)) | None => format!("run {run} is queued: no worker has it"),
+        Some(RunEntry::Ended(_)) => format!("run {run} has ended"),
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use pi_subagents_definitions::WorkerSettings;
 use pi_subagents_delegation::fits_fleet_name;
+use pi_subagents_fleet::die_at;
 
 use crate::calls::fleet::worker::{WorkerOptions, work};
 use crate::configuration::Configuration;
@@ -53,6 +54,9 @@ pub(crate) fn run(args: WorkerArgs) -> Result<ExitCode, CommandError> {
     configuration.check()?;
     if !configuration.settings.fleet.is_configured() {
         return Err(no_fleet());
+    }
+    if let Some(step) = places.variable("FLEET_DIE_AT") {
+        die_at(step.to_string_lossy().into_owned());
     }
     let options = options(args, &configuration, &places);
     block_on(work(options, places, configuration))?;

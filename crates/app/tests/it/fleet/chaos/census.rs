@@ -129,7 +129,7 @@ fn ends_in_index(ground: &Ground) -> BTreeMap<String, usize> {
         .user
         .sandbox
         .agent_dir()
-        .join("subagents/index.jsonl");
+        .join("subagents-index.jsonl");
     let index = fs::read_to_string(index).unwrap();
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for line in index.lines() {
