@@ -39,22 +39,25 @@ impl Refusals {
 impl Fleet {
     /// Does work that asks the server for something. It fails at once if the server refuses a
     /// subject with these words in it.
-    pub(crate) async fn unless_refused<T>(
+    pub(crate) fn unless_refused<T>(
         &self,
         named: &str,
         work: impl Future<Output = T>,
-    ) -> Result<T, FleetError> {
+    ) -> impl Future<Output = Result<T, FleetError>> {
         let mut refusals = self.inner.refusals.clone();
         let count = refusals.borrow_and_update().count;
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                done = &mut work => return Ok(done),
-                // It never fails: the connection keeps the sender.
-                Ok(()) = refusals.changed() => {
-                    let refusals = refusals.borrow_and_update();
-                    if let Some(said) = refusals.after(count, named) {
-                        return Err(FleetError::NotAllowed { said: said.clone() });
+        // Every request is such work, and whoever waits for it would be as large.
+        let mut work = Box::pin(work);
+        async move {
+            loop {
+                tokio::select! {
+                    done = &mut work => return Ok(done),
+                    // It never fails: the connection keeps the sender.
+                    Ok(()) = refusals.changed() => {
+                        let refusals = refusals.borrow_and_update();
+                        if let Some(said) = refusals.after(count, named) {
+                            return Err(FleetError::NotAllowed { said: said.clone() });
+                        }
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! Measures the cost of a fleet. A program of its own measures what is said to servers; whole calls
 //! are measured here, as a user makes them.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -174,10 +175,8 @@ fn write_file(project: &Path, file: usize, commit: usize) -> Outcome<()> {
         number = number
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        text.push_str(&format!(
-            "line {line} of file {file}: {:016x}\n",
-            number >> 7
-        ));
+        // Writing to a string cannot fail.
+        _ = writeln!(text, "line {line} of file {file}: {:016x}", number >> 7);
     }
     fs::write(directory.join(format!("file-{file}.txt")), text)?;
     Ok(())

@@ -2,6 +2,10 @@
 //! this.
 
 #![expect(
+    clippy::disallowed_methods,
+    reason = "it writes the files that it sends, and starts itself as a reader"
+)]
+#![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "its table is what it is for, and a measurement that fails says so by panicking"

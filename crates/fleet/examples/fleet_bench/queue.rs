@@ -91,8 +91,8 @@ pub(crate) async fn runs_per_second(fleet: &Fleet, name: &str, many: usize) -> f
         let free = SLOTS - running.len();
         // As a worker does it: a run that ends frees its place, however long a pull waits.
         tokio::select! {
-            pulled = puller.pull(free), if free > 0 => {
-                for delivery in pulled.unwrap() {
+            deliveries = puller.pull(free), if free > 0 => {
+                for delivery in deliveries.unwrap() {
                     running.spawn(run(delivery));
                 }
             }

@@ -170,7 +170,7 @@ impl Shift {
         self.card.runs.push(run.clone());
         let serving = Arc::clone(&self.worker).serve(delivery);
         self.runs.spawn(async move {
-            serving.await;
+            Box::pin(serving).await;
             run
         });
         self.tell_card();
