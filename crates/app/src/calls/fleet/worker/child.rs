@@ -17,6 +17,7 @@ use super::end;
 use super::one_run::Worker;
 use super::prepared::Prepared;
 use super::requests::{self, next_request};
+use super::speaker::Speaker;
 use super::told::{ended, lost, named, tell};
 
 /// How the engine's part of a run came out.
