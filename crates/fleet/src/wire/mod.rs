@@ -12,8 +12,8 @@ pub use card::{CallerCard, RunCard, WorkerCard};
 pub use entry::{Ended, Released, ResultName, RunEntry, Running, StopWish, Unrecorded, Wish};
 pub use order::{
     Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,
-    OrderCompletion, OrderDefinition, OrderGate, OrderLimits, OrderSkill, OrderSystemPrompt, OrderTools,
-    Priority, Shared, StickyConversation, Workspace,
+    OrderCompletion, OrderDefinition, OrderGate, OrderLimits, OrderSkill, OrderSystemPrompt,
+    OrderTools, Priority, Shared, StickyConversation, Workspace,
 };
 pub use record::RecordHeaders;
 pub use session::{SavedSession, SessionEntry, SessionHolder};
