@@ -46,8 +46,9 @@ pub struct Held {
 #[derive(Debug)]
 struct LastWrite {
     revision: u64,
-    /// Which connection it went over. A server that lost its disk was away in between, and counts
-    /// revisions from the beginning: the entry of another worker may have the revision of ours.
+    /// The connection that it went over. A server that lost its disk was away in between, and
+    /// counts revisions from the beginning: the entry of another worker may have the revision of
+    /// ours.
     connection: u64,
 }
 

@@ -1,5 +1,5 @@
-//! How long something is tried again that fails for a reason which passes by itself: servers that
-//! choose a leader, or that are started again.
+//! Decides how long a request is tried again that fails for a reason which passes by itself:
+//! servers that choose a leader, or that are started again.
 
 use std::time::Duration;
 

@@ -16,7 +16,8 @@ use crate::permissions::Permissions;
 /// through.
 const NO_REVISION: &str = "9007199254740991";
 
-/// How long after the answer to a later request the refusal of a subscription may come.
+/// The time after the answer to a later request within which the refusal of a subscription may
+/// come.
 const REFUSAL: Duration = Duration::from_millis(200);
 
 impl Fleet {

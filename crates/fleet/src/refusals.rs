@@ -1,19 +1,19 @@
-//! What the server refuses because our key does not permit it. It says so apart from the request
-//! that it refused, which is then never answered; here the two are brought together, so that nobody
-//! waits in vain.
+//! The requests that the server refuses because our key does not permit them. A refusal comes apart
+//! from its request, which is then never answered; here the two are brought together, so that no
+//! caller waits in vain.
 
 use std::collections::VecDeque;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
 
-/// How many refusals are remembered. As many requests may be refused at the same moment.
+/// The number of refusals that are remembered. As many requests may be refused at the same moment.
 const REMEMBERED: usize = 256;
 
 /// The refusals of the server so far.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
-    /// How many there were.
+    /// The number of refusals so far.
     count: usize,
     /// The words of the last ones.
     last: VecDeque<String>,

@@ -57,7 +57,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "main.js",
 ];
 
-/// Where the start page names the modules that it needs.
+/// The place in the start page where its modules are named.
 const MODULES: &str = "<!-- modules -->";
 
 /// Names all modules, so that the browser fetches them at once: else it would find the next ones

@@ -74,12 +74,12 @@ pub enum Question {
         /// screen are put together.
         most: Option<usize>,
     },
-    /// What a run has changed in its worktree, file by file.
+    /// The changes of a run in its worktree, file by file.
     Changes {
         /// The run.
         run: String,
     },
-    /// Whether the results of runs fit the checkout.
+    /// The fit of runs' results to the checkout.
     Fits {
         /// The runs.
         runs: Vec<String>,
@@ -117,7 +117,7 @@ pub enum Wish {
     Continue(String),
     /// A new run does the same task with this model.
     Again(String),
-    /// What it has changed in its worktree comes into the checkout.
+    /// Its changes in its worktree come into the checkout.
     Merge,
     /// Its worktree goes, with what it has changed there.
     Discard,

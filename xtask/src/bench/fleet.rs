@@ -14,10 +14,10 @@ use crate::Outcome;
 use crate::machine::{program, target};
 use crate::nats;
 
-/// How often a call is made.
+/// The number of calls that are made.
 const ROUNDS: usize = 8;
 
-/// How many files the repository has, and how many commits.
+/// The numbers of files and of commits in the repository.
 const FILES: usize = 605;
 const COMMITS: usize = 60;
 

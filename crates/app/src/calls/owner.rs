@@ -31,12 +31,12 @@ pub(crate) struct Owner {
     pub(crate) name: OwnerName,
     pub(crate) store: Store,
     pub(crate) recorder: Recorder,
-    /// Which children of this process are no strangers.
+    /// The children of this process that are no strangers.
     pub(crate) known_children: KnownChildren,
     engine: Engine,
     dispatcher: JoinHandle<()>,
     socket: Option<OwnerSocket>,
-    /// Whether somebody wants all runs to end.
+    /// True if somebody wants all runs to end.
     ending: watch::Sender<bool>,
 }
 
@@ -66,8 +66,8 @@ impl Owner {
         )
     }
 
-    /// Starts the same in a worker of a fleet, which keeps its records apart from those of its user:
-    /// the runs are others'.
+    /// Starts an owner in a worker of a fleet, which keeps its records apart from those of its
+    /// user, because the runs belong to others.
     pub(crate) fn start_worker(
         places: &Places,
         root: &Path,
@@ -141,8 +141,8 @@ impl Owner {
         })
     }
 
-    /// Runs a plan to its end, until its record is on disk. The engine has it when this returns,
-    /// so whoever stops a run after that stops one that is known.
+    /// Runs a plan to its end, until its record is on disk. The engine has the plan when this
+    /// returns, so a stop after that finds its runs.
     pub(crate) fn run(
         &self,
         plan: Plan,
@@ -172,7 +172,7 @@ impl Owner {
         }
     }
 
-    /// Stops a run and waits until nothing of it is left.
+    /// Stops a run and waits until all of its processes are gone.
     pub(crate) async fn stop_one(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
         self.engine.stop(run).await
     }
@@ -206,7 +206,7 @@ impl Owner {
         _ = ending.wait_for(|is_ending| *is_ending).await;
     }
 
-    /// Does some work; a signal ends all runs under way, a second one at once.
+    /// Does some work; a signal ends all runs under way, a second signal at once.
     pub(crate) async fn until_signalled<T>(
         &self,
         signals: &mut Signals,
@@ -223,7 +223,7 @@ impl Owner {
         }
     }
 
-    /// Does what a signal asks for, and returns its number if it ends this process.
+    /// Obeys a signal, and returns its number if it ends this process.
     pub(crate) async fn obey(&self, told: Told) -> Option<i32> {
         match told {
             Told::End(number) => {
@@ -238,7 +238,7 @@ impl Owner {
         }
     }
 
-    /// Ends this owner in order: nothing of it is left when this returns.
+    /// Ends this owner in order: none of its processes is left when this returns.
     pub(crate) async fn leave(self) {
         debug!("owner leaves");
         let Self {
@@ -256,10 +256,10 @@ impl Owner {
     }
 }
 
-/// Sees to it that the runtime has a thread on which something may wait, for as long as it lives: a
-/// runtime that gets none when it needs one panics.
+/// Gives the runtime a thread on which blocking work may wait, for as long as the runtime lives: a
+/// runtime that gets no thread when it needs one panics.
 fn start_thread_that_waits() -> io::Result<()> {
-    // One for the record, one for the runtime; they live at the same moment.
+    // One thread for the record, one for the runtime; they live at the same moment.
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let waiting = Arc::new(std::sync::Mutex::new(ended));
     let mut threads = Vec::new();
@@ -288,7 +288,8 @@ fn start_thread_that_waits() -> io::Result<()> {
 /// Raises how many files this process may have open, and returns how many it might before: a child
 /// takes half a dozen descriptors, and the usual limit is meant for programs without children.
 fn raise_file_limit() -> Option<u64> {
-    /// What this process was started with; it may become an owner several times.
+    /// The limit of open files that this process was started with; it may become an owner several
+    /// times.
     static FIRST: OnceLock<Option<u64>> = OnceLock::new();
     let limit = getrlimit(Resource::Nofile);
     let first = *FIRST.get_or_init(|| limit.current);
@@ -303,7 +304,7 @@ fn raise_file_limit() -> Option<u64> {
     first
 }
 
-/// Returns the variables that hold keys of models. A variable that is no text holds none.
+/// Returns the variables that hold keys of models. A variable that is no text holds no key.
 fn secrets(places: &Places) -> BTreeMap<String, Secret> {
     let names = pi_subagents_agent::secret_variables(&places.agent_dir);
     let found = names.into_iter().filter_map(|name| {

@@ -1,4 +1,4 @@
-//! The web page as programs see it: who is answered, what is told, and what can be done.
+//! The web page as programs see it: who is answered, what is sent, and what can be done.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -36,7 +36,7 @@ pub(crate) const ROUTES: [(&str, &str); 20] = [
 
 fn rules() -> Value {
     json!([
-        // A session that goes on is told what was said before, so this comes first.
+        // A session that goes on has the earlier messages in its prompt, so this comes first.
         {"when": "Hurry", "turns": [{"text": "I hurry."}]},
         {"when": "Look", "turns": [
             {"thinking": "Hm.", "text": "I **look**.", "toolCalls": [{"name": "bash", "arguments": {"command": "seq 1 500"}}]},
@@ -93,7 +93,7 @@ fn nobody_is_answered_without_the_token_or_from_another_page() {
             let looking = [from_us, ("Authorization", &*viewing)];
             assert_eq!(status(&looking), 403, "{path}");
         }
-        // A browser asks first before it sends a request of another page; nobody says yes.
+        // A browser asks before it sends a request of another page; the answer is no.
         let asked = web.ask("OPTIONS", path, &[("Origin", &*other)], "");
         assert_eq!(asked.status, 403, "{path}");
     }
@@ -244,7 +244,7 @@ fn a_transcript_goes_on_at_its_place_and_gives_whole_texts() {
     assert_eq!(text.lines().count(), 500);
     let failed = &events[14];
     assert_eq!(failed["failed"], json!(true));
-    // Whoever comes back reads on where it was.
+    // A tab that comes back reads on where it was.
     let from = events[9]["p"].as_u64().unwrap();
     let rest = web.json(&format!("/v1/runs/{run}/events?from={from}"));
     assert_eq!(rest["events"].as_array().unwrap().as_slice(), &events[9..]);

@@ -48,7 +48,7 @@ fn scene(stage: &Stage, name: &str, further: &Value) -> SandboxCommand {
         .patience(PATIENCE * 2)
 }
 
-/// Plays a scene, and returns what was seen if nothing went wrong.
+/// Plays a scene, and returns its result if nothing went wrong.
 pub(crate) fn play(stage: &Stage, name: &str, further: &Value) -> Value {
     let output = scene(stage, name, further).run();
     let line = output.stdout.lines().last().unwrap_or_default();

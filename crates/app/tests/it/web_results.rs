@@ -1,4 +1,4 @@
-//! What runs have left in worktrees, on the page: seen, checked, merged and discarded, by programs
+//! The results of runs in worktrees, on the page: seen, checked, merged and discarded, by programs
 //! and by a person in a real Chromium.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Who reaches the web page, and where its token never is.
+//! The users who reach the web page, and the places where its token never is.
 
 use std::fs;
 use std::io::{Read as _, Write as _};

@@ -13,10 +13,10 @@ use pi_subagents_testkit::fleet::{Certificates, NatsServer};
 use tempfile::TempDir;
 use tokio::time::interval;
 
-/// How many runs write at once.
+/// The number of runs that write at once.
 const RUNS: usize = 16;
 
-/// How many bytes each of them writes in a tenth of a second.
+/// The number of bytes that each of them writes in a tenth of a second.
 const TENTH: usize = 1_000_000;
 
 /// For how many tenths of a second they write.
@@ -27,7 +27,7 @@ const LARGE: usize = 256 << 20;
 
 /// Figures of sixteen records at once.
 pub(crate) struct Sixteen {
-    /// How many of the bytes that were asked for were confirmed in the time.
+    /// The share of the requested bytes that were confirmed in the time.
     pub(crate) achieved: f64,
     /// The highest memory of the reader, in megabytes.
     pub(crate) reader_mb: f64,
@@ -95,7 +95,7 @@ pub(crate) async fn read(server: &str) {
         left -= reader.next().await.unwrap().bytes.len();
     }
     println!("done");
-    // Whoever started this looks at its memory now.
+    // The process that started this looks at its memory now.
     _ = std::io::stdin().lines().count();
 }
 

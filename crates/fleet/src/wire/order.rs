@@ -119,9 +119,9 @@ impl Order {
 pub struct OrderGate {
     /// The command, for `sh -c`.
     pub command: String,
-    /// How many seconds it may take.
+    /// The number of seconds that it may take.
     pub timeout: f64,
-    /// How often the sub-agent is told that it fails and may mend it.
+    /// The number of times that the sub-agent gets the failure and may mend it.
     pub retries: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Does what the model wants done.
+//! Carries out the work that the model wants done.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::error::CommandError;
 use crate::runs::find::status_of;
 
 impl Session {
-    /// Does what is to be done, and tells when that is to leave.
+    /// Carries out effects. Returns a break if one of them is to leave.
     pub(super) async fn do_all(&mut self, effects: Vec<Effect>) -> io::Result<ControlFlow<()>> {
         for effect in effects {
             match effect {
@@ -39,7 +39,7 @@ impl Session {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Begins what takes its time.
+    /// Begins an effect that takes its time.
     fn begin(&mut self, effect: Effect) {
         match effect {
             Effect::Look => self.pace.look_again(),
@@ -118,7 +118,7 @@ fn name_of(wanted: &Wanted) -> String {
     }
 }
 
-/// Tells what came of the wish for a run.
+/// Returns the message about the outcome of a wish for a run.
 fn told(name: &str, begun: Result<Begun, CommandError>) -> Message {
     match begun {
         Ok(begun) => {

@@ -19,7 +19,7 @@ use crate::places::Places;
 use crate::random;
 use crate::runs::fleet::connection::{caller_of, connect, unreachable};
 
-/// How long a call waits for servers that choose a leader.
+/// The time for which a call waits for servers that choose a leader.
 const NO_LEADER: Duration = Duration::from_secs(20);
 
 /// A call that is ready to leave.
@@ -32,7 +32,7 @@ pub(crate) struct Departure {
 }
 
 impl Departure {
-    /// Connects to the fleet of a call and sends the files of its project; none if the call works
+    /// Connects to the fleet of a call and sends the files of its project; `None` if the call works
     /// here.
     pub(crate) async fn prepare(
         caller: &Caller,

@@ -25,7 +25,7 @@ const COLUMNS: [Column; 11] = [
     Column::words("TASK", 5, 24, usize::MAX),
 ];
 
-/// How much of a task a pipe gets: its first words, in one line.
+/// The number of characters of a task that a pipe gets: its first words, in one line.
 const LONGEST_TASK: usize = 200;
 
 /// Draws runs in a table, each with a note below it if a person should know something.
@@ -41,7 +41,7 @@ pub(crate) fn run_table(rows: &[impl Borrow<RunRow>], sheet: &Sheet, now: Timest
     headings.into_iter().chain(with_notes).collect()
 }
 
-/// Writes what runs used together.
+/// Writes the usage of runs together.
 pub(crate) fn totals_line(totals: &RowTotals) -> Line {
     let runs = text::count(totals.runs, "run");
     let usage = Usage::from(totals.usage);
@@ -110,7 +110,7 @@ fn counted(number: Option<String>, nothing: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Says what a person should know about a run.
+/// Returns the note for a person about a run.
 fn note(row: &RunRow) -> Option<String> {
     if let Some(problem) = &row.record_problem {
         return Some(format!("   {}", one_line(problem)));

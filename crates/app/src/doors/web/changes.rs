@@ -1,5 +1,5 @@
-//! What a run has changed in its worktree, from what was kept of it when the run ended. So it can be
-//! read after the result was merged or discarded too.
+//! The changes of a run in its worktree, from the result that was kept when the run ended. So they
+//! can be read after the result was merged or discarded too.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::runs::workspace::{PATCH, Workspace, WorkspaceFile, WorkspaceState};
 /// A longer patch is not read; the command `diff` prints it.
 const LARGEST: u64 = 20 << 20;
 
-/// How much of the patch of one file is sent.
+/// The number of bytes of one file's patch that are sent.
 const LONGEST: usize = 512 << 10;
 
 /// Returns the files that a run has changed, each with its patch.

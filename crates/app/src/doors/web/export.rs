@@ -1,5 +1,5 @@
-//! Everything that one HTML file about some runs holds: what the page would ask a server for, with
-//! secrets taken out and a list of what was taken out.
+//! The content of one HTML file about some runs: the data that the page would ask a server for,
+//! with secrets taken out and a list of them.
 
 use std::path::Path;
 
@@ -16,13 +16,13 @@ use super::told::{Telling, TextExtent, millisecond};
 use crate::runs::row::RowTotals;
 use crate::runs::spans::{Span, Spans};
 
-/// How much of each text a file holds.
+/// The number of bytes of each text that a file holds.
 const LONGEST_TEXT: usize = 64 << 10;
 
-/// How much of one record a file holds.
+/// The number of events of one record that a file holds.
 const MOST_EVENTS: usize = 50_000;
 
-/// How closely a file shows where the time went.
+/// The number of spans of a run that a file holds.
 const MOST_SPANS: usize = 5_000;
 
 /// About how much of a record is read at a time.

@@ -1,4 +1,4 @@
-//! Follows what happens for one tab, until the tab is closed or hidden.
+//! Follows runs for one tab, until the tab is closed or hidden.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -14,13 +14,13 @@ use tokio::time::sleep;
 use super::tab::Tab;
 use crate::runs::follow::{FileChanges, Owners};
 
-/// Changes that come within this time are told together.
+/// The time within which changes are sent together.
 const PACE: Duration = Duration::from_millis(50);
 
-/// How many runs are read along while their models write.
+/// The number of runs that are read along while their models write.
 const MOST_READ_ALONG: usize = 40;
 
-/// Tells a tab what happens. `agent_dir` is the directory of the index.
+/// Sends the changes to a tab. `agent_dir` is the directory of the index.
 pub(super) async fn follow(mut tab: Tab, agent_dir: &Path, tell: mpsc::Sender<String>) {
     let index = FileChanges::of_directory(agent_dir);
     let records = FileChanges::new();

@@ -44,20 +44,20 @@ use crate::signals::Signals;
 /// The port that is tried first, so that a page that is open finds the server again.
 const USUAL_PORT: u16 = 41733;
 
-/// How the page is served.
+/// The options with which the page is served.
 pub(crate) struct WebOptions {
-    /// The port; the usual one, or any if that is taken, without one.
+    /// The port; `None` for the usual port, or any port if that is taken.
     pub(crate) port: Option<u16>,
     /// The socket in the file system that is used instead of a port.
     pub(crate) socket: Option<PathBuf>,
     pub(crate) power: Power,
-    /// Whether the browser is opened.
+    /// True if the browser is opened.
     pub(crate) opens: bool,
-    /// The part of the address that says what the page shows first.
+    /// The part of the address that names the first view of the page.
     pub(crate) view: String,
 }
 
-/// Serves the page until a signal ends this process. If it is served already, tells where.
+/// Serves the page until a signal ends this process. If it is served already, prints its address.
 pub(crate) async fn run(
     places: Places,
     options: WebOptions,
@@ -147,7 +147,7 @@ async fn serve(
     exit::of_signal(signal)
 }
 
-/// Returns whether a page that is served already does what is asked for.
+/// Returns whether a page that is served already fulfils these options.
 fn is_enough(served: PageAddress, options: &WebOptions) -> bool {
     let is_port = options.port.is_none_or(|port| port == served.port);
     let is_power = served.power == Power::Full || options.power == Power::ReadOnly;

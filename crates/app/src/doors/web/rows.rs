@@ -1,4 +1,4 @@
-//! Rows as the page reads them: the JSON of `status`, and what a list says beside it.
+//! Rows as the page reads them: the JSON of `status`, and the further fields of a list.
 
 use pi_subagents_delegation::{RunSummary, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 use super::told::millisecond;
 use crate::runs::row::RunRow;
 
-/// How much of a task a list holds.
+/// The number of characters of a task that a list holds.
 const SHOWN_TASK: usize = 300;
 
 /// The part of a row that is known only of a run under way.
 #[derive(Debug, Default)]
 pub(super) struct Doing {
-    /// One line of what it does.
+    /// The present activity in one line.
     pub(super) line: String,
-    /// When it was last heard of.
+    /// The time of its last event.
     pub(super) last_at: Option<Timestamp>,
 }
 
-/// Returns the row of a run, with what its record and its events so far tell.
+/// Returns the row of a run, with the facts of its record and of its events so far.
 pub(super) fn row_of(run: &IndexedRun, progress: Option<&RunSummary>) -> RunRow {
     let mut row = match RecordedRun::read(&run.directory) {
         Ok(mut record) => {
             if run.is_open() {
-                // The run ended just now. The index will say so, and the counts with it.
+                // The run ended just now. The index will have it, and the counts with it.
                 record.end = None;
             }
             RunRow::of_index_and_record(run, &record)

@@ -30,19 +30,19 @@ use crate::runs::row::RunRow;
 use crate::runs::trace::trace;
 use crate::runs::under_way::UnderWay;
 
-/// How many pieces wait for a tab that reads slowly.
+/// The number of pieces that wait for a tab that reads slowly.
 const WAITING: usize = 64;
 
-/// How much of the end of a record a tab reads first, and how much at once after that: little enough
-/// that a browser reads it within a frame.
+/// The number of bytes at the end of a record that a tab reads first, and the number that it reads
+/// at once after that: little enough that a browser reads it within a frame.
 const LAST_PIECE: u64 = 96 << 10;
 const PIECE: usize = 384 << 10;
 
-/// How many questions are answered at once. Each needs some memory, which the allocator keeps for
-/// every thread that has ever answered one.
+/// The number of questions that are answered at once. Each needs some memory, which the allocator
+/// keeps for every thread that has ever answered one.
 const AT_ONCE: usize = 2;
 
-/// How many records are searched for words.
+/// The number of records that are searched for words.
 const MOST_SEARCHED: usize = 2000;
 
 /// Answers the page.
@@ -62,7 +62,7 @@ impl ServedRuns {
         let store = Store::new(&places.agent_dir);
         let index = Arc::new(Index::new(store.clone()));
         let read_early = Arc::clone(&index);
-        // The first tab finds the index read. What is wrong with it is said to whoever asks.
+        // The first tab finds the index read. An error of the index is reported to the asker.
         tokio::task::spawn_blocking(move || _ = read_early.runs());
         Self {
             index,

@@ -1,4 +1,4 @@
-//! Everything that one tab was told, so that it is told only what is new.
+//! Everything that one tab has received, so that it gets only news.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,16 +17,17 @@ use super::scope::{Scope, today};
 use super::told::{Telling, TextExtent};
 use crate::runs::row::RunRow;
 
-/// How many finished runs a tab is told of; History asks for the others.
+/// The number of finished runs that a tab gets by itself; History asks for the others.
 const FINISHED: usize = 200;
 
-/// How many rows are told at once, so that the first are on the screen while the others are read.
+/// The number of rows that are sent at once, so that the first are on the screen while the others
+/// are read.
 const AT_ONCE: usize = 40;
 
-/// About how much of the open run's record is told at once.
+/// The approximate number of bytes of the open run's record that are sent at once.
 const PIECE: usize = 256 << 10;
 
-/// One tab, and what it was told.
+/// One tab, and the data that it has received.
 pub(super) struct Tab {
     index: Arc<Index>,
     scope: Scope,
@@ -36,12 +37,12 @@ pub(super) struct Tab {
     known: Option<Arc<KnownRuns>>,
     /// The finished runs that are still to be told, newest first.
     untold: Vec<IndexedRun>,
-    /// The finished runs that were told.
+    /// The finished runs that were sent.
     told: HashMap<RunId, IndexedRun>,
     open: HashMap<RunId, OpenRun>,
     /// The run that is read, with its reader.
     opened: Option<Opened>,
-    /// What is still to be sent.
+    /// The messages that are still to be sent.
     outbox: Vec<Value>,
 }
 
@@ -79,14 +80,14 @@ impl Tab {
         self.open.values().map(|open| &open.run)
     }
 
-    /// Returns whether a run is the one that is read.
+    /// Returns whether a run is open in the tab.
     pub(super) fn is_opened(&self, run: &RunId) -> bool {
         self.opened
             .as_ref()
             .is_some_and(|opened| opened.run == *run)
     }
 
-    /// Looks at everything that may have changed, and returns what the tab is to be told.
+    /// Looks at everything that may have changed, and returns the news for the tab.
     pub(super) fn look(&mut self) -> Vec<String> {
         self.look_at_index();
         self.look_at_open_runs();
@@ -100,7 +101,7 @@ impl Tab {
         !self.untold.is_empty()
     }
 
-    /// Takes what the model of a run is writing.
+    /// Takes the partial message of a run's model.
     pub(super) fn take_partial(&mut self, run: &RunId, message: PartialMessage) {
         if let Some(opened) = self.opened.as_mut().filter(|opened| opened.run == *run) {
             opened.partial = Some(message.clone());

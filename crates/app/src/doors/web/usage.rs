@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::runs::row::{RowTotals, RunRow};
 
-/// The models of finished runs, which stand in their records alone.
+/// The models of finished runs, which are in their records alone.
 #[derive(Default)]
 pub(super) struct KnownModels(Mutex<HashMap<RunId, Option<String>>>);
 
-/// Adds up what runs used.
+/// Adds up the usage of runs.
 pub(super) fn usage<'a>(
     runs: impl Iterator<Item = &'a IndexedRun>,
     models: &KnownModels,
@@ -67,7 +67,7 @@ fn caller(run: &IndexedRun) -> &'static str {
 }
 
 impl KnownModels {
-    /// Returns the model of a run, or an empty text if nobody knows it.
+    /// Returns the model of a run, or an empty text if it is unknown.
     fn of(&self, run: &IndexedRun, row: &RunRow) -> String {
         if run.is_open() {
             return row.resolved_model.clone().unwrap_or_default();
@@ -83,7 +83,7 @@ impl KnownModels {
 
 fn summary_of(run: &IndexedRun) -> RunSummary {
     let mut summary = RunSummary::without_text();
-    // What cannot be read is not counted.
+    // A record that cannot be read is not counted.
     _ = read_events(&run.directory, |event| summary.apply(event));
     summary
 }

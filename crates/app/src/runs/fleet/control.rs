@@ -37,7 +37,7 @@ pub(crate) async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, Comma
     match ask_worker(fleet, run, WorkerWant::Stop).await {
         WorkerReply::Replied(reply) => Ok(reply),
         WorkerReply::NobodyThere => {
-            // Whoever takes it later finds the wish; where nobody does, it ends here.
+            // A worker that takes the run later finds the wish; if nobody takes it, it ends here.
             let ended = Ended {
                 status: Ending::Stopped.status().as_str().to_owned(),
                 exit_code: Ending::Stopped.exit_code(),

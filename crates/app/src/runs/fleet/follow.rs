@@ -1,5 +1,5 @@
 //! Follows the runs of a call until all of them are over: copies their records, hands their events
-//! on, and writes down how they ended.
+//! on, and writes down their endings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,16 +19,17 @@ use super::live_words::LiveWords;
 use super::results::{fetch_result, fetch_submodule};
 use super::wants::{WorkerWant, ask_worker};
 
-/// How often is looked at what nobody tells.
+/// The pause between two looks at the facts that nobody reports.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often the state of each run is read anew, in case its change was not heard.
+/// The number of looks after which the state of each run is read anew, in case the news of a change
+/// was lost.
 const READ_ANEW: u32 = 10;
 
-/// How many looks lie between two questions whether the fleet knows of the runs at all.
+/// The number of looks between two questions whether the fleet knows of the runs at all.
 const RECONCILE: u32 = 30;
 
-/// How many looks it takes at least until all that is there has come.
+/// The smallest number of looks until everything that is there has come.
 const FIRST_LOOKS: u32 = 2;
 
 /// The runs of a call, each until it is over.
@@ -38,20 +39,20 @@ struct Runs {
     sinks: Vec<Box<dyn EventSink>>,
     followed: BTreeMap<RunId, Following>,
     outcomes: BTreeMap<RunId, Arc<RunSummary>>,
-    /// What the models are writing, if one of the sinks shows it.
+    /// The partial messages of the models, if one of the sinks shows them.
     words: Option<LiveWords>,
 }
 
-/// Until when runs are followed.
+/// The condition under which following ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// All of them are over.
+    /// All runs are over.
     Over,
     /// Nothing more comes at the moment.
     CaughtUp,
 }
 
-/// Follows runs, and returns the summaries of those that are over in the order of the runs. A run
+/// Follows runs, and returns the summaries of the finished ones in the order of the runs. A run
 /// that another process follows is left out.
 pub(crate) async fn follow_until(
     until: Until,
@@ -126,7 +127,8 @@ impl Runs {
                     if looks.is_multiple_of(RECONCILE) {
                         self.reconcile(|_| true).await;
                     } else if looks <= FIRST_LOOKS {
-                        // Whoever gave their orders is gone, perhaps before the fleet had them.
+                        // The process that gave their orders is gone, perhaps before the fleet had
+                        // them.
                         self.reconcile(|one| one.run.order.is_none()).await;
                     }
                     if until == Until::CaughtUp && !has_news && looks > FIRST_LOOKS {
@@ -149,7 +151,7 @@ impl Runs {
             return;
         };
         if one.is_news(chunk) {
-            // The state says who began it, and may be on its way.
+            // The state names the worker that began it, and may be on its way.
             self.read_entry(&chunk.run).await;
         }
         if let Some(one) = self.followed.get_mut(&chunk.run) {
@@ -215,7 +217,7 @@ impl Runs {
     }
 
     async fn read_entry(&mut self, run: &RunId) {
-        // What cannot be read now is read with the next look.
+        // An entry that cannot be read now is read with the next look.
         if let Ok(Some(entry)) = self.fleet.entry(run).await
             && let Some(one) = self.followed.get_mut(run)
         {
@@ -223,7 +225,7 @@ impl Runs {
         }
     }
 
-    /// Ends a run that is over, and asks for what is missing of one that may not be.
+    /// Ends a run that is over, and asks for missing bytes if it may not be.
     async fn settle(&mut self, run: &RunId) {
         match self.followed.get_mut(run).map(Following::standing) {
             Some(Standing::Over) => self.end(run).await,
@@ -233,7 +235,7 @@ impl Runs {
                         file: one.file,
                         at: one.have,
                     };
-                    // A worker that is gone cannot answer, and the record will say so.
+                    // A worker that is gone cannot answer, and the record will show that.
                     _ = ask_worker(&self.fleet, run, want).await;
                 }
             }

@@ -1,4 +1,4 @@
-//! One run that a fleet does, as whoever follows it knows it.
+//! One run that a fleet does, as its follower knows it.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,13 +16,14 @@ use super::fed::Fed;
 use super::given::GivenOrder;
 use super::words::{begun_again, incomplete, unreadable};
 
-/// How long the last bytes of a run that has ended may be under way before they are asked for.
+/// The time for which the last bytes of a run that has ended may be under way before they are asked
+/// for.
 const UNDER_WAY: Duration = Duration::from_secs(5);
 
-/// How often they are asked for.
+/// The number of times that they are asked for.
 const ASKED: u32 = 3;
 
-/// How many looks in a row must find nothing of a run before it counts as forgotten.
+/// The number of looks in a row that must find nothing of a run before it counts as forgotten.
 const FORGOTTEN: u32 = 2;
 
 /// The note in the record of a run that the fleet has forgotten.
@@ -37,9 +38,9 @@ const UNKNOWN: &str = "the fleet does not know it: whoever gave its order was go
 pub(crate) struct FleetRun {
     pub(crate) run: RunId,
     pub(crate) directory: RunDir,
-    /// Its order, where whoever follows it can give it again.
+    /// Its order, if its follower can give it again.
     pub(crate) order: Option<GivenOrder>,
-    /// Whether somebody on another machine asked for it.
+    /// True if somebody on another machine asked for it.
     pub(crate) is_from_elsewhere: bool,
 }
 
@@ -50,16 +51,16 @@ pub(super) struct Following {
     record: CopiedRecord,
     fed: Fed,
     entry: Option<RunEntry>,
-    /// When its last bytes came, or were asked for.
+    /// The time at which its last bytes came, or were asked for.
     moved: Instant,
     asked: u32,
-    /// How many looks in a row found nothing of it in the fleet.
+    /// The number of looks in a row that found nothing of it in the fleet.
     unknown: u32,
     /// Nobody here may read its record.
     is_without_record: bool,
 }
 
-/// How far a run is.
+/// The progress of copying a run.
 #[derive(Debug, PartialEq)]
 pub(super) enum Standing {
     /// More may come.
@@ -179,14 +180,14 @@ impl Following {
         self.warn(&unreadable(refusal));
     }
 
-    /// Hands on what is new in the record.
+    /// Hands on the new events of the record.
     pub(super) fn feed(&mut self, sinks: &mut [Box<dyn EventSink>]) {
         if let Err(error) = self.fed.feed(sinks) {
             warn!(run = %self.run.run, %error, "copied record cannot be read");
         }
     }
 
-    /// Returns what the fleet says of its end.
+    /// Returns the end that the fleet reports.
     pub(super) fn ended(&self) -> Option<&Ended> {
         match &self.entry {
             Some(RunEntry::Ended(ended)) => Some(ended),
@@ -216,7 +217,7 @@ impl Following {
         })
     }
 
-    /// Hands on the end and gives the summary.
+    /// Hands on the end and returns the summary.
     pub(super) fn end(self, sinks: &mut [Box<dyn EventSink>]) -> Arc<RunSummary> {
         let ending = self.ending();
         self.fed.end(&self.run.run, &ending, sinks)

@@ -12,17 +12,17 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::wants::{WorkerReply, WorkerWant, ask_worker};
 
-/// How long a worker goes on saying words after it was asked to.
+/// The time for which a worker goes on sending words after it was asked to.
 pub(crate) const HEARD: Duration = Duration::from_secs(30);
 
-/// How often it is asked again.
+/// The pause after which it is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 
 /// The pause before a worker is asked that does not hear yet.
 const NOT_YET: Duration = Duration::from_millis(300);
 
-/// How many words may wait for a slow terminal. What does not fit is left out: newer words hold
-/// more.
+/// The number of words that may wait for a slow terminal. Words that do not fit are left out: newer
+/// words hold more.
 const WAITING: usize = 64;
 
 /// More of one message is not read; a window shows its newest lines.

@@ -1,4 +1,4 @@
-//! What can be asked of the worker that runs a run.
+//! The requests to the worker that runs a run.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use pi_subagents_engine::OwnerReply;
 use pi_subagents_fleet::{Asked, Fleet, FleetError};
 use serde::{Deserialize, Serialize};
 
-/// How long a worker may take to answer. It gives a stubborn tree six seconds.
+/// The time that a worker may take to answer. It gives a stubborn tree six seconds.
 const TO_ANSWER: Duration = Duration::from_secs(10);
 
-/// What is asked of a worker about one of its runs. It reads what an owner is asked on its socket
-/// too.
+/// A request to a worker about one of its runs. A worker also takes the requests that an owner
+/// takes on its socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkerRequest {
@@ -23,7 +23,7 @@ pub(crate) struct WorkerRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum WorkerWant {
-    /// Its end; answered when nothing of it is left.
+    /// Its end; answered when all of its processes are gone.
     Stop,
     /// That its child gets a message before its next turn.
     Steer { message: String },
@@ -33,7 +33,7 @@ pub(crate) enum WorkerWant {
     Resend { file: String, at: u64 },
 }
 
-/// What became of a request to a worker.
+/// The outcome of a request to a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WorkerReply {
     Replied(OwnerReply),

@@ -1,4 +1,5 @@
-//! What keeps a call from leaving, each with its sentence, before anything is recorded.
+//! The obstacles that keep a call from leaving, each with its sentence, before anything is
+//! recorded.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +12,7 @@ use serde_json::json;
 use super::fleet_stage::FleetStage;
 use crate::stage::Stage;
 
-/// Returns what `run` says of a call that does not leave, and that nothing was recorded.
+/// Returns the error of a call that does not leave, and checks that nothing was recorded.
 fn refused(fleet: &FleetStage, arguments: &[&str]) -> String {
     let said = fleet.said(&[&["run", "Say hello"], arguments].concat());
     let listed = fleet
@@ -192,7 +193,7 @@ fn a_server_that_is_too_old_is_refused_before_anything_is_recorded() {
 /// Says who it is, and answers pings.
 fn play_old_server(mut connection: TcpStream) {
     let info = r#"{"server_id":"A","server_name":"attic","version":"2.9.0","headers":true,"max_payload":1048576,"jetstream":true}"#;
-    // Whoever has heard enough leaves.
+    // A client that has read enough leaves.
     _ = write!(connection, "INFO {info}\r\n");
     let mut lines = BufReader::new(connection.try_clone().unwrap());
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! Calls whose runs work on workers: answers, steering, stopping, and what leaves no trace.
+//! Calls whose runs work on workers: answers, steering, stopping, and calls without a trace.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How often something is said at most until somebody hears it.
+/// The largest number of times that something is said until somebody reads it.
 const TIMES: usize = 400;
 
 /// The options of a call to the fleet whose runs need no files.
@@ -234,7 +234,7 @@ fn a_gate_travels_and_judges_the_run_on_its_worker() {
     );
     let error = failed_run.error.as_deref().unwrap_or_default();
     assert!(error.contains("test -e new.txt"), "{failed}");
-    // What the gate printed has come with the record.
+    // The output of the gate has come with the record.
     let run = passed.json()["runs"][0]["runId"]
         .as_str()
         .unwrap()

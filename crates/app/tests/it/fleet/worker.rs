@@ -1,4 +1,4 @@
-//! A worker: it does orders, is asked about them, loses them, and gives them back.
+//! A worker: it does orders, answers requests about them, loses them, and gives them back.
 
 use pi_subagents_testkit::process;
 use pi_subagents_testkit::{wait_for_file, wait_until};

@@ -1,4 +1,4 @@
-//! Workers with homes of their own, and a caller that speaks to the fleet directly.
+//! Workers with homes of their own, and a caller that uses the fleet directly.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -126,7 +126,7 @@ impl Yard {
         })
     }
 
-    /// Reads the files of a delivery of a run, as the ended entry says they are.
+    /// Reads the files of a delivery of a run, with the lengths of the ended entry.
     pub(crate) fn record_of(&self, run: &str, ended: &Ended) -> BTreeMap<String, Vec<u8>> {
         let run = RunId::parse(run).unwrap();
         self.wait(async {

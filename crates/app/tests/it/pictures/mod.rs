@@ -177,8 +177,8 @@ fn name_the_model(sandbox: &Sandbox) {
     }
 }
 
-/// Returns the rows from one that holds some words to the one before others, without blank ones at
-/// their end.
+/// Returns the rows from the one that holds some words to the one before others, without blank rows
+/// at their end.
 #[track_caller]
 fn rows(terminal: &Terminal, first: &str, end: &str) -> Range<u16> {
     let screen = terminal.text();
@@ -217,7 +217,8 @@ fn check(name: &str, title: &str, terminal: &Terminal, rows: Range<u16>) {
     );
 }
 
-/// Leaves out what differs from run to run: ids, times and sizes, and the space that they take.
+/// Leaves out the parts that differ from run to run: ids, times and sizes, and the space that they
+/// take.
 fn lasting(text: &str) -> Vec<String> {
     let word = |word: &str| {
         let is_changing = word.chars().any(|character| character.is_ascii_digit());

@@ -1,5 +1,5 @@
-//! A worker at work: it keeps its places filled until it is told to end, and then lets its runs end
-//! or gives them back.
+//! A worker at work: it keeps its places filled until it is asked to end, and then lets its runs
+//! end or gives them back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,19 +26,19 @@ use crate::places::Places;
 use crate::runs::fleet::connection::{address, unreachable};
 use crate::signals::Signals;
 
-/// How long others see a worker after its last sign.
+/// The time for which others see a worker after its last sign.
 const PRESENT: Duration = Duration::from_mins(1);
 
-/// How long a worker waits for servers that choose a leader.
+/// The time for which a worker waits for servers that choose a leader.
 const NO_LEADER: Duration = Duration::from_mins(1);
 
 /// The pause after the fleet could not be asked for runs.
 const ASK_AGAIN: Duration = Duration::from_secs(2);
 
-/// How often is looked how much room the caches take, at most.
+/// The shortest pause between two looks at the size of the caches.
 const MAKE_ROOM: Duration = Duration::from_mins(10);
 
-/// Works until it is told to end.
+/// Works until it is asked to end.
 pub(crate) async fn work(
     options: WorkerOptions,
     places: Places,
@@ -111,12 +111,12 @@ struct Shift {
     card: WorkerCard,
     idle_since: Instant,
     has_taken: bool,
-    /// When caches were last looked at.
+    /// The time of the last look at the caches.
     room_made: Instant,
 }
 
 impl Shift {
-    /// Takes runs until it is told to end, has done its one run, or has waited long enough.
+    /// Takes runs until it is asked to end, has done its one run, or has waited long enough.
     async fn fill_places(&mut self, mut queues: Puller, signals: &mut Signals) {
         loop {
             let free = self.free();
@@ -142,7 +142,7 @@ impl Shift {
         }
         self.card.draining = true;
         self.presence.tell(&self.card);
-        // What is still on its way to us goes back.
+        // A run that is still on its way to us goes back.
         tokio::spawn(queues.stop());
     }
 
@@ -194,8 +194,8 @@ impl Shift {
         self.presence.tell(&self.card);
     }
 
-    /// Lets the runs end, and gives back what is left when the time is over or a second signal
-    /// comes.
+    /// Lets the runs end, and gives back the remaining ones when the time is over or a second
+    /// signal comes.
     async fn end(mut self, signals: &mut Signals) {
         let options = &self.worker.options;
         if !self.runs.is_empty() {
@@ -224,7 +224,7 @@ impl Shift {
     }
 }
 
-/// Returns what a worker says of itself.
+/// Returns the card of a worker.
 fn card(options: &WorkerOptions, caller: &Caller) -> WorkerCard {
     let pi = find_pi(caller, Asking::IfNeeded);
     let models = model_overview(&Surroundings::from(&caller.places));

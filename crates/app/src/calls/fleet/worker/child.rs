@@ -20,7 +20,7 @@ use super::requests::{self, next_request};
 use super::speaker::Speaker;
 use super::told::{ended, lost, named, tell};
 
-/// How the engine's part of a run came out.
+/// The outcome of the engine's part of a run.
 enum Done {
     /// It is over, and the worker says how where the engine cannot know it.
     Over {

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// An order that is larger is not read.
 const LARGEST_ORDER: u64 = 64 << 20;
 
-/// Reads the order of a delivery, or says why it is none that this worker does.
+/// Reads the order of a delivery, or returns the reason why this worker does not do it.
 pub(super) async fn read(
     fleet: &Fleet,
     delivery: &Delivery,
@@ -58,7 +58,8 @@ fn check_features(order: &Value) -> Result<(), String> {
     }
 }
 
-/// Refuses an order that none of these callers has signed. Without any, all orders are taken.
+/// Refuses an order that none of these callers has signed. If there are no callers, all orders are
+/// taken.
 fn check_signature(delivery: &Delivery, content: &[u8], callers: &[String]) -> Result<(), String> {
     if callers.is_empty() {
         return Ok(());

@@ -20,10 +20,10 @@ use crate::calls::owner::Owner;
 use crate::calls::resolve::NotHere;
 use crate::configuration::Configuration;
 
-/// How long a run that this machine cannot do is left to others.
+/// The time for which a run that this machine cannot do is left to others.
 const TO_OTHERS: Duration = Duration::from_secs(5);
 
-/// How many deliveries of a run that nobody can do there are before it is refused.
+/// The number of deliveries after which a run that nobody can do is refused.
 const REFUSED_AT: u64 = 3;
 
 /// A worker, for all its runs.
@@ -33,12 +33,12 @@ pub(super) struct Worker {
     pub(super) options: WorkerOptions,
     pub(super) caller: Caller,
     pub(super) configuration: Configuration,
-    /// Whether what is left is given back now.
+    /// True if the remaining runs are given back now.
     pub(super) leaves: watch::Sender<bool>,
 }
 
 impl Worker {
-    /// Does what a delivery asks for.
+    /// Fulfils a delivery.
     pub(super) async fn serve(self: Arc<Self>, delivery: Delivery) {
         let run = delivery.run().clone();
         if let Err(error) = self.take(delivery).await {

@@ -1,4 +1,4 @@
-//! Answers what is asked about a run that this worker does.
+//! Answers requests about a run that this worker does.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use super::speaker::Speaker;
 use crate::calls::owner::Owner;
 use crate::runs::fleet::{WorkerRequest, WorkerWant};
 
-/// Answers one request about the run that has this id on this machine. What takes a while is
-/// answered when it is done.
+/// Answers one request about the run that has this id on this machine. A request that takes a while
+/// is answered when it is done.
 pub(super) async fn answer(
     owner: &Arc<Owner>,
     local: &RunId,
@@ -57,7 +57,7 @@ pub(super) async fn answer(
     });
 }
 
-/// Answers what is asked about a run that is over: only its record can be sent again.
+/// Answers a request about a run that is over: only its record can be sent again.
 pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
     let read: Result<WorkerRequest, _> = serde_json::from_slice(request.bytes());
     let answer = match read.map(|asked| asked.want) {

@@ -114,8 +114,8 @@ async fn in_background(
     })
 }
 
-/// Continues a session: in the child's own session where there is one, else with a child that is
-/// told what was said.
+/// Continues a session: in the child's own session if there is one, else with a child that gets the
+/// earlier messages in its prompt.
 async fn resume(continued: &Continued, prompt: &str) -> Result<Begun, CommandError> {
     let Continued {
         caller,
@@ -168,7 +168,7 @@ fn asked_again(
 /// Starts a call of one task in the background.
 async fn delegate(arguments: &Value, caller: &Caller) -> Result<Begun, CommandError> {
     let order = Order::of_call(OrderedTool::Delegate, arguments, caller, 1);
-    // It goes on when nobody waits for its answer.
+    // It goes on even if nobody waits for its answer.
     let call = WaitedCall::start(&order, &caller.places, &children()).await?;
     let begun = call.runs().first().map(|begun| RunId::parse(&begun.run));
     let Some(Ok(run)) = begun else {
@@ -180,7 +180,7 @@ async fn delegate(arguments: &Value, caller: &Caller) -> Result<Begun, CommandEr
     })
 }
 
-/// Returns the children of this process, of which it has no others.
+/// Returns the children of this process, which has no others.
 fn children() -> KnownChildren {
     KnownChildren::spare_unknown()
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
     block_on(web::run(places, options, starter))
 }
 
-/// Returns the part of the address that says what the page shows first.
+/// Returns the part of the address that names the first view of the page.
 fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
     let mut view = String::new();
     if args.all {
@@ -93,7 +93,7 @@ fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
     Ok(view)
 }
 
-/// Writes a text so that it can stand in an address.
+/// Encodes a text for an address.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     let bytes = text.bytes().map(|byte| {

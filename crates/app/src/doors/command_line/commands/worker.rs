@@ -93,7 +93,8 @@ pub(super) fn worker_name(settings: &WorkerSettings) -> String {
     settings.name.clone().unwrap_or_else(name_of_machine)
 }
 
-/// Returns the name of this machine, without what cannot be a part of a name in a fleet.
+/// Returns the name of this machine, without the characters that cannot be part of a name in a
+/// fleet.
 fn name_of_machine() -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     let host = this_host();

@@ -1,5 +1,5 @@
-//! What is left when everything is over: the runs as the fleet knows them, as the user's records
-//! have them, and as the answers told them.
+//! The state when everything is over: the runs as the fleet knows them, as the user's records have
+//! them, and as the answers named them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,15 +11,15 @@ use serde_json::Value;
 
 use super::ground::Ground;
 
-/// What must be the same in every round.
+/// The figures that must be the same in every round.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expected {
-    /// How many runs the user's records have.
+    /// The number of runs in the user's records.
     runs: usize,
-    /// How many runs have how many endings of all that was ever written to the fleet. Runs that the
+    /// The numbers of endings per run among all that was ever written to the fleet. Runs that the
     /// fleet never had are not among them.
     endings: Vec<usize>,
-    /// How many runs have how many ends in the index of the user.
+    /// The numbers of ends per run in the index of the user.
     ends: Vec<usize>,
     /// Runs of which the record says another end than the fleet.
     differing: Vec<String>,

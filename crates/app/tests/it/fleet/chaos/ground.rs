@@ -1,4 +1,4 @@
-//! Where it happens: three servers, two workers with homes of their own, and a user with many
+//! The ground of the test: three servers, two workers with homes of their own, and a user with many
 //! calls.
 
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use crate::stage::{Stage, call};
 /// The longest time that anything here may take.
 pub(super) const PATIENCE: Duration = Duration::from_mins(5);
 
-/// How long workers may be silent. An election of the servers takes a few seconds of it.
+/// The time for which workers may be silent. An election of the servers takes a few seconds of it.
 const LEASE: Duration = Duration::from_secs(10);
 
 /// The options of a call to the fleet whose runs need no files, and which outlive many workers.
 const ON_FLEET: [&str; 6] = ["--on", "fleet", "--workspace", "none", "--retries", "9"];
 
-/// How many tasks a call in the foreground has.
+/// The number of tasks of a call in the foreground.
 const TASKS: usize = 10;
 
 pub(super) struct Ground {
@@ -39,7 +39,7 @@ pub(super) struct Ground {
     calls: Vec<RunningCommand>,
     /// The processes that were killed as followers.
     pub(super) killed_followers: Vec<u32>,
-    /// How many processes of each kind were killed.
+    /// The number of killed processes of each kind.
     pub(super) killed: BTreeMap<&'static str, usize>,
 }
 

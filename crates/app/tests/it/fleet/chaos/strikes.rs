@@ -1,4 +1,4 @@
-//! What is killed, and when.
+//! The victims of the kills, and their moments.
 
 use pi_subagents_testkit::Chance;
 
@@ -7,7 +7,7 @@ use pi_subagents_testkit::Chance;
 pub(super) enum Victim {
     /// A worker, which is started again at once.
     Worker(u64),
-    /// One of the processes that follow runs, of which there are fewer and fewer.
+    /// One of the processes that follow runs. There are fewer and fewer of them.
     Follower(u64),
     /// The server that leads the queue. It comes back with the next strike at a server.
     Leader,

@@ -10,13 +10,13 @@ use crate::doors::command_line::run_table::{mark, one_line, role_of};
 use crate::doors::command_line::sheet::Sheet;
 use crate::runs::row::{RowUsage, RunRow};
 
-/// How many lines of an answer are shown.
+/// The number of lines of an answer that are shown.
 const ANSWER_LINES: usize = 8;
 
-/// How many lines of each list of a receipt are shown.
+/// The number of lines of each list of a receipt that are shown.
 const RECEIPT_LINES: usize = 8;
 
-/// How many characters of a task are shown; the record has all of it.
+/// The number of characters of a task that are shown; the record has all of it.
 const TASK_CHARACTERS: usize = 2000;
 
 /// The column at which the text behind a label begins.
@@ -57,7 +57,7 @@ fn headline(row: &RunRow, now: Timestamp) -> Line {
 
 type Fact = (&'static str, Role, String);
 
-/// Returns what is known of a run, with a label for each line; an empty label goes on with the one
+/// Returns the known facts of a run, with a label for each line; an empty label continues the one
 /// above.
 fn facts(row: &RunRow, sheet: &Sheet) -> Vec<Fact> {
     let mut facts = Facts::default();
