@@ -104,7 +104,11 @@ impl Store {
             index::append_end(&self.index(), run, ending, at, None)?;
             return Ok(read.is_err().then(Vec::new));
         };
-        let mut rest = known.missing_in(directory, run);
+        let mut rest = match end {
+            End::Presumed(_) => known.missing_in(directory, run),
+            // The copy of its record is whole, or says what is missing.
+            End::Known(_) => Vec::new(),
+        };
         let ending = match end {
             // Or between the end of the run and these words.
             End::Presumed(ending) => summary.ending.clone().unwrap_or_else(|| ending.clone()),
