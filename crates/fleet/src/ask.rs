@@ -65,6 +65,35 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// Does work that asks the server for something. It fails at once if the server refuses a
+    /// subject with these words in it.
+    pub(crate) fn unless_refused<T>(
+        &self,
+        named: &str,
+        work: impl Future<Output = T>,
+    ) -> impl Future<Output = Result<T, FleetError>> {
+        let mut refusals = self.inner.refusals.clone();
+        let count = refusals.borrow_and_update().count;
+        // Every request is such work, and whoever waits for it would be as large.
+        let mut work = Box::pin(work);
+        async move {
+            loop {
+                tokio::select! {
+                    done = &mut work => return Ok(done),
+                    // It never fails: the connection keeps the sender.
+                    Ok(()) = refusals.changed() => {
+                        let refusals = refusals.borrow_and_update();
+                        if let Some(said) = refusals.after(count, named) {
+                            return Err(FleetError::NotAllowed { said: said.clone() });
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Reads an answer.
 pub(crate) fn parse<T: for<'a> Deserialize<'a>>(
     subject: &str,

@@ -4,9 +4,6 @@
 
 use std::collections::VecDeque;
 
-use crate::connect::Fleet;
-use crate::error::FleetError;
-
 /// The number of refusals that are remembered. As many requests may be refused at the same moment.
 const REMEMBERED: usize = 256;
 
@@ -14,7 +11,7 @@ const REMEMBERED: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     /// The number of refusals so far.
-    count: usize,
+    pub(crate) count: usize,
     /// The words of the last ones.
     last: VecDeque<String>,
 }
@@ -29,39 +26,10 @@ impl Refusals {
     }
 
     /// Returns the first refusal behind so many that names something.
-    fn after(&self, count: usize, named: &str) -> Option<&String> {
+    pub(crate) fn after(&self, count: usize, named: &str) -> Option<&String> {
         let new = (self.count - count).min(self.last.len());
         let mut last = self.last.iter().skip(self.last.len() - new);
         last.find(|said| said.contains(named))
-    }
-}
-
-impl Fleet {
-    /// Does work that asks the server for something. It fails at once if the server refuses a
-    /// subject with these words in it.
-    pub(crate) fn unless_refused<T>(
-        &self,
-        named: &str,
-        work: impl Future<Output = T>,
-    ) -> impl Future<Output = Result<T, FleetError>> {
-        let mut refusals = self.inner.refusals.clone();
-        let count = refusals.borrow_and_update().count;
-        // Every request is such work, and whoever waits for it would be as large.
-        let mut work = Box::pin(work);
-        async move {
-            loop {
-                tokio::select! {
-                    done = &mut work => return Ok(done),
-                    // It never fails: the connection keeps the sender.
-                    Ok(()) = refusals.changed() => {
-                        let refusals = refusals.borrow_and_update();
-                        if let Some(said) = refusals.after(count, named) {
-                            return Err(FleetError::NotAllowed { said: said.clone() });
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 
