@@ -23,6 +23,7 @@ mod check;
 pub mod dependencies;
 pub mod documents;
 mod faults;
+mod git;
 mod hints;
 mod machine;
 mod mcp_client;

@@ -1,5 +1,6 @@
 //! The test command: steps that are announced, timed, and stop at the first failure.
 
+use std::ffi::OsString;
 use std::process::{Child, ExitStatus};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::machine::{cargo, target};
 use crate::process_tree::kill_tree;
-use crate::{browser, faults, mcp_client, nats, packages, real_pi, typescript};
+use crate::{browser, faults, git, mcp_client, nats, packages, real_pi, typescript};
 
 /// The longest time a step may take. On two cores a cold build takes six minutes and all tests take
 /// four, so a step that takes longer hangs.
@@ -20,6 +21,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 pub(crate) struct Step {
     name: &'static str,
     arguments: Vec<String>,
+    /// The PATH of its programs, if that is not ours.
+    path: Option<OsString>,
 }
 
 impl Step {
@@ -27,6 +30,7 @@ impl Step {
         Self {
             name,
             arguments: arguments.split_whitespace().map(str::to_owned).collect(),
+            path: None,
         }
     }
 
@@ -82,13 +86,17 @@ impl Step {
 pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     let begun = Instant::now();
     let was_cold = !target()?.join("debug/pi-subagents").exists();
+    let path = git::require()?;
     run(&Step::checks())?;
     typescript::check(&real_pi::install_all()?)?;
     mcp_client::install()?;
     nats::install()?;
     browser::install()?;
     packages::install_shells()?;
-    run(&[Step::tests(filter)])?;
+    run(&[Step {
+        path: Some(path),
+        ..Step::tests(filter)
+    }])?;
     if filter.is_empty() {
         faults::short()?;
     }
@@ -121,7 +129,12 @@ pub(crate) fn run(steps: &[Step]) -> Outcome<()> {
             step.name
         );
         let begun = Instant::now();
-        let status = wait_within(cargo().args(&step.arguments).spawn()?, LONGEST_STEP)
+        let mut cargo = cargo();
+        cargo.args(&step.arguments);
+        if let Some(path) = &step.path {
+            cargo.env("PATH", path);
+        }
+        let status = wait_within(cargo.spawn()?, LONGEST_STEP)
             .map_err(|error| format!("{}: {error}: {command}", step.name))?;
         let took = seconds(begun.elapsed());
         if !status.success() {

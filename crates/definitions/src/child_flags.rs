@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    BodyUse, Definition, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt, ToolPolicy,
+    BodyUse, Definition, Isolation, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt,
+    ToolPolicy,
 };
 
 pub use tools::{GivenTools, ParentTools, Surroundings, tools_of};
@@ -48,6 +49,8 @@ pub struct PlanPatch {
     pub api_key: Option<Secret>,
     /// The kind of child, if the definition names one.
     pub runner: Option<RunnerChoice>,
+    /// The place where the run works, if the definition names one.
+    pub isolation: Option<Isolation>,
     /// The time limit of the run, if the definition sets one.
     pub timeout: Option<Duration>,
     /// A command that must pass before the run counts as completed.
@@ -98,6 +101,7 @@ impl PlanPatch {
             extra_args: definition.extra_args.clone(),
             api_key: definition.api_key.clone(),
             runner: definition.runner,
+            isolation: definition.isolation,
             timeout: definition.timeout,
             gate: definition.gate.clone(),
             finalize: definition.finalize,

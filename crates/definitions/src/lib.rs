@@ -46,7 +46,7 @@ pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
 pub use settings::{
     DefinitionDir, FleetSettings, ReadSettings, ResumeMode, Retention, Settings, SettingsFiles,
-    UsedKeys, WorkerSettings,
+    SubmoduleChoice, UsedKeys, WorkerSettings, WorktreeSettings,
 };
 pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};
 pub use summary::{choices, listed, listing, name, summary};

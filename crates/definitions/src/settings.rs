@@ -8,6 +8,7 @@ mod reader;
 mod user_only;
 mod values;
 mod worker;
+mod worktrees;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,6 +22,7 @@ use serde_json::Value;
 pub use user_only::Retention;
 use values::Paths;
 pub use worker::WorkerSettings;
+pub use worktrees::{SubmoduleChoice, WorktreeSettings};
 
 /// The settings of a user in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Settings {
     pub runner: RunnerChoice,
     /// The place where a run works if its task names none.
     pub isolation: Isolation,
+    /// The settings of worktrees.
+    pub worktrees: WorktreeSettings,
     /// The largest number of children that an owner has at once, 1 to 1000.
     pub max_concurrency: usize,
     /// The largest number of background runs that a user has at once, 1 to 1000.
@@ -137,6 +141,7 @@ impl Default for Settings {
             allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
             isolation: Isolation::None,
+            worktrees: WorktreeSettings::default(),
             max_concurrency: 4,
             max_background: 16,
             max_run_disk: 1000 * MEGABYTE,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Dialect, Field, FieldValue, Origin, RunnerChoice, Secret, ThinkingLevel};
+use crate::{Dialect, Field, FieldValue, Isolation, Origin, RunnerChoice, Secret, ThinkingLevel};
 
 /// A named agent.
 ///
@@ -61,6 +61,8 @@ pub struct Definition {
     pub extra_args: Vec<String>,
     /// The kind of child that does its work.
     pub runner: Option<RunnerChoice>,
+    /// The place where its runs work.
+    pub isolation: Option<Isolation>,
     /// The time limit of a run.
     pub timeout: Option<Duration>,
     /// A command that must pass before a run counts as completed.
@@ -105,6 +107,7 @@ impl Definition {
             api_key: None,
             extra_args: Vec::new(),
             runner: None,
+            isolation: None,
             timeout: None,
             gate: None,
             finalize: dialect.finalizes(),
@@ -140,6 +143,9 @@ impl Definition {
             Field::ApiKey => self.api_key.as_ref().map(FieldValue::Secret),
             Field::ExtraArgs => some(&self.extra_args).map(FieldValue::Texts),
             Field::Runner => self.runner.map(|runner| FieldValue::Text(runner.as_str())),
+            Field::Isolation => self
+                .isolation
+                .map(|isolation| FieldValue::Text(isolation.as_str())),
             Field::Timeout => self.timeout.map(FieldValue::Time),
             Field::Gate => text(self.gate.as_deref()),
             Field::Finalize => (self.finalize || self.origins.contains_key(&field))

@@ -30,6 +30,7 @@ pub enum Field {
     ApiKey,
     ExtraArgs,
     Runner,
+    Isolation,
     Timeout,
     Gate,
     Finalize,
@@ -76,7 +77,7 @@ impl fmt::Display for FieldValue<'_> {
 
 impl Field {
     /// All fields, in the order people read them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Name,
         Self::Description,
         Self::Provider,
@@ -95,6 +96,7 @@ impl Field {
         Self::ApiKey,
         Self::ExtraArgs,
         Self::Runner,
+        Self::Isolation,
         Self::Timeout,
         Self::Gate,
         Self::Finalize,
@@ -124,6 +126,7 @@ impl Field {
             (Self::ApiKey, _) => "apiKey",
             (Self::ExtraArgs, _) => "extraArgs",
             (Self::Runner, _) => "runner",
+            (Self::Isolation, _) => "isolation",
             (Self::Timeout, _) => "timeout",
             (Self::Gate, _) => "gate",
             (Self::Finalize, _) => "finalize",

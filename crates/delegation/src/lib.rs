@@ -30,6 +30,7 @@ mod policy;
 pub mod receipt;
 mod runner_choice;
 mod secret;
+mod setup;
 mod sink;
 mod summary;
 pub mod text;
@@ -46,7 +47,7 @@ pub use finalized::{FINALIZE_TOOL, Finalized};
 pub use gate::{Gate, GateStep, Gated};
 pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
-pub use isolation::Isolation;
+pub use isolation::{BadBase, BaseChoice, Isolation};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
 pub use nearest::nearest;
 pub use pacer::Pacer;
@@ -65,3 +66,4 @@ pub use usage::{Cost, Usage};
 
 /// A moment of the wall clock, as it is written to disk.
 pub use jiff::{Timestamp, tz::TimeZone};
+pub use setup::Setup;

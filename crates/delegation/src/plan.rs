@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{
     Allowance, Completion, Gate, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy,
-    SystemPrompt, ToolPolicy,
+    Setup, SystemPrompt, ToolPolicy,
 };
 
 /// The tasks of one call, in the order the caller gave them.
@@ -86,6 +86,8 @@ pub struct TaskPlan {
     pub session: SessionPolicy,
     /// The condition under which the run counts as done.
     pub completion: Completion,
+    /// The command that prepares the worktree before the first child, if there is one.
+    pub setup: Option<Setup>,
     /// The commands that must pass before the run counts as completed, in their order.
     pub gates: Vec<Gate>,
     /// The limits of the run.

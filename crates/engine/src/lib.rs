@@ -49,6 +49,7 @@ mod room;
 mod run_progress;
 mod running;
 mod scheduler;
+mod setup;
 mod stopping;
 mod sweep;
 mod tool_check;

@@ -10,6 +10,7 @@ use crate::request::{SteerError, UnitRequest};
 use crate::room::{Patience, Place};
 use crate::run_progress::RunProgress;
 use crate::running::{Outcome, Running};
+use crate::setup::prepare;
 use crate::unit::Unit;
 
 /// Runs a sub-agent to its end. Its last event is the one `Ended`.
@@ -26,6 +27,12 @@ async fn run(unit: &mut Unit) -> Ending {
         Ok(lock) => lock,
         Err(error) => return error.ending(&unit.task),
     };
+    if let Some(ending) = prepare(unit).await {
+        if let Some(lock) = lock {
+            lock.release();
+        }
+        return ending;
+    }
     match run_children(unit, lock.as_ref()).await {
         Ok(ending) => {
             if let Some(lock) = lock {

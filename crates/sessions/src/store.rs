@@ -134,7 +134,8 @@ impl Store {
             .map_err(|error| failed(&index, error))
     }
 
-    pub(crate) fn agent_dir(&self) -> &Path {
+    /// Returns the agent directory, which holds the index.
+    pub fn agent_dir(&self) -> &Path {
         &self.agent_dir
     }
 

@@ -19,6 +19,9 @@ const MOST_LEFT: usize = 20;
 /// A longer reflog is read as if it were not there.
 const LARGEST_REFLOG: u64 = 64 * 1024 * 1024;
 
+/// The bases of all runs.
+const ALL_BASES: &str = "--glob=refs/pi-subagents/runs/*/base";
+
 /// The kind of a workspace, by who else uses its refs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkspaceKind {
@@ -110,6 +113,8 @@ fn made_commits(
     };
     let mut arguments = vec!["rev-list", "--count", head.as_str(), "--not"];
     arguments.extend(known.iter().map(ObjectId::as_str));
+    // A worktree that a second run goes on in stands on the base of the first.
+    arguments.push(ALL_BASES);
     Ok(workspace
         .git()
         .line(&arguments)?

@@ -5,9 +5,11 @@
 //! because they would lead to another repository.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tracing::debug;
@@ -145,6 +147,8 @@ pub(crate) struct Git {
     bounds: Bounds,
     /// Whether the user's helpers may be asked for credentials.
     has_credentials: bool,
+    /// A lock that each command holds.
+    lock: Option<Arc<File>>,
 }
 
 impl Git {
@@ -159,6 +163,7 @@ impl Git {
                 output: MOST_OUTPUT,
             },
             has_credentials: false,
+            lock: None,
         }
     }
 
@@ -185,7 +190,13 @@ impl Git {
         self.with_variable("GIT_INDEX_FILE", index)
     }
 
-    /// Accepts at most this number of bytes of output.
+    /// Holds a lock in every command, for as long as that lives.
+    pub(crate) fn holding(mut self, lock: File) -> Self {
+        self.lock = Some(Arc::new(lock));
+        self
+    }
+
+    /// Accepts at most so many bytes of output.
     pub(crate) fn with_most_output(mut self, bytes: usize) -> Self {
         self.bounds.output = bytes;
         self
@@ -235,7 +246,8 @@ impl Git {
         input: &[u8],
     ) -> Result<Ended, GitError> {
         let begun = Instant::now();
-        let ended = piped::run(&mut self.command(arguments), input, self.bounds);
+        let lock = self.lock.as_deref();
+        let ended = piped::run_holding(&mut self.command(arguments), input, self.bounds, lock);
         let name = name_of(arguments);
         let seconds = begun.elapsed().as_secs_f64();
         let code = ended.as_ref().ok().and_then(|ended| ended.as_ref().ok());

@@ -26,11 +26,14 @@
 //! keeps apart is found by [`large_files`], and ignored files that shall travel are a commit of their
 //! own ([`commit_ignored`]). Caches that nobody uses are removed by [`collect_caches`].
 
+mod bring;
 mod bundle;
 mod cache;
 mod cache_room;
 mod capture;
 mod changes;
+mod checkout_state;
+mod drivers;
 mod error;
 mod filters;
 mod git;
@@ -49,14 +52,17 @@ mod quarantine;
 mod repository;
 mod scratch;
 mod snapshot;
+mod submodule_worktrees;
 mod submodules;
 mod worktree;
 
+pub use bring::{Brought, bring_into, marked_files};
 pub use bundle::{Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_result};
 pub use cache::{Cache, CheckOut};
 pub use cache_room::collect_caches;
 pub use capture::{Captured, WorkspaceKind};
 pub use changes::{ChangedFile, LARGEST_PATCH, Status, changes, patch};
+pub use checkout_state::CheckoutState;
 pub use error::WorkspaceError;
 pub use git::{GitError, demand_git};
 pub use ignored::{IgnoredFiles, commit_ignored, lay_ignored};
@@ -66,11 +72,14 @@ pub use matrix::{Change, Matrix};
 pub use merge::{Merge, Outcome};
 pub use merge_tree::Conflict;
 pub use object_id::{ObjectFormat, ObjectId};
-pub use pins::{Pin, Pins, discard, pin, unpin};
+pub use pins::{Pin, Pins, discard, is_pinned, pin, unpin, unpin_expired};
 pub use repository::Repository;
 pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
+pub use submodule_worktrees::{
+    AddedSubmodules, WorktreeSubmodule, add_submodules, name_submodules, remove_submodules,
+};
 pub use submodules::{Part, parts};
 pub use worktree::{
-    NewWorktree, base_of_worktree, is_worktree_locked, lock_worktree, main_checkout,
-    remove_worktree, unlock_worktree,
+    NewWorktree, is_worktree_locked, lock_worktree, remove_worktree, remove_worktree_directory,
+    unlock_worktree,
 };

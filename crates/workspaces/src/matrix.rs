@@ -1,6 +1,7 @@
 //! Finds out which results can be merged into a checkout as it is now, and which of them with each
 //! other.
 
+use crate::drivers::{Drivers, add_driven};
 use crate::error::WorkspaceError;
 use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
 use crate::object_id::ObjectId;
@@ -36,10 +37,55 @@ impl Matrix {
         let merged = commits(&repository, &now, &rows)?;
         let wished = pairs(&now, changes, &merged);
         let found = merge_trees(&repository, &wished)?;
-        Ok(Self {
+        let mut matrix = Self {
             checkout: rows.into_iter().map(|row| row.conflicts).collect(),
             pairs: mirrored(changes.len(), found),
-        })
+        };
+        matrix.add_driven(&repository, &now, changes)?;
+        Ok(matrix)
+    }
+
+    /// Compares changes with a checkout alone, as it is now.
+    pub fn with_checkout(
+        repository: &Repository,
+        changes: &[Change],
+    ) -> Result<Vec<Vec<Conflict>>, WorkspaceError> {
+        let (_quarantine, repository) = Quarantine::of(repository)?;
+        let now = Snapshot::take(&repository)?.commit;
+        let rows = merge_trees(&repository, &rows(&now, changes))?;
+        let mut matrix = Self {
+            checkout: rows.into_iter().map(|row| row.conflicts).collect(),
+            pairs: vec![vec![Vec::new(); changes.len()]; changes.len()],
+        };
+        matrix.add_driven(&repository, &now, changes)?;
+        Ok(matrix.checkout)
+    }
+
+    /// Adds what a merge driver of the user would decide.
+    fn add_driven(
+        &mut self,
+        repository: &Repository,
+        now: &ObjectId,
+        changes: &[Change],
+    ) -> Result<(), WorkspaceError> {
+        let drivers = Drivers::of(repository)?;
+        let mut driven = Vec::new();
+        for (change, conflicts) in changes.iter().zip(&mut self.checkout) {
+            let theirs = drivers.changed(repository, &change.base, &change.result)?;
+            if !theirs.is_empty() {
+                let ours = drivers.changed(repository, &change.base, now)?;
+                add_driven(conflicts, &ours, &theirs);
+            }
+            driven.push(theirs);
+        }
+        for (row, ours) in driven.iter().enumerate() {
+            for (column, theirs) in driven.iter().enumerate() {
+                if row != column {
+                    add_driven(&mut self.pairs[row][column], ours, theirs);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Returns whether each change can be merged into the checkout, one after the other.
@@ -64,14 +110,14 @@ fn commits(
     now: &ObjectId,
     rows: &[Merged],
 ) -> Result<Vec<Option<ObjectId>>, WorkspaceError> {
+    let fitting = rows.iter().filter(|row| row.conflicts.is_empty());
+    let trees: Vec<&ObjectId> = fitting.map(|row| &row.tree).collect();
+    let mut made = repository.commit_trees(&trees, now)?.into_iter();
     let commits = rows.iter().map(|row| {
-        if !row.conflicts.is_empty() {
-            return Ok(None);
-        }
-        let commit = repository.commit_tree(&row.tree, &[now], "merged", Some("@0 +0000"));
-        commit.map(Some)
+        let fits = row.conflicts.is_empty();
+        fits.then(|| made.next()).flatten()
     });
-    commits.collect()
+    Ok(commits.collect())
 }
 
 /// Lists the merges of all pairs. Two changes that fit the checkout are compared as they are in it;

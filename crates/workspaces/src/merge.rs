@@ -3,10 +3,10 @@
 //! The checkout as it is becomes a snapshot, the change is merged with that, and the difference is
 //! written. Each change is merged whole or not at all. Nothing is checked out, stashed or reset.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use crate::changes::{ChangedFile, changes};
+use crate::drivers::{Drivers, add_driven};
 use crate::error::WorkspaceError;
 use crate::git::failed;
 use crate::in_the_way::in_the_way;
@@ -21,7 +21,6 @@ use crate::snapshot::{LARGEST_UNTRACKED, Rules, Snapshot, Unmerged};
 /// A merge into a checkout. While it lives, no other merge of ours changes the repository.
 #[derive(Debug)]
 pub struct Merge {
-    _held: File,
     _quarantine: Quarantine,
     /// The repository, as its objects are kept.
     repository: Repository,
@@ -31,6 +30,8 @@ pub struct Merge {
     index: IndexCopy,
     /// The checkout as it is now.
     now: ObjectId,
+    /// The merge drivers of the user, none of which is run.
+    drivers: Drivers,
 }
 
 /// The outcome of merging one change.
@@ -59,18 +60,18 @@ pub enum Outcome {
 impl Merge {
     /// Looks at a checkout before something is merged.
     pub fn begin(repository: &Repository) -> Result<Self, WorkspaceError> {
-        let held = repository.lock()?;
-        let (quarantine, passing) = Quarantine::of(repository)?;
+        let repository = repository.locked()?;
+        let (quarantine, passing) = Quarantine::of(&repository)?;
         let rules = Rules {
             unmerged: Unmerged::Refused,
             largest_untracked: Some(LARGEST_UNTRACKED),
             message: "the checkout before the merge",
         };
-        let (snapshot, index) = Snapshot::with(&passing, IndexCopy::of(repository)?, rules)?;
+        let (snapshot, index) = Snapshot::with(&passing, IndexCopy::of(&repository)?, rules)?;
         Ok(Self {
-            _held: held,
+            drivers: Drivers::of(&repository)?,
             _quarantine: quarantine,
-            repository: repository.clone(),
+            repository,
             passing,
             index,
             now: snapshot.commit,
@@ -79,7 +80,16 @@ impl Merge {
 
     /// Merges a change as uncommitted changes.
     pub fn apply(&mut self, change: &Change) -> Result<Outcome, WorkspaceError> {
-        let merged = merge_tree(&self.passing, change.onto(&self.now))?;
+        let mut merged = merge_tree(&self.passing, change.onto(&self.now))?;
+        let theirs = self
+            .drivers
+            .changed(&self.passing, &change.base, &change.result)?;
+        if !theirs.is_empty() {
+            let ours = self
+                .drivers
+                .changed(&self.passing, &change.base, &self.now)?;
+            add_driven(&mut merged.conflicts, &ours, &theirs);
+        }
         if !merged.conflicts.is_empty() {
             return Ok(Outcome::Conflicts(merged.conflicts));
         }

@@ -3,6 +3,10 @@
 //! They survive the removal of a worktree, the deletion of a branch and `git gc`, are not listed by
 //! `git branch` and not pushed by a plain push.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
 use crate::error::WorkspaceError;
 use crate::object_id::ObjectId;
 use crate::repository::{Repository, lines};
@@ -47,23 +51,39 @@ impl Pins {
     /// Reads the pins of a run.
     pub fn read(repository: &Repository, run: &str) -> Result<Self, WorkspaceError> {
         let folder = format!("{}/", folder(run)?);
+        let mut all = Self::read_below(repository, &folder)?;
+        Ok(all.remove(run).unwrap_or_default())
+    }
+
+    /// Reads what is kept of all runs, by one process.
+    pub fn read_all(repository: &Repository) -> Result<BTreeMap<String, Self>, WorkspaceError> {
+        Self::read_below(repository, RUNS)
+    }
+
+    fn read_below(
+        repository: &Repository,
+        folder: &str,
+    ) -> Result<BTreeMap<String, Self>, WorkspaceError> {
         let format = "--format=%(objectname) %(refname)";
-        let printed = repository.git().line(&["for-each-ref", format, &folder])?;
-        let mut pins = Self::default();
+        let printed = repository.git().line(&["for-each-ref", format, folder])?;
+        let mut all: BTreeMap<String, Self> = BTreeMap::new();
         for line in printed.lines() {
-            let Some((id, name)) = line.split_once(' ') else {
+            let parts = line.split_once(' ').and_then(|(id, name)| {
+                let inside = name.strip_prefix(RUNS)?.strip_prefix('/')?;
+                Some((ObjectId::parse(id)?, inside.split_once('/')?))
+            });
+            let Some((id, (run, name))) = parts else {
                 continue;
             };
-            let (id, name) = (ObjectId::parse(id), name.strip_prefix(&folder));
-            match (id, name) {
-                (Some(id), Some("base")) => pins.base = Some(id),
-                (Some(id), Some("result")) => pins.result = Some(id),
-                (Some(id), Some("merged")) => pins.merged = Some(id),
-                (Some(id), Some(_)) => pins.left.push(id),
-                (Some(_) | None, _) => {}
+            let pins = all.entry(run.to_owned()).or_default();
+            match name {
+                "base" => pins.base = Some(id),
+                "result" => pins.result = Some(id),
+                "merged" => pins.merged = Some(id),
+                _ => pins.left.push(id),
             }
         }
-        Ok(pins)
+        Ok(all)
     }
 }
 
@@ -75,9 +95,14 @@ pub fn pin(
     commit: &ObjectId,
 ) -> Result<(), WorkspaceError> {
     let name = ref_of(run, pin)?;
-    repository
-        .git()
-        .run(&["update-ref", &name, commit.as_str()])?;
+    note_ref(repository, &name, commit)
+}
+
+/// Writes a ref, with a reflog that tells when that was.
+fn note_ref(repository: &Repository, name: &str, commit: &ObjectId) -> Result<(), WorkspaceError> {
+    let arguments = ["update-ref", "--create-reflog", "-m", "pi-subagents"];
+    let arguments = [&arguments[..], &[name, commit.as_str()]].concat();
+    repository.git().run(&arguments)?;
     Ok(())
 }
 
@@ -86,26 +111,81 @@ pub fn discard(repository: &Repository, run: &str) -> Result<Option<String>, Wor
     let pins = Pins::read(repository, run)?;
     let place = format!("{DISCARDED}/{}", checked(run)?);
     let result = format!("{place}/result");
-    let git = repository.git();
     for (number, commit) in pins.left.iter().enumerate() {
         let name = format!("{place}/left/{}", number + 1);
-        git.run(&["update-ref", &name, commit.as_str()])?;
+        note_ref(repository, &name, commit)?;
     }
     if let Some(commit) = &pins.result {
-        git.run(&["update-ref", &result, commit.as_str()])?;
+        note_ref(repository, &result, commit)?;
     }
     unpin(repository, run)?;
     Ok(pins.result.map(|_| result))
 }
 
+/// Returns whether something that is kept leads to a commit.
+pub fn is_pinned(repository: &Repository, commit: &ObjectId) -> Result<bool, WorkspaceError> {
+    let contains = format!("--contains={commit}");
+    let arguments = ["for-each-ref", "--count=1", &contains, RUNS, DISCARDED];
+    Ok(!repository.git().run(&arguments)?.is_empty())
+}
+
 /// Lets go of all that is kept of a run.
 pub fn unpin(repository: &Repository, run: &str) -> Result<(), WorkspaceError> {
-    let folder = format!("{}/", folder(run)?);
+    delete_below(repository, &format!("{}/", folder(run)?))
+}
+
+fn delete_below(repository: &Repository, folder: &str) -> Result<(), WorkspaceError> {
     let git = repository.git();
-    let names = git.line(&["for-each-ref", "--format=%(refname)", &folder])?;
+    let names = git.line(&["for-each-ref", "--format=%(refname)", folder])?;
     let commands = lines(names.lines().map(|name| format!("delete {name}")));
     git.run_with(&["update-ref", "--stdin"], commands.as_bytes())?;
     Ok(())
+}
+
+/// Lets go of what was merged or discarded longer ago than this. A result that nobody has merged or
+/// discarded is never dropped. Returns the runs of which nothing is kept any more.
+pub fn unpin_expired(
+    repository: &Repository,
+    age: Duration,
+) -> Result<Vec<String>, WorkspaceError> {
+    let git = repository.git();
+    let format = "--format=%(refname)";
+    let printed = git.line(&["for-each-ref", format, RUNS, DISCARDED])?;
+    let mut runs = BTreeSet::new();
+    for name in printed.lines() {
+        let run = [RUNS, DISCARDED].iter().find_map(|place| {
+            let inside = name.strip_prefix(place)?.strip_prefix('/')?;
+            Some((*place, inside.split('/').next()?.to_owned()))
+        });
+        runs.extend(run);
+    }
+    let mut expired = Vec::new();
+    for (place, run) in runs {
+        let noted = if place == RUNS {
+            let pins = Pins::read(repository, &run)?;
+            let is_merged = pins.result.is_some() && !pins.is_unmerged();
+            is_merged.then(|| format!("{place}/{run}/merged"))
+        } else {
+            Some(format!("{place}/{run}/result"))
+        };
+        if noted.is_some_and(|name| is_older(repository, &name, age)) {
+            delete_below(repository, &format!("{place}/{run}/"))?;
+            expired.push(run);
+        }
+    }
+    Ok(expired)
+}
+
+/// Returns whether a ref was written longer ago than this. Git forgets the oldest lines of a reflog
+/// after months, so a ref without one is old.
+fn is_older(repository: &Repository, name: &str, age: Duration) -> bool {
+    let log = repository.common_dir().join("logs").join(name);
+    let written = fs::metadata(log).and_then(|log| log.modified());
+    let Ok(written) = written else {
+        return true;
+    };
+    // A time in the future is not old.
+    written.elapsed().is_ok_and(|elapsed| elapsed >= age)
 }
 
 /// Returns the name of the ref that keeps a commit of a run.

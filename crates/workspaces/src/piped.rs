@@ -1,5 +1,6 @@
 //! Runs one program to its end: it gets its input, and its output and its time have a limit.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -44,11 +45,22 @@ pub(crate) fn run(
     input: &[u8],
     bounds: Bounds,
 ) -> io::Result<Result<Ended, Cut>> {
+    run_holding(command, input, bounds, None)
+}
+
+/// Runs a program that holds a lock as long as it lives, even if its caller is killed. The locked
+/// file is the stdin of a program that gets no other.
+pub(crate) fn run_holding(
+    command: &mut Command,
+    input: &[u8],
+    bounds: Bounds,
+    lock: Option<&File>,
+) -> io::Result<Result<Ended, Cut>> {
     use std::os::unix::process::CommandExt as _;
-    let stdin = if input.is_empty() {
-        Stdio::null()
-    } else {
-        Stdio::piped()
+    let stdin = match lock {
+        _ if !input.is_empty() => Stdio::piped(),
+        Some(lock) => lock.try_clone()?.into(),
+        None => Stdio::null(),
     };
     let mut child = command
         .process_group(0)

@@ -1,12 +1,11 @@
 //! A repository with a checkout, as it was found from a directory.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_files::{lock_file, read_own_text, write_whole_once};
+use pi_subagents_files::{lock_file, read_own_text, write_whole, write_whole_once};
 
 use crate::error::WorkspaceError;
 use crate::filters;
@@ -259,7 +258,32 @@ impl Repository {
         Ok(git.id(&arguments)?)
     }
 
-    /// Makes a commit on top of another commit in the name of the user.
+    /// Makes a commit of each of some trees, all by one process. Nobody reads them but git.
+    pub(crate) fn commit_trees(
+        &self,
+        trees: &[&ObjectId],
+        parent: &ObjectId,
+    ) -> Result<Vec<ObjectId>, WorkspaceError> {
+        let place = tempfile::tempdir().map_err(WorkspaceError::of_file(&self.top))?;
+        let mut names = Vec::new();
+        for (number, tree) in trees.iter().enumerate() {
+            let file = place.path().join(number.to_string());
+            let who = format!("{NAME} <{EMAIL}> 0 +0000");
+            let text =
+                format!("tree {tree}\nparent {parent}\nauthor {who}\ncommitter {who}\n\nmerged\n");
+            write_whole(&file, text.as_bytes()).map_err(WorkspaceError::of_file(&file))?;
+            names.push(file.display().to_string());
+        }
+        let arguments = ["hash-object", "-t", "commit", "-w", "--stdin-paths"];
+        let names = lines(names.into_iter());
+        let printed = self.git.run_with(&arguments, names.as_bytes())?;
+        let ids = String::from_utf8_lossy(&printed).into_owned();
+        let made: Option<Vec<ObjectId>> = ids.lines().map(ObjectId::parse).collect();
+        made.filter(|made| made.len() == trees.len())
+            .ok_or_else(|| strange(&arguments, &printed).into())
+    }
+
+    /// Makes a commit on another one in the name of the user.
     pub(crate) fn commit_tree_as_user(
         &self,
         tree: &ObjectId,
@@ -289,11 +313,15 @@ impl Repository {
         repository
     }
 
-    /// Waits until no other process of ours changes the repository, and keeps others waiting
-    /// meanwhile.
-    pub fn lock(&self) -> Result<File, WorkspaceError> {
+    /// Waits until nobody else of ours changes the repository, and returns it for work that keeps
+    /// others waiting until it is dropped. A git that outlives a killed caller keeps them waiting
+    /// too.
+    pub fn locked(&self) -> Result<Self, WorkspaceError> {
         let path = self.common_dir.join("pi-subagents.lock");
-        Ok(lock_file(&path, PATIENCE)?)
+        let lock = lock_file(&path, PATIENCE)?;
+        let mut locked = self.clone();
+        locked.git = locked.git.holding(lock);
+        Ok(locked)
     }
 }
 

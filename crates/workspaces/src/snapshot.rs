@@ -127,8 +127,14 @@ impl Snapshot {
     }
 }
 
-/// Refuses a checkout with files that are not merged yet: conflict markers would be taken for text
-/// of an author.
+/// Returns whether a checkout has changes that are not committed.
+pub(crate) fn is_dirty(repository: &Repository) -> Result<bool, WorkspaceError> {
+    let arguments = ["status", "--porcelain", "-z", "--untracked-files=normal"];
+    Ok(!repository.git().run(&arguments)?.is_empty())
+}
+
+/// Refuses a checkout with files that are not merged yet: conflict markers would be taken for what
+/// somebody wrote.
 fn refuse_unmerged(repository: &Repository) -> Result<(), WorkspaceError> {
     let printed = repository.git().run(&["ls-files", "--unmerged", "-z"])?;
     let files = entries(&printed).filter_map(|entry| {

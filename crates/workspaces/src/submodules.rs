@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
+use crate::object_id::ObjectId;
 use crate::repository::{Repository, entries, path};
 
 /// Submodules inside each other beyond this are left out.
-const DEEPEST: usize = 8;
+pub(crate) const DEEPEST: usize = 8;
 
 /// A repository with its submodules.
 #[derive(Debug, Clone)]
@@ -47,24 +48,32 @@ fn collect(
 
 /// Lists the submodules of a repository that are checked out.
 fn submodules(repository: &Repository) -> Result<Vec<(PathBuf, Repository)>, WorkspaceError> {
+    let named = gitlinks(repository)?.into_iter().map(|(name, _)| name);
+    let opened = named.filter_map(|name| {
+        let submodule = open(repository.top(), &name)?;
+        Some((name, submodule))
+    });
+    Ok(opened.collect())
+}
+
+/// Lists the submodules that the index of a checkout names, each with its commit.
+pub(crate) fn gitlinks(
+    repository: &Repository,
+) -> Result<Vec<(PathBuf, ObjectId)>, WorkspaceError> {
     let printed = repository.git().run(&["ls-files", "--stage", "-z"])?;
-    let mut found = Vec::new();
-    for entry in entries(&printed).filter(|entry| entry.starts_with(b"160000 ")) {
-        let at = entry
-            .iter()
-            .position(|byte| *byte == b'\t')
-            .unwrap_or_default();
-        let name = path(&entry[at + 1..]).to_owned();
-        if let Some(submodule) = open(repository.top(), &name) {
-            found.push((name, submodule));
-        }
-    }
-    Ok(found)
+    let links = entries(&printed).filter_map(|entry| entry.strip_prefix(b"160000 "));
+    let links = links.filter_map(|entry| {
+        let at = entry.iter().position(|byte| *byte == b'\t')?;
+        let commit = entry.split(|byte| *byte == b' ').next()?;
+        let commit = ObjectId::parse(std::str::from_utf8(commit).ok()?)?;
+        Some((path(&entry[at + 1..]).to_owned(), commit))
+    });
+    Ok(links.collect())
 }
 
 /// Opens a submodule; `None` if it is not checked out, so that its directory belongs to the outer
 /// repository.
-fn open(top: &Path, name: &Path) -> Option<Repository> {
+pub(crate) fn open(top: &Path, name: &Path) -> Option<Repository> {
     let directory = std::fs::canonicalize(top.join(name)).ok()?;
     let inside = directory.starts_with(std::fs::canonicalize(top).ok()?);
     let submodule = Repository::find(&directory).ok()?;

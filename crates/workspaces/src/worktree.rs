@@ -4,15 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use pi_subagents_files::{Directory, create_directories, is_absent, read_own_text, write_whole};
+use pi_subagents_files::{Directory, create_directories, is_absent, read_own_text};
 
 use crate::error::WorkspaceError;
-use crate::git::{strange, words};
+use crate::git::words;
 use crate::object_id::ObjectId;
-use crate::repository::{Repository, entries, path};
-
-/// The file in the git directory of a worktree that names the commit it began from.
-const BASE_FILE: &str = "pi-subagents-base";
+use crate::repository::Repository;
 
 /// A worktree for one run.
 #[derive(Debug, Clone, Copy)]
@@ -30,11 +27,17 @@ pub struct NewWorktree<'a> {
 impl NewWorktree<'_> {
     /// Makes the worktree. If that fails, its parts are removed.
     pub fn make(self, repository: &Repository) -> Result<Repository, WorkspaceError> {
+        refuse_occupied(self.path)?;
+        if repository.commit_of(&self.full_branch())?.is_some() {
+            let words = format!("the branch {} is there already", self.branch);
+            let (path, source) = (self.path.to_owned(), std::io::Error::other(words));
+            return Err(WorkspaceError::File { path, source });
+        }
         let above = self.path.parent().unwrap_or(self.path);
         create_directories(above).map_err(WorkspaceError::of_file(above))?;
         let made = self.add(repository).and_then(|()| self.check());
-        if made.is_err() && repository.commit_of(&self.full_branch()).is_ok() {
-            // The first error names the fault.
+        if made.is_err() {
+            // The first error says what is wrong.
             _ = remove_worktree(repository, self.path, self.branch);
         }
         made
@@ -62,7 +65,6 @@ impl NewWorktree<'_> {
         let worktree = Repository::find(self.path)?;
         let path = fs::canonicalize(self.path).map_err(WorkspaceError::of_file(self.path))?;
         if worktree.top() == path {
-            self.note_base(&worktree)?;
             return Ok(worktree);
         }
         let words = format!("git takes {} for its files", worktree.top().display());
@@ -70,33 +72,19 @@ impl NewWorktree<'_> {
         Err(WorkspaceError::File { path, source })
     }
 
-    /// Writes down the base, for later runs in this worktree.
-    fn note_base(self, worktree: &Repository) -> Result<(), WorkspaceError> {
-        let file = worktree.git_dir().join(BASE_FILE);
-        let text = format!("{}\n", self.base);
-        write_whole(&file, text.as_bytes()).map_err(WorkspaceError::of_file(&file))
-    }
-
     fn full_branch(self) -> String {
         format!("refs/heads/{}", self.branch)
     }
 }
 
-/// Returns the commit that a worktree of a run began from; `None` for any other checkout.
-pub fn base_of_worktree(checkout: &Repository) -> Option<ObjectId> {
-    let text = read_own_text(&checkout.git_dir().join(BASE_FILE), 128).ok()?;
-    ObjectId::parse(text.trim_end())
-}
-
-/// Returns the checkout that a repository was made with. All others are its worktrees.
-pub fn main_checkout(repository: &Repository) -> Result<std::path::PathBuf, WorkspaceError> {
-    let arguments = ["worktree", "list", "--porcelain", "-z"];
-    let printed = repository.git().run(&arguments)?;
-    let first = entries(&printed)
-        .next()
-        .and_then(|entry| entry.strip_prefix(b"worktree "));
-    let found = first.ok_or_else(|| strange(&arguments, &printed))?;
-    Ok(path(found).to_owned())
+/// Refuses a place where something is: it would be removed if the worktree could not be made.
+fn refuse_occupied(path: &Path) -> Result<(), WorkspaceError> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let source = std::io::Error::other("something is there already");
+    let path = path.to_owned();
+    Err(WorkspaceError::File { path, source })
 }
 
 /// Lets a worktree be removed: nobody works in it any more. It is no error if the worktree is gone.
@@ -132,12 +120,7 @@ pub fn remove_worktree(
     path: &Path,
     branch: &str,
 ) -> Result<(), WorkspaceError> {
-    let options = ["worktree", "remove", "--force", "--force"];
-    let mut arguments = words(&options);
-    arguments.push(path.as_os_str());
-    repository.git().try_run(&arguments, b"")?;
-    remove_directory(path)?;
-    forget_record(repository, path)?;
+    remove_worktree_directory(repository, path)?;
     let name = format!("refs/heads/{branch}");
     repository
         .git()
@@ -145,8 +128,21 @@ pub fn remove_worktree(
     Ok(())
 }
 
-/// Removes the leftovers of git in a directory.
-fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
+/// Removes a worktree and its directory, and leaves its branch.
+pub fn remove_worktree_directory(
+    repository: &Repository,
+    path: &Path,
+) -> Result<(), WorkspaceError> {
+    let options = ["worktree", "remove", "--force", "--force"];
+    let mut arguments = words(&options);
+    arguments.push(path.as_os_str());
+    repository.git().try_run(&arguments, b"")?;
+    remove_directory(path)?;
+    forget_record(repository, path)
+}
+
+/// Removes what git has left of a directory.
+pub(crate) fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(());
     };
@@ -161,9 +157,9 @@ fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
     removed.map_err(WorkspaceError::of_file(path))
 }
 
-/// Lets git forget a worktree whose directory is gone. Only this worktree: others of the user may
-/// be on a disk that is not there now.
-fn forget_record(repository: &Repository, path: &Path) -> Result<(), WorkspaceError> {
+/// Lets git forget a worktree whose directory is gone. Only this one: other worktrees of the user
+/// may be on a disk that is not there now.
+pub(crate) fn forget_record(repository: &Repository, path: &Path) -> Result<(), WorkspaceError> {
     let records = repository.common_dir().join("worktrees");
     let Ok(listed) = fs::read_dir(&records) else {
         return Ok(());

@@ -14,12 +14,13 @@ mod processes;
 mod stage;
 mod stream;
 mod updates;
+mod worktrees;
 
 use crate::Outcome;
 use crate::machine::cargo;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 10] = [
+const MEASURES: [&str; 11] = [
     "one-turn",
     "stream",
     "updates",
@@ -28,6 +29,7 @@ const MEASURES: [&str; 10] = [
     "past-runs",
     "fleet",
     "page",
+    "worktrees",
     "delegating",
     "installed",
 ];
@@ -93,6 +95,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("past-runs", _) => past_runs::measure()?,
             ("fleet", _) => fleet::measure()?,
             ("page", _) => page::measure()?,
+            ("worktrees", _) => worktrees::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
             (_, Some(pi)) => installed::measure(pi)?,
             (_, None) => println!(

@@ -1,6 +1,6 @@
 //! Reads the arguments of a tool call as leniently as pi does, with errors that name the field.
 
-use pi_subagents_delegation::Isolation;
+use pi_subagents_delegation::{BaseChoice, Isolation};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -143,6 +143,19 @@ pub(crate) fn isolation<'de, D: Deserializer<'de>>(
     let known = Isolation::from_word(word.trim());
     let known = known.ok_or_else(|| must_be("none or worktree", &Value::String(word)))?;
     Ok(Some(known))
+}
+
+/// Reads what the worktree of a run begins from, if anything is said about it.
+pub(crate) fn base<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BaseChoice>, D::Error> {
+    let Some(text) = optional_text(deserializer)? else {
+        return Ok(None);
+    };
+    let read = BaseChoice::parse(&text);
+    let expected = "working, head, or a branch, tag or commit";
+    read.map(Some)
+        .map_err(|_| must_be(expected, &Value::String(text)))
 }
 
 /// Reads a list. A single value is a list of one, and nothing or an empty text an empty list.

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_definitions::{RunnerChoice, Skill};
-use pi_subagents_delegation::{Allowance, Gate, Isolation, Place, Priority, WorkspaceChoice};
+use pi_subagents_delegation::{
+    Allowance, BaseChoice, Gate, Isolation, Place, Priority, WorkspaceChoice,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::next_steps::Door;
 use crate::places::Places;
 use crate::runs::session_runs::SessionRuns;
+use crate::runs::workspace::EarlierWorktree;
 
 /// A caller of tools, seen through its door.
 #[derive(Debug, Clone)]
@@ -43,6 +46,10 @@ pub(crate) struct Overrides {
     pub(crate) allowance: Allowance,
     /// Where the runs work.
     pub(crate) isolation: Option<Isolation>,
+    /// The state that new worktrees begin from.
+    pub(crate) base: Option<BaseChoice>,
+    /// The worktree in which a session goes on.
+    pub(crate) worktree: Option<EarlierWorktree>,
     /// The tools of a task without a definition.
     pub(crate) tools: Option<Vec<String>>,
     /// The gates of every task that names none itself.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{Definition, Dialect, Field, Secret, ThinkingLevel};
+use pi_subagents_delegation::{Definition, Dialect, Field, Isolation, Secret, ThinkingLevel};
 
 use crate::error::CommandError;
 use crate::places::Places;
@@ -76,6 +76,9 @@ pub(super) struct FieldArgs {
     /// How the agent runs: auto, pi or embedded
     #[arg(long, value_name = "RUNNER", value_parser = runner)]
     runner: Option<RunnerChoice>,
+    /// Place where the agent works: none, or worktree for a git worktree of its own
+    #[arg(long, value_name = "PLACE", value_parser = isolation)]
+    isolation: Option<Isolation>,
     /// Time limit per run in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
@@ -179,6 +182,7 @@ impl FieldArgs {
         definition.no_context_files |= self.no_context_files;
         definition.thinking = self.thinking.or(definition.thinking);
         definition.runner = self.runner.or(definition.runner);
+        definition.isolation = self.isolation.or(definition.isolation);
         definition.timeout = self.timeout.or(definition.timeout);
         if self.gate.is_some() {
             definition.gate.clone_from(&self.gate);
@@ -229,6 +233,7 @@ pub(super) fn unset(definition: &mut Definition, field: Field) {
         Field::ApiKey => definition.api_key = None,
         Field::ExtraArgs => definition.extra_args.clear(),
         Field::Runner => definition.runner = None,
+        Field::Isolation => definition.isolation = None,
         Field::Timeout => definition.timeout = None,
         Field::Gate => definition.gate = None,
         Field::Finalize => {
@@ -280,6 +285,7 @@ fn flag(field: Field) -> &'static str {
         Field::ApiKey => "api-key",
         Field::ExtraArgs => "extra-args",
         Field::Runner => "runner",
+        Field::Isolation => "isolation",
         Field::Timeout => "timeout",
         Field::Gate => "gate",
         Field::Finalize => "finalize",
@@ -344,6 +350,10 @@ fn thinking(word: &str) -> Result<ThinkingLevel, String> {
 fn runner(word: &str) -> Result<RunnerChoice, String> {
     let runners = RunnerChoice::ALL.map(RunnerChoice::as_str).join(", ");
     RunnerChoice::from_word(word).ok_or_else(|| format!("a runner is one of {runners}"))
+}
+
+fn isolation(word: &str) -> Result<Isolation, String> {
+    Isolation::from_word(word).ok_or_else(|| "an isolation is none or worktree".to_owned())
 }
 
 fn seconds(word: &str) -> Result<Duration, String> {

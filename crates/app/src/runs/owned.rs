@@ -8,7 +8,7 @@ use pi_subagents_engine::{ProcessName, end_leftovers, remove_abandoned_sockets};
 use pi_subagents_sessions::{FindError, IndexedRun, OwnerName, Store};
 
 use crate::runs::fleet::catch_up;
-use crate::runs::workspace::settle;
+use crate::runs::workspace::{settle, unsettled};
 
 /// Whose run something is.
 pub(crate) trait OwnerProcess {
@@ -41,7 +41,9 @@ impl OwnerProcess for IndexedRun {
 pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
     let runs = store.runs()?;
     let is_copied = catch_up(store, &runs);
-    if close(store, &runs) || is_copied {
+    let is_closed = close(store, &runs);
+    look_after_worktrees(store, &runs);
+    if is_closed || is_copied {
         return store.runs();
     }
     Ok(runs)
@@ -52,6 +54,16 @@ pub(crate) fn close_abandoned(store: &Store) {
     // An index that cannot be read now is read by the next one who needs it.
     if let Ok(runs) = store.open_runs() {
         close(store, &runs);
+    }
+}
+
+/// Keeps what runs left in worktrees whose owner was killed after the run had ended.
+fn look_after_worktrees(store: &Store, runs: &[IndexedRun]) {
+    for (run, directory) in unsettled(store.agent_dir()) {
+        let known = runs.iter().find(|known| known.run == run);
+        if !known.is_some_and(is_owned) {
+            settle(&directory, &run);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What runs have left in git: base and result of a run, wherever it worked.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
@@ -22,12 +23,18 @@ pub(crate) struct RunResult {
     pub(crate) earlier: Vec<PathBuf>,
 }
 
-impl RunResult {
+/// Finds results. Each repository is looked at once, however many runs have worked on it.
+#[derive(Default)]
+pub(crate) struct Results {
+    repositories: HashMap<PathBuf, Option<(Repository, BTreeMap<String, Pins>)>>,
+}
+
+impl Results {
     /// Finds the result of the latest of some runs that has one.
-    pub(crate) fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
+    pub(crate) fn of_latest(&mut self, runs: &[IndexedRun]) -> Result<RunResult, CommandError> {
         let mut without = None;
         for run in runs.iter().rev() {
-            match Self::of(run)? {
+            match self.of(run)? {
                 Ok(result) => return Ok(result.with_earlier(runs)),
                 Err(why) => _ = without.get_or_insert(why),
             }
@@ -36,29 +43,78 @@ impl RunResult {
     }
 
     /// Finds the result of a run; the inner error says why there is none.
-    fn of(run: &IndexedRun) -> Result<Result<Self, CommandError>, CommandError> {
+    fn of(&mut self, run: &IndexedRun) -> Result<Result<RunResult, CommandError>, CommandError> {
         if run.is_open() {
             let words = format!("{} is still running", run.run);
             let hint = format!("pi-subagents wait {} returns when it has ended.", run.run);
             return Ok(Err(CommandError::failed(words).hint(hint)));
         }
         let workspace = settle(run.directory.path(), &run.run);
-        let Some(repository) = repository_of(run, workspace.as_ref()) else {
+        let Some((repository, pins)) = self.repository_of(run, workspace.as_ref())? else {
             return Ok(Err(no_result(run, workspace.as_ref())));
         };
-        let pins = Pins::read(&repository, run.run.as_str()).map_err(|error| failed(&error))?;
+        let read = pins.get(run.run.as_str());
+        let pins = match read.filter(|pins| pins.result.is_some()) {
+            Some(pins) => pins.clone(),
+            // It may have been captured a moment ago.
+            None => Pins::read(repository, run.run.as_str()).map_err(|error| failed(&error))?,
+        };
         let is_merged = !pins.is_unmerged();
         let (Some(base), Some(result)) = (pins.base, pins.result) else {
             return Ok(Err(no_result(run, workspace.as_ref())));
         };
-        Ok(Ok(Self {
+        Ok(Ok(RunResult {
             run: run.clone(),
-            repository,
+            repository: repository.clone(),
             change: Change { base, result },
             is_merged,
             workspace,
             earlier: Vec::new(),
         }))
+    }
+
+    /// Finds the repository that a run worked on, with what is kept there of all runs.
+    fn repository_of(
+        &mut self,
+        run: &IndexedRun,
+        workspace: Option<&Workspace>,
+    ) -> Result<Option<&(Repository, BTreeMap<String, Pins>)>, CommandError> {
+        let mut places = Vec::new();
+        if let Some(workspace) = workspace {
+            places.push(workspace.repository.clone());
+        } else {
+            let recorded = RecordedRun::read(&run.directory).ok();
+            places.extend(recorded.map(|recorded| recorded.task.cwd.clone()));
+            places.push(run.project.clone());
+        }
+        for place in &places {
+            if !self.repositories.contains_key(place) {
+                let found = look_at(place).map_err(|error| failed(&error))?;
+                self.repositories.insert(place.clone(), found);
+            }
+        }
+        let mut found = places
+            .iter()
+            .filter_map(|place| self.repositories.get(place));
+        Ok(found.find_map(Option::as_ref))
+    }
+}
+
+/// Looks at the repository of a directory; `None` if there is none.
+fn look_at(
+    directory: &Path,
+) -> Result<Option<(Repository, BTreeMap<String, Pins>)>, WorkspaceError> {
+    let Ok(repository) = Repository::find(directory) else {
+        return Ok(None);
+    };
+    let pins = Pins::read_all(&repository)?;
+    Ok(Some((repository, pins)))
+}
+
+impl RunResult {
+    /// Finds the result of the latest of some runs that has one.
+    pub(crate) fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
+        Results::default().of_latest(runs)
     }
 
     /// Returns the patch of the run as a text.
@@ -83,7 +139,7 @@ impl RunResult {
     }
 
     /// Finds the other runs of the conversation that worked in the same worktree.
-    fn with_earlier(mut self, runs: &[IndexedRun]) -> Self {
+    pub(crate) fn with_earlier(mut self, runs: &[IndexedRun]) -> Self {
         let path = self
             .workspace
             .as_ref()
@@ -121,18 +177,6 @@ fn painted(line: &str) -> Line {
 /// Returns the error of a command that git could not help with.
 pub(crate) fn failed(error: &WorkspaceError) -> CommandError {
     CommandError::failed(error.to_string())
-}
-
-/// Finds the repository that a run worked on.
-fn repository_of(run: &IndexedRun, workspace: Option<&Workspace>) -> Option<Repository> {
-    let find = |directory: &Path| Repository::find(directory).ok();
-    if let Some(workspace) = workspace {
-        return find(&workspace.repository);
-    }
-    let recorded = RecordedRun::read(&run.directory).ok();
-    recorded
-        .and_then(|recorded| find(&recorded.task.cwd))
-        .or_else(|| find(&run.project))
 }
 
 /// Returns whether a child worked for the run. A run whose worktree cannot be made has none.

@@ -119,6 +119,7 @@ fn plan(script: String) -> Plan {
             lock: root.join(LOCK),
         },
         completion: completion(),
+        setup: None,
         gates: Vec::new(),
         limits: Limits {
             timeout: None,

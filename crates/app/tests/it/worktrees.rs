@@ -1,9 +1,15 @@
 //! Runs in worktrees of their own: what they see, what is kept of them, and how it comes back.
 
 mod after_a_crash;
+mod asking;
 mod doors;
 mod guard;
+mod keeping;
+mod kills;
+mod large_repository;
 mod merging;
+mod preparing;
+mod resolving;
 mod stage;
 
 use pretty_assertions::assert_eq;

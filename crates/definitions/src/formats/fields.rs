@@ -1,7 +1,7 @@
 //! The entries of a frontmatter → the fields of a definition.
 
 use pi_subagents_delegation::{
-    Definition, Field, Origin, RunnerChoice, Scope, Secret, ThinkingLevel,
+    Definition, Field, Isolation, Origin, RunnerChoice, Scope, Secret, ThinkingLevel,
 };
 
 use super::keys::{field_of, meant_by};
@@ -86,6 +86,7 @@ fn take(
         Field::ApiKey => return api_key(definition, entry),
         Field::ExtraArgs => taken(&mut definition.extra_args, words(entry)?),
         Field::Runner => return runner(definition, entry),
+        Field::Isolation => taken(&mut definition.isolation, isolation(entry)?),
         Field::Timeout => taken(&mut definition.timeout, seconds(entry)?),
         Field::Gate => taken(&mut definition.gate, text(entry)?),
         Field::Finalize => switched(&mut definition.finalize, entry)?,
@@ -143,6 +144,20 @@ fn runner(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, 
     }))
 }
 
+/// Reads where runs work. A word that nobody knows makes the file unusable: it was to keep the runs
+/// apart, and they would share the checkout.
+fn isolation(entry: &Entry) -> Result<Option<Isolation>, Problem> {
+    let Some(word) = text(entry)? else {
+        return Ok(None);
+    };
+    let known = Isolation::from_word(&word).ok_or_else(|| {
+        let words = Isolation::ALL.map(Isolation::as_str).join(" or ");
+        let message = format!("\"{}\" must be {words}, not \"{word}\"", entry.key);
+        Problem::at(entry.value.position, message)
+    })?;
+    Ok(Some(known))
+}
+
 fn api_key(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
     // The reason must not repeat the value, which is a secret.
     let key = text(entry).map_err(|problem| Problem {
@@ -191,6 +206,7 @@ fn is_set(definition: &Definition, field: Field) -> bool {
         Field::ApiKey => definition.api_key.is_some(),
         Field::ExtraArgs => !definition.extra_args.is_empty(),
         Field::Runner => definition.runner.is_some(),
+        Field::Isolation => definition.isolation.is_some(),
         Field::Timeout => definition.timeout.is_some(),
         Field::Gate => definition.gate.is_some(),
         Field::Body => definition.body.is_some(),

@@ -47,6 +47,9 @@ const ROWS: &[(&str, &[&str])] = &[
     ("maxRunDisk", &["20", "0", "5000000", "\"1GB\""]),
     ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
     ("isolation", &["\"worktree\"", "\"none\"", "\"copy\""]),
+    ("worktreeDir", &["\"~/trees\"", "3"]),
+    ("worktreeSubmodules", &["\"none\"", "\"all\"", "true"]),
+    ("worktreeSetup", &["\"npm ci\"", "\" \"", "[]"]),
     ("resume", &["\"session\"", "\"transcript\"", "\"both\""]),
     ("tmux", &["true", "false", "\"yes\""]),
     (
@@ -101,6 +104,9 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "maxRunDisk" => format!("{}", settings.max_run_disk),
         "runner" => format!("{:?}", settings.runner),
         "isolation" => format!("{:?}", settings.isolation),
+        "worktreeDir" => format!("{:?}", settings.worktrees.directory),
+        "worktreeSubmodules" => format!("{:?}", settings.worktrees.submodules),
+        "worktreeSetup" => format!("{:?}", settings.worktrees.setup),
         "resume" => format!("{:?}", settings.resume),
         "tmux" => format!("{}", settings.tmux),
         "runsDir" => format!("{:?}", settings.runs_dir),
@@ -207,6 +213,22 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       "none" → None
       "copy" → None
         ~/settings.json:1:15: subagents.isolation must be one of none, worktree, not "copy"; it is ignored
+    worktreeDir, by default None
+      "~/trees" → Some("/home/u/trees")
+      3 → None
+        ~/settings.json:1:15: subagents.worktreeDir must be a path, not 3; it is ignored
+    worktreeSubmodules, by default Local
+      "none" → None
+      "all" → Local
+        ~/settings.json:1:15: subagents.worktreeSubmodules must be one of local, none, not "all"; it is ignored
+      true → Local
+        ~/settings.json:1:15: subagents.worktreeSubmodules must be one of local, none, not true; it is ignored
+    worktreeSetup, by default None
+      "npm ci" → Some("npm ci")
+      " " → None
+        ~/settings.json:1:15: subagents.worktreeSetup must be a command, not " "; it is ignored
+      [] → None
+        ~/settings.json:1:15: subagents.worktreeSetup must be a command, not []; it is ignored
     resume, by default Transcript
       "session" → Session
       "transcript" → Transcript

@@ -20,6 +20,7 @@ impl Settings {
         self.take_numbers(reader);
         self.take_choices(reader);
         self.take_paths(reader, paths);
+        self.worktrees.take(reader, paths);
         self.take_test_commands(reader);
         self.take_user_only(reader, paths.scope);
         if paths.scope == Scope::Global {

@@ -111,6 +111,7 @@ mod tests {
             tools: ToolPolicy::Inherit,
             session: SessionPolicy::Nowhere,
             completion: Completion::LastMessage,
+            setup: None,
             gates: Vec::new(),
             limits: Limits {
                 timeout: None,

@@ -27,7 +27,7 @@ const DRAIN: Duration = Duration::from_secs(1);
 
 /// The end of a gate's command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum GateEnd {
+pub(crate) enum GateEnd {
     /// It exited by itself.
     Exited(i32),
     /// It died of a signal.
@@ -42,7 +42,7 @@ pub(super) enum GateEnd {
 
 impl GateEnd {
     /// Returns why the gate has not passed, in a few words, or `None` if it has.
-    pub(super) fn reason(&self) -> Option<String> {
+    pub(crate) fn reason(&self) -> Option<String> {
         Some(match self {
             Self::Exited(0) => return None,
             Self::Exited(126) => "exit 126: it cannot be executed".to_owned(),
@@ -63,7 +63,7 @@ impl GateEnd {
 }
 
 /// Runs the command of a gate in the directory of the run.
-pub(super) async fn run_command(unit: &mut Unit, gate: &Gate) -> (GateEnd, GateOutput) {
+pub(crate) async fn run_command(unit: &mut Unit, gate: &Gate) -> (GateEnd, GateOutput) {
     let launched = launch_command(&unit.launcher, &unit.task, &gate.command).await;
     let LaunchedCommand { output, keeper } = match launched {
         Ok(launched) => launched,

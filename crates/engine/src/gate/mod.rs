@@ -13,7 +13,8 @@ mod prompt;
 use pi_subagents_delegation::{Decision, Ending, Gate, GateStep, Gated, Happening};
 use tokio::time::Instant;
 
-use self::command::{GateEnd, run_command};
+pub(crate) use self::command::{GateEnd, run_command};
+pub(crate) use self::output::GateOutput;
 use crate::guards::GateVerdict;
 use crate::run_progress::RunProgress;
 use crate::unit::Unit;

@@ -15,7 +15,7 @@ const TOLD_BYTES: usize = 16 << 10;
 
 /// The kept output of a gate.
 #[derive(Debug, Default)]
-pub(super) struct GateOutput {
+pub(crate) struct GateOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     /// The number of bytes between them that are lost.
@@ -34,7 +34,7 @@ impl GateOutput {
     }
 
     /// Returns the kept output, with a line about the missing part.
-    pub(super) fn kept(&self) -> Vec<u8> {
+    pub(crate) fn kept(&self) -> Vec<u8> {
         let mut kept = self.head.clone();
         if self.lost > 0 {
             let lost = self.lost;
@@ -45,7 +45,7 @@ impl GateOutput {
     }
 
     /// Returns the last lines, cleaned.
-    pub(super) fn tail(&self) -> String {
+    pub(crate) fn tail(&self) -> String {
         let kept = self.kept();
         let begin = kept.len().saturating_sub(TOLD_BYTES);
         let words = text::clean(&String::from_utf8_lossy(&kept[begin..]));

@@ -8,10 +8,14 @@
 
 mod fixture;
 
+mod brought;
 mod bundles;
 mod captures;
+mod checkout_states;
 mod matrices;
 mod merges;
+mod pins;
 mod properties;
 mod snapshots;
+mod submodules;
 mod worktrees;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use pi_subagents_workspaces::{Change, Conflict, Matrix, ObjectId};
+use pi_subagents_workspaces::{Change, Conflict, Matrix, Merge, ObjectId, Outcome};
 
 use crate::fixture::{Fixture, git};
 
@@ -128,6 +128,31 @@ fn no_merge_driver_runs() {
     let one = change(&fixture, write("1\n"));
     let two = change(&fixture, write("2\n"));
     let matrix = Matrix::of(&fixture.repository(), &[one, two]).unwrap();
-    assert_eq!(matrix.pairs[0][1].len(), 1);
+    let kinds = |conflicts: &[Conflict]| -> Vec<String> {
+        let kinds = conflicts.iter().map(|conflict| conflict.kind.clone());
+        kinds.collect()
+    };
+    assert_eq!(kinds(&matrix.pairs[0][1]), ["driver"]);
+    assert_eq!(matrix.checkout, [vec![], vec![]]);
     assert!(!mark.exists());
+}
+
+#[test]
+fn a_file_that_a_driver_would_decide_is_never_merged_by_us() {
+    let fixture = Fixture::new();
+    fixture.write(".gitattributes", "*.lock merge=own\n");
+    fixture.write("a.lock", "1\n2\n3\n4\n5\n6\n7\n");
+    fixture.commit("a lock file");
+    fixture.git(&["config", "merge.own.driver", "false"]);
+    let one = change(&fixture, |top| {
+        fs::write(top.join("a.lock"), "one\n2\n3\n4\n5\n6\n7\n").unwrap();
+    });
+    // The text would merge without a conflict.
+    fixture.write("a.lock", "1\n2\n3\n4\n5\n6\nseven\n");
+    let matrix = Matrix::of(&fixture.repository(), std::slice::from_ref(&one)).unwrap();
+    assert_eq!(matrix.checkout[0][0].kind, "driver");
+    let mut merging = Merge::begin(&fixture.repository()).unwrap();
+    let outcome = merging.apply(&one).unwrap();
+    assert!(matches!(outcome, Outcome::Conflicts(_)), "{outcome:?}");
+    assert_eq!(fixture.read("a.lock"), "1\n2\n3\n4\n5\n6\nseven\n");
 }

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_definitions::ResumeMode;
-use pi_subagents_delegation::{Isolation, RunHistory, RunId, SessionId};
+use pi_subagents_delegation::{RunHistory, RunId, SessionId};
 use pi_subagents_files::{create_new, open_own};
 use pi_subagents_sessions::{RunDir, transcript};
 
 use crate::runs::known::{KnownRun, KnownSession};
 use crate::runs::missing_record::{LostRecord, what_is_missing};
-use crate::runs::workspace::Workspace;
+use crate::runs::workspace::{EarlierWorktree, Workspace};
 
 /// A session with the runs it has had.
 pub(crate) struct EarlierSession {
@@ -21,12 +21,16 @@ pub(crate) struct EarlierSession {
     read: Option<(RunId, RunHistory)>,
     /// The worktree of its latest run, if that had one.
     workspace: Option<Workspace>,
+    /// The directory of the caller's checkout for which that worktree was made.
+    cwd: Option<PathBuf>,
 }
 
 impl EarlierSession {
     pub(crate) fn new(session: KnownSession) -> Self {
+        let workspace = workspace_of(&session);
         Self {
-            workspace: workspace_of(&session),
+            cwd: workspace.as_ref().map(Workspace::task_directory),
+            workspace,
             session,
             read: None,
         }
@@ -35,9 +39,8 @@ impl EarlierSession {
     /// Hands on the history of a run of the session, so that it is not read again.
     pub(crate) fn with_history(session: KnownSession, run: RunId, history: RunHistory) -> Self {
         Self {
-            workspace: workspace_of(&session),
-            session,
             read: Some((run, history)),
+            ..Self::new(session)
         }
     }
 
@@ -49,15 +52,14 @@ impl EarlierSession {
         self.session.is_running()
     }
 
-    /// Returns the worktree in which the session goes on, if it is still there.
-    pub(crate) fn worktree(&self) -> Option<&Path> {
-        let workspace = self.workspace.as_ref()?;
-        workspace.path.is_dir().then_some(workspace.path.as_path())
+    /// Returns the worktree in which the session goes on, if it had one.
+    pub(crate) fn worktree(&self) -> Option<EarlierWorktree> {
+        self.workspace.clone().map(EarlierWorktree::new)
     }
 
-    /// Returns where the next run works if nobody says so: in a worktree if the session had one.
-    pub(crate) fn isolation(&self) -> Option<Isolation> {
-        self.workspace.as_ref().map(|_| Isolation::Worktree)
+    /// Returns the directory of the caller's checkout for which that worktree was made.
+    pub(crate) fn cwd(&self) -> Option<&Path> {
+        self.cwd.as_deref()
     }
 
     /// Prepares the prompt of a run that goes on with this session. Where the settings want it, the

@@ -4,18 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{Completion, Isolation, Refusal, RunId, Task, TaskPlan, ToolPolicy};
+use pi_subagents_delegation::{Completion, Refusal, RunId, Setup, Task, TaskPlan, ToolPolicy};
 use pi_subagents_sessions::{NewRun, OwnerName, RunDir, SessionTools, tools_of_session};
 
 use super::conversation::Conversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
-use super::worktree::{Wish, isolate};
+use super::worktree::{PlannedWorktree, Wish, plan};
 use crate::calls::caller::Caller;
 use crate::calls::fleet::{Departure, Ordered};
 use crate::calls::opened_task::{OpenedTask, OpenedWork};
 use crate::calls::owner::Owner;
-use crate::calls::resolve::{Asked, ChosenProgram, Family, ResolvedTask, ResolvedWork, Resolver};
+use crate::calls::resolve::{
+    Asked, ChosenProgram, Family, ResolvedTask, ResolvedWork, Resolver, RunPlace,
+};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::random;
@@ -36,6 +38,10 @@ pub(super) struct Ready {
     pub(super) work: ResolvedWork,
     pub(super) files: RunFiles,
     pub(super) conversation: Conversation,
+    /// The worktree that is made for it.
+    pub(super) worktree: Option<PlannedWorktree>,
+    /// The command that prepares it.
+    pub(super) setup: Option<Setup>,
 }
 
 impl<'a> Opening<'a> {
@@ -79,23 +85,26 @@ impl<'a> Opening<'a> {
         let mut cwd = resolved.cwd.clone();
         let ready = resolved.work.and_then(|work| {
             let caller = self.resolver.caller;
-            let isolated = isolate(&Wish {
-                isolation: if self.is_for_fleet() {
+            let worktree = plan(&Wish {
+                place: if self.is_for_fleet() {
                     // On its worker it has a directory of its own.
-                    Isolation::None
+                    &RunPlace::Checkout
                 } else {
-                    work.isolation
+                    &work.place
                 },
                 cwd: &resolved.cwd,
                 name: &asked.name,
                 run: &run,
                 directory: directory.as_ref(),
                 home: &caller.places.home,
+                agent_dir: &caller.places.agent_dir,
+                settings: &self.resolver.configuration.settings.worktrees,
             })?;
-            let files = RunFiles::write(&work, caller, directory.as_ref(), isolated.as_ref())?;
+            let isolated = worktree.as_ref().map(|worktree| &worktree.isolated);
+            let files = RunFiles::write(&work, caller, directory.as_ref(), isolated)?;
             let conversation = converse(&resolved.cwd, directory.as_ref())?;
             if let Some(isolated) = isolated {
-                cwd = isolated.cwd;
+                cwd.clone_from(&isolated.cwd);
             }
             let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);
             let told = of_definition
@@ -107,6 +116,8 @@ impl<'a> Opening<'a> {
                 work,
                 files,
                 conversation,
+                worktree,
+                setup: None,
             })
         });
         let session = ready.as_ref().ok();
@@ -126,6 +137,13 @@ impl<'a> Opening<'a> {
             test_commands: self.resolver.configuration.settings.test_commands.clone(),
         });
         self.record(asked, &task, ready.as_ref().ok(), warnings);
+        // The next command after a crash finds a worktree by the record of its run.
+        let ready = ready.and_then(|mut ready| {
+            if let Some(worktree) = ready.worktree.take() {
+                ready.setup = worktree.make()?;
+            }
+            Ok(ready)
+        });
         let work = ready.and_then(|ready| match self.departure {
             None => {
                 let plan = self.plan(&task.cwd, ready, session_tools.as_ref())?;
@@ -222,6 +240,8 @@ impl<'a> Opening<'a> {
             work,
             files,
             conversation,
+            worktree: _,
+            setup,
         } = ready;
         let completion = completion(&work);
         let must_report = work.must_report();
@@ -249,6 +269,7 @@ impl<'a> Opening<'a> {
             tools: work.tools,
             session: conversation.session,
             completion,
+            setup,
             gates: work.gates,
             limits: work.limits,
             trusted: work.trusted,

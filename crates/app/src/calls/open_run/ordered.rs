@@ -72,6 +72,8 @@ impl Opening<'_> {
             },
             work,
             files,
+            worktree: None,
+            setup: None,
         });
         self.record_order(&task, ready.as_ref().ok())?;
         let work = ready.and_then(|ready| self.plan(&task.cwd, ready, session_tools.as_ref()));

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{Isolation, SessionId};
+use pi_subagents_delegation::{BaseChoice, Isolation, SessionId};
+
+use crate::runs::workspace::EarlierWorktree;
 
 /// A family of tools, as far as its tasks are resolved differently.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +29,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) cwd: Option<&'a Path>,
     /// Where its run works, if the task says so.
     pub(crate) isolation: Option<Isolation>,
+    /// The state that its worktree begins from, if the task names one.
+    pub(crate) base: Option<&'a BaseChoice>,
+    /// The worktree of an earlier run of its session, in which it goes on.
+    pub(crate) worktree: Option<EarlierWorktree>,
     pub(crate) timeout: Option<Duration>,
     /// The commands that must pass, as the task names them.
     pub(crate) gates: &'a [String],

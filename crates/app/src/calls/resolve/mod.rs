@@ -7,6 +7,7 @@ mod gates;
 mod model;
 mod model_check;
 mod ordered;
+mod place;
 mod resolver;
 mod task;
 #[cfg(test)]
@@ -18,5 +19,6 @@ pub(crate) use definition::check_definition;
 pub(crate) use model::provider_of;
 pub(crate) use model_check::model_place;
 pub(crate) use ordered::{NotHere, ordered_directory};
+pub(crate) use place::RunPlace;
 pub(crate) use resolver::Resolver;
 pub(crate) use task::{ChosenProgram, ResolvedTask, ResolvedWork};

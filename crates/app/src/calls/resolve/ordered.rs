@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Allowance, Dollars, Gate, Isolation, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel,
-    ToolPolicy,
+    Allowance, Dollars, Gate, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel, ToolPolicy,
 };
 use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderGate, OrderLimits, OrderTools};
 
 use super::definition::Unusable;
 use super::model::ChosenModel;
+use super::place::RunPlace;
 use super::resolver::Resolver;
 use super::task::{ChosenProgram, ResolvedWork};
 use crate::calls::runner::ChosenRunner;
@@ -42,7 +42,7 @@ impl Resolver<'_> {
             tools: patch.tools.clone(),
             patch: Some(patch),
             api_key: None,
-            isolation: Isolation::None,
+            place: RunPlace::Checkout,
             limits: limits(&order.limits),
             trusted: order.trusted,
             warning,
@@ -119,6 +119,7 @@ fn patch(order: &Order) -> PlanPatch {
         skills: Vec::new(),
         no_context_files: false,
         extra_args: order.arguments.clone(),
+        isolation: None,
         gate: None,
         api_key: None,
         runner: None,

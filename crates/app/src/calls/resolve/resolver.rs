@@ -14,6 +14,7 @@ use super::definition::{Unusable, find_definition, patch_of, used};
 use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::ModelChecks;
+use super::place::place_of;
 use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
 use super::working_directory::working_directory;
 use crate::calls::caller::Caller;
@@ -156,6 +157,7 @@ impl<'a> Resolver<'a> {
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
+        let place = place_of(asked, overrides, patch.as_ref(), (settings.isolation, &cwd));
         let gates = gates_of(asked, patch.as_ref(), (self.caller, settings));
         let work = ResolvedWork {
             gates: gates.map_err(Unusable::Task)?,
@@ -171,10 +173,7 @@ impl<'a> Resolver<'a> {
                 repetitions: settings.looping_tool_count,
                 allowance: overrides.allowance.or(settings.allowance),
             },
-            isolation: asked
-                .isolation
-                .or(overrides.isolation)
-                .unwrap_or(settings.isolation),
+            place: place.map_err(Unusable::Task)?,
             trusted: self.may_load(runner, &cwd),
             model,
             patch,

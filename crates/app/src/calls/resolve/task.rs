@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Gate, Isolation, Limits, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy,
-    UsedDefinition,
+    Gate, Limits, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy, UsedDefinition,
 };
 
 use super::model::ChosenModel;
+use super::place::RunPlace;
 
 /// A resolved task.
 pub(crate) struct ResolvedTask {
@@ -36,8 +36,8 @@ pub(crate) struct ResolvedWork {
     /// The commands that must pass, in their order.
     pub(crate) gates: Vec<Gate>,
     pub(crate) limits: Limits,
-    /// Where the child works.
-    pub(crate) isolation: Isolation,
+    /// The place where the child works.
+    pub(crate) place: RunPlace,
     /// Whether the child may load what its directory configures for it.
     pub(crate) trusted: bool,
     /// What the caller should know about the program that was chosen.

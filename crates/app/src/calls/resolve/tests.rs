@@ -85,6 +85,8 @@ fn task(definition: Option<&str>) -> Asked<'_> {
         model: None,
         cwd: None,
         isolation: None,
+        base: None,
+        worktree: None,
         timeout: None,
         gates: &[],
     }

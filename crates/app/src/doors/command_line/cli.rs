@@ -111,6 +111,12 @@ enum Command {
     /// What was in them is kept for a while under a ref, which is printed.
     #[command(after_help = examples::DISCARD)]
     Discard(Printing<commands::worktrees::DiscardArgs, QuietArgs>),
+    /// Keep the worktree of a run until it is merged or discarded
+    ///
+    /// Without it, its directory is removed a week after the run has ended; the result stays in git
+    /// either way.
+    #[command(after_help = examples::KEEP)]
+    Keep(Printing<commands::worktrees::KeepArgs, QuietArgs>),
     /// Send a message to a running sub-agent, which reads it before its next turn
     #[command(after_help = examples::STEER)]
     Steer(Printing<commands::control::SteerArgs, JsonArgs>),
@@ -293,6 +299,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Merge(args) => args.run(commands::merge::run),
         Command::Worktrees(args) => args.run(commands::worktrees::list),
         Command::Discard(args) => args.run(commands::worktrees::discard),
+        Command::Keep(args) => args.run(commands::worktrees::keep),
         Command::Steer(args) => args.run(commands::control::steer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
@@ -405,7 +412,7 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "trace", "events", "discard", "stop", "wait", "fleet", "clean",
+                "export", "trace", "events", "discard", "keep", "stop", "wait", "fleet", "clean",
                 "profile", "trust"
             ]
         );

@@ -102,6 +102,7 @@ impl Task {
             profile: self.profile,
             timeout: self.timeout,
             isolation: self.isolation,
+            base: None,
             resume: self
                 .resume
                 .map(|session| Resume::Named(session.to_string())),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pi_subagents_delegation::RunId;
 use pi_subagents_workspaces as workspaces;
 
+use crate::runs::merging;
 use crate::runs::workspace as kept;
 
 /// The git worktree in which an isolated task worked.
@@ -81,6 +82,8 @@ pub enum MergeOutcome {
     InTheWay(Vec<PathBuf>),
     /// This file changed while it was merged; another try may go well.
     ChangedMeanwhile(String),
+    /// The change holds copies of these files, which git was to ignore.
+    HoldsCopies(Vec<PathBuf>),
 }
 
 /// Two changes of one file that cannot both be.
@@ -143,7 +146,11 @@ impl ChangedFile {
 }
 
 impl MergeOutcome {
-    pub(super) fn of(outcome: &workspaces::Outcome) -> Self {
+    pub(super) fn of(outcome: &merging::MergeOutcome) -> Self {
+        let outcome = match outcome {
+            merging::MergeOutcome::Tried(outcome) => outcome,
+            merging::MergeOutcome::HoldsCopies(files) => return Self::HoldsCopies(files.clone()),
+        };
         match outcome {
             workspaces::Outcome::Merged { files, .. } => {
                 Self::Merged(files.iter().map(ChangedFile::of_merged).collect())

@@ -1,4 +1,4 @@
-//! Which runs fit a checkout and each other, for people and for programs.
+//! The fit of runs with a checkout and with each other, for people and for programs.
 
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Change, Conflict, Matrix, Repository};
@@ -38,6 +38,11 @@ impl<'a> Fit<'a> {
     /// Returns whether one of them, by its place, fits the checkout as it is now.
     pub(crate) fn fits(&self, row: usize) -> bool {
         self.matrix.checkout.get(row).is_some_and(Vec::is_empty)
+    }
+
+    /// Returns what a result conflicts with in the checkout, by its place among the results.
+    pub(crate) fn with_checkout(&self, place: usize) -> &[Conflict] {
+        self.matrix.checkout.get(place).map_or(&[], Vec::as_slice)
     }
 
     /// Draws the matrix.

@@ -5,7 +5,7 @@ mod discarding;
 mod fit;
 mod report;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_sessions::IndexedRun;
@@ -27,10 +27,28 @@ pub(crate) enum MergedAs {
     Commits,
 }
 
+/// The fate of a result that holds copies of files that git was to ignore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AddedCopies {
+    /// It is not merged: such files often hold secrets.
+    Refused,
+    /// It is merged all the same.
+    Merged,
+}
+
 /// A run whose merge was tried.
 pub(crate) struct Merged {
     pub(crate) result: RunResult,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: MergeOutcome,
+}
+
+/// The outcome of one merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MergeOutcome {
+    /// It was tried.
+    Tried(Outcome),
+    /// It was not tried, because the result holds copies of files that git was to ignore.
+    HoldsCopies(Vec<PathBuf>),
 }
 
 /// Returns the checkout that is merged into: the one of a directory, which must be of the repository
@@ -56,19 +74,29 @@ pub(crate) fn checkout_at(
 }
 
 /// Merges results in the given order, each whole or not at all. What is merged loses its worktree.
+/// Results with copies of ignored files are refused.
 pub(crate) fn merge(
     checkout: &Repository,
     results: Vec<RunResult>,
     merged_as: MergedAs,
 ) -> Result<MergeReport, CommandError> {
+    merge_with(checkout, results, merged_as, AddedCopies::Refused)
+}
+
+/// Does the same, and says what becomes of results with copies of ignored files.
+pub(crate) fn merge_with(
+    checkout: &Repository,
+    results: Vec<RunResult>,
+    merged_as: MergedAs,
+    copies: AddedCopies,
+) -> Result<MergeReport, CommandError> {
     let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
     let mut merged = Vec::new();
     for result in results {
-        let outcome = match merged_as {
-            MergedAs::Changes => merging.apply(&result.change),
-            MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
+        let outcome = match added_copies(&result) {
+            Some(added) if copies == AddedCopies::Refused => MergeOutcome::HoldsCopies(added),
+            Some(_) | None => MergeOutcome::Tried(merge_one(&mut merging, &result, merged_as)?),
         };
-        let outcome = outcome.map_err(|error| failed(&error))?;
         merged.push(Merged { result, outcome });
     }
     drop(merging);
@@ -79,15 +107,37 @@ pub(crate) fn merge(
     Ok(MergeReport { merged, warnings })
 }
 
+/// Returns the copies of ignored files that a result holds.
+fn added_copies(result: &RunResult) -> Option<Vec<PathBuf>> {
+    let workspace = result.workspace.as_ref()?;
+    let added = workspace.added_copies.clone();
+    (!added.is_empty()).then_some(added)
+}
+
+fn merge_one(
+    merging: &mut Merge,
+    result: &RunResult,
+    merged_as: MergedAs,
+) -> Result<Outcome, CommandError> {
+    let outcome = match merged_as {
+        MergedAs::Changes => merging.apply(&result.change),
+        MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
+    };
+    outcome.map_err(|error| failed(&error))
+}
+
 impl Merged {
     /// Returns whether the checkout has the change now.
     pub(crate) fn is_in(&self) -> bool {
         match &self.outcome {
-            Outcome::Merged { .. } | Outcome::Nothing => true,
-            Outcome::Conflicts(_)
-            | Outcome::NeedsUncommitted(_)
-            | Outcome::InTheWay(_)
-            | Outcome::ChangedMeanwhile(_) => false,
+            MergeOutcome::Tried(Outcome::Merged { .. } | Outcome::Nothing) => true,
+            MergeOutcome::Tried(
+                Outcome::Conflicts(_)
+                | Outcome::NeedsUncommitted(_)
+                | Outcome::InTheWay(_)
+                | Outcome::ChangedMeanwhile(_),
+            )
+            | MergeOutcome::HoldsCopies(_) => false,
         }
     }
 }

@@ -5,16 +5,16 @@ use pi_subagents_workspaces::{Conflict, Outcome};
 use serde_json::{Value, json};
 
 use super::fit::conflicts_json;
-use super::{Merged, name_of};
-use crate::runs::workspace::{WorkspaceFile, files_words, place};
+use super::{MergeOutcome, Merged, name_of};
+use crate::runs::workspace::{WorkspaceFile, files_words, named, place};
 
 /// At most so many conflicts are named in a line.
 const MOST_NAMED: usize = 3;
 
-/// How the merges of some runs ended.
+/// The outcomes of some merges.
 pub(crate) struct MergeReport {
     pub(crate) merged: Vec<Merged>,
-    /// What could not be tidied up afterwards.
+    /// Sentences about what could not be tidied up afterwards.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -38,7 +38,17 @@ impl MergeReport {
 
 fn line(merged: &Merged) -> String {
     let name = name_of(&merged.result.run);
-    match &merged.outcome {
+    let outcome = match &merged.outcome {
+        MergeOutcome::Tried(outcome) => outcome,
+        MergeOutcome::HoldsCopies(files) => {
+            return format!(
+                "✗ {name}: not merged; it added {}, which git ignores and .worktreeinclude had \
+                 copied; --force merges it all the same",
+                named(files)
+            );
+        }
+    };
+    match outcome {
         Outcome::Merged { files, commit } => {
             let files: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
             let words = files_words(&files);
@@ -89,7 +99,14 @@ fn to_json(merged: &Merged) -> Value {
         "name": merged.result.run.name,
         "merged": merged.is_in(),
     });
-    let (key, value) = match &merged.outcome {
+    let outcome = match &merged.outcome {
+        MergeOutcome::Tried(outcome) => outcome,
+        MergeOutcome::HoldsCopies(files) => {
+            json["addedCopies"] = json!(files);
+            return json;
+        }
+    };
+    let (key, value) = match outcome {
         Outcome::Merged { files, commit } => {
             let files: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
             if let Some(commit) = commit {

@@ -34,6 +34,24 @@ fn change(workspace: &Workspace) -> Option<Change> {
     })
 }
 
+/// Returns for each worktree that waits to be merged what it conflicts with in a checkout; `None`
+/// for the others, and if git cannot compare them.
+pub(crate) fn conflicts_with_checkout(
+    checkout: &Repository,
+    workspaces: &[&Workspace],
+) -> Vec<Option<Vec<Conflict>>> {
+    let waiting = |one: &&&Workspace| one.state == WorkspaceState::Captured;
+    let change_of = |one: &&Workspace| waiting(&one).then(|| change(one)).flatten();
+    let changes: Vec<Option<Change>> = workspaces.iter().map(change_of).collect();
+    let known: Vec<Change> = changes.iter().flatten().cloned().collect();
+    let compared = Matrix::with_checkout(checkout, &known);
+    let mut compared = compared.unwrap_or_default().into_iter();
+    let conflicts = changes.iter();
+    conflicts
+        .map(|change| change.as_ref().and_then(|_| compared.next()))
+        .collect()
+}
+
 /// Draws one row per run: first the checkout, then every run.
 pub(crate) fn matrix_table(names: &[String], matrix: &Matrix) -> String {
     let mut table = vec![Vec::from([String::new(), "checkout".to_owned()])];

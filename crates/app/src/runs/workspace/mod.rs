@@ -1,8 +1,13 @@
 //! The worktree of a run, as `workspace.json` in its run directory keeps it. The file is written
 //! before anything is made, so that whoever comes after a crash knows what to look for.
 
+mod earlier;
 mod fitting;
+mod folder;
+mod guarding;
+mod pruning;
 mod settling;
+mod unsettled;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -11,9 +16,14 @@ use pi_subagents_files::{Directory, sync, write_whole};
 use pi_subagents_workspaces::{ChangedFile, Status};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::fitting::{matrix_of_call, matrix_table, place};
+pub(crate) use self::earlier::EarlierWorktree;
+pub(crate) use self::fitting::{conflicts_with_checkout, matrix_of_call, matrix_table, place};
+pub(crate) use self::folder::{Stray, size_of, strays, worktrees_folder};
+pub(crate) use self::guarding::note_checkout;
+pub(crate) use self::pruning::{Pruned, prune};
 pub(crate) use self::settling::{PATCH, note_state, settle, take_away};
-pub(crate) use self::words::files_words;
+pub(crate) use self::unsettled::{note_unsettled, unsettled};
+pub(crate) use self::words::{brought_words, files_words, named};
 
 const FILE: &str = "workspace.json";
 
@@ -27,6 +37,9 @@ pub(crate) struct Workspace {
     pub(crate) state: WorkspaceState,
     /// The checkout that it is a worktree of.
     pub(crate) repository: PathBuf,
+    /// The directory of the task, below the top of the checkout.
+    #[serde(default, skip_serializing_if = "is_top")]
+    pub(crate) inside: PathBuf,
     pub(crate) path: PathBuf,
     pub(crate) branch: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +50,38 @@ pub(crate) struct Workspace {
     /// What is missing in it or was not kept, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
+    /// True if somebody wants it never to be removed by itself.
+    #[serde(default, rename = "kept", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_kept: bool,
+    /// The file that says that nobody has looked after it yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<PathBuf>,
+    /// The submodules that it has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) submodules: Vec<Submodule>,
+    /// Ignored files that were copied into it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) included: Vec<PathBuf>,
+    /// Copies of ignored files that the run has added to git all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) added_copies: Vec<PathBuf>,
+    /// Files of the caller's checkout that changed while the run worked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) checkout_changed: Vec<PathBuf>,
+}
+
+/// A submodule of a worktree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Submodule {
+    /// Its place below the top of the worktree.
+    pub(crate) path: PathBuf,
+    /// The commit that it began with.
+    pub(crate) base: String,
+}
+
+fn is_top(inside: &Path) -> bool {
+    inside.as_os_str().is_empty()
 }
 
 /// How far a worktree is on its way.
@@ -109,6 +154,20 @@ impl Workspace {
         let path = directory.join(FILE);
         write_whole(&path, &serde_json::to_vec_pretty(self)?)?;
         sync(&path)
+    }
+
+    /// Returns the directory of the caller's checkout for which it was made.
+    pub(crate) fn task_directory(&self) -> PathBuf {
+        let mut directory = self.repository.clone();
+        directory.extend(self.inside.iter());
+        directory
+    }
+
+    /// Returns whether it was made for a directory of a checkout.
+    pub(crate) fn is_of(&self, directory: &Path) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        let own = real(&self.task_directory());
+        own.is_some() && own == real(directory)
     }
 
     /// Returns whether the result of the run waits for somebody to merge or discard it.

@@ -6,10 +6,13 @@ use std::path::Path;
 use pi_subagents_delegation::RunId;
 use pi_subagents_files::write_whole;
 use pi_subagents_workspaces::{
-    Captured, ObjectId, Repository, WorkspaceError, WorkspaceKind, changes, is_worktree_locked,
-    patch, remove_worktree, unlock_worktree, unpin,
+    Captured, ObjectId, Repository, WorkspaceError, WorkspaceKind, changes, is_pinned,
+    is_worktree_locked, patch, remove_submodules, remove_worktree, remove_worktree_directory,
+    unlock_worktree, unpin,
 };
 
+use super::guarding::changed_meanwhile;
+use super::unsettled::forget_unsettled;
 use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState};
 
 pub(crate) const PATCH: &str = "changes.patch";
@@ -32,8 +35,12 @@ pub(crate) fn settle(directory: &Path, run: &RunId) -> Option<Workspace> {
             workspace.notes.push(note);
         }
     }
+    let is_settled = workspace.state != WorkspaceState::Uncaptured;
+    let note = workspace.note.take_if(|_| is_settled);
     // If it cannot be written, the next one who looks does the same again.
-    _ = workspace.write(directory);
+    if workspace.write(directory).is_ok() {
+        forget_unsettled(note.as_deref());
+    }
     Some(workspace)
 }
 
@@ -48,9 +55,8 @@ pub(crate) fn take_away(
         let path = workspace.path.clone();
         return Err(WorkspaceError::File { path, source });
     }
-    let repository = Repository::find(&workspace.repository)?;
-    let _held = repository.lock()?;
-    remove_worktree(&repository, &workspace.path, &workspace.branch)?;
+    let repository = Repository::find(&workspace.repository)?.locked()?;
+    workspace.remove(&repository)?;
     workspace.state = state;
     // The worktree is gone, whether or not this can be written down.
     _ = workspace.write(directory);
@@ -69,11 +75,10 @@ pub(crate) fn note_state(directory: &Path, state: WorkspaceState) {
 impl Workspace {
     /// Keeps what the run left.
     fn capture(&mut self, directory: &Path, run: &RunId) -> Result<(), WorkspaceError> {
-        let repository = Repository::find(&self.repository)?;
-        let _held = repository.lock()?;
+        let repository = Repository::find(&self.repository)?.locked()?;
         if self.state == WorkspaceState::Planned {
-            // No child has worked in it: whoever made it was killed on the way.
-            return self.forget(&repository, run);
+            // No child has worked in it: its owner was killed, or could not make it.
+            return self.forget_planned(&repository, run);
         }
         let base = self
             .base
@@ -83,11 +88,67 @@ impl Workspace {
             return self.capture_branch(&repository, run);
         };
         let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree)?;
-        if captured.is_unchanged {
+        let has_changed_submodules = self.capture_submodules(run)?;
+        self.checkout_changed = changed_meanwhile(&repository, directory);
+        if captured.is_unchanged && !has_changed_submodules {
             return self.forget(&repository, run);
         }
         captured.pin(&repository, run.as_str())?;
         unlock_worktree(&repository, &self.path)?;
+        self.take(&repository, &base, &captured, directory)
+    }
+
+    /// Keeps what was left in submodules, in their own repositories. Returns whether there was
+    /// anything.
+    fn capture_submodules(&mut self, run: &RunId) -> Result<bool, WorkspaceError> {
+        let mut has_changes = false;
+        for submodule in &self.submodules {
+            let path = self.path.join(&submodule.path);
+            let opened = Repository::find(&path).ok();
+            let opened = opened.filter(|found| found.top() == path);
+            let (Some(part), Some(base)) = (opened, ObjectId::parse(&submodule.base)) else {
+                continue;
+            };
+            let captured = Captured::take(&part, &base, WorkspaceKind::Worktree)?;
+            if captured.is_unchanged {
+                continue;
+            }
+            captured.pin(&part, run.as_str())?;
+            has_changes = true;
+            let (name, base) = (submodule.path.display(), base.short());
+            let note = format!(
+                "the submodule {name} has changes of its own, which merge does not bring; in {name}, \
+                 git diff {base} refs/pi-subagents/runs/{run}/result shows them"
+            );
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        Ok(has_changes)
+    }
+
+    /// Removes directory and branch, with the submodules in it.
+    pub(super) fn remove(&self, repository: &Repository) -> Result<(), WorkspaceError> {
+        remove_submodules(repository, &self.path)?;
+        remove_worktree(repository, &self.path, &self.branch)
+    }
+
+    /// Captures once more a worktree in which somebody may have worked since, for example its
+    /// caller by hand.
+    pub(super) fn capture_again(
+        &mut self,
+        directory: &Path,
+        run: &RunId,
+    ) -> Result<(), WorkspaceError> {
+        let base = self.base.as_ref();
+        let base = base.and_then(|base| ObjectId::parse(&base.commit));
+        let (Some(base), Some(worktree)) = (base, self.worktree()) else {
+            return Ok(());
+        };
+        let repository = Repository::find(&self.repository)?.locked()?;
+        let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree)?;
+        self.capture_submodules(run)?;
+        captured.pin(&repository, run.as_str())?;
         self.take(&repository, &base, &captured, directory)
     }
 
@@ -130,7 +191,7 @@ impl Workspace {
             is_unchanged: false,
         };
         captured.pin(repository, run.as_str())?;
-        remove_worktree(repository, &self.path, &self.branch)?;
+        self.remove(repository)?;
         self.notes.push(
             "its directory was removed by somebody else; only what it had committed is kept"
                 .to_owned(),
@@ -140,9 +201,31 @@ impl Workspace {
         Ok(())
     }
 
+    /// Removes a worktree that was not made to its end. A branch that leads to something which
+    /// nothing else leads to was there before, and stays.
+    fn forget_planned(
+        &mut self,
+        repository: &Repository,
+        run: &RunId,
+    ) -> Result<(), WorkspaceError> {
+        let tip = repository.commit_of(&format!("refs/heads/{}", self.branch))?;
+        let is_own = match &tip {
+            Some(tip) => is_pinned(repository, tip)?,
+            None => true,
+        };
+        if is_own {
+            return self.forget(repository, run);
+        }
+        remove_submodules(repository, &self.path)?;
+        remove_worktree_directory(repository, &self.path)?;
+        unpin(repository, run.as_str())?;
+        self.state = WorkspaceState::Unchanged;
+        Ok(())
+    }
+
     /// Removes a worktree without changes, and all that was kept for it.
     fn forget(&mut self, repository: &Repository, run: &RunId) -> Result<(), WorkspaceError> {
-        remove_worktree(repository, &self.path, &self.branch)?;
+        self.remove(repository)?;
         unpin(repository, run.as_str())?;
         self.state = WorkspaceState::Unchanged;
         Ok(())
@@ -170,6 +253,12 @@ impl Workspace {
             format!("{path} is a repository of its own and was not kept")
         });
         self.notes.extend(nested);
+        let is_copy = |file: &&WorkspaceFile| {
+            let mut copies = self.included.iter();
+            copies.any(|copy| copy.display().to_string() == file.path)
+        };
+        let added = left.files.iter().filter(is_copy);
+        self.added_copies = added.map(|file| file.path.clone().into()).collect();
         self.left = Some(left);
         self.state = WorkspaceState::Captured;
         Ok(())

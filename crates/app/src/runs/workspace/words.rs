@@ -1,11 +1,22 @@
 //! The worktree of a run in one line.
 
-use pi_subagents_delegation::text::count;
+use std::path::PathBuf;
+
+use pi_subagents_delegation::text::{count, one_line};
+use pi_subagents_workspaces::Brought;
 
 use super::{Workspace, WorkspaceFile, WorkspaceState};
 
 impl Workspace {
-    /// Says what became of the worktree of a run. `id` is what a person types for the run.
+    /// Says what became of the worktree of a run, and in further lines what somebody should look at
+    /// before it is merged. `id` is what a person types for the run.
+    pub(crate) fn lines(&self, id: &str) -> Vec<String> {
+        let mut lines = vec![self.line(id)];
+        lines.extend(self.flags().map(|flag| format!("! {flag}")));
+        lines
+    }
+
+    /// Says what became of the worktree of a run.
     pub(crate) fn line(&self, id: &str) -> String {
         format!("worktree: {}", self.words(id))
     }
@@ -13,6 +24,28 @@ impl Workspace {
     /// Says it to somebody who has another way to merge it.
     pub(crate) fn line_with(&self, how_to_merge: &str) -> String {
         format!("worktree: {}", self.words_with(how_to_merge))
+    }
+
+    /// Says it in lines: the first, and those about what somebody should look at.
+    pub(crate) fn lines_with(&self, how_to_merge: &str) -> Vec<String> {
+        let mut lines = vec![self.line_with(how_to_merge)];
+        lines.extend(self.flags().map(|flag| format!("! {flag}")));
+        lines
+    }
+
+    /// Says what was seen that somebody should look at.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = String> {
+        let meanwhile = &self.checkout_changed;
+        let meanwhile = (!meanwhile.is_empty())
+            .then(|| format!("the main checkout changed meanwhile: {}", named(meanwhile)));
+        let copies = &self.added_copies;
+        let copies = (!copies.is_empty()).then(|| {
+            format!(
+                "it added {} to git, which .worktreeinclude had copied; merge needs --force",
+                named(copies)
+            )
+        });
+        meanwhile.into_iter().chain(copies)
     }
 
     /// Says the same without naming what it is about.
@@ -44,6 +77,29 @@ impl Workspace {
         };
         result_words(&left.files, left.commits)
     }
+}
+
+/// At most so many files are named in a line.
+const MOST_NAMED: usize = 3;
+
+/// Names files: `src/a.rs, b.rs and 2 more`.
+pub(crate) fn named(files: &[PathBuf]) -> String {
+    let first = files.iter().take(MOST_NAMED);
+    let first: Vec<String> = first
+        .map(|file| one_line(&file.display().to_string()))
+        .collect();
+    match files.len().saturating_sub(MOST_NAMED) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// Tells a child what was merged into its worktree.
+pub(crate) fn brought_words(brought: &Brought) -> String {
+    let conflicts = count(brought.conflicts.len(), "conflict");
+    format!(
+        "the changes of your caller's checkout were merged into your worktree, with {conflicts}"
+    )
 }
 
 /// Writes how much a result changes: `3 files +40 −12, 2 commits`.
@@ -92,6 +148,13 @@ mod tests {
                 patch: None,
             }),
             notes: Vec::new(),
+            inside: PathBuf::new(),
+            is_kept: false,
+            note: None,
+            submodules: Vec::new(),
+            included: Vec::new(),
+            added_copies: vec![".env".into()],
+            checkout_changed: ["a", "b", "c", "d"].map(PathBuf::from).into(),
         }
     }
 
@@ -106,7 +169,8 @@ mod tests {
             WorkspaceState::Merged,
             WorkspaceState::Discarded,
         ];
-        let lines: Vec<String> = states.map(|state| workspace(state).line("37546890")).into();
+        let mut lines: Vec<String> = states.map(|state| workspace(state).line("37546890")).into();
+        lines.extend(workspace(WorkspaceState::Merged).flags());
         insta::assert_snapshot!(lines.join("\n"), @"
         worktree: /worktrees/api on the branch pi-subagents/api
         worktree: /worktrees/api on the branch pi-subagents/api
@@ -115,6 +179,8 @@ mod tests {
         worktree: nothing was changed
         worktree: 2 files +40 −12, 2 commits; merged
         worktree: 2 files +40 −12, 2 commits; discarded
+        the main checkout changed meanwhile: a, b, c and 1 more
+        it added .env to git, which .worktreeinclude had copied; merge needs --force
         ");
     }
 

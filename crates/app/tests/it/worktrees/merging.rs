@@ -124,9 +124,16 @@ fn a_variable_that_leads_to_another_repository_changes_nothing() {
 #[test]
 fn sixteen_at_once_lose_nothing_and_leave_no_branch() {
     let stage = WorktreeStage::new();
+    for round in 1..=3 {
+        sixteen(&stage, round);
+    }
+}
+
+/// Runs sixteen tasks that each make or change a file, and merges them.
+fn sixteen(stage: &WorktreeStage, round: usize) {
     let names: Vec<String> = (1..=16).map(|number| format!("t{number:02}")).collect();
     let scripts: Vec<String> = (1..=16)
-        .map(|number| format!("echo {number:03} > f{number:02}.txt"))
+        .map(|number| format!("echo {round}-{number:03} > f{number:02}.txt"))
         .collect();
     let tasks: Vec<(&str, &str)> = names
         .iter()

@@ -72,7 +72,7 @@ impl WorktreeStage {
 
     /// Replaces what differs from run to run, also the names of commits and worktrees.
     pub(super) fn normalise(&self, text: &str) -> String {
-        let text = self.stage.sandbox.normalise(text);
+        let text = without_sizes(&self.stage.sandbox.normalise(text));
         let is_hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
         let mut normal = String::new();
         for piece in text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric()) {
@@ -83,6 +83,16 @@ impl WorktreeStage {
             }
         }
         normal
+    }
+
+    /// Puts a program before those of the machine, and returns the value of PATH for it.
+    pub(super) fn stand_in(&self, name: &str, script: &str) -> String {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = self.stage.sandbox.write(&format!("bin/{name}"), script);
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&file, executable).unwrap();
+        let path = std::env::var("PATH").unwrap();
+        format!("{}:{path}", file.parent().unwrap().display())
     }
 
     /// Runs git in the project.
@@ -135,6 +145,44 @@ impl WorktreeStage {
         let rules = json!({ "rules": newest_first });
         self.stage.sandbox.write("script.json", &rules.to_string());
         format!("Run {word}.")
+    }
+
+    /// Makes a child run a shell script when its prompt has these words.
+    pub(super) fn prompt_for(&self, words: &str, script: &str) {
+        let mut scripts = self.scripts.borrow_mut();
+        let name = format!("script-{}", scripts.len());
+        let path = self.stage.sandbox.write(&name, &format!("{script}\n"));
+        let command = format!("sh {}", path.display());
+        scripts.push(json!({
+            "when": words,
+            "turns": [
+                {"toolCalls": [{"name": "bash", "arguments": {"command": command}}]},
+                {"text": "Done."}
+            ]
+        }));
+        let newest_first: Vec<&Value> = scripts.iter().rev().collect();
+        let rules = json!({ "rules": newest_first });
+        self.stage.sandbox.write("script.json", &rules.to_string());
+    }
+
+    /// Returns the model that plays the scripts.
+    pub(super) fn model(&self) -> String {
+        format!("scripted/{}", self.stage.path("script.json"))
+    }
+
+    /// Makes all runs look as if they had ended ten months ago.
+    pub(super) fn age_runs(&self) {
+        let index = self.home_path(".pi/agent/subagents-index.jsonl");
+        let text = std::fs::read_to_string(&index).unwrap();
+        let year = text
+            .split("\"20")
+            .nth(1)
+            .unwrap()
+            .get(..2)
+            .unwrap()
+            .to_owned();
+        let aged = text.replace(&format!("\"20{year}-"), "\"2020-");
+        std::fs::write(index, aged).unwrap();
     }
 
     /// `delegate` of tasks that each run a shell script.
@@ -191,4 +239,26 @@ impl WorktreeStage {
         let last = listed.as_array().unwrap().last().unwrap().clone();
         last["runId"].as_str().unwrap().to_owned()
     }
+}
+
+/// Replaces the sizes of directories, which file systems count differently.
+fn without_sizes(text: &str) -> String {
+    let is_size = |words: &str| {
+        let (number, unit) = words.split_once(' ').unwrap_or_default();
+        number.parse::<f64>().is_ok() && unit.ends_with('B') && unit.len() <= 2
+    };
+    let mut normal = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('(') {
+        let (inside, behind) = after.split_once(')').unwrap_or((after, ""));
+        normal += before;
+        if is_size(inside) {
+            normal += "(SIZE)";
+            rest = behind;
+        } else {
+            normal += "(";
+            rest = after;
+        }
+    }
+    normal + rest
 }

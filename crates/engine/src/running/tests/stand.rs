@@ -276,6 +276,7 @@ pub(super) fn plan(limits: Limits) -> TaskPlan {
         tools: ToolPolicy::Inherit,
         session: SessionPolicy::Nowhere,
         completion: Completion::LastMessage,
+        setup: None,
         gates: Vec::new(),
         limits,
         trusted: false,

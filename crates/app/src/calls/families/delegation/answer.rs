@@ -13,13 +13,12 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
         let receipt = run.receipt();
         let seen = receipt.map(|receipt| receipt_lines_with_figures(&receipt));
         let worktree = outcomes.worktree(task);
-        let worktree = worktree.map(|worktree| {
-            let how = outcomes.door.how_to_merge(task.run.as_str());
-            format!("  {}", worktree.line_with(&how))
-        });
+        let how = outcomes.door.how_to_merge(task.run.as_str());
+        let worktree = worktree.map(|worktree| worktree.lines_with(&how));
+        let worktree = worktree.into_iter().flatten();
         std::iter::once(summary_line(task, run))
             .chain(seen.into_iter().flatten())
-            .chain(worktree)
+            .chain(worktree.map(|line| format!("  {line}")))
     });
     let warnings = outcomes
         .warnings

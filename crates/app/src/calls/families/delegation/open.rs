@@ -73,12 +73,11 @@ fn asked<'a>(
         },
         definition: call.profile.as_deref().or(default_profile),
         model: None,
-        cwd: call
-            .cwd
-            .as_deref()
-            .or(named.and_then(EarlierSession::worktree)),
+        cwd: call.cwd.as_deref().or(named.and_then(EarlierSession::cwd)),
         timeout: call.timeout,
-        isolation: call.isolation.or(named.and_then(EarlierSession::isolation)),
+        isolation: call.isolation,
+        base: call.base.as_ref(),
+        worktree: named.and_then(EarlierSession::worktree),
         gates: &call.gates,
     })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::Isolation;
+use pi_subagents_delegation::{BaseChoice, Isolation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,6 +50,10 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::isolation")]
     #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
     isolation: Option<Isolation>,
+    /// The state that a worktree begins from: "working" (the default: HEAD with your uncommitted changes), "head", or a branch, tag or commit.
+    #[serde(default, deserialize_with = "arguments::base")]
+    #[schemars(with = "Option<String>")]
+    base: Option<BaseChoice>,
     /// Session id of an earlier sub-agent to continue; its transcript is put before the prompt.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     resume: Option<String>,
@@ -81,6 +85,7 @@ impl TaskArguments {
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
             isolation: self.isolation,
+            base: self.base,
             resume: self.resume.map(Resume::Named),
             files: self.files,
             gates: self.gate.into_iter().collect(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::Isolation;
+use pi_subagents_delegation::{BaseChoice, Isolation};
 
 use super::attachments::FileSpec;
 use crate::calls::arguments::{self, CallError};
@@ -28,8 +28,10 @@ pub(crate) struct TaskCall {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) profile: Option<String>,
     pub(crate) timeout: Option<Duration>,
-    /// Where it works, if it says so: in its directory or in a worktree of its own.
+    /// The place where it works, if it names one: its directory or a worktree of its own.
     pub(crate) isolation: Option<Isolation>,
+    /// The state that its worktree begins from, if it names one.
+    pub(crate) base: Option<BaseChoice>,
     pub(crate) resume: Option<Resume>,
     /// The commands that must pass before it counts as completed.
     pub(crate) gates: Vec<String>,

@@ -20,7 +20,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         parts.push(block(task, run));
         let worktree = outcomes.worktree(task);
         let how = outcomes.door.how_to_merge(task.run.as_str());
-        parts.extend(worktree.map(|worktree| worktree.line_with(&how)));
+        parts.extend(worktree.map(|worktree| worktree.lines_with(&how).join("\n")));
         if is_cut(run) {
             let how = outcomes.door.how_to_read(task.session.as_str());
             parts.push(format!("! It said more; {how}"));

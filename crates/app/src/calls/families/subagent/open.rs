@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{Refusal, SessionPolicy};
-use pi_subagents_sessions::{RunDir, StickySession};
+use pi_subagents_delegation::{Refusal, SessionId, SessionPolicy};
+use pi_subagents_sessions::{RunDir, StickySession, Store, runs_of_session};
 
 use super::schema::{AgentTask, SubagentCall};
 use crate::calls::call::Opened;
@@ -14,6 +14,7 @@ use crate::calls::open_run::{Conversation, Opening};
 use crate::calls::resolve::{Asked, Family, ResolvedTask};
 use crate::error::CommandError;
 use crate::random;
+use crate::runs::workspace::{EarlierWorktree, Workspace};
 
 /// The order in which `run` and `spawn` look for the definition of a task.
 pub(crate) const ASKER: Asker = Asker::Subagent;
@@ -36,7 +37,7 @@ pub(super) fn open_runs(
     let asked = names(calls)
         .into_iter()
         .zip(calls)
-        .map(|(name, call)| asked(name, call))
+        .map(|(name, call)| asked(name, call, &opening.owner.store))
         .collect::<Result<Vec<_>, _>>()?;
     let resolved = opening.resolver.resolve(&asked)?;
     let home = &opening.resolver.caller.places.home;
@@ -65,7 +66,7 @@ pub(super) fn open_runs(
     Ok(opened)
 }
 
-fn asked(name: String, call: &AgentTask) -> Result<Asked<'_>, CommandError> {
+fn asked<'a>(name: String, call: &'a AgentTask, store: &Store) -> Result<Asked<'a>, CommandError> {
     Ok(Asked {
         name,
         prompt: &call.task,
@@ -76,10 +77,23 @@ fn asked(name: String, call: &AgentTask) -> Result<Asked<'_>, CommandError> {
         definition: Some(&call.agent),
         model: call.model.as_deref(),
         cwd: call.cwd.as_deref(),
-        isolation: None,
+        isolation: call.isolation,
+        base: call.base.as_ref(),
+        worktree: call
+            .session
+            .as_ref()
+            .and_then(|session| worktree_of(store, session)),
         timeout: call.timeout,
         gates: &[],
     })
+}
+
+/// Returns the worktree in which a session goes on, if its latest run had one.
+fn worktree_of(store: &Store, session: &SessionId) -> Option<EarlierWorktree> {
+    // A session that cannot be looked up begins anew, which its conversation says too.
+    let runs = store.runs().ok()?;
+    let latest = runs_of_session(&runs, session).pop()?;
+    Workspace::read(latest.directory.path()).map(EarlierWorktree::new)
 }
 
 /// Names the runs of a call: each after its agent, and with its number in the call where several

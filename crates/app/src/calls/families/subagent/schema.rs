@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::SessionId;
+use pi_subagents_delegation::{BaseChoice, Isolation, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
@@ -51,6 +51,15 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     timeout: Option<f64>,
+    /// "worktree" gives the sub-agent a git worktree of its own that begins with your uncommitted
+    /// changes; what it changes there waits to be merged.
+    #[serde(default, deserialize_with = "arguments::isolation")]
+    #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
+    isolation: Option<Isolation>,
+    /// The state that a worktree begins from: "working" (the default: HEAD with your uncommitted changes), "head", or a branch, tag or commit.
+    #[serde(default, deserialize_with = "arguments::base")]
+    #[schemars(with = "Option<String>")]
+    base: Option<BaseChoice>,
 }
 
 /// Returns the schema of the arguments of a tool that takes one task.
@@ -90,6 +99,10 @@ pub(crate) struct AgentTask {
     /// The session it continues.
     pub(crate) session: Option<SessionId>,
     pub(crate) timeout: Option<Duration>,
+    /// The place where it works, if it names one: its directory or a worktree of its own.
+    pub(crate) isolation: Option<Isolation>,
+    /// The state that its worktree begins from, if it names one.
+    pub(crate) base: Option<BaseChoice>,
 }
 
 impl SubagentCall {
@@ -150,6 +163,8 @@ impl TaskArguments {
         given
             .map(|(field, _)| field)
             .or(self.timeout.map(|_| "timeout"))
+            .or(self.isolation.map(|_| "isolation"))
+            .or(self.base.as_ref().map(|_| "base"))
     }
 
     /// Checks the fields that belong together; `path` leads to the task, for errors.
@@ -176,6 +191,8 @@ impl TaskArguments {
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+            isolation: self.isolation,
+            base: self.base,
         })
     }
 }
@@ -202,6 +219,8 @@ mod tests {
             cwd: None,
             session: None,
             timeout: None,
+            isolation: None,
+            base: None,
         }
     }
 

@@ -81,12 +81,19 @@ Examples:
 pub(super) const MERGE: &str = "\
 Examples:
   pi-subagents merge api ui --check
-  pi-subagents merge last --commit";
+  pi-subagents merge last --commit
+  pi-subagents merge ui --resolve";
 
 pub(super) const WORKTREES: &str = "\
 Examples:
   pi-subagents worktrees
-  pi-subagents worktrees --all --json";
+  pi-subagents worktrees --all --json
+  pi-subagents worktrees prune";
+
+pub(super) const KEEP: &str = "\
+Examples:
+  pi-subagents keep api
+  pi-subagents keep api --undo";
 
 pub(super) const DISCARD: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{Allowance, Dollars, Gate, Isolation};
+use pi_subagents_delegation::{Allowance, BaseChoice, Dollars, Gate, Isolation};
 
 use super::fleet_args::FleetArgs;
 use crate::calls::caller::Overrides;
@@ -24,9 +24,12 @@ pub(crate) struct RunArgs {
     /// Directory in which the sub-agents work [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Where the sub-agents work [default: the setting subagents.isolation, or none]
+    /// Where the sub-agents work [default: the isolation of the definition, or the setting subagents.isolation, or none]
     #[arg(long, value_name = "PLACE", value_parser = isolation_parser())]
     isolation: Option<Isolation>,
+    /// State that new worktrees begin from: working (HEAD with your uncommitted changes), head, or a branch, tag or commit [default: working]
+    #[arg(long, value_name = "REV", value_parser = BaseChoice::parse)]
+    base: Option<BaseChoice>,
     /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
@@ -64,6 +67,8 @@ impl RunArgs {
                 cost: self.max_cost,
             },
             isolation: self.isolation,
+            base: self.base.clone(),
+            worktree: None,
             tools: None,
             gates: self.gates.iter().map(Gate::new).collect(),
             gate_retries: self.gate_retries,

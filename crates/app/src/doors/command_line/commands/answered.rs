@@ -65,7 +65,7 @@ fn document(answer: &Answer) -> String {
 }
 
 /// Returns the answer for programs: the runs, and the text that the tool gives a model.
-fn to_json(answer: &Answer, has_details: bool) -> Value {
+pub(super) fn to_json(answer: &Answer, has_details: bool) -> Value {
     let mut object = Map::from_iter([
         ("runs".to_owned(), json!(answer.rows())),
         ("text".to_owned(), answer.text().into()),
@@ -90,8 +90,10 @@ fn print_notes(answer: &Answer, printer: Printer) {
         for line in receipt.iter().flat_map(receipt_lines) {
             printer.note(&line);
         }
-        if let Some(worktree) = answer.worktree(task) {
-            printer.note(&format!("  {}", worktree.line(task.run.as_str())));
+        let worktree = answer.worktree(task);
+        let lines = worktree.map(|worktree| worktree.lines(task.run.as_str()));
+        for line in lines.into_iter().flatten() {
+            printer.note(&format!("  {line}"));
         }
     }
     if let Some(matrix) = answer.matrix() {

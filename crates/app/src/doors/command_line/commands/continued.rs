@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_delegation::{Isolation, Place, RunHistory, RunnerChoice};
+use pi_subagents_delegation::{Place, RunHistory, RunnerChoice};
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
 
 use crate::calls::caller::{Caller, Overrides};
 use crate::error::CommandError;
 use crate::runs::known::{KnownRun, KnownSession};
-use crate::runs::workspace::Workspace;
+use crate::runs::workspace::{EarlierWorktree, Workspace};
 
 /// A session that goes on, and who asks for it.
 pub(super) struct Continued {
@@ -35,11 +35,14 @@ impl Continued {
         let task = history.summary.task.clone();
         caller.overrides.cwd = match caller.overrides.cwd {
             Some(cwd) => Some(caller.places.cwd.join(cwd)),
-            None => task
-                .as_ref()
-                .map(|task| where_now(&task.cwd, &latest, recorded.as_ref())),
+            None => {
+                let worktree = Workspace::read(latest.directory.path());
+                let of_task = worktree.as_ref().map(Workspace::task_directory);
+                caller.overrides.worktree = worktree.map(EarlierWorktree::new);
+                let cwd = of_task.or(task.as_ref().map(|task| task.cwd.clone()));
+                cwd.map(|cwd| where_now(&cwd, &latest, recorded.as_ref()))
+            }
         };
-        begin_again_if_gone(&mut caller.overrides, &latest);
         let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
         if definition.is_none()
             && let Some(recorded) = &recorded
@@ -65,23 +68,6 @@ impl Continued {
             agent,
             definition,
         })
-    }
-}
-
-/// Lets a session whose worktree is gone go on in a new one of the same checkout.
-fn begin_again_if_gone(overrides: &mut Overrides, earlier: &IndexedRun) {
-    let Some(workspace) = Workspace::read(earlier.directory.path()) else {
-        return;
-    };
-    let inside = overrides
-        .cwd
-        .as_ref()
-        .and_then(|cwd| cwd.strip_prefix(&workspace.path).ok());
-    if let Some(inside) = inside
-        && !workspace.path.exists()
-    {
-        overrides.cwd = Some(workspace.repository.join(inside));
-        overrides.isolation = overrides.isolation.or(Some(Isolation::Worktree));
     }
 }
 

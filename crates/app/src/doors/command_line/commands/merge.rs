@@ -1,9 +1,11 @@
 //! `merge`: brings what runs have changed into this checkout, or says what would fit.
 
+mod resolve;
+
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::{Prefers, Store, runs_of_session};
 use pi_subagents_workspaces::Repository;
 
 use crate::doors::command_line::commands::control::runs_of_all;
@@ -11,11 +13,15 @@ use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::conversation::of_one_conversation;
-use crate::runs::merging::{Fit, MergeReport, MergedAs, checkout_at, merge};
-use crate::runs::results::RunResult;
+use crate::runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, checkout_at, merge_with};
+use crate::runs::results::{Results, RunResult};
 use crate::runs::typed::TypedIds;
 
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "every one is a flag that is given or not"
+)]
 pub(crate) struct MergeArgs {
     /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
     #[arg(value_name = "ID", required = true)]
@@ -26,9 +32,18 @@ pub(crate) struct MergeArgs {
     /// Make a commit of each run instead of uncommitted changes
     #[arg(long)]
     commit: bool,
+    /// Let the sub-agent of one run resolve its conflicts in its own worktree; this checkout is not touched
+    #[arg(long, conflicts_with_all = ["check", "commit", "force"])]
+    resolve: bool,
+    /// Merge also copies of ignored files that a sub-agent has added to git
+    #[arg(long, conflicts_with = "check")]
+    force: bool,
 }
 
-pub(crate) fn run(args: &MergeArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    if args.resolve {
+        return resolve::run(&args.ids, printer);
+    }
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let typed = TypedIds {
@@ -37,13 +52,9 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer) -> Result<ExitCode, Comman
         printer,
         prefers: Prefers::Newest,
     };
-    let mut results = Vec::new();
-    for id in &args.ids {
-        let runs = runs_of_all(typed, std::slice::from_ref(id), "merge", |runs| {
-            of_one_conversation(runs, None)
-        })?;
-        results.push(RunResult::of_latest(&runs)?);
-    }
+    let mut found = Results::default();
+    let results = args.ids.iter().map(|id| result_of(typed, &mut found, id));
+    let results = results.collect::<Result<Vec<_>, _>>()?;
     let checkout = checkout_at(&places.cwd, &results)?;
     if args.check {
         return check(&checkout, &results, printer);
@@ -53,9 +64,27 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer) -> Result<ExitCode, Comman
     } else {
         MergedAs::Changes
     };
-    let report = merge(&checkout, results, merged_as)?;
+    let copies = if args.force {
+        AddedCopies::Merged
+    } else {
+        AddedCopies::Refused
+    };
+    let report = merge_with(&checkout, results, merged_as, copies)?;
     print(&report, printer);
     Ok(exit_code(&report))
+}
+
+/// Finds the result that an id stands for.
+fn result_of(
+    typed: TypedIds<'_>,
+    results: &mut Results,
+    id: &str,
+) -> Result<RunResult, CommandError> {
+    let ids = [id.to_owned()];
+    let runs = runs_of_all(typed, &ids, "merge", |runs| of_one_conversation(runs, None))?;
+    let result = results.of_latest(&runs)?;
+    let session = result.run.session.clone();
+    Ok(result.with_earlier(&runs_of_session(&typed.store.runs()?, &session)))
 }
 
 fn check(

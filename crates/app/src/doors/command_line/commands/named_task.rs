@@ -85,6 +85,8 @@ impl NamedTaskArgs {
             cwd: None,
             session: self.session.clone(),
             timeout: None,
+            isolation: None,
+            base: None,
         }))
     }
 

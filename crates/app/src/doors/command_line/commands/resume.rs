@@ -6,6 +6,7 @@ use std::sync::Arc;
 use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Prefers, Store};
 
+use crate::calls::Answer;
 use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
 use crate::calls::open_run::EarlierSession;
@@ -63,6 +64,22 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     }
     let continued = Continued::of(session, caller)?;
     let prompt = joined("prompt", &args.prompt)?;
+    if args.dry_run.dry_run {
+        let caller = &continued.caller;
+        let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+        return dry_run::print(caller, &configuration, printer);
+    }
+    let places = continued.caller.places.clone();
+    let answer = go_on(continued, prompt, printer)?;
+    Ok(print(&answer, &places, printer))
+}
+
+/// Goes on with a session in the foreground.
+pub(super) fn go_on(
+    continued: Continued,
+    prompt: String,
+    printer: Printer<'static>,
+) -> Result<Answer, CommandError> {
     let Continued {
         caller,
         session,
@@ -73,22 +90,17 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     } = continued;
     let alone = ConcurrencyArgs::default();
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    if args.dry_run.dry_run {
-        return dry_run::print(&caller, &configuration, printer);
-    }
     let seen = (&caller, &configuration);
-    let answer = if let Some(agent) = agent {
-        answer_of(sticky(&latest, agent, prompt), seen, alone, printer)?
-    } else {
-        let earlier = EarlierSession::with_history(session, latest.run, history);
-        let call = told(latest.name, Arc::new(earlier), definition, prompt)?;
-        answer_of(call, seen, alone, printer)?
-    };
-    Ok(print(&answer, &caller.places, printer))
+    if let Some(agent) = agent {
+        return answer_of(sticky(&latest, agent, prompt), seen, alone, printer);
+    }
+    let earlier = EarlierSession::with_history(session, latest.run, history);
+    let call = told(latest.name, Arc::new(earlier), definition, prompt)?;
+    answer_of(call, seen, alone, printer)
 }
 
 /// Refuses to go on with a session that somebody else is writing in, and says what can be done now.
-fn still_running(session: &KnownSession) -> CommandError {
+pub(super) fn still_running(session: &KnownSession) -> CommandError {
     let id = &session.id;
     CommandError::usage(format!("session {id} is still running"))
         .hint(format!(
@@ -108,6 +120,8 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
         cwd: None,
         session: Some(latest.session.clone()),
         timeout: None,
+        isolation: None,
+        base: None,
     })
 }
 

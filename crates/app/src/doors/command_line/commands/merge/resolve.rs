@@ -1,0 +1,176 @@
+//! `merge --resolve`: the sub-agent that made a change resolves its conflicts, in its own worktree.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_workspaces::{Conflict, ObjectId, Repository, Snapshot, marked_files};
+use serde_json::json;
+
+use super::result_of;
+use crate::calls::Answer;
+use crate::doors::command_line::cli::RunArgs;
+use crate::doors::command_line::commands::answered;
+use crate::doors::command_line::commands::continued::Continued;
+use crate::doors::command_line::commands::delegate::caller;
+use crate::doors::command_line::commands::resume::{go_on, still_running};
+use crate::error::CommandError;
+use crate::exit;
+use crate::places::Places;
+use crate::print::Printer;
+use crate::runs::ask_which::ask_which;
+use crate::runs::merging::{Fit, checkout_at};
+use crate::runs::results::{Results, RunResult, failed};
+use crate::runs::typed::TypedIds;
+use crate::runs::workspace::{EarlierWorktree, Workspace, named, place};
+
+pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let [id] = ids else {
+        let words = "--resolve takes one run: each is resolved on what the one before has left";
+        return Err(CommandError::usage(words));
+    };
+    let caller = caller(&RunArgs::default())?;
+    let (places, agent_dir) = (caller.places.clone(), caller.places.agent_dir.clone());
+    let store = Store::new(&agent_dir);
+    let typed = TypedIds {
+        store: &store,
+        places: &places,
+        printer,
+        prefers: Prefers::Newest,
+    };
+    let result = result_of(typed, &mut Results::default(), id)?;
+    let checkout = checkout_at(&places.cwd, std::slice::from_ref(&result))?;
+    let conflicts = conflicts_of(&checkout, &result)?;
+    if conflicts.is_empty() {
+        let name = one_line(&result.run.name);
+        printer.data(&format!(
+            "✓ {name}: fits this checkout; nothing is to be resolved"
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let workspace = worktree_of(&result)?;
+    let which = |run: &str| format!("pi-subagents merge {run} --resolve");
+    let session = typed.conversation(id);
+    let session = session.map_err(|error| ask_which(&error, |run| which(&run.to_string())))?;
+    if session.is_running() {
+        return Err(still_running(&session));
+    }
+    let now = Snapshot::take(&checkout)
+        .map_err(|error| failed(&error))?
+        .commit;
+    let mut continued = Continued::of(session, caller)?;
+    continued.caller.overrides.worktree = Some(EarlierWorktree {
+        workspace,
+        onto: Some(now.to_string()),
+    });
+    let answer = go_on(continued, prompt(&conflicts), printer)?;
+    let resolved = Resolved {
+        result: result_of(typed, &mut Results::default(), id)?,
+        conflicts,
+        now,
+    };
+    resolved.report(&checkout, &answer, (&places, printer))
+}
+
+fn conflicts_of(checkout: &Repository, result: &RunResult) -> Result<Vec<Conflict>, CommandError> {
+    let fit = Fit::of(checkout, std::slice::from_ref(result))?;
+    Ok(fit.with_checkout(0).to_vec())
+}
+
+fn worktree_of(result: &RunResult) -> Result<Workspace, CommandError> {
+    result.workspace.clone().ok_or_else(|| {
+        let words = format!("{} had no worktree on this machine", result.run.run);
+        CommandError::usage(words)
+            .hint("pi-subagents resume tells its sub-agent what to do about the conflicts.")
+    })
+}
+
+/// Words what the sub-agent is to do.
+fn prompt(conflicts: &[Conflict]) -> String {
+    let mut lines = vec![
+        "Your caller's checkout has changed since you began, and both of you have changed the same \
+         places. The checkout was merged into your worktree, with conflict markers in the files: \
+         your version stands between <<<<<<< and =======, your caller's between ======= and >>>>>>>."
+            .to_owned(),
+        "Resolve every conflict so that the intentions of both are kept, remove all markers, and \
+         check that the result works:"
+            .to_owned(),
+    ];
+    let named = conflicts.iter().map(|conflict| {
+        let (place, kind) = (place(conflict), &conflict.kind);
+        if conflict.lines.is_empty() {
+            format!("- {place}")
+        } else {
+            format!("- {place} ({kind})")
+        }
+    });
+    lines.extend(named);
+    lines.join("\n")
+}
+
+/// The conflicts of a run after its sub-agent has worked on them.
+struct Resolved {
+    result: RunResult,
+    /// The conflicts that there were.
+    conflicts: Vec<Conflict>,
+    /// The state of the checkout that was merged into the worktree.
+    now: ObjectId,
+}
+
+impl Resolved {
+    /// Checks the result again, and prints whether it can be merged now.
+    fn report(
+        &self,
+        checkout: &Repository,
+        answer: &Answer,
+        (places, printer): (&Places, Printer),
+    ) -> Result<ExitCode, CommandError> {
+        let left = conflicts_of(checkout, &self.result)?;
+        let marked = self.marked()?;
+        let is_resolved = left.is_empty() && marked.is_empty();
+        if printer.is_json() {
+            printer.json(&json!({
+                "resolved": is_resolved,
+                "runId": self.result.run.run.as_str(),
+                "markers": marked,
+                "conflicts": left.iter().map(place).collect::<Vec<_>>(),
+                "calls": answered::to_json(answer, false),
+            }));
+        } else {
+            answered::print(answer, places, printer);
+            printer.data(&self.line(&left, &marked));
+        }
+        let of_run = exit::of_runs(answer.exit_codes());
+        Ok(if is_resolved {
+            of_run
+        } else {
+            ExitCode::from(1)
+        })
+    }
+
+    fn marked(&self) -> Result<Vec<PathBuf>, CommandError> {
+        let (result, repository) = (&self.result.change.result, &self.result.repository);
+        let marked = marked_files(repository, result, &self.conflicts, &self.now);
+        marked.map_err(|error| failed(&error))
+    }
+
+    fn line(&self, left: &[Conflict], marked: &[PathBuf]) -> String {
+        let name = one_line(&self.result.run.name);
+        match (left.first(), marked.is_empty()) {
+            (None, true) => {
+                let run = &self.result.run.run;
+                format!("✓ {name}: fits this checkout now (pi-subagents merge {run})")
+            }
+            (Some(first), _) => {
+                format!(
+                    "✗ {name}: still conflicts with this checkout in {}",
+                    place(first)
+                )
+            }
+            (None, false) => {
+                format!("✗ {name}: conflict markers are left in {}", named(marked))
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The worktree of an earlier run, in which another run goes on.
+
+use serde::{Deserialize, Serialize};
+
+use super::Workspace;
+
+/// A worktree that a run goes on in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EarlierWorktree {
+    pub(crate) workspace: Workspace,
+    /// The state of the checkout that is merged into it before the run begins, as a commit.
+    pub(crate) onto: Option<String>,
+}
+
+impl EarlierWorktree {
+    /// Goes on in a worktree as it is.
+    pub(crate) fn new(workspace: Workspace) -> Self {
+        Self {
+            workspace,
+            onto: None,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Brings the state of a checkout into the worktree of a run, with conflict markers where both have
+//! changed the same: whoever works there can resolve them, and the checkout is not touched.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::error::WorkspaceError;
+use crate::git::failed;
+use crate::in_the_way::in_the_way;
+use crate::index_copy::IndexCopy;
+use crate::merge_tree::{Conflict, Wished, merge_tree};
+use crate::object_id::ObjectId;
+use crate::repository::Repository;
+use crate::snapshot::{Rules, Snapshot, Unmerged};
+
+/// A state that was brought into a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brought {
+    /// The worktree as it was before.
+    pub ours: ObjectId,
+    /// The places that both have changed.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Merges a state into the files of a worktree. `base` is what the worktree began from.
+pub fn bring_into(
+    worktree: &Repository,
+    base: &ObjectId,
+    state: &ObjectId,
+) -> Result<Brought, WorkspaceError> {
+    let rules = Rules {
+        unmerged: Unmerged::Recorded,
+        largest_untracked: None,
+        message: "the worktree before the checkout was merged into it",
+    };
+    let (snapshot, index) = Snapshot::with(worktree, IndexCopy::of(worktree)?, rules)?;
+    let ours = snapshot.commit;
+    let merged = merge_tree(
+        worktree,
+        Wished {
+            base: Some(base.clone()),
+            ours: ours.clone(),
+            theirs: state.clone(),
+        },
+    )?;
+    if let Some(path) = in_the_way(worktree, &ours, &merged.tree)?
+        .into_iter()
+        .next()
+    {
+        let source = std::io::Error::other("git does not keep this file, and it is in the way");
+        return Err(WorkspaceError::File { path, source });
+    }
+    let arguments = ["read-tree", "-m", "-u", ours.as_str(), merged.tree.as_str()];
+    let ended = index.git(worktree).try_run(&arguments, b"")?;
+    if !ended.status.success() {
+        return Err(failed(&arguments, &ended).into());
+    }
+    let conflicts = merged.conflicts;
+    Ok(Brought { ours, conflicts })
+}
+
+/// Names the files of a commit that still have the markers of conflicts with a state.
+pub fn marked_files(
+    repository: &Repository,
+    commit: &ObjectId,
+    conflicts: &[Conflict],
+    state: &ObjectId,
+) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let mut marked = Vec::new();
+    for conflict in conflicts {
+        let mut object = OsString::from(format!("{commit}:"));
+        object.push(&conflict.path);
+        let arguments = ["cat-file".as_ref(), "blob".as_ref(), object.as_os_str()];
+        // A file that is gone has no markers.
+        let ended = repository.git().try_run(&arguments, b"")?;
+        let text = String::from_utf8_lossy(&ended.stdout);
+        if text.lines().any(|line| is_marker(line, state)) {
+            marked.push(conflict.path.clone());
+        }
+    }
+    Ok(marked)
+}
+
+/// Returns whether a line is a marker as git writes it: with the name of a commit.
+fn is_marker(line: &str, state: &ObjectId) -> bool {
+    let begins = line.strip_prefix("<<<<<<< ").and_then(ObjectId::parse);
+    begins.is_some() || line.strip_prefix(">>>>>>> ") == Some(state.as_str())
+}

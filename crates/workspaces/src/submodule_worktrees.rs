@@ -1,0 +1,141 @@
+//! The submodules of a worktree: each is a worktree of the submodule that the checkout has. Nothing is
+//! cloned and no network is used, and what a child commits in one is in the repository of the
+//! submodule at once.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::WorkspaceError;
+use crate::git::words;
+use crate::object_id::ObjectId;
+use crate::repository::Repository;
+use crate::snapshot::is_dirty;
+use crate::submodules::{DEEPEST, gitlinks, open, parts};
+use crate::worktree::{forget_record, remove_directory};
+
+/// A submodule of a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorktreeSubmodule {
+    /// Its place below the top of the worktree.
+    pub path: PathBuf,
+    /// The commit that it began with.
+    pub base: ObjectId,
+}
+
+/// The submodules that a worktree has got.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AddedSubmodules {
+    /// Those that are there, each before those inside it.
+    pub added: Vec<WorktreeSubmodule>,
+    /// Sentences about what is missing.
+    pub notes: Vec<String>,
+}
+
+/// Gives a new worktree the submodules that the checkout has, and those inside them. What cannot be
+/// had is named, and its directory stays empty.
+pub fn add_submodules(
+    checkout: &Repository,
+    worktree: &Repository,
+    reason: &str,
+) -> Result<AddedSubmodules, WorkspaceError> {
+    let mut added = AddedSubmodules::default();
+    add_inside(
+        (checkout, worktree),
+        Path::new(""),
+        (reason, DEEPEST),
+        &mut added,
+    )?;
+    Ok(added)
+}
+
+/// Names the submodules that a new worktree has not got.
+pub fn name_submodules(worktree: &Repository) -> Result<Vec<String>, WorkspaceError> {
+    let links = gitlinks(worktree)?.into_iter();
+    Ok(links.map(|(name, _)| empty(&name, "")).collect())
+}
+
+fn add_inside(
+    (checkout, worktree): (&Repository, &Repository),
+    at: &Path,
+    (reason, depth): (&str, usize),
+    added: &mut AddedSubmodules,
+) -> Result<(), WorkspaceError> {
+    if depth == 0 {
+        return Ok(());
+    }
+    for (name, commit) in gitlinks(worktree)? {
+        let path = at.join(&name);
+        let Some(module) = open(checkout.top(), &name) else {
+            added
+                .notes
+                .push(empty(&path, ": the checkout has not got it either"));
+            continue;
+        };
+        match add_one(&module, &worktree.top().join(&name), &commit, reason) {
+            Ok(submodule) => {
+                if is_dirty(&module)? {
+                    let path = path.display();
+                    let note = format!("uncommitted changes in the submodule {path} are not here");
+                    added.notes.push(note);
+                }
+                added.added.push(WorktreeSubmodule {
+                    path: path.clone(),
+                    base: commit,
+                });
+                add_inside((&module, &submodule), &path, (reason, depth - 1), added)?;
+            }
+            Err(error) => added.notes.push(empty(&path, &format!(": {error}"))),
+        }
+    }
+    Ok(())
+}
+
+fn empty(path: &Path, why: &str) -> String {
+    format!("the submodule {} is empty here{why}", path.display())
+}
+
+fn add_one(
+    module: &Repository,
+    path: &Path,
+    commit: &ObjectId,
+    reason: &str,
+) -> Result<Repository, WorkspaceError> {
+    let options = [
+        "worktree", "add", "--quiet", "--detach", "--lock", "--reason",
+    ];
+    let mut arguments = words(&options);
+    arguments.extend(words(&[reason]));
+    arguments.push(path.as_os_str());
+    arguments.push(commit.as_str().as_ref());
+    module.git().run(&arguments)?;
+    let made = Repository::find(path)?;
+    if made.top() == path {
+        return Ok(made);
+    }
+    remove_one(module, path)?;
+    let words = format!("git takes {} for its files", made.top().display());
+    let (path, source) = (path.to_owned(), std::io::Error::other(words));
+    Err(WorkspaceError::File { path, source })
+}
+
+/// Removes the submodules of a worktree, however far they were made. What is in them must have been
+/// captured before.
+pub fn remove_submodules(checkout: &Repository, worktree: &Path) -> Result<(), WorkspaceError> {
+    // Those inside others come after them, and go first.
+    for part in parts(checkout)?.iter().skip(1).rev() {
+        let path = worktree.join(&part.path);
+        if path.join(".git").exists() {
+            remove_one(&part.repository, &path)?;
+        } else {
+            forget_record(&part.repository, &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_one(module: &Repository, path: &Path) -> Result<(), WorkspaceError> {
+    let mut arguments = words(&["worktree", "remove", "--force", "--force"]);
+    arguments.push(path.as_os_str());
+    module.git().try_run(&arguments, b"")?;
+    remove_directory(path)?;
+    forget_record(module, path)
+}
