@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_delegation::{OutputSchema, ThinkingLevel};
 
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;
@@ -31,6 +31,8 @@ pub(crate) struct Setup {
     /// The environment of shell commands.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) tools: Vec<&'static Tool>,
+    /// The schema that the reported result must meet.
+    pub(crate) output_schema: Option<OutputSchema>,
     pub(crate) sections: Sections,
     pub(crate) retry: RetrySettings,
     pub(crate) compaction: CompactionSettings,
@@ -39,7 +41,9 @@ pub(crate) struct Setup {
 impl Setup {
     /// Returns the tools as the model sees them.
     pub(crate) fn declared_tools(&self) -> Vec<ToolDeclaration> {
-        self.tools.iter().map(|tool| tool.declaration()).collect()
+        let schema = self.output_schema.as_ref();
+        let declare = |tool: &&Tool| tool.declaration(schema);
+        self.tools.iter().map(declare).collect()
     }
 }
 
@@ -155,6 +159,7 @@ impl Agent {
             cwd: self.setup.cwd.clone(),
             home: self.setup.home.clone(),
             guarded: self.setup.guarded.clone(),
+            output_schema: self.setup.output_schema.clone(),
             variables: self.setup.variables.clone(),
             session_id: conversation.session_id().to_owned(),
             session_file: conversation.session_file().map(PathBuf::from),

@@ -26,6 +26,8 @@ pub(crate) struct Flags {
     pub(crate) exclude_tools: Vec<String>,
     pub(crate) no_tools: bool,
     pub(crate) finalize: bool,
+    /// The file with the schema that the reported result must meet.
+    pub(crate) output_schema: Option<String>,
     /// Directories that are not written to.
     pub(crate) leave_alone: Vec<String>,
     /// The directory inside them that is.
@@ -142,6 +144,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--finalize"],
         Effect::Switch(|flags| flags.finalize = true),
+    ),
+    (
+        &["--output-schema"],
+        Effect::Value(|flags, value| flags.output_schema = Some(value)),
     ),
     (
         &["--leave-alone"],

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_delegation::{ThinkingLevel, nearest};
+use pi_subagents_delegation::{LARGEST_SCHEMA, OutputSchema, ThinkingLevel, nearest};
+use pi_subagents_files::read_own_text;
 use pi_subagents_pi_files::{DEFAULT_TOOLS, with_default_tools};
 
 use crate::agent::{Agent, Setup};
@@ -109,6 +110,8 @@ pub(crate) enum StartError {
     Model(#[from] ModelError),
     #[error("--tools names only unknown tools: {0}. Available tools: {1}")]
     UnknownTools(String, String),
+    #[error("--output-schema {0}: {1}")]
+    Schema(String, String),
     #[error("--api-key needs a model: name one with --model, or a provider with --provider.")]
     KeyWithoutModel,
 }
@@ -154,6 +157,7 @@ pub(crate) fn assemble(
         cwd,
         home: surroundings.home.clone(),
         guarded: flags.guarded(),
+        output_schema: output_schema(flags)?,
         variables: without_secrets(surroundings),
         tools,
         retry: settings.retry,
@@ -173,6 +177,18 @@ pub(crate) fn assemble(
         agent.conversation.borrow_mut().set_name(name);
     }
     Ok((agent, access))
+}
+
+/// Reads the schema that the reported result must meet, if there is one.
+fn output_schema(flags: &Flags) -> Result<Option<OutputSchema>, StartError> {
+    let Some(file) = &flags.output_schema else {
+        return Ok(None);
+    };
+    let refused = |why: &dyn std::fmt::Display| StartError::Schema(file.clone(), why.to_string());
+    let largest = u64::try_from(LARGEST_SCHEMA).unwrap_or(u64::MAX);
+    let text = read_own_text(Path::new(file), largest).map_err(|error| refused(&error))?;
+    let schema = OutputSchema::read(&text).map_err(|error| refused(&error))?;
+    Ok(Some(schema))
 }
 
 /// Returns the directory whose `.pi` counts: the working directory, if the caller trusts it and it

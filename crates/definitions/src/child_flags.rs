@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    BodyUse, Definition, Isolation, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt,
+    BodyUse, Definition, Gate, Isolation, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt,
     ToolPolicy,
 };
 
+use serde_json::Value;
 pub use tools::{GivenTools, ParentTools, Surroundings, tools_of};
 
 use crate::skills::ResolvedSkills;
@@ -53,8 +54,12 @@ pub struct PlanPatch {
     pub isolation: Option<Isolation>,
     /// The time limit of the run, if the definition sets one.
     pub timeout: Option<Duration>,
-    /// A command that must pass before the run counts as completed.
-    pub gate: Option<String>,
+    /// The commands that must pass before the run counts as completed.
+    pub gates: Vec<Gate>,
+    /// The schema that the result must meet.
+    pub output_schema: Option<Value>,
+    /// The file with that schema.
+    pub output_schema_file: Option<PathBuf>,
     /// True if the run must end with a report.
     pub finalize: bool,
     /// The warnings for the author of the definition. They are shown whenever it is used.
@@ -103,7 +108,12 @@ impl PlanPatch {
             runner: definition.runner,
             isolation: definition.isolation,
             timeout: definition.timeout,
-            gate: definition.gate.clone(),
+            gates: definition.gates.clone(),
+            output_schema: definition.output_schema.clone(),
+            output_schema_file: definition.output_schema_file.as_ref().map(|file| {
+                let folder = definition.file.parent().unwrap_or(Path::new("/"));
+                folder.join(file)
+            }),
             finalize: definition.finalize,
             warnings: given.warnings,
         })

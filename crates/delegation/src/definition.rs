@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::{Dialect, Field, FieldValue, Isolation, Origin, RunnerChoice, Secret, ThinkingLevel};
+use serde_json::Value;
+
+use crate::{
+    Dialect, Field, FieldValue, Gate, Isolation, Origin, RunnerChoice, Secret, ThinkingLevel,
+};
 
 /// A named agent.
 ///
@@ -65,8 +69,12 @@ pub struct Definition {
     pub isolation: Option<Isolation>,
     /// The time limit of a run.
     pub timeout: Option<Duration>,
-    /// A command that must pass before a run counts as completed.
-    pub gate: Option<String>,
+    /// The commands that must pass before a run counts as completed.
+    pub gates: Vec<Gate>,
+    /// The schema that the result of a run must meet, as it was written.
+    pub output_schema: Option<Value>,
+    /// The file with that schema; a relative path begins at the directory of this definition.
+    pub output_schema_file: Option<String>,
     /// Its runs end with a report, not with their last text.
     pub finalize: bool,
 }
@@ -109,7 +117,9 @@ impl Definition {
             runner: None,
             isolation: None,
             timeout: None,
-            gate: None,
+            gates: Vec::new(),
+            output_schema: None,
+            output_schema_file: None,
             finalize: dialect.finalizes(),
         }
     }
@@ -147,7 +157,9 @@ impl Definition {
                 .isolation
                 .map(|isolation| FieldValue::Text(isolation.as_str())),
             Field::Timeout => self.timeout.map(FieldValue::Time),
-            Field::Gate => text(self.gate.as_deref()),
+            Field::Gate => (!self.gates.is_empty()).then_some(FieldValue::Gates(&self.gates)),
+            Field::OutputSchema => self.output_schema.as_ref().map(FieldValue::Json),
+            Field::OutputSchemaFile => text(self.output_schema_file.as_deref()),
             Field::Finalize => (self.finalize || self.origins.contains_key(&field))
                 .then_some(FieldValue::Switch(self.finalize)),
             Field::Body => text(self.body.as_deref()),

@@ -20,6 +20,13 @@ pub enum Ending {
         /// The number of corrections that it got.
         corrections: u32,
     },
+    /// None of the child's reports met the schema of the run.
+    SchemaNotMet {
+        /// How many reports it gave.
+        attempts: u32,
+        /// What was wrong with the best of them, line by line.
+        errors: Vec<String>,
+    },
     /// The child was done, and a gate did not pass.
     GateFailed {
         /// The gate's command.
@@ -171,6 +178,7 @@ impl Ending {
             Self::Stopped | Self::Interrupted(_) => Status::Aborted,
             Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
+            | Self::SchemaNotMet { .. }
             | Self::GateFailed { .. }
             | Self::ModelError { .. }
             | Self::Refused { .. }
@@ -192,6 +200,7 @@ impl Ending {
             Self::Exited { code: 0, .. }
             | Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
+            | Self::SchemaNotMet { .. }
             | Self::GateFailed { .. }
             | Self::ModelError { .. }
             | Self::Refused { .. }
@@ -219,6 +228,10 @@ impl Ending {
             | Self::Refused { message } => message.clone(),
             Self::NeverFinalized { corrections } => format!(
                 "The sub-agent never called subagent_finalize, although it was told {corrections} times."
+            ),
+            Self::SchemaNotMet { attempts, errors } => format!(
+                "None of its {attempts} reports met the output schema. Wrong in the best one: {}",
+                errors.join("; ")
             ),
             Self::GateFailed {
                 command,

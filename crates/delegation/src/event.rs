@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{Decision, Ending, Gated, RunId, Runner, Task};
+use crate::{CheckedReport, Decision, Ending, Gated, RunId, Runner, Task};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -45,6 +45,8 @@ pub enum Happening {
     Steered(String),
     /// The child owed a report, and we sent it this correction.
     Corrected(String),
+    /// The child reported, and its report was checked against the schema of the run.
+    Reported(CheckedReport),
     /// A gate of the run began, passed or failed.
     Gated(Gated),
     /// We decided to end it.

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Dialect, Secret};
+use serde_json::Value;
+
+use crate::{Dialect, Gate, Secret};
 
 /// A field of a definition, in the order people read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,6 +35,8 @@ pub enum Field {
     Isolation,
     Timeout,
     Gate,
+    OutputSchema,
+    OutputSchemaFile,
     Finalize,
     Body,
 }
@@ -61,6 +65,10 @@ pub enum FieldValue<'a> {
     Texts(&'a [String]),
     /// A time.
     Time(Duration),
+    /// Gates.
+    Gates(&'a [Gate]),
+    /// Any value.
+    Json(&'a Value),
 }
 
 impl fmt::Display for FieldValue<'_> {
@@ -71,13 +79,18 @@ impl fmt::Display for FieldValue<'_> {
             Self::Switch(is_on) => write!(formatter, "{is_on}"),
             Self::Names(list) | Self::Texts(list) => formatter.write_str(&list.join(", ")),
             Self::Time(time) => write!(formatter, "{}s", time.as_secs_f64()),
+            Self::Gates(gates) => {
+                let commands: Vec<&str> = gates.iter().map(|gate| gate.command.as_str()).collect();
+                formatter.write_str(&commands.join("; "))
+            }
+            Self::Json(value) => write!(formatter, "{value}"),
         }
     }
 }
 
 impl Field {
     /// All fields, in the order people read them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Name,
         Self::Description,
         Self::Provider,
@@ -99,6 +112,8 @@ impl Field {
         Self::Isolation,
         Self::Timeout,
         Self::Gate,
+        Self::OutputSchema,
+        Self::OutputSchemaFile,
         Self::Finalize,
         Self::Body,
     ];
@@ -129,6 +144,8 @@ impl Field {
             (Self::Isolation, _) => "isolation",
             (Self::Timeout, _) => "timeout",
             (Self::Gate, _) => "gate",
+            (Self::OutputSchema, _) => "outputSchema",
+            (Self::OutputSchemaFile, _) => "outputSchemaFile",
             (Self::Finalize, _) => "finalize",
             (Self::Body, _) => "body",
         }

@@ -1,5 +1,6 @@
 //! The report by which a child ends its run, if its definition asks for one.
 
+use pi_subagents_schemas::Misfit;
 use serde_json::Value;
 
 /// The tool a child reports with.
@@ -22,7 +23,66 @@ pub enum Finalized {
     },
 }
 
+/// How many reports that do not meet the schema end a run.
+pub const MOST_MISFITS: u32 = 5;
+
+/// The title of the dialog by which a child asks whether a report fits, before the id of the call.
+pub const REPORT_QUESTION: &str = "pi-subagents:report ";
+
+/// The answer to a report that fits; every other answer says what does not.
+pub const REPORT_FITS: &str = "fits";
+
+/// A report with a result that was checked against the schema of its run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedReport {
+    /// How many reports were checked, this one included.
+    pub attempt: u32,
+    /// The result, as it was checked.
+    pub result: Value,
+    /// What does not fit; `None` for a result that meets the schema.
+    pub misfit: Option<Misfit>,
+}
+
+/// The best of the results that did not meet the schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rejected {
+    /// The result; `None` if it is too large to be kept.
+    pub result: Option<Value>,
+    /// What does not fit.
+    pub misfit: Misfit,
+}
+
+/// The size of the largest rejected result that is kept, in bytes.
+const LARGEST_REJECTED: usize = 64 << 10;
+
+impl Rejected {
+    /// Keeps a rejected report if it is closer to the schema than what is kept already.
+    pub(crate) fn keep(kept: &mut Option<Self>, report: &CheckedReport) {
+        let Some(misfit) = &report.misfit else {
+            return;
+        };
+        if kept
+            .as_ref()
+            .is_some_and(|kept| kept.misfit.count <= misfit.count)
+        {
+            return;
+        }
+        let fits = report.result.to_string().len() <= LARGEST_REJECTED;
+        *kept = Some(Self {
+            result: fits.then(|| report.result.clone()),
+            misfit: misfit.clone(),
+        });
+    }
+}
+
 impl Finalized {
+    /// Makes the report of a result that meets the schema of its run; its text is indented JSON.
+    pub fn structured(result: &Value) -> Self {
+        Self::Success {
+            result: serde_json::to_string_pretty(result).unwrap_or_default(),
+        }
+    }
+
     /// Reads the arguments of the tool; `None` for a report that lacks a field which its status
     /// needs.
     pub fn read(details: &Value) -> Option<Self> {
@@ -30,13 +90,20 @@ impl Finalized {
             let text = details.get(field)?.as_str()?;
             (!text.trim().is_empty()).then(|| text.to_owned())
         };
+        // Where a schema is asked for, a partial result may be no text.
+        let partial = || match details.get("result")? {
+            value @ (Value::Object(_) | Value::Array(_)) => {
+                serde_json::to_string_pretty(value).ok()
+            }
+            _ => text("result"),
+        };
         match details.get("status")?.as_str()? {
             "SUCCESS" => Some(Self::Success {
                 result: text("result")?,
             }),
             "ERROR" => Some(Self::Error {
                 error: text("error")?,
-                result: text("result"),
+                result: partial(),
             }),
             _ => None,
         }

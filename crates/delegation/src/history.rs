@@ -48,7 +48,10 @@ impl RunHistory {
 
     /// Adds one more event of the run.
     pub fn apply(&mut self, event: &RunEvent) {
-        if matches!(event.happening, Happening::Corrected(_)) && self.summary.corrections == 0 {
+        if is_complaint(&event.happening)
+            && self.summary.corrections == 0
+            && self.summary.rejected.is_none()
+        {
             self.text_before_correction = self.last_text();
         }
         if matches!(event.happening, Happening::Gated(_)) {
@@ -118,6 +121,15 @@ impl RunHistory {
     fn prompt_of_task(&self) -> Option<Message> {
         let task = self.summary.task.as_ref()?;
         Some(Message::User(vec![Part::Text(task.prompt.clone())]))
+    }
+}
+
+/// Returns whether the child is told that its report is missing or wrong.
+fn is_complaint(happening: &Happening) -> bool {
+    match happening {
+        Happening::Corrected(_) => true,
+        Happening::Reported(report) => report.misfit.is_some(),
+        _ => false,
     }
 }
 

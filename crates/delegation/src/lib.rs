@@ -11,6 +11,7 @@ mod allowance;
 pub mod child_protocol;
 mod definition;
 mod dialect;
+mod edits;
 mod ending;
 mod event;
 mod failed_call;
@@ -39,11 +40,14 @@ mod usage;
 pub use allowance::{Allowance, Dollars, Excess};
 pub use definition::{Definition, Scope};
 pub use dialect::{BodyUse, Dialect};
+pub use edits::{SeenChange, SeenEdit, SeenEdits};
 pub use ending::{Decision, Ending, Interruption, Status};
 pub use event::{Happening, RunEvent, Started};
 pub use failed_call::CallFailure;
 pub use field::{Field, FieldValue, Origin};
-pub use finalized::{FINALIZE_TOOL, Finalized};
+pub use finalized::{
+    CheckedReport, FINALIZE_TOOL, Finalized, MOST_MISFITS, REPORT_FITS, REPORT_QUESTION, Rejected,
+};
 pub use gate::{Gate, GateStep, Gated};
 pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
@@ -53,7 +57,9 @@ pub use nearest::nearest;
 pub use pacer::Pacer;
 pub use partial_message::{Activity, PartialMessage};
 pub use place::{Place, Priority, WorkspaceChoice, fits_fleet_name};
-pub use plan::{Limits, Plan, PlannedTask, Program, Refusal, Task, TaskPlan, UsedDefinition};
+pub use plan::{
+    Limits, Plan, PlannedTask, Program, Refusal, SharedCheckout, Task, TaskPlan, UsedDefinition,
+};
 pub use policy::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
 };
@@ -63,6 +69,9 @@ pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use usage::{Cost, Usage};
+
+/// The schemas that reports must meet.
+pub use pi_subagents_schemas::{LARGEST_SCHEMA, Misfit, OutputSchema, SchemaError};
 
 /// A moment of the wall clock, as it is written to disk.
 pub use jiff::{Timestamp, tz::TimeZone};

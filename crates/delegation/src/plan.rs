@@ -52,6 +52,8 @@ pub struct Task {
     pub known_tools: Option<BTreeSet<String>>,
     /// Commands that run tests, beside the well-known ones; each as its first words.
     pub test_commands: Vec<String>,
+    /// Whether its report must meet a schema.
+    pub has_schema: bool,
 }
 
 /// A definition that a task uses.
@@ -90,6 +92,8 @@ pub struct TaskPlan {
     pub setup: Option<Setup>,
     /// The commands that must pass before the run counts as completed, in their order.
     pub gates: Vec<Gate>,
+    /// The checkout that the run shares with others, unless it has one of its own.
+    pub shared: Option<SharedCheckout>,
     /// The limits of the run.
     pub limits: Limits,
     /// True if the child may use the configuration in the project's directory.
@@ -98,6 +102,17 @@ pub struct TaskPlan {
     pub extra_arguments: Vec<String>,
     /// The key of its provider, which reaches the child on a descriptor and nowhere else.
     pub api_key: Option<Secret>,
+}
+
+/// A checkout in which several runs may work at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedCheckout {
+    /// The directory of the checkout.
+    pub root: PathBuf,
+    /// The file that is locked while a gate runs there.
+    pub gate_lock: PathBuf,
+    /// The file whose lock is shared by all runs that are at work there.
+    pub work_lock: PathBuf,
 }
 
 /// A program and the arguments that always come first.

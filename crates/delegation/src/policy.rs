@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use pi_subagents_schemas::OutputSchema;
+
+use crate::FINALIZE_TOOL;
+
 /// The kind of child that does the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Runner {
@@ -46,6 +50,33 @@ impl ToolPolicy {
         match self {
             Self::Nothing | Self::Only(_) => true,
             Self::Inherit | Self::AllExcept(_) => false,
+        }
+    }
+
+    /// Returns the same tools with the one that a child reports with.
+    #[must_use]
+    pub fn with_report(self) -> Self {
+        match self {
+            Self::Inherit => Self::Inherit,
+            Self::Nothing => Self::Only(vec![FINALIZE_TOOL.to_owned()]),
+            Self::Only(mut names) => {
+                names.retain(|name| name != FINALIZE_TOOL);
+                names.push(FINALIZE_TOOL.to_owned());
+                Self::Only(names)
+            }
+            Self::AllExcept(mut names) => {
+                names.retain(|name| name != FINALIZE_TOOL);
+                Self::all_except(names)
+            }
+        }
+    }
+
+    /// Returns all tools but these.
+    pub fn all_except(names: Vec<String>) -> Self {
+        if names.is_empty() {
+            Self::Inherit
+        } else {
+            Self::AllExcept(names)
         }
     }
 }
@@ -114,7 +145,7 @@ impl SessionPolicy {
 }
 
 /// The condition under which a run counts as done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     /// The child settles; its last text is the answer.
     LastMessage,
@@ -122,6 +153,8 @@ pub enum Completion {
     Finalized {
         /// The number of corrections for a child that settles without a report.
         corrections: u32,
+        /// The schema that the result must meet, if there is one.
+        schema: Option<OutputSchema>,
     },
 }
 

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
-    AssistantMessage, Ending, FINALIZE_TOOL, Finalized, GateStep, Happening, Message, Receipt,
-    RunEvent, Runner, Status, StopReason, Task, ToolChange, Usage, Witness,
+    AssistantMessage, CheckedReport, Ending, FINALIZE_TOOL, Finalized, GateStep, Happening,
+    Message, Receipt, Rejected, RunEvent, Runner, Status, StopReason, Task, ToolChange, Usage,
+    Witness,
 };
 
 /// The number of bytes of the last text that are held in memory; the record on disk has all of it.
@@ -60,10 +62,15 @@ pub struct RunSummary {
     pub last_text: Option<String>,
     /// The number of corrections that the child got because its report was missing.
     pub corrections: u32,
-    /// The last text before the child was first corrected, up to [`LAST_TEXT_LIMIT`].
+    /// The last text before the child was first corrected, or before its first report that did not
+    /// meet the schema, up to [`LAST_TEXT_LIMIT`].
     pub text_before_correction: Option<String>,
     /// The child's own report, if there is one.
     pub finalized: Option<Finalized>,
+    /// The result that meets the schema of the run.
+    pub structured: Option<Value>,
+    /// The best of the results that do not, while none does.
+    pub rejected: Option<Rejected>,
     /// The warnings for people.
     pub warnings: Vec<String>,
     /// The witness that writes the run's receipt.
@@ -117,15 +124,15 @@ impl RunSummary {
                 }
             }
             Happening::Corrected(_) => {
-                if self.corrections == 0 {
-                    self.text_before_correction.clone_from(&self.last_text);
-                }
+                self.keep_text();
                 self.corrections += 1;
             }
+            Happening::Reported(report) => self.add_report(report),
             Happening::Gated(gated) => {
                 if matches!(gated.step, GateStep::Failed { .. }) {
                     // The gate failed in spite of the report, so the next report counts.
                     self.finalized = None;
+                    self.structured = None;
                     self.text_before_correction = None;
                 }
             }
@@ -137,6 +144,24 @@ impl RunSummary {
             | Happening::Complained(_)
             | Happening::Steered(_)
             | Happening::Stopping(_) => {}
+        }
+    }
+
+    /// Keeps the last text: after a correction models tend to excuse themselves.
+    fn keep_text(&mut self) {
+        if self.corrections == 0 && self.rejected.is_none() {
+            self.text_before_correction.clone_from(&self.last_text);
+        }
+    }
+
+    fn add_report(&mut self, report: &CheckedReport) {
+        if report.misfit.is_some() {
+            self.keep_text();
+            Rejected::keep(&mut self.rejected, report);
+        } else if self.finalized.is_none() {
+            self.finalized = Some(Finalized::structured(&report.result));
+            self.structured = Some(report.result.clone());
+            self.rejected = None;
         }
     }
 
@@ -176,7 +201,10 @@ impl RunSummary {
                 details: Some(details),
                 ..
             } if tool == FINALIZE_TOOL && self.finalized.is_none() => {
-                self.finalized = Finalized::read(details);
+                let has_schema = self.task.as_ref().is_some_and(|task| task.has_schema);
+                // A result counts once it was checked.
+                self.finalized = Finalized::read(details)
+                    .filter(|report| !has_schema || matches!(report, Finalized::Error { .. }));
             }
             _ => {}
         }

@@ -1,9 +1,6 @@
 //! Judges how a run ended, by the messages of its child and by how the child's process ended.
 
-use pi_subagents_delegation::{
-    AssistantMessage, Completion, Ending, FINALIZE_TOOL, Finalized, StopReason,
-};
-use serde_json::Value;
+use pi_subagents_delegation::{AssistantMessage, Ending, StopReason};
 
 /// The consequence of a settled child for its run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,68 +10,6 @@ pub(crate) enum Verdict {
     /// The child owes a report and must be corrected.
     Unreported,
 }
-
-/// The reports a run waits for, over all its children.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reports {
-    /// The number of corrections that the child may get; `None` if no report is needed.
-    corrections: Option<u32>,
-    sent: u32,
-}
-
-impl Reports {
-    pub(crate) fn new(completion: Completion) -> Self {
-        Self {
-            corrections: match completion {
-                Completion::LastMessage => None,
-                Completion::Finalized { corrections } => Some(corrections),
-            },
-            sent: 0,
-        }
-    }
-
-    /// Returns whether the run waits for a report.
-    pub(crate) fn are_needed(&self) -> bool {
-        self.corrections.is_some()
-    }
-
-    /// Returns the ending of the run if this result of a tool is a report.
-    pub(crate) fn ending(&self, tool: &str, details: Option<&Value>) -> Option<Ending> {
-        self.corrections?;
-        if tool != FINALIZE_TOOL {
-            return None;
-        }
-        Some(match Finalized::read(details?)? {
-            Finalized::Success { .. } => Ending::Completed,
-            Finalized::Error { error, .. } => Ending::ReportedError { error },
-        })
-    }
-
-    /// Judges a child that has settled without a report. A child whose model failed is not
-    /// corrected.
-    pub(crate) fn judge(&self, last: &LastAnswer) -> Verdict {
-        match last.judge() {
-            Ending::Completed if self.are_needed() => Verdict::Unreported,
-            ending => Verdict::Over(ending),
-        }
-    }
-
-    /// Returns the next correction, or the ending of the run if its child was corrected often
-    /// enough.
-    pub(crate) fn correct(&mut self) -> Result<String, Ending> {
-        if self.sent >= self.corrections.unwrap_or_default() {
-            let corrections = self.sent;
-            return Err(Ending::NeverFinalized { corrections });
-        }
-        self.sent += 1;
-        Ok(CORRECTION.to_owned())
-    }
-}
-
-/// The message for a child that settled without a report.
-const CORRECTION: &str = "You have not reported yet. Call subagent_finalize as your last action: \
-with status \"SUCCESS\" and a non-empty result, or with status \"ERROR\" and a non-empty error \
-(a partial result may go with it). Text that is not in that call is not seen by anybody.";
 
 /// The last answer of the model, as far as the run is judged by it.
 #[derive(Debug, Clone, Default)]

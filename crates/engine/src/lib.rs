@@ -26,6 +26,7 @@
     )
 )]
 
+mod checkout;
 mod child;
 mod clock;
 mod completion;
@@ -44,6 +45,7 @@ mod model_check;
 mod owner;
 mod partial_feed;
 mod partial_pace;
+mod reports;
 mod request;
 mod room;
 mod run_progress;

@@ -4,6 +4,7 @@
 use pi_subagents_delegation::{Decision, Ending, Happening};
 use tracing::warn;
 
+use crate::checkout::mark_at_work;
 use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
 use crate::gate::{Gates, run_gates};
 use crate::request::{SteerError, UnitRequest};
@@ -53,7 +54,10 @@ async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<End
         };
         let progress =
             progress.get_or_insert_with(|| RunProgress::begin(&unit.task, &mut unit.plan));
-        match Running::new(unit, progress, child).run().await {
+        let at_work = mark_at_work(unit.plan.shared.as_ref());
+        let outcome = Running::new(unit, progress, child).run().await;
+        drop(at_work);
+        match outcome {
             Outcome::Over(Ending::Completed) => match run_gates(unit, progress).await {
                 Gates::Over(ending) => return Ok(ending),
                 Gates::Mend(prompt) => progress.prompt = prompt,

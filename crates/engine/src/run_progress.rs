@@ -3,9 +3,10 @@
 use pi_subagents_delegation::{Runner, Task, TaskPlan};
 use tokio::time::Instant;
 
-use crate::completion::{LastAnswer, Reports};
+use crate::completion::LastAnswer;
 use crate::guards::{Deadline, GateAttempts, Repetition, Spending};
 use crate::model_check::ModelCheck;
+use crate::reports::Reports;
 use crate::tool_check::ToolCheck;
 
 /// The state of a run that outlives each of its children.
@@ -36,7 +37,7 @@ impl RunProgress {
             check: ModelCheck::of(plan),
             tools: ToolCheck::of(plan, task.known_tools.as_ref()),
             last_answer: LastAnswer::default(),
-            reports: Reports::new(plan.completion),
+            reports: Reports::new(&plan.completion),
             deadline: Deadline::new(Instant::now(), &plan.limits),
             repetition: Repetition::new(plan.limits.repetitions),
             spending: Spending::new(plan.limits.allowance),

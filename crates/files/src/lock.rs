@@ -44,6 +44,13 @@ pub fn lock_file(path: &Path, patience: Duration) -> Result<File, LockError> {
     Ok(file)
 }
 
+/// Shares the lock of such a file with others who share it.
+pub fn share_file(path: &Path, patience: Duration) -> Result<File, LockError> {
+    let file = open_lock(path).map_err(|source| io_error(path, source))?;
+    share_open(&file, path, patience)?;
+    Ok(file)
+}
+
 /// Locks a file that is open already, in the same way. `path` is its name in errors.
 pub fn lock_open(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
     let alone = FlockOperation::NonBlockingLockExclusive;

@@ -69,7 +69,7 @@ mod used;
 mod write_batch;
 mod writer;
 
-pub use format::{Travelled, ending_value, read_ending, recorded_line};
+pub use format::{RejectedRecord, Travelled, ending_value, read_ending, recorded_line};
 pub use found::{
     Candidate, Conversation, FindError, Found, RunIds, SHORTEST_BEGINNING, find, runs_of_session,
 };

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Ending, Receipt, Status, Task, Timestamp, Usage};
+use serde_json::Value;
 
 use crate::OwnerName;
-use crate::format::RunResult;
+use crate::format::{RejectedRecord, RunResult};
 use crate::record_files::{RecordError, read_meta, read_result};
 use crate::run_dir::RunDir;
 
@@ -46,6 +47,10 @@ pub struct RecordedEnd {
     pub error_message: Option<String>,
     /// The answer of the run.
     pub output: Option<String>,
+    /// The result that meets the schema of the task.
+    pub structured: Option<Value>,
+    /// The best of the results that do not meet it, if none does.
+    pub rejected: Option<RejectedRecord>,
     /// The model that really answered, with its provider where that is known.
     pub model: Option<String>,
     /// The reason why the model stopped last.
@@ -98,6 +103,8 @@ impl From<RunResult> for RecordedEnd {
             exit_code: ending.exit_code(),
             error_message: ending.message(),
             output: result.output,
+            structured: result.structured,
+            rejected: result.rejected,
             model: match (result.provider, result.model) {
                 (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
                 (None, model) => model,

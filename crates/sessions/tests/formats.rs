@@ -169,6 +169,7 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         record_limit: 1 << 20,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     });
     let owner = OwnerName {
         pid: 4711,

@@ -37,6 +37,7 @@ fn begin(store: &Store, project: &Path, run: &str) {
         record_limit: 1 << 30,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     });
     let owner = OwnerName {
         pid: 1,

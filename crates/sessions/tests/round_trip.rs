@@ -75,6 +75,7 @@ impl Desk {
             record_limit: self.record_limit,
             known_tools: None,
             test_commands: Vec::new(),
+            has_schema: false,
         });
         let owner = OwnerName {
             pid: 1,

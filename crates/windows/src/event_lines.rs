@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
-    AssistantMessage, GateStep, Gated, Happening, Message, Part, ToolCall,
+    AssistantMessage, CheckedReport, GateStep, Gated, Happening, Message, Part, ToolCall,
 };
 
 use crate::preview::{CallPreview, PreviewContext};
@@ -39,12 +39,36 @@ pub(crate) fn lines_of(happening: &Happening, context: &PreviewContext, room: Ro
         Happening::Warned(warning) => words(Role::Warning, &format!("warning: {warning}")),
         Happening::Steered(message) => words(Role::Accent, &format!("steered: {message}")),
         Happening::Corrected(message) => words(Role::Accent, &format!("corrected: {message}")),
+        Happening::Reported(report) => words(report_role(report), &report_words(report)),
         Happening::Gated(gated) => words(gate_role(gated), &gate_words(gated)),
         Happening::Accepted(_)
         | Happening::Placed(_)
         | Happening::Started(_)
         | Happening::Stopping(_)
         | Happening::Ended(_) => Vec::new(),
+    }
+}
+
+fn report_role(report: &CheckedReport) -> Role {
+    match report.misfit {
+        None => Role::Success,
+        Some(_) => Role::Failed,
+    }
+}
+
+/// Says how a report was checked.
+pub fn report_words(report: &CheckedReport) -> String {
+    let attempt = report.attempt;
+    match &report.misfit {
+        None => format!("report {attempt} meets the output schema"),
+        Some(misfit) => {
+            let first = misfit.lines.first().map_or("", String::as_str);
+            let more = match misfit.count.saturating_sub(1) {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            format!("report {attempt} does not meet the output schema: {first}{more}")
+        }
     }
 }
 

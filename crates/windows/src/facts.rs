@@ -35,8 +35,8 @@ pub struct RunFacts {
     pub tools: Option<usize>,
     /// The number of tool calls.
     pub tool_calls: usize,
-    /// The gate that is being run, if there is one.
-    pub gate: Option<String>,
+    /// The gate that is being run, if there is one, and the time at which it began.
+    pub gate: Option<(String, Timestamp)>,
 }
 
 impl RunFacts {
@@ -56,6 +56,7 @@ impl RunFacts {
         self.usage = summary.usage;
         self.tools = summary.tools.as_ref().map(BTreeSet::len);
         self.tool_calls = summary.tool_calls;
-        self.gate = summary.witness.running_gate().map(str::to_owned);
+        let gate = summary.witness.running_gate();
+        self.gate = gate.map(|(command, began)| (command.to_owned(), began));
     }
 }

@@ -1,6 +1,8 @@
 //! The first line of a window: icon, name, worker, definition and model, tools, calls and cost,
 //! things to do, clock.
 
+use std::time::Duration;
+
 use pi_subagents_delegation::{Status, Timestamp, text};
 
 use crate::figures::{clock as clock_words, usage_words};
@@ -150,7 +152,7 @@ const GATE_COLUMNS: usize = 30;
 /// Draws the gate that is being run.
 fn gate(window: &Window) -> Option<String> {
     let facts = window.facts();
-    let command = facts.gate.as_ref().filter(|_| facts.ending.is_none())?;
+    let (command, _) = facts.gate.as_ref().filter(|_| facts.ending.is_none())?;
     let command = text::one_line(&text::clean(command));
     Some(format!(
         "gate: {}",
@@ -198,7 +200,13 @@ fn state(window: &Window) -> Option<String> {
     }
 }
 
+/// Draws the time of the run, or of the gate that is being run: that does not count for the run.
 fn clock(window: &Window, now: Timestamp) -> Option<String> {
+    let facts = window.facts();
+    if let (Some((_, began)), None) = (&facts.gate, &facts.ending) {
+        let elapsed = Duration::try_from(now.duration_since(*began)).unwrap_or_default();
+        return Some(clock_words(elapsed));
+    }
     let elapsed = window.elapsed(now)?;
     Some(match window.timeout() {
         Some(timeout) => format!("{}s/{}s", elapsed.as_secs(), timeout.as_secs_f64()),

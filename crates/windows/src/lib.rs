@@ -41,7 +41,7 @@ mod wrap;
 pub use ascii::{AsciiOutput, is_ascii_locale, to_ascii};
 pub use body::error_lines;
 pub use counts::Counts;
-pub use event_lines::{gate_words, remarks};
+pub use event_lines::{gate_words, remarks, report_words};
 pub use facts::RunFacts;
 pub use fleet::Fleet;
 pub use header::{header, header_with_files};

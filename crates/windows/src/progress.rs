@@ -245,6 +245,7 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
+            | Happening::Reported(_)
             | Happening::Gated(_) => {
                 self.print_queued(event);
                 self.changed(event);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pi_subagents_delegation::receipt::{
-    CommandEnd, CutShort, Flag, GateState, Receipt, SeenCommand, SeenFiles, SeenGate, SeenModel,
-    TestState,
+    CommandEnd, CutShort, FileSource, Flag, GateState, Receipt, SchemaState, SeenCommand,
+    SeenFiles, SeenGate, SeenModel, SeenSchema, TestState,
 };
 use pi_subagents_delegation::text::{clean, count, cut_columns, one_line};
 
@@ -72,6 +72,7 @@ fn seen_parts(receipt: &Receipt) -> Vec<String> {
         let command = cut_columns(&clean_line(&gate.command), SHORT_COMMAND);
         parts.push(format!("gate passed: {command}"));
     }
+    parts.extend(receipt.schema.map(schema_words));
     if receipt.tool_errors > 0 {
         parts.push(count(receipt.tool_errors, "failed call"));
     }
@@ -79,9 +80,26 @@ fn seen_parts(receipt: &Receipt) -> Vec<String> {
     parts
 }
 
+/// Writes how the reports stood to the schema.
+fn schema_words(schema: SeenSchema) -> String {
+    let reports = count(
+        usize::try_from(schema.attempts).unwrap_or(usize::MAX),
+        "report",
+    );
+    match (schema.state, schema.attempts) {
+        (SchemaState::Met, 1) => "schema met".to_owned(),
+        (SchemaState::Met, _) => format!("schema met after {reports}"),
+        (SchemaState::NotMet, _) => format!("schema not met by {reports}"),
+    }
+}
+
 /// Writes `3 edits in 2 files`.
 fn changes(files: &SeenFiles) -> Option<String> {
     let edits = count(files.edits, "edit");
+    if files.source == FileSource::Worktree {
+        let all = files.changed.len() + files.unlisted;
+        return (all > 0).then(|| format!("{} changed", count(all, "file")));
+    }
     match (files.edits, files.unlisted) {
         (0, _) => None,
         (_, 0) => Some(format!("{edits} in {}", count(files.changed.len(), "file"))),
@@ -128,6 +146,13 @@ pub fn receipt_facts(receipt: &Receipt, most: usize) -> Vec<ReceiptFact> {
     }
     let (role, words) = tests(receipt);
     facts.push(("tests", role, words));
+    if let Some(schema) = receipt.schema {
+        let role = match schema.state {
+            SchemaState::Met => Role::Success,
+            SchemaState::NotMet => Role::Failed,
+        };
+        facts.push(("report", role, schema_words(schema)));
+    }
     if let Some(gate) = &receipt.gate {
         let (role, words) = gate_state(gate);
         facts.push(("gate", role, words));

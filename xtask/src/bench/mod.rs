@@ -11,6 +11,7 @@ mod page;
 mod past_runs;
 mod pi;
 mod processes;
+mod receipts;
 mod stage;
 mod stream;
 mod updates;
@@ -20,8 +21,9 @@ use crate::Outcome;
 use crate::machine::cargo;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 11] = [
+const MEASURES: [&str; 12] = [
     "one-turn",
+    "receipts",
     "stream",
     "updates",
     "crowd",
@@ -79,6 +81,9 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     {
         build("build --release --locked --package pi-subagents-testkit --bins")?;
     }
+    if wishes.want("receipts") {
+        build("build --release --locked --package pi-subagents-sessions --example receipt_time")?;
+    }
     let pi = pi::find(wishes.install_pi)?;
     let crowds: &[usize] = if wishes.full {
         &[16, 200, 1000]
@@ -88,6 +93,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     for name in MEASURES.into_iter().filter(|name| wishes.want(name)) {
         match (name, &pi) {
             ("one-turn", _) => one_turn::measure()?,
+            ("receipts", _) => receipts::measure()?,
             ("stream", _) => stream::measure()?,
             ("updates", _) => updates::measure()?,
             ("crowd", _) => crowd::measure(crowds)?,

@@ -132,6 +132,9 @@ pub(crate) async fn execute(
         ToolName::Edit => edit::tidy_arguments(call.arguments.clone()),
         _ => call.arguments.clone(),
     };
+    if let (ToolName::Finalize, Some(schema)) = (tool.name, &surroundings.output_schema) {
+        return finalize::run_typed(prepared, schema);
+    }
     let fitted = arguments::fit(call, &tool.parameters(), prepared)?;
     match tool.name {
         ToolName::Bash => bash::run(parse(fitted)?, surroundings, aborted, updates).await,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pi_subagents_delegation::OutputSchema;
+
 use super::Guarded;
 
 /// The surroundings of one call. They go to threads, so they own everything.
@@ -12,6 +14,8 @@ pub(crate) struct ToolSurroundings {
     pub(crate) home: PathBuf,
     /// The directories that are not written to.
     pub(crate) guarded: Guarded,
+    /// The schema that the reported result must meet.
+    pub(crate) output_schema: Option<OutputSchema>,
     /// The environment that shell commands get, without any key.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) session_id: String,

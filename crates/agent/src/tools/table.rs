@@ -1,6 +1,6 @@
 //! The table of tools, with the description of each that goes to the model.
 
-use pi_subagents_delegation::FINALIZE_TOOL;
+use pi_subagents_delegation::{FINALIZE_TOOL, OutputSchema};
 use serde_json::{Value, json};
 
 use crate::message::ToolDeclaration;
@@ -38,13 +38,21 @@ impl Tool {
         (self.schema)()
     }
 
-    /// Returns the declaration in a request to a model.
-    pub(crate) fn declaration(&self) -> ToolDeclaration {
-        ToolDeclaration {
+    /// Returns what a request to a model declares; the report has the type of its schema.
+    pub(crate) fn declaration(&self, schema: Option<&OutputSchema>) -> ToolDeclaration {
+        let mut declared = ToolDeclaration {
             name: self.id.to_owned(),
             description: self.description.to_owned(),
             parameters: self.parameters(),
+        };
+        if let (ToolName::Finalize, Some(schema)) = (self.name, schema) {
+            declared.parameters["properties"]["result"] = schema.offered();
+            if let Some(remark) = schema.remark() {
+                declared.description.push(' ');
+                declared.description.push_str(&remark);
+            }
         }
+        declared
     }
 }
 

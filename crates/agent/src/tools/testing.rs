@@ -16,6 +16,7 @@ pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
         cwd: directory.to_owned(),
         home: directory.join("home"),
         guarded: Guarded::default(),
+        output_schema: None,
         variables: BTreeMap::from([
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("TMPDIR".to_owned(), directory.display().to_string()),

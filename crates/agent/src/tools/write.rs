@@ -4,8 +4,13 @@ use std::fs;
 
 use serde::Deserialize;
 
-use super::{ToolOutput, ToolResult, ToolSurroundings, paths};
+use serde_json::json;
+
+use super::{ToolOutput, ToolResult, ToolSurroundings, diff, paths};
 use crate::abort::Aborted;
+
+/// The size of the largest text that is compared with another, in bytes.
+const LARGEST_COMPARED: u64 = 512 << 10;
 
 #[derive(Deserialize)]
 pub(super) struct Arguments {
@@ -24,13 +29,24 @@ pub(super) fn run(
 ) -> ToolResult {
     let path = paths::resolve(&arguments.path, surroundings);
     surroundings.guarded.check(&path)?;
+    // What is not text, or large, has no patch.
+    let before = match fs::metadata(&path) {
+        Ok(there) if there.len() > LARGEST_COMPARED => None,
+        Ok(_) => fs::read_to_string(&path).ok(),
+        Err(_) => Some(String::new()),
+    };
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory)
             .map_err(|error| paths::failure(&error, "mkdir", directory))?;
     }
     fs::write(&path, &arguments.content).map_err(|error| paths::failure(&error, "open", &path))?;
-    Ok(ToolOutput::text(format!(
-        "Successfully wrote to {}",
-        arguments.path
-    )))
+    let wrote = ToolOutput::text(format!("Successfully wrote to {}", arguments.path));
+    let before = before.filter(|_| arguments.content.len() as u64 <= LARGEST_COMPARED);
+    Ok(match before {
+        Some(before) => {
+            let change = diff::compare(&arguments.path, &before, &arguments.content);
+            wrote.with_details(json!({"patch": change.patch}))
+        }
+        None => wrote,
+    })
 }

@@ -205,6 +205,7 @@ pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
         record_limit: 0,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     }))
 }
 

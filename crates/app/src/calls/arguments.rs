@@ -1,10 +1,10 @@
 //! Reads the arguments of a tool call as leniently as pi does, with errors that name the field.
 
-use pi_subagents_delegation::{BaseChoice, Isolation};
+use pi_subagents_delegation::{BaseChoice, Gate, Isolation};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -156,6 +156,64 @@ pub(crate) fn base<'de, D: Deserializer<'de>>(
     let expected = "working, head, or a branch, tag or commit";
     read.map(Some)
         .map_err(|_| must_be(expected, &Value::String(text)))
+}
+
+/// Reads the gates of a task.
+pub(crate) fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
+    Gate::read_all(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+}
+
+/// Returns the schema of a field that holds gates.
+pub(crate) fn schema_of_gates(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let gate = json!({
+        "type": "object",
+        "required": ["command"],
+        "properties": {
+            "command": {"type": "string"},
+            "timeout": {"type": "number", "description": "Seconds it may take (default 600)."},
+            "retries": {"type": "integer", "description": "How often the sub-agent may mend it (default 2)."},
+        },
+    });
+    schemars::json_schema!({"anyOf": [
+        {"type": "string"},
+        gate,
+        {"type": "array", "items": {"anyOf": [{"type": "string"}, gate]}},
+    ]})
+}
+
+/// The wish of a task about the schema of its result.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) enum SchemaWish {
+    /// It says nothing; what the call or the definition asks for holds.
+    #[default]
+    Unsaid,
+    /// There is to be none.
+    Nothing,
+    /// The result must meet this, if it is a schema.
+    Schema(Value),
+}
+
+/// Reads the wish of a task about the schema of its result. Whether it is a schema is found out
+/// later, so that a wrong one refuses its task and no other.
+pub(crate) fn output_schema<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<SchemaWish, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Null => SchemaWish::Unsaid,
+        Value::Bool(false) => SchemaWish::Nothing,
+        Value::String(text) if text.trim().is_empty() => SchemaWish::Unsaid,
+        Value::String(text) if text.trim() == "false" => SchemaWish::Nothing,
+        // Models like to write an object as a text.
+        Value::String(text) => {
+            SchemaWish::Schema(serde_json::from_str(&text).unwrap_or(Value::String(text)))
+        }
+        value => SchemaWish::Schema(value),
+    })
+}
+
+/// Returns the schema of a field that holds a schema, or `false`.
+pub(crate) fn schema_of_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"anyOf": [{"type": "object"}, {"type": "boolean", "enum": [false]}]})
 }
 
 /// Reads a list. A single value is a list of one, and nothing or an empty text an empty list.

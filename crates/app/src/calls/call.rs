@@ -26,7 +26,7 @@ use crate::calls::watch::Watch;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::runs::workspace::{matrix_of_call, settle};
+use crate::runs::workspace::{Workspace, matrix_of_call, settle};
 
 /// A call of a family, read and found to fit.
 pub(crate) trait Call {
@@ -149,6 +149,7 @@ impl<C: Call> ReadyCall<C> {
             }
         };
         let worktrees = settled(&runs).await;
+        let runs = with_files(runs, &worktrees);
         sweeper::start_if_due(&self.places, &service.owner.known_children);
         warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
@@ -161,6 +162,23 @@ impl<C: Call> ReadyCall<C> {
             worded,
         }
     }
+}
+
+/// Puts the files that git found into the receipts of runs that had worktrees of their own.
+fn with_files(runs: Vec<Arc<RunSummary>>, worktrees: &Worktrees) -> Vec<Arc<RunSummary>> {
+    let with_files = |run: Arc<RunSummary>| {
+        let task = run.task.as_ref();
+        let workspace = task.and_then(|task| worktrees.of_runs.get(&task.run));
+        match workspace.and_then(Workspace::changed_paths) {
+            Some(paths) => {
+                let mut run = RunSummary::clone(&run);
+                run.witness.take_worktree(paths);
+                Arc::new(run)
+            }
+            None => run,
+        }
+    };
+    runs.into_iter().map(with_files).collect()
 }
 
 /// Keeps what runs have left in worktrees of their own.

@@ -10,6 +10,7 @@ use pi_subagents_delegation::{
     Allowance, BaseChoice, Gate, Isolation, Place, Priority, WorkspaceChoice,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::calls::next_steps::Door;
 use crate::places::Places;
@@ -56,6 +57,8 @@ pub(crate) struct Overrides {
     pub(crate) gates: Vec<Gate>,
     /// How often a sub-agent is told that a gate of its own or of its definition fails.
     pub(crate) gate_retries: Option<u32>,
+    /// The schema that the result of every task must meet, unless the task says otherwise.
+    pub(crate) output_schema: Option<Value>,
     /// Where the tasks work.
     pub(crate) fleet: FleetWishes,
 }

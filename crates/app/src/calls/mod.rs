@@ -35,7 +35,7 @@ mod window_record;
 mod work;
 
 pub(crate) use answer::{Answer, whole_output};
-pub(crate) use arguments::CallError;
+pub(crate) use arguments::{CallError, SchemaWish};
 pub(crate) use call::{Call, ReadyCall};
 pub(crate) use choices::choices_of;
 pub(crate) use resolve::model_place;

@@ -102,6 +102,7 @@ impl Standing {
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
+            | Happening::Reported(_)
             | Happening::Gated(_)
             | Happening::Stopping(_) => {}
         }

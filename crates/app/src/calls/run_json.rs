@@ -6,6 +6,7 @@ use std::path::Path;
 use pi_subagents_delegation::{
     Ending, Finalized, Receipt, RunSummary, Runner, StopReason, Task, Timestamp,
 };
+use pi_subagents_sessions::RejectedRecord;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -37,6 +38,12 @@ struct RunJson<'a> {
     directory: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     finalized: Option<Value>,
+    /// The result that meets the schema of the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<&'a Value>,
+    /// The best of the results that do not, if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejected: Option<RejectedRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<&'a Workspace>,
 }
@@ -68,6 +75,8 @@ pub(super) fn run_json(
         ended_at: time(run.ended_at),
         directory: task.directory.as_deref().map(Path::to_string_lossy),
         finalized: run.finalized.as_ref().map(finalized_json),
+        structured: run.structured.as_ref(),
+        rejected: run.rejected.as_ref().map(RejectedRecord::of),
         workspace,
     };
     // It has nothing that JSON cannot say.

@@ -51,6 +51,10 @@ fn log(run: &RunId, happening: &Happening) {
         Happening::Warned(text) => debug!(%run, bytes = text.len(), "a person was warned"),
         Happening::Steered(text) => info!(%run, bytes = text.len(), "run steered"),
         Happening::Corrected(_) => info!(%run, "child corrected"),
+        Happening::Reported(report) => {
+            let errors = report.misfit.as_ref().map_or(0, |misfit| misfit.count);
+            info!(%run, attempt = report.attempt, errors, "report checked");
+        }
         Happening::Gated(gated) => {
             info!(%run, attempt = gated.attempt, step = ?gated.step, "gate");
         }
@@ -112,6 +116,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::Completed => "completed",
         Ending::ReportedError { .. } => "reported error",
         Ending::NeverFinalized { .. } => "never finalized",
+        Ending::SchemaNotMet { .. } => "schema not met",
         Ending::GateFailed { .. } => "gate failed",
         Ending::ModelError { .. } => "model error",
         Ending::Refused { .. } => "refused",

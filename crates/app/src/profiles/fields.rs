@@ -1,6 +1,6 @@
 //! The fields of a definition as programs and people read them. Keys are masked.
 
-use pi_subagents_delegation::{Definition, Dialect, Field, FieldValue};
+use pi_subagents_delegation::{Definition, Dialect, Field, FieldValue, Gate};
 use serde_json::{Map, Value, json};
 
 /// Returns a field as a line of text, if it is set.
@@ -18,6 +18,8 @@ fn to_value(value: FieldValue<'_>) -> Value {
             0 => json!(time.as_secs()),
             _ => json!(time.as_secs_f64()),
         },
+        FieldValue::Gates(gates) => Gate::write_all(gates),
+        FieldValue::Json(value) => value.clone(),
     }
 }
 

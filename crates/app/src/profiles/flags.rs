@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{Definition, Dialect, Field, Isolation, Secret, ThinkingLevel};
+use pi_subagents_delegation::{Definition, Dialect, Field, Gate, Isolation, Secret, ThinkingLevel};
 
 use crate::error::CommandError;
 use crate::places::Places;
@@ -82,9 +82,12 @@ pub(super) struct FieldArgs {
     /// Time limit per run in seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
-    /// Command that must pass before a run counts as completed, such as "cargo test"
-    #[arg(long, value_name = "CMD")]
-    gate: Option<String>,
+    /// Command that must pass before a run counts as completed, such as "cargo test". May be given several times
+    #[arg(long = "gate", value_name = "CMD")]
+    gates: Vec<String>,
+    /// File with the JSON schema that the result of a run must meet, relative to the file of the definition
+    #[arg(long, value_name = "FILE")]
+    output_schema_file: Option<String>,
     /// Whether runs must end with a report (the answer is then the report, not the last text)
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     finalize: Option<bool>,
@@ -184,8 +187,13 @@ impl FieldArgs {
         definition.runner = self.runner.or(definition.runner);
         definition.isolation = self.isolation.or(definition.isolation);
         definition.timeout = self.timeout.or(definition.timeout);
-        if self.gate.is_some() {
-            definition.gate.clone_from(&self.gate);
+        if !self.gates.is_empty() {
+            definition.gates = self.gates.iter().map(Gate::new).collect();
+        }
+        if self.output_schema_file.is_some() {
+            definition
+                .output_schema_file
+                .clone_from(&self.output_schema_file);
         }
         definition.finalize = self.finalize.unwrap_or(definition.finalize);
     }
@@ -235,7 +243,9 @@ pub(super) fn unset(definition: &mut Definition, field: Field) {
         Field::Runner => definition.runner = None,
         Field::Isolation => definition.isolation = None,
         Field::Timeout => definition.timeout = None,
-        Field::Gate => definition.gate = None,
+        Field::Gate => definition.gates.clear(),
+        Field::OutputSchema => definition.output_schema = None,
+        Field::OutputSchemaFile => definition.output_schema_file = None,
         Field::Finalize => {
             definition.finalize = definition.dialect.finalizes();
             definition.origins.remove(&Field::Finalize);
@@ -288,6 +298,8 @@ fn flag(field: Field) -> &'static str {
         Field::Isolation => "isolation",
         Field::Timeout => "timeout",
         Field::Gate => "gate",
+        Field::OutputSchema => "output-schema",
+        Field::OutputSchemaFile => "output-schema-file",
         Field::Finalize => "finalize",
         Field::Body => "system-prompt",
     }

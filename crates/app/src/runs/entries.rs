@@ -184,6 +184,7 @@ impl Entry {
             record_limit: 0,
             known_tools: None,
             test_commands: Vec::new(),
+            has_schema: false,
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
         let prompt = self.prompt_if_gone();

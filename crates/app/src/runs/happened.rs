@@ -5,7 +5,7 @@ use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
     Ending, GateStep, Happening, Message, Part, RunEvent, RunSummary, Runner, Timestamp, ToolCall,
 };
-use pi_subagents_windows::gate_words;
+use pi_subagents_windows::{gate_words, report_words};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +88,7 @@ impl Teller {
                 words: gate_words(gated),
                 is_failed: matches!(gated.step, GateStep::Failed { .. }),
             }),
+            Happening::Reported(report) => one(What::Warned(report_words(report))),
             Happening::Ended(ending) => one(What::Ended(ending.clone())),
             // The child repeats what it is told as a message, once it reads it.
             Happening::Accepted(_)

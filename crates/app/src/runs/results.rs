@@ -156,7 +156,7 @@ impl RunResult {
 }
 
 /// Colours a line of a patch by its beginning.
-fn painted(line: &str) -> Line {
+pub(crate) fn painted(line: &str) -> Line {
     let role = if ["+++", "---", "diff "]
         .iter()
         .any(|begin| line.starts_with(begin))

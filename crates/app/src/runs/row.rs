@@ -12,8 +12,9 @@ mod totals;
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{Receipt, RunId, SessionId, Status, Timestamp, Usage, text};
-use pi_subagents_sessions::{RunDir, RunIds};
+use pi_subagents_sessions::{RejectedRecord, RunDir, RunIds};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub(crate) use self::totals::RowTotals;
 use crate::runs::workspace::Workspace;
@@ -92,6 +93,12 @@ pub(crate) struct RowEnd {
     pub(crate) error_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
+    /// The result that meets the schema of the task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) structured: Option<Box<Value>>,
+    /// The best of the results that do not meet it, if none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rejected: Option<Box<RejectedRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,6 +162,9 @@ impl RunRow {
     pub(crate) fn shortened(mut self) -> Self {
         let shorten = |output: String| text::cut_characters(&output, SHORT_OUTPUT);
         self.end.output = self.end.output.map(shorten);
+        // They are in the record whole.
+        self.end.structured = None;
+        self.end.rejected = None;
         self.end.receipt = self
             .end
             .receipt

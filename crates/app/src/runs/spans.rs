@@ -398,6 +398,7 @@ mod tests {
             record_limit: 0,
             known_tools: None,
             test_commands: Vec::new(),
+            has_schema: false,
         }
     }
 }

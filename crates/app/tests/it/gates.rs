@@ -58,7 +58,7 @@ fn a_sub_agent_mends_what_its_gate_finds(pi: RealPi) {
         );
         assert_eq!(
             run["receipt"]["gate"],
-            json!({"command": gate, "state": "passed", "attempts": 2}),
+            json!({"command": gate, "state": "passed", "attempts": 2, "log": "gate-2.log"}),
             "{runner}"
         );
         let told = asked(&server.requests()[1].body);
@@ -204,4 +204,65 @@ fn a_definition_names_a_gate_and_a_report_that_did_not_hold_is_forgotten() {
         (&json!("completed"), &json!("second")),
         "{answer}"
     );
+}
+
+#[test]
+fn a_gate_that_hangs_is_ended_at_its_own_time_limit() {
+    let (stage, server) = stage_with(vec![Turn::text("Done."); 10]);
+    let pid = stage.path("pid");
+    let call = json!({"tasks": [{"name": "a", "prompt": "Do it.", "gate": [
+        "true",
+        {"command": format!("echo $$ > {pid}; sleep 600 & wait"), "timeout": 1, "retries": 5},
+    ]}]});
+    let answer = stage.delegate_to("embedded", &call).run().json();
+    let error = answer["runs"][0]["errorMessage"].to_string();
+    assert!(
+        error.contains("failed: it did not end within 1s"),
+        "{error}"
+    );
+    assert_eq!(server.requests().len(), 1);
+    expect_gone(&pid);
+}
+
+#[test]
+fn gates_of_one_checkout_run_one_at_a_time() {
+    let (stage, _server) = stage_with(vec![Turn::text("Done."); 4]);
+    // The gate of another run would find the directory.
+    let gate = "mkdir busy && sleep 0.2 && rmdir busy";
+    let tasks = ["a", "b", "c"].map(|name| json!({"name": name, "prompt": "p", "gate": gate}));
+    let answer = stage
+        .delegate_to("embedded", &json!({"tasks": tasks}))
+        .run()
+        .json();
+    let states = [0, 1, 2].map(|place| answer["runs"][place]["status"].clone());
+    assert_eq!(states, ["completed"; 3].map(Value::from), "{answer}");
+}
+
+#[test]
+fn a_gate_beside_sub_agents_at_work_says_that_its_verdict_may_be_theirs() {
+    let stage = Stage::new();
+    let script = Script::new()
+        .on("first", [Turn::text("Done.")])
+        .on("second", [Turn::text("Done too.").gate("hold")]);
+    let server = LlmServer::start(script);
+    stage.sandbox.models_json(&server.base_url());
+    let ran = stage.path("ran");
+    // The gate waits until the other sub-agent asks its model.
+    let gate = format!("touch {ran}");
+    let other = stage
+        .delegate_to("embedded", &call(&[("b", json!("second"))]))
+        .spawn();
+    wait_until(PATIENCE, || (!server.requests().is_empty()).then_some(()));
+    let answer = stage
+        .delegate_to("embedded", &call(&[("a", json!("first"))]))
+        .args(["--gate", &gate])
+        .run();
+    server.release("hold");
+    other.wait().expect_success();
+    assert!(
+        answer.stderr.contains("its verdict may be theirs"),
+        "{}",
+        answer.stderr
+    );
+    assert_eq!(answer.json()["runs"][0]["status"], "completed");
 }

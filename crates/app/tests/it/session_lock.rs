@@ -101,6 +101,7 @@ fn plan(script: String) -> Plan {
         record_limit: 0,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     };
     let work = TaskPlan {
         runner: Runner::Pi,
@@ -121,6 +122,7 @@ fn plan(script: String) -> Plan {
         completion: completion(),
         setup: None,
         gates: Vec::new(),
+        shared: None,
         limits: Limits {
             timeout: None,
             extension: Duration::ZERO,
@@ -145,7 +147,10 @@ fn plan(script: String) -> Plan {
 )]
 fn completion() -> Completion {
     match std::env::var_os(REPORT) {
-        Some(_) => Completion::Finalized { corrections: 3 },
+        Some(_) => Completion::Finalized {
+            corrections: 3,
+            schema: None,
+        },
         None => Completion::LastMessage,
     }
 }

@@ -54,25 +54,9 @@ pub fn tools_of(
 ) -> Result<GivenTools, Invalid> {
     let mut given = chosen_tools(definition, surroundings)?;
     if definition.finalize {
-        given.policy = with_report(given.policy);
+        given.policy = given.policy.with_report();
     }
     Ok(given)
-}
-
-fn with_report(policy: ToolPolicy) -> ToolPolicy {
-    match policy {
-        ToolPolicy::Inherit => ToolPolicy::Inherit,
-        ToolPolicy::Nothing => ToolPolicy::Only(vec![FINALIZE_TOOL.to_owned()]),
-        ToolPolicy::Only(mut names) => {
-            names.retain(|name| name != FINALIZE_TOOL);
-            names.push(FINALIZE_TOOL.to_owned());
-            ToolPolicy::Only(names)
-        }
-        ToolPolicy::AllExcept(mut names) => {
-            names.retain(|name| name != FINALIZE_TOOL);
-            all_except(names)
-        }
-    }
 }
 
 fn chosen_tools(
@@ -108,9 +92,9 @@ fn without_denied(
 ) -> ToolPolicy {
     let mut offered: Vec<String> = match (definition.dialect, surroundings.parent) {
         (Dialect::Prompt, Some(parent)) => parent.active.to_vec(),
-        (Dialect::Prompt, None) => return all_except(denied.to_vec()),
+        (Dialect::Prompt, None) => return ToolPolicy::all_except(denied.to_vec()),
         (Dialect::Profile | Dialect::Preset, _) if !definition.extensions.is_empty() => {
-            return all_except(denied.to_vec());
+            return ToolPolicy::all_except(denied.to_vec());
         }
         (Dialect::Profile | Dialect::Preset, _) => inherited(definition, surroundings),
     };
@@ -231,12 +215,4 @@ fn is_ours(name: &str) -> bool {
 fn title(definition: &Definition, field: Field) -> String {
     let (kind, name) = (definition.dialect.title(), &definition.name);
     format!("{kind} \"{name}\" ({})", definition.place_of(field))
-}
-
-fn all_except(names: Vec<String>) -> ToolPolicy {
-    if names.is_empty() {
-        ToolPolicy::Inherit
-    } else {
-        ToolPolicy::AllExcept(names)
-    }
 }

@@ -1,7 +1,8 @@
 //! A definition → the text of a new file.
 
-use pi_subagents_delegation::{Definition, Field, FieldValue};
+use pi_subagents_delegation::{Definition, Field, FieldValue, Gate};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
 
 /// The value that is written for a field.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +12,7 @@ pub(super) enum Written {
     Number(u64),
     Fraction(f64),
     List(Vec<String>),
+    Json(Value),
 }
 
 /// Composes the text of a new file.
@@ -44,6 +46,11 @@ pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> 
             0 => Written::Number(time.as_secs()),
             _ => Written::Fraction(time.as_secs_f64()),
         },
+        FieldValue::Gates(gates) => match Gate::write_all(gates) {
+            Value::String(command) => Written::Text(command),
+            other => Written::Json(other),
+        },
+        FieldValue::Json(value) => Written::Json(value.clone()),
     })
 }
 
@@ -108,6 +115,7 @@ impl Serialize for Written {
             Self::Number(number) => serializer.serialize_u64(*number),
             Self::Fraction(number) => serializer.serialize_f64(*number),
             Self::List(words) => words.serialize(serializer),
+            Self::Json(value) => value.serialize(serializer),
         }
     }
 }

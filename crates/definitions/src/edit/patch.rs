@@ -4,7 +4,8 @@ use std::str::FromStr as _;
 
 use pi_subagents_delegation::{Definition, Field};
 use pi_subagents_pi_files::{Problem, markdown};
-use yaml_edit::{Document, Mapping, YamlValue};
+use serde_json::Value;
+use yaml_edit::{Document, Mapping, ScalarValue, YamlValue};
 
 use super::compose::{Written, written};
 
@@ -78,5 +79,25 @@ fn set(mapping: &Mapping, key: &'static str, value: Written) {
                 .collect();
             mapping.set(key, words);
         }
+        Written::Json(value) => mapping.set(key, yaml(&value)),
+    }
+}
+
+fn yaml(value: &Value) -> YamlValue {
+    match value {
+        Value::Null => YamlValue::Scalar(ScalarValue::null()),
+        Value::Bool(value) => YamlValue::from(*value),
+        Value::Number(number) => match number.as_i64() {
+            Some(number) => YamlValue::from(number),
+            None => YamlValue::from(number.as_f64().unwrap_or_default()),
+        },
+        Value::String(text) => YamlValue::from(text.as_str()),
+        Value::Array(list) => YamlValue::Sequence(list.iter().map(yaml).collect()),
+        Value::Object(fields) => YamlValue::Mapping(
+            fields
+                .iter()
+                .map(|(name, value)| (name.clone(), yaml(value)))
+                .collect(),
+        ),
     }
 }

@@ -1,11 +1,11 @@
 //! The entries of a frontmatter → the fields of a definition.
 
 use pi_subagents_delegation::{
-    Definition, Field, Isolation, Origin, RunnerChoice, Scope, Secret, ThinkingLevel,
+    Definition, Field, Isolation, Origin, OutputSchema, RunnerChoice, Scope, Secret, ThinkingLevel,
 };
 
 use super::keys::{field_of, meant_by};
-use super::values::{names, optional_names, seconds, switch, text, words};
+use super::values::{gates, json, names, optional_names, seconds, switch, text, words};
 use pi_subagents_pi_files::yaml::Entry;
 use pi_subagents_pi_files::{Position, Problem};
 
@@ -88,7 +88,9 @@ fn take(
         Field::Runner => return runner(definition, entry),
         Field::Isolation => taken(&mut definition.isolation, isolation(entry)?),
         Field::Timeout => taken(&mut definition.timeout, seconds(entry)?),
-        Field::Gate => taken(&mut definition.gate, text(entry)?),
+        Field::Gate => taken(&mut definition.gates, gates(entry)?),
+        Field::OutputSchema => return output_schema(definition, entry),
+        Field::OutputSchemaFile => taken(&mut definition.output_schema_file, text(entry)?),
         Field::Finalize => switched(&mut definition.finalize, entry)?,
     };
     Ok(note)
@@ -158,6 +160,20 @@ fn isolation(entry: &Entry) -> Result<Option<Isolation>, Problem> {
     Ok(Some(known))
 }
 
+/// Takes a schema, which must be usable: a run that is not checked would be worse than none.
+fn output_schema(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
+    let schema = json(&entry.value.value);
+    if schema.is_null() {
+        return Ok(None);
+    }
+    let schema = OutputSchema::new(schema).map_err(|error| {
+        let message = format!("\"{}\" cannot be used: {error}", entry.key);
+        Problem::at(entry.value.position, message)
+    })?;
+    definition.output_schema = Some(schema.source().clone());
+    Ok(None)
+}
+
 fn api_key(definition: &mut Definition, entry: &Entry) -> Result<Option<String>, Problem> {
     // The reason must not repeat the value, which is a secret.
     let key = text(entry).map_err(|problem| Problem {
@@ -208,7 +224,9 @@ fn is_set(definition: &Definition, field: Field) -> bool {
         Field::Runner => definition.runner.is_some(),
         Field::Isolation => definition.isolation.is_some(),
         Field::Timeout => definition.timeout.is_some(),
-        Field::Gate => definition.gate.is_some(),
+        Field::Gate => !definition.gates.is_empty(),
+        Field::OutputSchema => definition.output_schema.is_some(),
+        Field::OutputSchemaFile => definition.output_schema_file.is_some(),
         Field::Body => definition.body.is_some(),
     }
 }

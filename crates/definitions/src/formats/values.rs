@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use pi_subagents_delegation::Gate;
 use pi_subagents_pi_files::Problem;
 use pi_subagents_pi_files::yaml::{Entry, Node, Value};
 
@@ -111,6 +112,29 @@ pub(super) fn seconds(entry: &Entry) -> Result<Option<Duration>, Problem> {
                 entry.key
             ),
         )),
+    }
+}
+
+/// Reads gates: a command, a mapping with a command, or a list of these.
+pub(super) fn gates(entry: &Entry) -> Result<Vec<Gate>, Problem> {
+    Gate::read_all(&json(&entry.value.value))
+        .map_err(|why| Problem::at(entry.value.position, format!("\"{}\" {why}", entry.key)))
+}
+
+/// Returns a value as JSON; a number that JSON does not know stays as it was written.
+pub(super) fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => {
+            serde_json::from_str(number).unwrap_or_else(|_| number.as_str().into())
+        }
+        Value::Text(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(|item| json(&item.value)).collect(),
+        Value::Map(entries) => entries
+            .iter()
+            .map(|entry| (entry.key.clone(), json(&entry.value.value)))
+            .collect(),
     }
 }
 

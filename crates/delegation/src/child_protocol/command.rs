@@ -31,6 +31,13 @@ pub enum Command {
         /// The id its response carries.
         id: String,
     },
+    /// Answers a question of our own extension.
+    AnswerQuestion {
+        /// The question's id.
+        id: String,
+        /// The answer.
+        value: String,
+    },
     /// Answers a question of an extension, which nobody can see, as cancelled.
     CancelQuestion {
         /// The question's id.
@@ -47,9 +54,15 @@ impl Command {
             Self::Abort => Wire::Abort,
             Self::GetState { id } => Wire::GetState { id },
             Self::GetModels { id } => Wire::GetAvailableModels { id },
+            Self::AnswerQuestion { id, value } => Wire::ExtensionUiResponse {
+                id,
+                value: Some(value),
+                cancelled: None,
+            },
             Self::CancelQuestion { id } => Wire::ExtensionUiResponse {
                 id,
-                cancelled: true,
+                value: None,
+                cancelled: Some(true),
             },
         };
         // Texts and booleans can always be written.
@@ -62,12 +75,28 @@ impl Command {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Wire<'a> {
-    Prompt { id: &'a str, message: &'a str },
-    Steer { id: &'a str, message: &'a str },
+    Prompt {
+        id: &'a str,
+        message: &'a str,
+    },
+    Steer {
+        id: &'a str,
+        message: &'a str,
+    },
     Abort,
-    GetState { id: &'a str },
-    GetAvailableModels { id: &'a str },
-    ExtensionUiResponse { id: &'a str, cancelled: bool },
+    GetState {
+        id: &'a str,
+    },
+    GetAvailableModels {
+        id: &'a str,
+    },
+    ExtensionUiResponse {
+        id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cancelled: Option<bool>,
+    },
 }
 
 #[cfg(test)]
@@ -88,6 +117,10 @@ mod tests {
             Command::Abort,
             Command::GetState { id: "3".into() },
             Command::GetModels { id: "4".into() },
+            Command::AnswerQuestion {
+                id: "q".into(),
+                value: "fits".into(),
+            },
             Command::CancelQuestion { id: "q".into() },
         ]
         .iter()
@@ -99,6 +132,7 @@ mod tests {
         {"type":"abort"}
         {"type":"get_state","id":"3"}
         {"type":"get_available_models","id":"4"}
+        {"type":"extension_ui_response","id":"q","value":"fits"}
         {"type":"extension_ui_response","id":"q","cancelled":true}
         "#);
     }

@@ -2,13 +2,24 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{MAX_FILES, SeenFiles};
+use super::{FileSource, MAX_FILES, SeenFiles};
 use crate::text;
 
 /// The number of characters of a path that are kept.
 const MAX_PATH: usize = 1000;
 
 impl SeenFiles {
+    /// Replaces the files that calls named with those that git found in the worktree of the run.
+    pub fn take_worktree(&mut self, files: impl IntoIterator<Item = String>) {
+        let mut files = files.into_iter();
+        let listed = files.by_ref().take(MAX_FILES);
+        self.changed = listed
+            .map(|path| text::cut_characters(&path, MAX_PATH))
+            .collect();
+        self.unlisted = files.count();
+        self.source = FileSource::Worktree;
+    }
+
     /// Adds a call that changed a file.
     pub(super) fn add(&mut self, path: &str, cwd: Option<&Path>) {
         self.edits += 1;
@@ -25,7 +36,7 @@ impl SeenFiles {
 }
 
 /// Returns a path that a model named, relative to the directory if it is below it.
-fn shown_path(path: &str, cwd: Option<&Path>) -> String {
+pub(crate) fn shown_path(path: &str, cwd: Option<&Path>) -> String {
     // Models write an @ before a path, as people do, and children take it off.
     let path = path.strip_prefix('@').unwrap_or(path);
     let path = Path::new(path);

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use changed_files::shown_path;
 pub use flag::Flag;
 pub use test_verdict::TestState;
 pub use witness::Witness;
@@ -53,6 +54,9 @@ pub struct Receipt {
     /// The last gate that was run, if the run has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<SeenGate>,
+    /// The reports and the schema that they must meet, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<SeenSchema>,
     /// The findings that somebody should look at.
     pub flags: Vec<Flag>,
 }
@@ -96,6 +100,8 @@ pub enum FileSource {
     /// Calls of tools. Changes by shell commands are not known.
     #[default]
     Calls,
+    /// From git, exactly: the run had a worktree of its own.
+    Worktree,
 }
 
 /// A shell command that has ended.
@@ -165,6 +171,28 @@ pub struct SeenGate {
     pub state: GateState,
     /// The number of times that it was run.
     pub attempts: u32,
+    /// The name of its last log, in the run directory.
+    #[serde(default)]
+    pub log: String,
+}
+
+/// The reports of a run that must meet a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenSchema {
+    /// In one word.
+    pub state: SchemaState,
+    /// The number of reports that were checked.
+    pub attempts: u32,
+}
+
+/// The state of the reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum SchemaState {
+    /// The last one did.
+    Met,
+    /// None did.
+    NotMet,
 }
 
 /// The state of a gate.

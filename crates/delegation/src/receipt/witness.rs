@@ -10,8 +10,8 @@ use super::counted::{count_answer, count_tool, with_usage};
 use super::pending::{Deed, Pending, PendingCalls};
 use super::test_verdict::{TestPlace, TestState};
 use super::{
-    CommandEnd, CommandKind, Flag, GateState, MAX_COMMANDS, Receipt, SeenCommand, SeenGate,
-    SeenModel, SeenTest, SeenTests,
+    CommandEnd, CommandKind, Flag, GateState, MAX_COMMANDS, Receipt, SchemaState, SeenCommand,
+    SeenGate, SeenModel, SeenSchema, SeenTest, SeenTests,
 };
 use crate::child_protocol::ChildRecord;
 use crate::text;
@@ -35,6 +35,8 @@ pub struct Witness {
     /// The place of the last change of a file in that order.
     last_change: u64,
     is_completed: bool,
+    /// When the last gate began.
+    gate_began: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone)]
@@ -59,11 +61,18 @@ impl Witness {
         receipt
     }
 
-    /// Returns the command of the gate that is being run, if there is one.
-    pub fn running_gate(&self) -> Option<&str> {
+    /// Returns the command of the gate that is being run, if there is one, and the time at which it began.
+    pub fn running_gate(&self) -> Option<(&str, Timestamp)> {
         let gate = self.receipt.gate.as_ref();
         let running = gate.filter(|gate| gate.state == GateState::Running);
-        running.map(|gate| gate.command.as_str())
+        running
+            .zip(self.gate_began)
+            .map(|(gate, began)| (gate.command.as_str(), began))
+    }
+
+    /// Replaces the files that calls named with those that git found in the worktree of the run.
+    pub fn take_worktree(&mut self, files: impl IntoIterator<Item = String>) {
+        self.receipt.files.take_worktree(files);
     }
 
     /// Adds one more event of the run.
@@ -71,7 +80,16 @@ impl Witness {
         match &event.happening {
             Happening::Accepted(task) => self.task = Some(Arc::clone(task)),
             Happening::Said { record, .. } => self.add_record(record, event.at),
-            Happening::Gated(gated) => self.gate_moved(gated),
+            Happening::Reported(report) => {
+                self.receipt.schema = Some(SeenSchema {
+                    state: match report.misfit {
+                        None => SchemaState::Met,
+                        Some(_) => SchemaState::NotMet,
+                    },
+                    attempts: report.attempt,
+                });
+            }
+            Happening::Gated(gated) => self.gate_moved(gated, event.at),
             Happening::Ended(ending) => self.is_completed = *ending == Ending::Completed,
             Happening::Placed(_)
             | Happening::Started(_)
@@ -84,7 +102,7 @@ impl Witness {
         }
     }
 
-    fn gate_moved(&mut self, gated: &Gated) {
+    fn gate_moved(&mut self, gated: &Gated, at: Timestamp) {
         self.receipt.gate = Some(SeenGate {
             command: text::cut_characters(&gated.command, MAX_GATE),
             state: match &gated.step {
@@ -93,7 +111,11 @@ impl Witness {
                 GateStep::Failed { .. } => GateState::Failed,
             },
             attempts: gated.attempt,
+            log: format!("gate-{}.log", gated.log),
         });
+        if gated.step == GateStep::Began {
+            self.gate_began = Some(at);
+        }
     }
 
     fn add_record(&mut self, record: &ChildRecord, at: Timestamp) {

@@ -58,7 +58,7 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
     if plan.program.has_mcp && !may_reach_servers(&plan.tools) {
         add(&[&"--no-mcp"]);
     }
-    match (plan.completion, plan.runner) {
+    match (&plan.completion, plan.runner) {
         (Completion::Finalized { .. }, Runner::Embedded) => add(&[&"--finalize"]),
         // A pi gets the tool from the extension in the plan's further arguments.
         (Completion::Finalized { .. }, Runner::Pi) | (Completion::LastMessage, _) => {}
@@ -112,6 +112,7 @@ mod tests {
             session: SessionPolicy::Nowhere,
             completion: Completion::LastMessage,
             setup: None,
+            shared: None,
             gates: Vec::new(),
             limits: Limits {
                 timeout: None,

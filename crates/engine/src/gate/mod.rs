@@ -9,12 +9,14 @@ mod command;
 mod log;
 mod output;
 mod prompt;
+mod turn;
 
 use pi_subagents_delegation::{Decision, Ending, Gate, GateStep, Gated, Happening};
 use tokio::time::Instant;
 
 pub(crate) use self::command::{GateEnd, run_command};
 pub(crate) use self::output::GateOutput;
+use self::turn::take_turn;
 use crate::guards::GateVerdict;
 use crate::run_progress::RunProgress;
 use crate::unit::Unit;
@@ -50,21 +52,28 @@ async fn run_gate(
     place: usize,
     gate: &Gate,
 ) -> Option<Gates> {
+    let turn = match take_turn(unit, &mut progress.gates).await {
+        Ok(turn) => turn,
+        Err(decision) => return Some(Gates::Over(ended(unit, decision).await)),
+    };
     let attempt = progress.gates.begin(place);
-    report(unit, gate, attempt, GateStep::Began).await;
+    let log = progress.gates.next_log();
+    let report = async |unit: &mut Unit, step| report(unit, gate, (attempt, log), step).await;
+    report(unit, GateStep::Began).await;
     let (end, output) = run_command(unit, gate).await;
-    log::write(unit, progress.gates.next_log(), gate, &end, &output);
+    drop(turn);
+    log::write(unit, log, gate, &end, &output);
     if let GateEnd::Ended(decision) = end {
         return Some(Gates::Over(ended(unit, decision).await));
     }
     let Some(reason) = end.reason() else {
-        report(unit, gate, attempt, GateStep::Passed).await;
+        report(unit, GateStep::Passed).await;
         return None;
     };
     let failed = GateStep::Failed {
         reason: reason.clone(),
     };
-    report(unit, gate, attempt, failed).await;
+    report(unit, failed).await;
     let can_go_on = unit.plan.session.file().is_some();
     let is_mendable = end.is_mendable() && can_go_on;
     Some(match progress.gates.judge(place, gate, is_mendable) {
@@ -85,10 +94,11 @@ async fn ended(unit: &mut Unit, decision: Decision) -> Ending {
     decision.ending()
 }
 
-async fn report(unit: &mut Unit, gate: &Gate, attempt: u32, step: GateStep) {
+async fn report(unit: &mut Unit, gate: &Gate, (attempt, log): (u32, u32), step: GateStep) {
     let gated = Gated {
         command: gate.command.clone(),
         attempt,
+        log,
         step,
     };
     unit.report(Happening::Gated(gated)).await;

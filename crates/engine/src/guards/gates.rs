@@ -22,6 +22,8 @@ pub(crate) struct GateAttempts {
     logs: u32,
     /// True if the sub-agent got a failure and has done nothing since.
     is_idle: bool,
+    /// Whether somebody was warned that others are at work in the same checkout.
+    has_warned: bool,
 }
 
 impl GateAttempts {
@@ -38,6 +40,11 @@ impl GateAttempts {
     pub(crate) fn next_log(&mut self) -> u32 {
         self.logs += 1;
         self.logs
+    }
+
+    /// Notes that others are at work in the same checkout. Returns whether that is news.
+    pub(crate) fn warn_of_others(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_warned, true)
     }
 
     /// Notes that the sub-agent gets a failure.

@@ -10,6 +10,7 @@ use super::Running;
 use crate::child::Line;
 use crate::completion::Verdict;
 use crate::model_check::Checked;
+use crate::reports::{EndedCall, ReportSeen};
 use crate::stopping::{AFTER_ITS_REPORT, Phase};
 use crate::tool_check::HadTools;
 
@@ -25,6 +26,13 @@ enum Consequence {
     Refused(String),
     /// An extension waits for an answer.
     Asked(Question),
+    /// Our own extension waits for this answer.
+    Answer {
+        id: String,
+        value: String,
+    },
+    /// A call has ended that may be the report.
+    Reported(ReportSeen),
     /// The child answered the question about its model.
     Checked(Checked),
     /// The child listed its tools.
@@ -54,11 +62,21 @@ impl Running<'_> {
                     Consequence::Equipped(check.compare(change))
                 })
             }
-            ChildRecord::ToolStarted { .. } | ChildRecord::ToolProgressed { .. } => {
+            ChildRecord::ToolStarted {
+                call_id,
+                tool,
+                arguments,
+            } => {
+                self.tool_was_at_work();
+                self.progress.reports.begun(call_id, tool, arguments);
+                Consequence::None
+            }
+            ChildRecord::ToolProgressed { .. } => {
                 self.tool_was_at_work();
                 Consequence::None
             }
             ChildRecord::ToolEnded {
+                call_id,
                 tool,
                 is_error,
                 details,
@@ -68,17 +86,23 @@ impl Running<'_> {
                 if !is_error && !READING_TOOLS.contains(&tool.as_str()) {
                     self.progress.gates.note_deed();
                 }
-                if !is_error
-                    && let Some(ending) = self.progress.reports.ending(tool, details.as_ref())
-                {
-                    self.reported(ending);
-                }
-                Consequence::None
+                Consequence::Reported(self.progress.reports.ended(EndedCall {
+                    id: call_id,
+                    tool,
+                    is_error: *is_error,
+                    details: details.as_ref(),
+                }))
             }
             ChildRecord::Settled => Consequence::Settled,
             ChildRecord::Responded(response) => self.weigh_response(response),
             ChildRecord::Asked(question) if question.is_waiting() => {
-                Consequence::Asked(question.clone())
+                match self.progress.reports.answer(question) {
+                    Some(value) => Consequence::Answer {
+                        id: question.id.clone(),
+                        value,
+                    },
+                    None => Consequence::Asked(question.clone()),
+                }
             }
             _ => Consequence::None,
         }
@@ -89,6 +113,7 @@ impl Running<'_> {
         let overspent = self.progress.spending.observe(answer);
         answer
             .tool_calls()
+            .filter(|call| !self.progress.reports.bound(&call.name))
             .find_map(|call| self.progress.repetition.observe(call))
             .or(overspent)
             .map_or(Consequence::None, Consequence::Decide)
@@ -119,6 +144,10 @@ impl Running<'_> {
                 self.conclude(Ending::ModelError { message }).await;
             }
             Consequence::Asked(question) => self.cancel(question).await,
+            Consequence::Answer { id, value } => {
+                self.send(&Command::AnswerQuestion { id, value });
+            }
+            Consequence::Reported(seen) => self.report_seen(seen).await,
             Consequence::Checked(checked) => self.checked(checked).await,
             Consequence::Equipped(had) => self.equipped(had).await,
         }
@@ -188,6 +217,15 @@ impl Running<'_> {
         }
     }
 
+    async fn report_seen(&mut self, seen: ReportSeen) {
+        if let Some(checked) = seen.checked {
+            self.unit.report(Happening::Reported(checked)).await;
+        }
+        if let Some(ending) = seen.ending {
+            self.reported(ending);
+        }
+    }
+
     /// Ends the turn of a child that has reported. The turn ends by itself, unless the model called
     /// another tool beside the report.
     fn reported(&mut self, ending: Ending) {
@@ -195,7 +233,8 @@ impl Running<'_> {
         if self.phase != Phase::Working {
             return;
         }
-        if self.progress.last_answer.called_several() {
+        let goes_on = matches!(self.verdict, Some(Ending::SchemaNotMet { .. }));
+        if goes_on || self.progress.last_answer.called_several() {
             self.send(&Command::Abort);
         }
         self.phase = Phase::aborting(Instant::now(), AFTER_ITS_REPORT);

@@ -21,6 +21,10 @@ pub(crate) enum EndingRecord {
     NeverFinalized {
         corrections: u32,
     },
+    SchemaNotMet {
+        attempts: u32,
+        errors: Vec<String>,
+    },
     GateFailed {
         command: String,
         reason: String,
@@ -77,6 +81,7 @@ impl From<&Ending> for EndingRecord {
             Ending::Completed => Self::Completed,
             Ending::ReportedError { error } => Self::ReportedError { error },
             Ending::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
+            Ending::SchemaNotMet { attempts, errors } => Self::SchemaNotMet { attempts, errors },
             Ending::GateFailed {
                 command,
                 reason,
@@ -129,6 +134,9 @@ impl From<EndingRecord> for Ending {
             EndingRecord::Completed => Self::Completed,
             EndingRecord::ReportedError { error } => Self::ReportedError { error },
             EndingRecord::NeverFinalized { corrections } => Self::NeverFinalized { corrections },
+            EndingRecord::SchemaNotMet { attempts, errors } => {
+                Self::SchemaNotMet { attempts, errors }
+            }
             EndingRecord::GateFailed {
                 command,
                 reason,
@@ -195,6 +203,10 @@ mod tests {
             Ending::Completed,
             Ending::ReportedError { error: text("e") },
             Ending::NeverFinalized { corrections: 3 },
+            Ending::SchemaNotMet {
+                attempts: 5,
+                errors: vec![text("/a: e")],
+            },
             Ending::GateFailed {
                 command: text("c"),
                 reason: text("r"),

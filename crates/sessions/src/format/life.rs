@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 
 use pi_subagents_delegation::{
-    Decision, GateStep, Gated, Happening, RunEvent, Runner, Started, Timestamp,
+    CheckedReport, Decision, GateStep, Gated, Happening, Misfit, RunEvent, Runner, Started,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::FORMAT;
 use super::ending::EndingRecord;
@@ -35,11 +37,24 @@ pub(crate) enum LifeRecord {
     Steered { at: String, message: String },
     #[serde(rename = "run_corrected")]
     Corrected { at: String, message: String },
+    #[serde(rename = "run_reported")]
+    Reported {
+        at: String,
+        attempt: u32,
+        result: Value,
+        /// What does not fit, line by line; empty for a report that meets the schema.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        errors: Vec<String>,
+        #[serde(default)]
+        error_count: usize,
+    },
     #[serde(rename = "run_gated")]
     Gated {
         at: String,
         command: String,
         attempt: u32,
+        #[serde(default)]
+        log: u32,
         /// It is `began`, `passed` or `failed`.
         step: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,6 +122,7 @@ impl LifeRecord {
                 at,
                 message: message.clone(),
             },
+            Happening::Reported(report) => Self::reported(at, report),
             Happening::Gated(gated) => Self::gated(at, gated),
             Happening::Stopping(decision) => Self::Stopping {
                 at,
@@ -122,6 +138,20 @@ impl LifeRecord {
         })
     }
 
+    fn reported(at: String, report: &CheckedReport) -> Self {
+        let misfit = report.misfit.clone();
+        let (errors, error_count) = misfit
+            .map(|misfit| (misfit.lines, misfit.count))
+            .unwrap_or_default();
+        Self::Reported {
+            at,
+            attempt: report.attempt,
+            result: report.result.clone(),
+            errors,
+            error_count,
+        }
+    }
+
     fn gated(at: String, gated: &Gated) -> Self {
         let (step, reason) = match &gated.step {
             GateStep::Began => ("began", None),
@@ -132,6 +162,7 @@ impl LifeRecord {
             at,
             command: gated.command.clone(),
             attempt: gated.attempt,
+            log: gated.log,
             step: step.to_owned(),
             reason,
         }
@@ -153,6 +184,7 @@ impl LifeRecord {
         | Self::Warned { at, .. }
         | Self::Steered { at, .. }
         | Self::Corrected { at, .. }
+        | Self::Reported { at, .. }
         | Self::Gated { at, .. }
         | Self::Stopping { at, .. }
         | Self::Ended { at, .. }) = self;
@@ -181,15 +213,31 @@ impl LifeRecord {
             Self::Warned { warning, .. } => Happening::Warned(warning),
             Self::Steered { message, .. } => Happening::Steered(message),
             Self::Corrected { message, .. } => Happening::Corrected(message),
+            Self::Reported {
+                attempt,
+                result,
+                errors,
+                error_count,
+                ..
+            } => Happening::Reported(CheckedReport {
+                attempt,
+                result,
+                misfit: (error_count > 0).then_some(Misfit {
+                    lines: errors,
+                    count: error_count,
+                }),
+            }),
             Self::Gated {
                 command,
                 attempt,
+                log,
                 step,
                 reason,
                 ..
             } => Happening::Gated(Gated {
                 command,
                 attempt,
+                log,
                 step: match step.as_str() {
                     "began" => GateStep::Began,
                     "passed" => GateStep::Passed,

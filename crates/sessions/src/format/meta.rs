@@ -46,6 +46,9 @@ pub(crate) struct Meta {
     /// Commands that run tests, beside the well-known ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) test_commands: Vec<String>,
+    /// Whether its report must meet a schema, which is in `output-schema.json`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_schema: bool,
     /// The system prompt of the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) system_prompt: Option<String>,
@@ -100,6 +103,7 @@ impl Meta {
             record_limit: 0,
             known_tools: self.known_tools.clone(),
             test_commands: self.test_commands.clone(),
+            has_schema: self.has_schema,
         }))
     }
 

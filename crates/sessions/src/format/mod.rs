@@ -15,6 +15,7 @@ pub use ending::{ending_value, read_ending};
 pub(crate) use life::LifeRecord;
 pub use life::recorded_line;
 pub(crate) use meta::Meta;
+pub use result::RejectedRecord;
 pub(crate) use result::RunResult;
 pub use travelled::Travelled;
 

@@ -1,9 +1,10 @@
 //! `result.json`: the ending of a run, its answer and its usage.
 
 use pi_subagents_delegation::{
-    Ending, Receipt, RunSummary, StopReason, Task, Timestamp, Usage, text,
+    Ending, Receipt, Rejected, RunSummary, StopReason, Task, Timestamp, Usage, text,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::FORMAT;
 use super::ending::EndingRecord;
@@ -23,6 +24,12 @@ pub(crate) struct RunResult {
     /// The text of the last answer, which is the run's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
+    /// The result that meets the schema of the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) structured: Option<Value>,
+    /// The best of the results that do not, if none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rejected: Option<RejectedRecord>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,6 +95,30 @@ impl From<UsageRecord> for Usage {
     }
 }
 
+/// A result that does not meet the schema of its task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RejectedRecord {
+    /// The result; none if it is too large to be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
+    /// What does not fit, line by line.
+    pub errors: Vec<String>,
+    /// How many mistakes there are.
+    pub error_count: usize,
+}
+
+impl RejectedRecord {
+    /// Returns a rejected result as it is written down.
+    pub fn of(rejected: &Rejected) -> Self {
+        Self {
+            result: rejected.result.clone(),
+            errors: rejected.misfit.lines.clone(),
+            error_count: rejected.misfit.count,
+        }
+    }
+}
+
 impl RunResult {
     pub(crate) fn new(task: &Task, summary: &RunSummary, ending: &Ending) -> Self {
         let time = |at: Timestamp| at.to_string();
@@ -101,6 +132,8 @@ impl RunResult {
             ending: ending.into(),
             error_message: ending.message(),
             output: summary.output().map(str::to_owned),
+            structured: summary.structured.clone(),
+            rejected: summary.rejected.as_ref().map(RejectedRecord::of),
             provider: summary.provider.clone(),
             model: summary.model.clone(),
             stop_reason: summary
@@ -128,6 +161,8 @@ impl RunResult {
             self.incomplete
                 .push(format!("its answer of {bytes} bytes was cut"));
         }
+        // It is the answer once more.
+        self.structured = self.structured.filter(|_| self.incomplete.is_empty());
         self.warnings.clear();
         self
     }

@@ -45,6 +45,7 @@ pub(crate) fn task(name: &str) -> Task {
         record_limit: 0,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     }
 }
 

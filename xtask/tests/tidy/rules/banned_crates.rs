@@ -39,15 +39,19 @@ const BANNED: [(&str, &str); 14] = [
 
 /// Crates that are here in several versions, with the crates that keep an older one. None of them
 /// carries a runtime, a TLS stack or types that others see.
-const SEVERAL: [(&str, &str); 12] = [
+const SEVERAL: [(&str, &str); 13] = [
     ("base64", "yaml-edit has not moved to 0.23"),
     ("bitflags", "only for systems we do not build for"),
     (
         "cpufeatures",
         "sha2 and curve25519-dalek, of nkeys, use 0.2",
     ),
-    ("getrandom", "ring has not moved on from 0.2"),
+    (
+        "getrandom",
+        "ring has not moved on from 0.2, nor ahash, of jsonschema, from 0.3",
+    ),
     ("hashbrown", "rowan, of yaml-edit, uses 0.14"),
+    ("r-efi", "only for systems we do not build for"),
     ("rand", "nkeys and nuid, of async-nats, use 0.8"),
     ("rand_core", "as rand"),
     ("similar", "insta uses 2, in tests only"),

@@ -6,6 +6,8 @@ use crate::finding::Finding;
 use crate::manifest::{Dependency, Manifest, packages};
 
 const VOCABULARY: &str = "pi-subagents-delegation";
+/// Schemas of reports: read, offered, checked.
+const SCHEMAS: &str = "pi-subagents-schemas";
 /// The crate that reads `/proc`, for the crates that end processes.
 const PROCESSES: &str = "pi-subagents-processes";
 /// The crate for files that a stranger may have prepared, for the crates that read and write them.
@@ -24,8 +26,9 @@ struct Allowed {
     dev: &'static [&'static str],
 }
 
-const ALLOWED: [Allowed; 16] = [
-    Allowed::alone(VOCABULARY),
+const ALLOWED: [Allowed; 17] = [
+    Allowed::alone(SCHEMAS),
+    Allowed::upon(VOCABULARY, &[SCHEMAS]),
     Allowed::alone(PROCESSES),
     Allowed::alone(FILES),
     Allowed::upon(PI_FILES, &[FILES]),

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 const LOCK: &str = "Cargo.lock";
 
 /// Licences that ask for a notice and nothing else.
-const ALLOWED: [&str; 10] = [
+const ALLOWED: [&str; 11] = [
     "0BSD",
     "Apache-2.0",
     "BSD-3-Clause",
@@ -13,6 +13,7 @@ const ALLOWED: [&str; 10] = [
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
+    "MIT-0",
     "Unicode-3.0",
     "Unlicense",
     "Zlib",

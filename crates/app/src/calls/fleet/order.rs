@@ -85,7 +85,8 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
         gates: work.gates.iter().map(gate).collect(),
         completion: match completion {
             Completion::LastMessage => OrderCompletion::Settled,
-            Completion::Finalized { corrections } => OrderCompletion::Finalized(corrections),
+            // A task with a schema is not sent away.
+            Completion::Finalized { corrections, .. } => OrderCompletion::Finalized(corrections),
         },
         limits: OrderLimits {
             timeout: work.limits.timeout.map(|time| time.as_secs_f64()),

@@ -25,7 +25,7 @@ module.exports = function (pi) {
     }
     if (provider === "github-copilot") sayWhoAsks(event.headers);
   });
-  if (FINALIZE) registerFinalize(pi);
+  if (FINALIZE !== null) registerFinalize(pi);
   if (GUARD !== null) guardCheckout(pi);
 };
 
@@ -100,11 +100,14 @@ function realPath(path) {
 }
 
 function registerFinalize(pi) {
+  const isTyped = FINALIZE.result !== null;
+  const description =
+    "Report the final result of your task. Call it once, as your last action; text outside of it is not seen by anybody.";
+  const result = { type: "string", description: "The result; needed with SUCCESS, partial with ERROR" };
   pi.registerTool({
     name: "subagent_finalize",
     label: "Finalize",
-    description:
-      "Report the final result of your task. Call it once, as your last action; text outside of it is not seen by anybody.",
+    description: FINALIZE.remark === null ? description : `${description} ${FINALIZE.remark}`,
     promptSnippet: "Report the final result of the task",
     promptGuidelines: ["End by calling subagent_finalize with everything the caller needs to know."],
     parameters: {
@@ -112,23 +115,34 @@ function registerFinalize(pi) {
       required: ["status"],
       properties: {
         status: { type: "string", enum: ["SUCCESS", "ERROR"] },
-        result: { type: "string", description: "The result; needed with SUCCESS, partial with ERROR" },
+        result: isTyped ? FINALIZE.result : result,
         error: { type: "string", description: "What went wrong; needed with ERROR" },
       },
     },
-    async execute(_id, report) {
-      const says = (text) => typeof text === "string" && text.trim() !== "";
-      if (report.status === "SUCCESS" && !says(report.result)) {
-        throw new Error("SUCCESS needs a non-empty result");
-      }
-      if (report.status === "ERROR" && !says(report.error)) {
-        throw new Error("ERROR needs a non-empty error");
-      }
-      return {
-        content: [{ type: "text", text: "Reported." }],
-        details: report,
-        terminate: true,
-      };
-    },
+    // Pi would convert a result and check it in words of its own, before anybody sees it.
+    ...(isTyped ? { prepareArguments: (report) => ({ status: "SUCCESS", report }) } : {}),
+    execute: isTyped ? reportTyped : report,
   });
+}
+
+function reported(details) {
+  return { content: [{ type: "text", text: "Reported." }], details, terminate: true };
+}
+
+async function report(_id, report) {
+  const says = (text) => typeof text === "string" && text.trim() !== "";
+  if (report.status === "SUCCESS" && !says(report.result)) {
+    throw new Error("SUCCESS needs a non-empty result");
+  }
+  if (report.status === "ERROR" && !says(report.error)) {
+    throw new Error("ERROR needs a non-empty error");
+  }
+  return reported(report);
+}
+
+// The owner of the run has the schema, and has seen the call; it says whether the result fits.
+async function reportTyped(id, { report }, signal, _onUpdate, ctx) {
+  const answer = await ctx.ui.input(FINALIZE.question + id, undefined, { signal });
+  if (answer !== undefined && answer !== FINALIZE.fits) throw new Error(answer);
+  return reported(report);
 }

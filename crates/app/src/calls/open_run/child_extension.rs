@@ -4,16 +4,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use pi_subagents_definitions::PlanPatch;
-use pi_subagents_delegation::ModelChoice;
+use pi_subagents_delegation::{ModelChoice, OutputSchema, REPORT_FITS, REPORT_QUESTION};
 use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_sessions::RunDir;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::worktree::Isolated;
 use crate::calls::caller::Caller;
-use crate::calls::resolve::provider_of;
+use crate::calls::resolve::{ResolvedWork, provider_of};
 use crate::places::Places;
 
 const SOURCE: &str = include_str!("child_extension.cjs");
@@ -27,17 +26,20 @@ const LARGEST_FILE: u64 = 16 << 20;
 /// Writes the extension of a pi child that needs one, and returns its path: a pi without any
 /// extension starts a sixth faster.
 pub(super) fn write_child_extension(
-    (patch, model, isolated): (Option<&PlanPatch>, &ModelChoice, Option<&Isolated>),
+    (work, isolated): (&ResolvedWork, Option<&Isolated>),
     caller: &Caller,
     directory: &RunDir,
 ) -> io::Result<Option<PathBuf>> {
-    let must_have =
-        isolated.is_some() || patch.is_some_and(|patch| patch.finalize || patch.api_key.is_some());
-    if !must_have && !may_ask_copilot(model, caller) {
+    let has_key = work
+        .patch
+        .as_ref()
+        .is_some_and(|patch| patch.api_key.is_some());
+    let must_have = isolated.is_some() || work.must_report() || has_key;
+    if !must_have && !may_ask_copilot(&work.model.choice, caller) {
         return Ok(None);
     }
     let file = directory.path().join("child-extension.cjs");
-    match write_whole(&file, source(patch, isolated).as_bytes()) {
+    match write_whole(&file, source(work, isolated).as_bytes()) {
         Ok(()) => Ok(Some(file)),
         Err(error) if must_have => Err(error),
         // A full disk does not stop a run.
@@ -72,14 +74,31 @@ fn has_copilot(places: &Places) -> bool {
             .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
 }
 
-fn source(patch: Option<&PlanPatch>, isolated: Option<&Isolated>) -> String {
-    let must_report = patch.is_some_and(|patch| patch.finalize);
+fn source(work: &ResolvedWork, isolated: Option<&Isolated>) -> String {
+    let patch = work.patch.as_ref();
     let provider = patch
         .and_then(|patch| provider_of(&patch.model))
         .map_or(Value::Null, Value::from);
     let guard = isolated.map_or(Value::Null, Isolated::guard);
+    // A schema may hold any words, so it comes last.
     SOURCE
-        .replacen("__FINALIZE__", &must_report.to_string(), 1)
         .replacen("__PROVIDER__", &provider.to_string(), 1)
         .replacen("__GUARD__", &guard.to_string(), 1)
+        .replacen("__FINALIZE__", &finalize(work), 1)
+}
+
+/// Returns the report tool as the extension reads it: nothing, or the schema of its result.
+fn finalize(work: &ResolvedWork) -> String {
+    if !work.must_report() {
+        return "null".to_owned();
+    }
+    let schema = work.schema.as_ref();
+    let tool = json!({
+        "result": schema.map(OutputSchema::offered),
+        "remark": schema.and_then(OutputSchema::remark),
+        "question": REPORT_QUESTION,
+        "fits": REPORT_FITS,
+    });
+    // As an object of JavaScript, a key `__proto__` would be no key.
+    format!("JSON.parse({})", Value::String(tool.to_string()))
 }

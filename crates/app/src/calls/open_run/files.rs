@@ -17,8 +17,9 @@ pub(super) struct RunFiles {
     pub(super) prompts: PromptFiles,
     /// What a pi child loads.
     extension: Option<PathBuf>,
-    /// The arguments by which the embedded agent keeps out of its caller's checkout.
-    guard: Vec<String>,
+    /// The arguments of the embedded agent: what it does not write to, and the schema of its
+    /// report. A pi has both in its extension.
+    further: Vec<String>,
 }
 
 impl RunFiles {
@@ -34,12 +35,12 @@ impl RunFiles {
         };
         let patch = work.patch.as_ref();
         let Some(directory) = directory else {
-            return match patch {
-                Some(_) => Err(refuse(&"the run has no directory")),
-                None => Ok(Self {
+            return match (patch, &work.schema) {
+                (Some(_), _) | (None, Some(_)) => Err(refuse(&"the run has no directory")),
+                (None, None) => Ok(Self {
                     prompts: no_prompts(),
                     extension: None,
-                    guard: Vec::new(),
+                    further: Vec::new(),
                 }),
             };
         };
@@ -54,20 +55,28 @@ impl RunFiles {
         }
         let extension = match (&work.program, work.runner) {
             (ChosenProgram::Here(_), Runner::Pi) => {
-                let asked = (patch, &work.model.choice, isolated);
-                write_child_extension(asked, caller, directory).map_err(|error| refuse(&error))?
+                write_child_extension((work, isolated), caller, directory)
+                    .map_err(|error| refuse(&error))?
             }
             // A worker of a fleet writes its own.
             (ChosenProgram::OnWorker(_), _) | (ChosenProgram::Here(_), Runner::Embedded) => None,
         };
-        let guard = match (work.runner, isolated) {
+        let mut further = match (work.runner, isolated) {
             (Runner::Embedded, Some(isolated)) => isolated.arguments(),
             (Runner::Embedded | Runner::Pi, _) => Vec::new(),
         };
+        if let Some(schema) = &work.schema {
+            let file = directory.path().join("output-schema.json");
+            write_whole(&file, schema.source().to_string().as_bytes())
+                .map_err(|error| refuse(&format!("{}: {error}", file.display())))?;
+            if work.runner == Runner::Embedded {
+                further.extend(["--output-schema".to_owned(), file.display().to_string()]);
+            }
+        }
         Ok(Self {
             prompts,
             extension,
-            guard,
+            further,
         })
     }
 
@@ -83,7 +92,7 @@ impl RunFiles {
         if let Some(extension) = &self.extension {
             arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
         }
-        arguments.extend(self.guard.iter().cloned());
+        arguments.extend(self.further.iter().cloned());
         arguments
     }
 }

@@ -1,10 +1,13 @@
 //! From a resolved task to its part of the plan, with a run directory and a record.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{Completion, Refusal, RunId, Setup, Task, TaskPlan, ToolPolicy};
+use pi_subagents_delegation::{
+    Completion, Refusal, RunId, Setup, SharedCheckout, Task, TaskPlan, ToolPolicy,
+};
 use pi_subagents_sessions::{NewRun, OwnerName, RunDir, SessionTools, tools_of_session};
 
 use super::conversation::Conversation;
@@ -135,6 +138,9 @@ impl<'a> Opening<'a> {
             record_limit: self.resolver.configuration.settings.max_run_disk,
             known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
             test_commands: self.resolver.configuration.settings.test_commands.clone(),
+            has_schema: ready
+                .as_ref()
+                .is_ok_and(|ready| ready.work.schema.is_some()),
         });
         self.record(asked, &task, ready.as_ref().ok(), warnings);
         // The next command after a crash finds a worktree by the record of its run.
@@ -230,6 +236,22 @@ impl<'a> Opening<'a> {
         }
     }
 
+    /// Returns the checkout that a run in this directory shares with others.
+    fn shared_checkout(&self, cwd: &Path) -> SharedCheckout {
+        let places = &self.resolver.caller.places;
+        let root = places.never_projects.project_of(cwd);
+        let root = root.unwrap_or_else(|| cwd.to_owned());
+        let mut name = DefaultHasher::new();
+        root.hash(&mut name);
+        let name = format!("{:016x}", name.finish());
+        let locks = places.agent_dir.join("subagents-locks");
+        SharedCheckout {
+            gate_lock: locks.join(format!("{name}.gate")),
+            work_lock: locks.join(format!("{name}.work")),
+            root,
+        }
+    }
+
     pub(super) fn plan(
         &self,
         cwd: &Path,
@@ -244,6 +266,7 @@ impl<'a> Opening<'a> {
             setup,
         } = ready;
         let completion = completion(&work);
+        let shared = matches!(work.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
         let must_report = work.must_report();
         let ChosenProgram::Here(program) = work.program else {
             return Err(without_departure());
@@ -271,6 +294,7 @@ impl<'a> Opening<'a> {
             completion,
             setup,
             gates: work.gates,
+            shared,
             limits: work.limits,
             trusted: work.trusted,
             api_key: work.api_key,
@@ -297,6 +321,7 @@ fn completion(work: &ResolvedWork) -> Completion {
     if work.must_report() {
         Completion::Finalized {
             corrections: CORRECTIONS,
+            schema: work.schema.clone(),
         }
     } else {
         Completion::LastMessage

@@ -62,6 +62,7 @@ impl Opening<'_> {
             record_limit: settings.max_run_disk,
             known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
             test_commands: settings.test_commands.clone(),
+            has_schema: work.schema.is_some(),
         });
         let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
         let ready = files.map(|files| Ready {

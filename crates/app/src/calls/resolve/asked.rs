@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{BaseChoice, Isolation, SessionId};
+use pi_subagents_delegation::{BaseChoice, Gate, Isolation, SessionId};
 
+use crate::calls::arguments::SchemaWish;
 use crate::runs::workspace::EarlierWorktree;
 
 /// A family of tools, as far as its tasks are resolved differently.
@@ -35,5 +36,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) worktree: Option<EarlierWorktree>,
     pub(crate) timeout: Option<Duration>,
     /// The commands that must pass, as the task names them.
-    pub(crate) gates: &'a [String],
+    pub(crate) gates: &'a [Gate],
+    /// The schema that its result must meet, as the task says it.
+    pub(crate) output_schema: &'a SchemaWish,
 }

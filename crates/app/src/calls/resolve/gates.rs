@@ -18,12 +18,11 @@ pub(super) fn gates_of(
     let overrides = &caller.overrides;
     let mut gates: Vec<Gate> = if !asked.gates.is_empty() {
         check(asked.gates, caller.door, settings)?;
-        asked.gates.iter().map(Gate::new).collect()
+        asked.gates.to_vec()
     } else if !overrides.gates.is_empty() {
         overrides.gates.clone()
     } else {
-        let gate = patch.and_then(|patch| patch.gate.as_ref());
-        gate.map(Gate::new).into_iter().collect()
+        patch.map(|patch| patch.gates.clone()).unwrap_or_default()
     };
     for gate in &mut gates {
         gate.retries = overrides.gate_retries.unwrap_or(gate.retries);
@@ -31,12 +30,13 @@ pub(super) fn gates_of(
     Ok(gates)
 }
 
-fn check(commands: &[String], door: Door, settings: &Settings) -> Result<(), Refusal> {
+fn check(gates: &[Gate], door: Door, settings: &Settings) -> Result<(), Refusal> {
     let is_listed = |command: &&String| match door {
         Door::CommandLine => true,
         Door::Pi | Door::Mcp => settings.gates.contains(command),
     };
-    let Some(unlisted) = commands.iter().find(|command| !is_listed(command)) else {
+    let mut commands = gates.iter().map(|gate| &gate.command);
+    let Some(unlisted) = commands.find(|command| !is_listed(command)) else {
         return Ok(());
     };
     let listed = match settings.gates.as_slice() {

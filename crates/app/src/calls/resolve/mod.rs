@@ -9,6 +9,7 @@ mod model_check;
 mod ordered;
 mod place;
 mod resolver;
+mod schema;
 mod task;
 #[cfg(test)]
 mod tests;

@@ -36,6 +36,7 @@ impl Resolver<'_> {
             .map_err(|error| NotHere::Missing(error.to_string()))?;
         Ok(ResolvedWork {
             gates: order.gates.iter().map(gate).collect(),
+            schema: None,
             runner,
             program: ChosenProgram::Here(program),
             model,
@@ -120,7 +121,9 @@ fn patch(order: &Order) -> PlanPatch {
         no_context_files: false,
         extra_args: order.arguments.clone(),
         isolation: None,
-        gate: None,
+        gates: Vec::new(),
+        output_schema: None,
+        output_schema_file: None,
         api_key: None,
         runner: None,
         timeout: None,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Gate, Limits, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy, UsedDefinition,
+    Gate, Limits, OutputSchema, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy,
+    UsedDefinition,
 };
 
 use super::model::ChosenModel;
@@ -35,6 +36,8 @@ pub(crate) struct ResolvedWork {
     pub(crate) api_key: Option<Secret>,
     /// The commands that must pass, in their order.
     pub(crate) gates: Vec<Gate>,
+    /// The schema that the result must meet.
+    pub(crate) schema: Option<OutputSchema>,
     pub(crate) limits: Limits,
     /// The place where the child works.
     pub(crate) place: RunPlace,
@@ -58,6 +61,6 @@ pub(crate) enum ChosenProgram {
 impl ResolvedWork {
     /// Returns whether the child must report with `subagent_finalize`.
     pub(crate) fn must_report(&self) -> bool {
-        self.patch.as_ref().is_some_and(|patch| patch.finalize)
+        self.schema.is_some() || self.patch.as_ref().is_some_and(|patch| patch.finalize)
     }
 }

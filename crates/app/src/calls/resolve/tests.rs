@@ -89,6 +89,7 @@ fn task(definition: Option<&str>) -> Asked<'_> {
         worktree: None,
         timeout: None,
         gates: &[],
+        output_schema: &crate::calls::arguments::SchemaWish::Unsaid,
     }
 }
 

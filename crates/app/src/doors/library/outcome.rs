@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_delegation::{Ending, Receipt, RunId, RunSummary, SessionId, Status, Task, Usage};
+use pi_subagents_delegation::{
+    Ending, Receipt, Rejected, RunId, RunSummary, SessionId, Status, Task, Usage,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::workspace::Workspace;
 use crate::calls::Answer;
@@ -56,6 +60,10 @@ pub struct Outcome {
     pub receipt: Option<Receipt>,
     /// The worktree in which it worked, if it had one of its own.
     pub workspace: Option<Workspace>,
+    /// The result that meets the schema of the task, if it has one.
+    pub result: Option<Value>,
+    /// The best of the results that do not meet it, if none does.
+    pub rejected: Option<Rejected>,
     /// Where its record lies.
     pub directory: Option<PathBuf>,
 }
@@ -73,6 +81,27 @@ impl Delegated {
 }
 
 impl Outcome {
+    /// Reads the result that meets the schema of the task; `None` if there is none.
+    ///
+    /// ```no_run
+    /// # use pi_subagents::Outcome;
+    /// # fn example(outcome: &Outcome) -> Result<(), serde_json::Error> {
+    /// #[derive(serde::Deserialize)]
+    /// struct Finding {
+    ///     file: String,
+    ///     line: u32,
+    /// }
+    ///
+    /// if let Some(finding) = outcome.structured::<Finding>()? {
+    ///     println!("{}:{}", finding.file, finding.line);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
+        self.result.as_ref().map(T::deserialize).transpose()
+    }
+
     fn new(task: &Task, run: &RunSummary, answer: &Answer) -> Self {
         Self {
             name: task.name.clone(),
@@ -84,6 +113,8 @@ impl Outcome {
             usage: run.usage,
             receipt: run.receipt(),
             workspace: answer.worktree(task).map(Workspace::of),
+            result: run.structured.clone(),
+            rejected: run.rejected.clone(),
             directory: task.directory.clone(),
         }
     }

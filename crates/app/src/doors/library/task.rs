@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::{Isolation, SessionId};
+use pi_subagents_delegation::{Gate, Isolation, SessionId};
+use serde_json::Value;
 
+use crate::calls::SchemaWish;
 use crate::calls::families::delegation::{FileSpec, Resume, TaskCall};
 
 /// A task for one sub-agent.
@@ -30,7 +32,8 @@ pub struct Task {
     isolation: Option<Isolation>,
     resume: Option<SessionId>,
     files: Vec<PathBuf>,
-    gates: Vec<String>,
+    gates: Vec<Gate>,
+    output_schema: SchemaWish,
 }
 
 impl Task {
@@ -47,6 +50,7 @@ impl Task {
             resume: None,
             files: Vec::new(),
             gates: Vec::new(),
+            output_schema: SchemaWish::Unsaid,
         }
     }
 
@@ -87,10 +91,18 @@ impl Task {
         self
     }
 
-    /// Adds a command that must pass before the task counts as completed; else that of its
-    /// definition. It runs in the directory of the task, through `sh -c`.
-    pub fn gate(mut self, command: impl Into<String>) -> Self {
-        self.gates.push(command.into());
+    /// Adds a command that must pass before the task counts as completed; else those of its
+    /// definition. A [`Gate`] has a time limit and retries of its own. It runs in the directory of the task, through `sh -c`.
+    pub fn gate(mut self, gate: impl Into<Gate>) -> Self {
+        self.gates.push(gate.into());
+        self
+    }
+
+    /// Sets the JSON schema that the result must meet; else that of its definition. The sub-agent
+    /// reports data, which [`Outcome::structured`](crate::Outcome::structured) reads. A schema that
+    /// cannot be used refuses the task.
+    pub fn output_schema(mut self, schema: Value) -> Self {
+        self.output_schema = SchemaWish::Schema(schema);
         self
     }
 
@@ -108,6 +120,7 @@ impl Task {
                 .map(|session| Resume::Named(session.to_string())),
             files: self.files.into_iter().map(FileSpec::Path).collect(),
             gates: self.gates,
+            output_schema: self.output_schema,
         }
     }
 }

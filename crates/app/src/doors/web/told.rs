@@ -10,7 +10,7 @@ use pi_subagents_delegation::{
 use pi_subagents_page::markdown;
 use pi_subagents_sessions::PlacedEvent;
 use pi_subagents_windows::preview::{self, Outcome};
-use pi_subagents_windows::{PreviewContext, gate_words};
+use pi_subagents_windows::{PreviewContext, gate_words, report_words};
 use serde_json::{Value, json};
 
 use super::texts::result_text;
@@ -87,6 +87,9 @@ impl Telling {
             Happening::Warned(words) => vec![json!({"k": "warned", "text": clean(words)})],
             Happening::Steered(words) => vec![json!({"k": "steered", "text": clean(words)})],
             Happening::Corrected(words) => vec![json!({"k": "corrected", "text": clean(words)})],
+            Happening::Reported(report) => {
+                vec![json!({"k": "warned", "text": clean(&report_words(report))})]
+            }
             Happening::Gated(gated) => {
                 vec![json!({"k": "warned", "text": clean(&gate_words(gated))})]
             }

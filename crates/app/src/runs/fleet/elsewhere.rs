@@ -130,6 +130,7 @@ fn begin(
         record_limit: u64::MAX,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     });
     let begun = store.begin(&NewRun {
         task: &task,

@@ -77,6 +77,10 @@ impl RunRow {
         if let Some(end) = &record.end {
             row.take_end(end);
         }
+        let paths = row.workspace.as_deref().and_then(Workspace::changed_paths);
+        if let (Some(receipt), Some(paths)) = (&mut row.end.receipt, paths) {
+            receipt.files.take_worktree(paths);
+        }
         row
     }
 
@@ -244,6 +248,8 @@ impl RunRow {
             exit_code: Some(end.exit_code),
             error_message: end.error_message.clone(),
             output: end.output.clone(),
+            structured: end.structured.clone().map(Box::new),
+            rejected: end.rejected.clone().map(Box::new),
             stop_reason: end.stop_reason.clone(),
             usage: Some(end.usage.into()),
             tool_calls: Some(end.tool_calls),

@@ -1,7 +1,7 @@
 //! The row of a run that this process has just seen to its end.
 
 use pi_subagents_delegation::{Ending, RunSummary, Runner, StopReason, Task, Timestamp};
-use pi_subagents_sessions::{RecordedRun, RunDir};
+use pi_subagents_sessions::{RecordedRun, RejectedRecord, RunDir};
 
 use super::{RowEnd, RunRow};
 
@@ -27,6 +27,8 @@ impl RunRow {
                 exit_code: run.ending.as_ref().map(Ending::exit_code),
                 error_message: run.ending.as_ref().and_then(Ending::message),
                 output: run.output().map(str::to_owned),
+                structured: run.structured.clone().map(Box::new),
+                rejected: run.rejected.as_ref().map(RejectedRecord::of).map(Box::new),
                 stop_reason: run
                     .stop_reason
                     .as_ref()

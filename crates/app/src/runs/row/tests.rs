@@ -61,6 +61,7 @@ fn recorded(end: Option<RecordedEnd>) -> RecordedRun {
         record_limit: 0,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     };
     RecordedRun {
         task: Arc::new(task),
@@ -83,6 +84,8 @@ fn end() -> RecordedEnd {
         error_message: Some("no key".to_owned()),
         output: Some("half".to_owned()),
         model: Some("test/large".to_owned()),
+        structured: None,
+        rejected: None,
         stop_reason: Some("error".to_owned()),
         usage: Usage {
             input: 5,

@@ -23,6 +23,7 @@ fn task(run: &str, session: &str) -> Task {
         record_limit: 0,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     }
 }
 

@@ -170,6 +170,15 @@ impl Workspace {
         own.is_some() && own == real(directory)
     }
 
+    /// Returns the paths of the files that the run changed, once that is known.
+    pub(crate) fn changed_paths(&self) -> Option<Vec<String>> {
+        match (&self.left, self.state) {
+            (Some(left), _) => Some(left.files.iter().map(|file| file.path.clone()).collect()),
+            (None, WorkspaceState::Unchanged) => Some(Vec::new()),
+            (None, _) => None,
+        }
+    }
+
     /// Returns whether the result of the run waits for somebody to merge or discard it.
     pub(crate) fn is_unmerged(&self) -> bool {
         match self.state {

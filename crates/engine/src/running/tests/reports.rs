@@ -8,7 +8,10 @@ use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};
 /// Makes a run whose child must report, and is corrected twice if it does not.
 async fn reporting() -> Stand {
     Stand::prompted(TaskPlan {
-        completion: Completion::Finalized { corrections: 2 },
+        completion: Completion::Finalized {
+            corrections: 2,
+            schema: None,
+        },
         ..plan(limits(None, 30))
     })
     .await
@@ -23,7 +26,10 @@ fn report(details: &str) -> String {
 /// Makes a run that must report, with a session that another child could continue.
 async fn reporting_with_session() -> Stand {
     Stand::prompted(TaskPlan {
-        completion: Completion::Finalized { corrections: 2 },
+        completion: Completion::Finalized {
+            corrections: 2,
+            schema: None,
+        },
         session: SessionPolicy::File("/s.jsonl".into()),
         ..plan(limits(None, 30))
     })

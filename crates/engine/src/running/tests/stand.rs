@@ -263,6 +263,7 @@ fn task() -> Task {
         record_limit: 0,
         known_tools: None,
         test_commands: Vec::new(),
+        has_schema: false,
     }
 }
 
@@ -277,6 +278,7 @@ pub(super) fn plan(limits: Limits) -> TaskPlan {
         session: SessionPolicy::Nowhere,
         completion: Completion::LastMessage,
         setup: None,
+        shared: None,
         gates: Vec::new(),
         limits,
         trusted: false,

@@ -79,6 +79,7 @@ fn asked<'a>(
         base: call.base.as_ref(),
         worktree: named.and_then(EarlierSession::worktree),
         gates: &call.gates,
+        output_schema: &call.output_schema,
     })
 }
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::{BaseChoice, Isolation};
+use pi_subagents_delegation::{BaseChoice, Gate, Isolation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::attachments::FileSpec;
 use super::task::{DelegateCall, Resume, TaskCall};
-use crate::calls::arguments::{self, CallError};
+use crate::calls::arguments::{self, CallError, SchemaWish};
 
 /// Arguments of `delegate_to_subagents`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ pub(super) struct DelegateArguments {
 
 /// One task of a call.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(expecting = "an object")]
+#[serde(rename_all = "camelCase", expecting = "an object")]
 struct TaskArguments {
     /// Display name of this sub-agent's window.
     #[serde(deserialize_with = "arguments::any_text")]
@@ -60,9 +60,14 @@ struct TaskArguments {
     /// Files to read and put before the prompt.
     #[serde(default, deserialize_with = "arguments::list")]
     files: Vec<FileSpec>,
-    /// Command that must pass before the task counts as completed; only commands that the user has listed in the setting subagents.gates.
-    #[serde(default, deserialize_with = "arguments::optional_text")]
-    gate: Option<String>,
+    /// Command that must pass before the task counts as completed, or a list of them, also as {command, timeout, retries}; only commands that the user has listed in the setting subagents.gates.
+    #[serde(default, deserialize_with = "arguments::gates")]
+    #[schemars(schema_with = "arguments::schema_of_gates")]
+    gate: Vec<Gate>,
+    /// JSON schema that the result must meet; the sub-agent then answers with data instead of text. False for none, where the definition has one.
+    #[serde(default, deserialize_with = "arguments::output_schema")]
+    #[schemars(schema_with = "arguments::schema_of_schema")]
+    output_schema: SchemaWish,
 }
 
 impl DelegateCall {
@@ -88,7 +93,8 @@ impl TaskArguments {
             base: self.base,
             resume: self.resume.map(Resume::Named),
             files: self.files,
-            gates: self.gate.into_iter().collect(),
+            gates: self.gate,
+            output_schema: self.output_schema,
         }
     }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{BaseChoice, Isolation};
+use pi_subagents_delegation::{BaseChoice, Gate, Isolation};
 
 use super::attachments::FileSpec;
-use crate::calls::arguments::{self, CallError};
+use crate::calls::arguments::{self, CallError, SchemaWish};
 use crate::calls::open_run::EarlierSession;
 
 /// A call that fits.
@@ -34,7 +34,9 @@ pub(crate) struct TaskCall {
     pub(crate) base: Option<BaseChoice>,
     pub(crate) resume: Option<Resume>,
     /// The commands that must pass before it counts as completed.
-    pub(crate) gates: Vec<String>,
+    pub(crate) gates: Vec<Gate>,
+    /// The schema that its result must meet.
+    pub(crate) output_schema: SchemaWish,
     /// The files that are put before the prompt.
     pub(crate) files: Vec<FileSpec>,
 }

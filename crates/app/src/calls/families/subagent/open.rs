@@ -84,7 +84,8 @@ fn asked<'a>(name: String, call: &'a AgentTask, store: &Store) -> Result<Asked<'
             .as_ref()
             .and_then(|session| worktree_of(store, session)),
         timeout: call.timeout,
-        gates: &[],
+        gates: &call.gates,
+        output_schema: &call.output_schema,
     })
 }
 

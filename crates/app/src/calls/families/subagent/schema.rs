@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::{BaseChoice, Isolation, SessionId};
+use pi_subagents_delegation::{BaseChoice, Gate, Isolation, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use crate::calls::arguments::{self, CallError};
+use crate::calls::arguments::{self, CallError, SchemaWish};
 use crate::calls::tool::parameters;
 
 /// What `subagent` takes beside the fields of one task.
@@ -60,6 +60,14 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::base")]
     #[schemars(with = "Option<String>")]
     base: Option<BaseChoice>,
+    /// Command that must pass before the task counts as completed, or a list of them, also as {command, timeout, retries}; only commands that the user has listed in the setting subagents.gates.
+    #[serde(default, deserialize_with = "arguments::gates")]
+    #[schemars(schema_with = "arguments::schema_of_gates")]
+    gate: Vec<Gate>,
+    /// JSON schema that the result must meet; the sub-agent then answers with data instead of text. False for none, where the definition has one.
+    #[serde(default, deserialize_with = "arguments::output_schema")]
+    #[schemars(schema_with = "arguments::schema_of_schema")]
+    output_schema: SchemaWish,
 }
 
 /// Returns the schema of the arguments of a tool that takes one task.
@@ -103,6 +111,10 @@ pub(crate) struct AgentTask {
     pub(crate) isolation: Option<Isolation>,
     /// The state that its worktree begins from, if it names one.
     pub(crate) base: Option<BaseChoice>,
+    /// The commands that must pass before it counts as completed.
+    pub(crate) gates: Vec<Gate>,
+    /// The schema that its result must meet.
+    pub(crate) output_schema: SchemaWish,
 }
 
 impl SubagentCall {
@@ -165,6 +177,8 @@ impl TaskArguments {
             .or(self.timeout.map(|_| "timeout"))
             .or(self.isolation.map(|_| "isolation"))
             .or(self.base.as_ref().map(|_| "base"))
+            .or((!self.gate.is_empty()).then_some("gate"))
+            .or((self.output_schema != SchemaWish::Unsaid).then_some("outputSchema"))
     }
 
     /// Checks the fields that belong together; `path` leads to the task, for errors.
@@ -193,6 +207,8 @@ impl TaskArguments {
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
             isolation: self.isolation,
             base: self.base,
+            gates: self.gate,
+            output_schema: self.output_schema,
         })
     }
 }
@@ -221,6 +237,8 @@ mod tests {
             timeout: None,
             isolation: None,
             base: None,
+            gates: Vec::new(),
+            output_schema: SchemaWish::Unsaid,
         }
     }
 
@@ -330,6 +348,8 @@ mod tests {
             "cwd",
             "sessionId",
             "timeout",
+            "gate",
+            "outputSchema",
         ];
         let tasks = &schema["properties"]["tasks"];
         assert_eq!(fields(&tasks["items"]), of_task);

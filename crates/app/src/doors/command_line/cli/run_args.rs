@@ -1,12 +1,17 @@
 //! Options of the commands that start runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_definitions::RunnerChoice;
-use pi_subagents_delegation::{Allowance, BaseChoice, Dollars, Gate, Isolation};
+use pi_subagents_delegation::{
+    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, OutputSchema,
+};
+use pi_subagents_files::read_own_text;
+use serde_json::Value;
 
 use super::fleet_args::FleetArgs;
 use crate::calls::caller::Overrides;
@@ -45,6 +50,12 @@ pub(crate) struct RunArgs {
     /// How often a sub-agent is told that a gate fails [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=20))]
     gate_retries: Option<u32>,
+    /// Seconds that a gate of this call may take [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, requires = "gates")]
+    gate_timeout: Option<f64>,
+    /// File with a JSON schema that the result of each task must meet. The sub-agent then reports data, which output and --json print as JSON [default: the schema of the definition]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = parse_schema_file)]
+    output_schema: Option<Arc<Value>>,
     #[command(flatten)]
     fleet: FleetArgs,
     /// Use the definitions, settings and skills of this project, for this call only
@@ -70,9 +81,37 @@ impl RunArgs {
             base: self.base.clone(),
             worktree: None,
             tools: None,
-            gates: self.gates.iter().map(Gate::new).collect(),
+            gates: self
+                .gates
+                .iter()
+                .map(|command| self.gate(command))
+                .collect(),
             gate_retries: self.gate_retries,
+            output_schema: self.output_schema.as_deref().cloned(),
             fleet: self.fleet.wishes(),
+        }
+    }
+}
+
+/// Reads a schema at once, so that a mistake in it is found before anything is started.
+fn parse_schema_file(path: &str) -> Result<Arc<Value>, String> {
+    let largest = u64::try_from(LARGEST_SCHEMA).unwrap_or(u64::MAX);
+    let text = read_own_text(Path::new(path), largest).map_err(|error| error.to_string())?;
+    let schema = OutputSchema::read(&text).map_err(|error| error.to_string())?;
+    Ok(Arc::new(schema.source().clone()))
+}
+
+impl RunArgs {
+    fn gate(&self, command: &str) -> Gate {
+        let given = self.gate_timeout.map(Duration::try_from_secs_f64);
+        let timeout = match given {
+            Some(Ok(timeout)) => timeout.min(Gate::LONGEST_TIMEOUT),
+            Some(Err(_)) => Gate::LONGEST_TIMEOUT,
+            None => Gate::USUAL_TIMEOUT,
+        };
+        Gate {
+            timeout,
+            ..Gate::new(command)
         }
     }
 }

@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_windows::Paint;
+use pi_subagents_windows::{Line, Paint};
 use pi_subagents_workspaces::{ChangedFile, changes};
 use serde_json::json;
 
 use super::read_runs::meant;
+use super::shared_diff::SharedDiff;
 use crate::doors::command_line::pager;
 use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
@@ -28,6 +29,9 @@ pub(crate) struct DiffArgs {
 pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let runs = meant(&args.id, "diff", &places, printer)?;
+    if let Some(edits) = SharedDiff::of_latest(&runs)? {
+        return edits.print(args.stat, &places, printer);
+    }
     let result = RunResult::of_latest(&runs)?;
     let change = &result.change;
     let files = changes(&result.repository, &change.base, &change.result)
@@ -74,17 +78,21 @@ fn print_stat(files: &[ChangedFile], printer: Printer) {
     printer.note(&files_words(&described));
 }
 
-/// Prints the patch, in colours on a terminal, and in a pager if it is longer than that.
+/// Prints the patch of a result in git.
 fn print_patch(result: &RunResult, places: &Places, printer: Printer) -> Result<(), CommandError> {
-    let sheet = Sheet::of_stdout(places);
-    if sheet.paint() == Paint::Plain {
+    if Sheet::of_stdout(places).paint() == Paint::Plain {
         printer.data(&result.patch_text()?);
-        return Ok(());
-    }
-    let lines = result.patch_lines()?;
-    let page: Vec<String> = lines.iter().map(|line| Paint::Ansi.line(line)).collect();
-    if !(sheet.is_longer(lines.len()) && pager::show(&page.join("\n"), places)) {
-        printer.lines(&lines, Paint::Ansi);
+    } else {
+        print_lines(&result.patch_lines()?, places, printer);
     }
     Ok(())
+}
+
+/// Prints the lines of a patch in colours, and in a pager if they are longer than the terminal.
+pub(super) fn print_lines(lines: &[Line], places: &Places, printer: Printer) {
+    let page: Vec<String> = lines.iter().map(|line| Paint::Ansi.line(line)).collect();
+    let sheet = Sheet::of_stdout(places);
+    if !(sheet.is_longer(lines.len()) && pager::show(&page.join("\n"), places)) {
+        printer.lines(lines, Paint::Ansi);
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::option_place::OptionPlace;
 use super::which_agent::{Meant, what_is_meant};
+use crate::calls::SchemaWish;
 use crate::calls::families::subagent::AgentTask;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{DryRunArgs, RunArgs};
@@ -87,6 +88,8 @@ impl NamedTaskArgs {
             timeout: None,
             isolation: None,
             base: None,
+            gates: Vec::new(),
+            output_schema: SchemaWish::Unsaid,
         }))
     }
 

@@ -7,6 +7,7 @@ use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Prefers, Store};
 
 use crate::calls::Answer;
+use crate::calls::SchemaWish;
 use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
 use crate::calls::open_run::EarlierSession;
@@ -122,6 +123,8 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
         timeout: None,
         isolation: None,
         base: None,
+        gates: Vec::new(),
+        output_schema: SchemaWish::Unsaid,
     })
 }
 

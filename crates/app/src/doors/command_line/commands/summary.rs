@@ -128,6 +128,7 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
         Some(
             Ending::ReportedError { .. }
             | Ending::NeverFinalized { .. }
+            | Ending::SchemaNotMet { .. }
             | Ending::GateFailed { .. }
             | Ending::Exited { .. }
             | Ending::Signalled { .. }

@@ -1,0 +1,64 @@
+//! Decides which schema the result of a task must meet.
+
+use pi_subagents_definitions::PlanPatch;
+use pi_subagents_delegation::{LARGEST_SCHEMA, OutputSchema, Refusal};
+use pi_subagents_files::read_own_text;
+use serde_json::Value;
+
+use super::asked::Asked;
+use super::task::ChosenProgram;
+use crate::calls::arguments::SchemaWish;
+
+/// Returns the schema of a task: its own, else that of the call, else that of its definition.
+pub(super) fn schema_of(
+    asked: &Asked<'_>,
+    of_call: Option<&Value>,
+    patch: Option<&PlanPatch>,
+) -> Result<Option<OutputSchema>, Refusal> {
+    match (asked.output_schema, of_call, patch) {
+        (SchemaWish::Nothing, _, _) => Ok(None),
+        (SchemaWish::Schema(schema), _, _) | (SchemaWish::Unsaid, Some(schema), _) => {
+            let schema = OutputSchema::new(schema.clone());
+            schema
+                .map(Some)
+                .map_err(|why| refusal("outputSchema", &why))
+        }
+        (SchemaWish::Unsaid, None, Some(patch)) => of_definition(patch),
+        (SchemaWish::Unsaid, None, None) => Ok(None),
+    }
+}
+
+fn of_definition(patch: &PlanPatch) -> Result<Option<OutputSchema>, Refusal> {
+    if let Some(schema) = &patch.output_schema {
+        let field = format!("outputSchema of {}", patch.title);
+        let schema = OutputSchema::new(schema.clone());
+        return schema.map(Some).map_err(|why| refusal(&field, &why));
+    }
+    let Some(file) = &patch.output_schema_file else {
+        return Ok(None);
+    };
+    let field = format!("outputSchemaFile {} of {}", file.display(), patch.title);
+    let largest = u64::try_from(LARGEST_SCHEMA).unwrap_or(u64::MAX);
+    let text = read_own_text(file, largest).map_err(|why| refusal(&field, &why))?;
+    let schema = OutputSchema::read(&text);
+    schema.map(Some).map_err(|why| refusal(&field, &why))
+}
+
+fn refusal(field: &str, why: &dyn std::fmt::Display) -> Refusal {
+    Refusal {
+        message: format!("{field} cannot be used: {why}."),
+    }
+}
+
+/// Refuses a schema of a task for a fleet: no worker knows of it, and it is never left out.
+pub(super) fn can_check(
+    schema: Option<OutputSchema>,
+    program: &ChosenProgram,
+) -> Result<Option<OutputSchema>, Refusal> {
+    match program {
+        ChosenProgram::OnWorker(_) if schema.is_some() => Err(Refusal {
+            message: "A task with an output schema cannot be sent to a fleet. Run it on this machine (--on local), or leave out the schema.".to_owned(),
+        }),
+        ChosenProgram::OnWorker(_) | ChosenProgram::Here(_) => Ok(schema),
+    }
+}

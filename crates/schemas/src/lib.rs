@@ -1,0 +1,19 @@
+//! JSON schemas of reports: read within limits, offered to models, checked.
+//!
+//! Nothing here opens a file or a connection, so a schema may come from anybody.
+//!
+//! - `schema` reads a schema and says what is wrong with it
+//! - `misfit` checks a value and names what does not fit
+//! - `offered` makes the form that a model is shown
+//! - `references` bounds what a schema may refer to
+
+mod misfit;
+mod offered;
+mod references;
+mod schema;
+
+pub use misfit::Misfit;
+pub use schema::{LARGEST_SCHEMA, OutputSchema, SchemaError};
+
+#[cfg(test)]
+mod never_panics;

@@ -1,0 +1,212 @@
+//! Bounds what a schema may refer to: nothing outside of it, and no more than can be checked.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::schema::{SchemaError, pointer};
+
+/// Keywords whose values are data and no schemas.
+pub(crate) const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+
+/// Keywords whose values are schemas by name.
+pub(crate) const BY_NAME: [&str; 5] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "$defs",
+    "definitions",
+];
+
+/// Keywords that apply to the same value as the schema they stand in.
+const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+
+/// How many schemas one value may be checked with.
+const MOST_AT_ONE_PLACE: u64 = 10_000;
+
+/// Refuses a schema that refers to anything outside of it, or whose references multiply.
+pub(crate) fn check(source: &Value) -> Result<(), SchemaError> {
+    refuse_external(source, "")?;
+    let mut weights = Weights {
+        source,
+        known: BTreeMap::new(),
+    };
+    weights.visit(source, "")
+}
+
+fn refuse_external(schema: &Value, place: &str) -> Result<(), SchemaError> {
+    for_each_inner(schema, place, &mut |inner, place| {
+        refuse_external(inner, place)
+    })?;
+    let Some(fields) = schema.as_object() else {
+        return Ok(());
+    };
+    for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        if let Some(reference) = fields.get(keyword).and_then(Value::as_str)
+            && !reference.starts_with('#')
+        {
+            return Err(SchemaError::External {
+                pointer: format!("{place}/{keyword}"),
+                reference: reference.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Calls `act` with every schema that stands directly in this one.
+fn for_each_inner(
+    schema: &Value,
+    place: &str,
+    act: &mut dyn FnMut(&Value, &str) -> Result<(), SchemaError>,
+) -> Result<(), SchemaError> {
+    let Some(fields) = schema.as_object() else {
+        return Ok(());
+    };
+    for (keyword, value) in fields {
+        if DATA.contains(&keyword.as_str()) {
+            continue;
+        }
+        let place = format!("{place}/{}", escaped(keyword));
+        match value {
+            Value::Object(named) if BY_NAME.contains(&keyword.as_str()) => {
+                for (name, inner) in named {
+                    act(inner, &format!("{place}/{}", escaped(name)))?;
+                }
+            }
+            Value::Object(_) => act(value, &place)?,
+            Value::Array(list) => {
+                for (index, inner) in list.iter().enumerate() {
+                    act(inner, &format!("{place}/{index}"))?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// How many schemas a value is checked with at each place of the schema, references followed.
+struct Weights<'a> {
+    source: &'a Value,
+    /// `None` while a place is being weighed.
+    known: BTreeMap<String, Option<u64>>,
+}
+
+impl Weights<'_> {
+    /// Weighs every schema there is.
+    fn visit(&mut self, schema: &Value, place: &str) -> Result<(), SchemaError> {
+        self.weigh(schema, place)?;
+        for_each_inner(schema, place, &mut |inner, place| self.visit(inner, place))
+    }
+
+    fn weigh(&mut self, schema: &Value, place: &str) -> Result<u64, SchemaError> {
+        match self.known.get(place) {
+            Some(Some(weight)) => return Ok(*weight),
+            Some(None) => {
+                return Err(SchemaError::Endless {
+                    pointer: pointer(place),
+                    why: "it refers to itself without going into the value",
+                });
+            }
+            None => {}
+        }
+        self.known.insert(place.to_owned(), None);
+        let weight = match schema.as_object() {
+            Some(fields) => 1 + self.weigh_fields(fields, place)?,
+            None => 1,
+        };
+        if weight > MOST_AT_ONE_PLACE {
+            return Err(SchemaError::Endless {
+                pointer: pointer(place),
+                why: "its references lead to more than 10,000 checks of one value",
+            });
+        }
+        self.known.insert(place.to_owned(), Some(weight));
+        Ok(weight)
+    }
+
+    fn weigh_fields(
+        &mut self,
+        fields: &Map<String, Value>,
+        place: &str,
+    ) -> Result<u64, SchemaError> {
+        let mut weight: u64 = 0;
+        if let Some(target) = fields.get("$ref").and_then(Value::as_str).and_then(local)
+            && let Some(schema) = self.source.pointer(&target)
+        {
+            weight += self.weigh(schema, &target)?;
+        }
+        for keyword in IN_PLACE {
+            match fields.get(keyword) {
+                Some(Value::Array(list)) => {
+                    for (index, inner) in list.iter().enumerate() {
+                        weight += self.weigh(inner, &format!("{place}/{keyword}/{index}"))?;
+                    }
+                }
+                Some(inner @ Value::Object(_)) => {
+                    weight += self.weigh(inner, &format!("{place}/{keyword}"))?;
+                }
+                _ => {}
+            }
+        }
+        Ok(weight)
+    }
+}
+
+/// Returns the place in the schema that a reference names by its path.
+pub(crate) fn local(reference: &str) -> Option<String> {
+    let path = reference.strip_prefix('#')?;
+    (path.is_empty() || path.starts_with('/')).then(|| path.replace("%25", "%"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::OutputSchema;
+
+    fn refusal(source: Value) -> String {
+        match OutputSchema::new(source) {
+            Ok(_) => "fine".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// Makes a schema in which every definition asks twice for the next one.
+    fn doubling(levels: usize) -> Value {
+        let definitions: serde_json::Map<String, Value> = (0..levels)
+            .map(|level| {
+                let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+                (format!("d{level}"), json!({"allOf": [next, next]}))
+            })
+            .chain([(format!("d{levels}"), json!({"type": "string"}))])
+            .collect();
+        json!({"$ref": "#/$defs/d0", "$defs": definitions})
+    }
+
+    #[test]
+    fn references_may_go_round_only_by_way_of_the_value() {
+        let tree = json!({"properties": {"children": {"items": {"$ref": "#"}}}});
+        let refusals = [
+            refusal(tree),
+            refusal(json!({"$ref": "#"})),
+            refusal(
+                json!({"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#"}]}}}),
+            ),
+            refusal(doubling(5)),
+            refusal(doubling(64)),
+        ];
+        insta::assert_snapshot!(refusals.join("\n"), @"
+        fine
+        at /: it refers to itself without going into the value
+        at /: it refers to itself without going into the value
+        fine
+        at /$defs/d52: its references lead to more than 10,000 checks of one value
+        ");
+    }
+}

@@ -1,0 +1,229 @@
+//! A schema that a result must meet.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use crate::misfit::{self, Misfit};
+use crate::offered;
+use crate::references;
+
+/// The size of the largest schema that is read, in bytes.
+pub const LARGEST_SCHEMA: usize = 64 << 10;
+
+/// The size of the largest schema that a model is told in whole, in bytes.
+const LONGEST_TOLD: usize = 8 << 10;
+
+/// How far a pattern may backtrack in one text, so that no text can keep us busy.
+const MOST_BACKTRACKING: usize = 100_000;
+
+/// A schema that can be checked with. Copies share what was compiled.
+#[derive(Clone)]
+pub struct OutputSchema {
+    source: Arc<Value>,
+    validator: Arc<Validator>,
+}
+
+/// Why something cannot be used as a schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// It is no JSON.
+    #[error("it is not JSON: {0}")]
+    NotJson(String),
+    /// It is JSON of another kind.
+    #[error("a schema is an object, such as {{\"type\": \"object\"}}, not {0}")]
+    NotAnObject(&'static str),
+    /// It is too large.
+    #[error("it has {} KB, and a schema may have 64 KB", .0.div_ceil(1 << 10))]
+    TooLarge(usize),
+    /// It refers to something that is not in it.
+    #[error(
+        "at {pointer}: \"{reference}\" is not in this schema; only references that begin with # are followed"
+    )]
+    External {
+        /// Where in the schema.
+        pointer: String,
+        /// What it refers to.
+        reference: String,
+    },
+    /// Its references never end, or multiply.
+    #[error("at {pointer}: {why}")]
+    Endless {
+        /// Where in the schema.
+        pointer: String,
+        /// What is wrong with the reference.
+        why: &'static str,
+    },
+    /// It does not follow the rules of JSON Schema.
+    #[error("at {pointer}: {message}")]
+    Invalid {
+        /// Where in the schema.
+        pointer: String,
+        /// What is wrong there.
+        message: String,
+    },
+}
+
+impl OutputSchema {
+    /// Reads a schema from the text of a file.
+    pub fn read(text: &str) -> Result<Self, SchemaError> {
+        if text.len() > LARGEST_SCHEMA {
+            return Err(SchemaError::TooLarge(text.len()));
+        }
+        let source = serde_json::from_str(text.trim_start_matches('\u{feff}'));
+        Self::new(source.map_err(|error| SchemaError::NotJson(error.to_string()))?)
+    }
+
+    /// Compiles a schema.
+    pub fn new(source: Value) -> Result<Self, SchemaError> {
+        if !source.is_object() {
+            return Err(SchemaError::NotAnObject(misfit::kind(&source)));
+        }
+        let size = source.to_string().len();
+        if size > LARGEST_SCHEMA {
+            return Err(SchemaError::TooLarge(size));
+        }
+        references::check(&source)?;
+        let validator = jsonschema::options()
+            .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(MOST_BACKTRACKING))
+            .offline()
+            .build(&source)
+            .map_err(|error| SchemaError::Invalid {
+                pointer: pointer(error.instance_path().as_str()),
+                message: misfit::short(&error.to_string()),
+            })?;
+        Ok(Self {
+            source: Arc::new(source),
+            validator: Arc::new(validator),
+        })
+    }
+
+    /// Returns the schema as it was written.
+    pub fn source(&self) -> &Value {
+        &self.source
+    }
+
+    /// Returns the schema as a model is shown it, without what providers refuse.
+    pub fn offered(&self) -> Value {
+        offered::of(&self.source)
+    }
+
+    /// Returns what a model should know beside the offered form, if that leaves anything out.
+    pub fn remark(&self) -> Option<String> {
+        let text = self.source.to_string();
+        let is_told = self.offered() == *self.source || text.len() > LONGEST_TOLD;
+        (!is_told).then(|| format!("The result is checked against this JSON schema: {text}"))
+    }
+
+    /// Checks a value, and returns the value that fits. Models like to write an object as a text;
+    /// a text that does not fit but is the JSON of something that does counts as that.
+    pub fn check(&self, value: &Value) -> Result<Value, Misfit> {
+        let Some(misfit) = Misfit::of(&self.validator, value) else {
+            return Ok(value.clone());
+        };
+        let Some(meant) = value
+            .as_str()
+            .and_then(|text| serde_json::from_str(text).ok())
+        else {
+            return Err(misfit);
+        };
+        match Misfit::of(&self.validator, &meant) {
+            None => Ok(meant),
+            // A text that looks like an object was meant as one.
+            Some(closer) if meant.is_object() || meant.is_array() => Err(closer),
+            Some(_) => Err(misfit),
+        }
+    }
+}
+
+/// Returns a place as people read it.
+pub(crate) fn pointer(pointer: &str) -> String {
+    if pointer.is_empty() {
+        "/".to_owned()
+    } else {
+        pointer.to_owned()
+    }
+}
+
+impl fmt::Debug for OutputSchema {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "OutputSchema({})", self.source)
+    }
+}
+
+impl PartialEq for OutputSchema {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for OutputSchema {}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal(source: Value) -> String {
+        OutputSchema::new(source).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_schema_is_refused_with_its_place() {
+        let large = json!({"description": "x".repeat(LARGEST_SCHEMA)});
+        let refusals = [
+            OutputSchema::read("{").unwrap_err().to_string(),
+            refusal(json!([])),
+            refusal(json!(true)),
+            refusal(large),
+            refusal(json!({"type": "strin"})),
+            refusal(json!({"properties": {"a": {"minLength": -1}}})),
+            refusal(json!({"properties": {"a": {"pattern": "("}}})),
+            refusal(json!({"properties": {"a": {"$ref": "https://example.com/a.json"}}})),
+            refusal(json!({"properties": {"a": {"$ref": "other.json#/a"}}})),
+            refusal(json!({"items": {"$ref": "#/$defs/missing"}})),
+            refusal(json!({"$schema": "https://example.com/own"})),
+        ];
+        insta::assert_snapshot!(refusals.join("\n"), @r#"
+        it is not JSON: EOF while parsing an object at line 1 column 1
+        a schema is an object, such as {"type": "object"}, not a list
+        a schema is an object, such as {"type": "object"}, not a boolean
+        it has 65 KB, and a schema may have 64 KB
+        at /type: "strin" is not valid under any of the schemas listed in the 'anyOf' keyword
+        at /properties/a/minLength: -1 is less than the minimum of 0
+        at /properties/a/pattern: "(" is not a "regex"
+        at /properties/a/$ref: "https://example.com/a.json" is not in this schema; only references that begin with # are followed
+        at /properties/a/$ref: "other.json#/a" is not in this schema; only references that begin with # are followed
+        at /: Pointer '/$defs/missing' does not exist
+        at /: Unknown meta-schema: 'https://example.com/own'. Custom meta-schemas must be registered in the registry before use
+        "#);
+    }
+
+    #[test]
+    fn names_that_look_like_keywords_are_names() {
+        let schema = json!({
+            "properties": {"$ref": {"type": "string"}, "pattern": {"type": "string"}},
+            "const": {"$ref": "https://example.com/just-data"},
+        });
+        OutputSchema::new(schema).unwrap();
+    }
+
+    #[test]
+    fn a_text_that_is_the_json_of_what_fits_counts_as_that() {
+        let schema = OutputSchema::new(json!({
+            "type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}},
+        }))
+        .unwrap();
+        assert_eq!(schema.check(&json!("{\"n\": 3}")), Ok(json!({"n": 3})));
+        assert_eq!(
+            schema.check(&json!("{\"m\": 3}")).unwrap_err().lines,
+            ["/n: \"n\" is a required property"]
+        );
+        let text = OutputSchema::new(json!({"type": "string"})).unwrap();
+        assert_eq!(text.check(&json!("{\"n\": 3}")), Ok(json!("{\"n\": 3}")));
+    }
+}
