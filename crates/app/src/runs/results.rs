@@ -1,4 +1,4 @@
-//! What runs have left in git: base and result of a run, wherever it worked.
+//! Finds the results of runs in git: the base and the result of a run, wherever it worked.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(crate) struct RunResult {
     pub(crate) run: IndexedRun,
     pub(crate) repository: Repository,
     pub(crate) change: Change,
-    /// Whether somebody has merged this result.
+    /// True if somebody has merged this result.
     pub(crate) is_merged: bool,
     /// Its worktree, if it had one.
     pub(crate) workspace: Option<Workspace>,
@@ -26,8 +26,11 @@ pub(crate) struct RunResult {
 /// Finds results. Each repository is looked at once, however many runs have worked on it.
 #[derive(Default)]
 pub(crate) struct Results {
-    repositories: HashMap<PathBuf, Option<(Repository, BTreeMap<String, Pins>)>>,
+    repositories: HashMap<PathBuf, Option<Pinned>>,
 }
+
+/// A repository with the pins of all its runs, by their ids.
+type Pinned = (Repository, BTreeMap<String, Pins>);
 
 impl Results {
     /// Finds the result of the latest of some runs that has one.
@@ -78,7 +81,7 @@ impl Results {
         &mut self,
         run: &IndexedRun,
         workspace: Option<&Workspace>,
-    ) -> Result<Option<&(Repository, BTreeMap<String, Pins>)>, CommandError> {
+    ) -> Result<Option<&Pinned>, CommandError> {
         let mut places = Vec::new();
         if let Some(workspace) = workspace {
             places.push(workspace.repository.clone());
@@ -101,9 +104,7 @@ impl Results {
 }
 
 /// Looks at the repository of a directory; `None` if there is none.
-fn look_at(
-    directory: &Path,
-) -> Result<Option<(Repository, BTreeMap<String, Pins>)>, WorkspaceError> {
+fn look_at(directory: &Path) -> Result<Option<Pinned>, WorkspaceError> {
     let Ok(repository) = Repository::find(directory) else {
         return Ok(None);
     };

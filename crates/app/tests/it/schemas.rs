@@ -394,8 +394,8 @@ fn a_schema_of_the_command_line_is_read_before_anything_starts() {
             ])
             .run()
     };
-    let fine = run(&file("fine.json", r#"{"type": "array"}"#));
-    assert_eq!(typed(&fine), met(&json!([1]), 1), "{}", fine.stderr);
+    let answered = run(&file("fine.json", r#"{"type": "array"}"#));
+    assert_eq!(typed(&answered), met(&json!([1]), 1), "{}", answered.stderr);
     for (name, text, error) in [
         (
             "broken.json",

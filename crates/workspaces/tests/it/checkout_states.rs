@@ -15,7 +15,7 @@ fn what_changed_is_named_and_what_did_not_is_not() {
     let before = look();
     let read = CheckoutState::from_bytes(&before.to_bytes()).unwrap();
     assert_eq!(read, before);
-    assert_eq!(look().changed_since(&before), [PathBuf::new(); 0]);
+    assert_eq!(look().changed_since(&before), Vec::<PathBuf>::new());
     fixture.write("dirty.txt", "somebody else's\n");
     fixture.write("new\nname.txt", "new\n");
     let changed = look().changed_since(&before);

@@ -108,7 +108,7 @@ async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError>
     let departure = Departure::prepare(&caller, &configuration, false).await?;
     let opening = Opening::new(SubagentCall::FAMILY, (&caller, &configuration), &owner);
     let opening = opening.towards(departure.as_ref());
-    let mut opened = SubagentCall::Single(task).open_runs(&opening)?;
+    let mut opened = SubagentCall::Single(Box::new(task)).open_runs(&opening)?;
     let task = opened.tasks.first();
     if let Some(planned) = task
         && opened.notes.contains(&true)

@@ -16,7 +16,6 @@ pub(super) fn schema_of(
     patch: Option<&PlanPatch>,
 ) -> Result<Option<OutputSchema>, Refusal> {
     match (asked.output_schema, of_call, patch) {
-        (SchemaWish::Nothing, _, _) => Ok(None),
         (SchemaWish::Schema(schema), _, _) | (SchemaWish::Unsaid, Some(schema), _) => {
             let schema = OutputSchema::new(schema.clone());
             schema
@@ -24,7 +23,7 @@ pub(super) fn schema_of(
                 .map_err(|why| refusal("outputSchema", &why))
         }
         (SchemaWish::Unsaid, None, Some(patch)) => of_definition(patch),
-        (SchemaWish::Unsaid, None, None) => Ok(None),
+        (SchemaWish::Nothing, _, _) | (SchemaWish::Unsaid, None, None) => Ok(None),
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) fn subagent_parameters() -> Value {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SubagentCall {
     /// One task.
-    Single(AgentTask),
+    Single(Box<AgentTask>),
     /// Several, side by side.
     Parallel(Vec<AgentTask>),
 }
@@ -126,10 +126,10 @@ impl SubagentCall {
         }
         let single: TaskArguments = arguments::read(value)?;
         let Some(tasks) = tasks else {
-            return Ok(Self::Single(single.checked("")?));
+            return Ok(Self::Single(Box::new(single.checked("")?)));
         };
         match (single.first_given(), tasks.len()) {
-            (Some(_), 0) => Ok(Self::Single(single.checked("")?)),
+            (Some(_), 0) => Ok(Self::Single(Box::new(single.checked("")?))),
             (Some(field), _) => Err(CallError(format!(
                 "{field} stands beside tasks; give either one task (preset and task) or tasks, each with its own fields"
             ))),
@@ -145,7 +145,7 @@ impl SubagentCall {
     /// Returns its tasks, in their order.
     pub(crate) fn tasks(&self) -> &[AgentTask] {
         match self {
-            Self::Single(task) => std::slice::from_ref(task),
+            Self::Single(task) => std::slice::from_ref(task.as_ref()),
             Self::Parallel(tasks) => tasks,
         }
     }
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn a_call_has_one_task_or_several() {
         let parse = |call: Value| SubagentCall::parse(&call).unwrap();
-        let one = SubagentCall::Single(task("scout", "look"));
+        let one = SubagentCall::Single(Box::new(task("scout", "look")));
         assert_eq!(parse(json!({"preset": "scout", "task": "look"})), one);
         assert_eq!(parse(json!({"agent": "scout", "task": "look"})), one);
         let full = json!({
@@ -254,13 +254,13 @@ mod tests {
         });
         assert_eq!(
             parse(full),
-            SubagentCall::Single(AgentTask {
+            SubagentCall::Single(Box::new(AgentTask {
                 model: Some("m".to_owned()),
                 cwd: Some("/w".into()),
                 session: Some(SessionId::parse("a-B_9").unwrap()),
                 timeout: Some(Duration::from_secs(5)),
                 ..task("scout", "look")
-            })
+            }))
         );
         let several = json!({"tasks": [
             {"preset": "scout", "task": "look"}, {"agent": "judge", "task": "weigh"}

@@ -33,15 +33,14 @@ impl Continued {
         })?;
         let recorded = RecordedRun::read(&latest.directory).ok();
         let task = history.summary.task.clone();
-        caller.overrides.cwd = match caller.overrides.cwd {
-            Some(cwd) => Some(caller.places.cwd.join(cwd)),
-            None => {
-                let worktree = Workspace::read(latest.directory.path());
-                let of_task = worktree.as_ref().map(Workspace::task_directory);
-                caller.overrides.worktree = worktree.map(EarlierWorktree::new);
-                let cwd = of_task.or(task.as_ref().map(|task| task.cwd.clone()));
-                cwd.map(|cwd| where_now(&cwd, &latest, recorded.as_ref()))
-            }
+        caller.overrides.cwd = if let Some(cwd) = caller.overrides.cwd {
+            Some(caller.places.cwd.join(cwd))
+        } else {
+            let worktree = Workspace::read(latest.directory.path());
+            let of_task = worktree.as_ref().map(Workspace::task_directory);
+            caller.overrides.worktree = worktree.map(EarlierWorktree::new);
+            let cwd = of_task.or(task.as_ref().map(|task| task.cwd.clone()));
+            cwd.map(|cwd| where_now(&cwd, &latest, recorded.as_ref()))
         };
         let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
         if definition.is_none()

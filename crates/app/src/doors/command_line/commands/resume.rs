@@ -114,7 +114,7 @@ pub(super) fn still_running(session: &KnownSession) -> CommandError {
 
 /// Makes the call that goes on in the child's own session.
 fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
-    SubagentCall::Single(AgentTask {
+    SubagentCall::Single(Box::new(AgentTask {
         agent,
         task,
         model: None,
@@ -125,7 +125,7 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
         base: None,
         gates: Vec::new(),
         output_schema: SchemaWish::Unsaid,
-    })
+    }))
 }
 
 /// Makes the call whose child is told what was said.

@@ -50,7 +50,7 @@ fn call_of(
     let door = caller.door;
     if let Some(task) = args.typed((&caller.places, configuration), printer)? {
         check_agent(&task.agent, configuration, door)?;
-        return Ok(SubagentCall::Single(task));
+        return Ok(SubagentCall::Single(Box::new(task)));
     }
     let (file, call) = args.in_file()?;
     let fits = check_fields(SUBAGENT, &call, door);

@@ -50,9 +50,9 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     let workspace = worktree_of(&result)?;
-    let which = |run: &str| format!("pi-subagents merge {run} --resolve");
     let session = typed.conversation(id);
-    let session = session.map_err(|error| ask_which(&error, |run| which(&run.to_string())))?;
+    let session = session
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents merge {run} --resolve")))?;
     if session.is_running() {
         return Err(still_running(&session));
     }
