@@ -22,9 +22,9 @@ pub enum Ending {
     },
     /// None of the child's reports met the schema of the run.
     SchemaNotMet {
-        /// How many reports it gave.
+        /// The number of reports that it gave.
         attempts: u32,
-        /// What was wrong with the best of them, line by line.
+        /// The faults of the best of them, line by line.
         errors: Vec<String>,
     },
     /// The child was done, and a gate did not pass.

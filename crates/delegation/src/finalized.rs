@@ -23,7 +23,7 @@ pub enum Finalized {
     },
 }
 
-/// How many reports that do not meet the schema end a run.
+/// The number of reports without a fitting result that end a run.
 pub const MOST_MISFITS: u32 = 5;
 
 /// The title of the dialog by which a child asks whether a report fits, before the id of the call.
@@ -35,11 +35,11 @@ pub const REPORT_FITS: &str = "fits";
 /// A report with a result that was checked against the schema of its run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedReport {
-    /// How many reports were checked, this one included.
+    /// The number of reports that were checked, this one included.
     pub attempt: u32,
     /// The result, as it was checked.
     pub result: Value,
-    /// What does not fit; `None` for a result that meets the schema.
+    /// The misfit; `None` for a result that meets the schema.
     pub misfit: Option<Misfit>,
 }
 
@@ -48,7 +48,7 @@ pub struct CheckedReport {
 pub struct Rejected {
     /// The result; `None` if it is too large to be kept.
     pub result: Option<Value>,
-    /// What does not fit.
+    /// The misfit of the result.
     pub misfit: Misfit,
 }
 
@@ -90,7 +90,7 @@ impl Finalized {
             let text = details.get(field)?.as_str()?;
             (!text.trim().is_empty()).then(|| text.to_owned())
         };
-        // Where a schema is asked for, a partial result may be no text.
+        // If a schema is asked for, a partial result may be no text.
         let partial = || match details.get("result")? {
             value @ (Value::Object(_) | Value::Array(_)) => {
                 serde_json::to_string_pretty(value).ok()

@@ -52,7 +52,7 @@ pub struct Task {
     pub known_tools: Option<BTreeSet<String>>,
     /// Commands that run tests, beside the well-known ones; each as its first words.
     pub test_commands: Vec<String>,
-    /// Whether its report must meet a schema.
+    /// True if its report must meet a schema.
     pub has_schema: bool,
 }
 

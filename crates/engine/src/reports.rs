@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use crate::completion::{LastAnswer, Verdict};
 
-/// How many calls of the report tool are remembered as under way.
+/// The number of calls of the report tool that are remembered as under way.
 const MOST_CALLS: usize = 16;
 
 /// The reports a run waits for, over all its children.
 #[derive(Debug, Clone)]
 pub(crate) struct Reports {
-    /// How often the child may be corrected; `None` where no report is needed.
+    /// The number of corrections that the child may get; `None` if no report is needed.
     corrections: Option<u32>,
     sent: u32,
     typed: Option<TypedReports>,
@@ -37,7 +37,7 @@ struct TypedReports {
     untold: Option<Misfit>,
 }
 
-/// What the end of a tool call means for the reports of its run.
+/// The consequence of the end of a tool call for the reports of its run.
 #[derive(Debug, Default)]
 pub(crate) struct ReportSeen {
     /// The report, where it was checked against a schema.
@@ -168,7 +168,7 @@ fn ending(report: Finalized) -> Ending {
     }
 }
 
-/// What a report with a schema amounts to.
+/// The judgement of a report with a schema.
 enum Judged {
     /// Its result fits; this is it.
     Fits(Value),

@@ -1,4 +1,4 @@
-//! JSON schemas of reports: read within limits, offered to models, checked.
+//! # JSON schemas of reports: read within limits, offered to models, checked
 //!
 //! Nothing here opens a file or a connection, so a schema may come from anybody.
 //!
@@ -6,14 +6,17 @@
 //! - `misfit` checks a value and names what does not fit
 //! - `offered` makes the form that a model is shown
 //! - `references` bounds what a schema may refer to
+//! - `error` names what is wrong with a schema
 
+mod error;
 mod misfit;
 mod offered;
 mod references;
 mod schema;
 
+pub use error::SchemaError;
 pub use misfit::Misfit;
-pub use schema::{LARGEST_SCHEMA, OutputSchema, SchemaError};
+pub use schema::{LARGEST_SCHEMA, OutputSchema};
 
 #[cfg(test)]
 mod never_panics;

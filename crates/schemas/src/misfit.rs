@@ -1,26 +1,26 @@
-//! What does not fit in a value, in a few lines for the model that wrote it.
+//! The misfit of a value, in a few lines for the model that wrote it.
 
 use jsonschema::Validator;
 use jsonschema::error::{ValidationError, ValidationErrorKind};
 use serde_json::Value;
 
-use crate::schema::pointer;
+use crate::error::pointer;
 
-/// How many lines a model reads at once.
+/// The number of lines that a model reads at once.
 const MOST_LINES: usize = 5;
 
-/// How many mistakes are counted.
+/// The number of mistakes that are counted.
 const MOST_COUNTED: usize = 1_000;
 
-/// How many characters of a mistake are told; a message repeats the value.
+/// The number of characters of a mistake that are shown; a message repeats the value.
 const LONGEST: usize = 200;
 
-/// What does not fit.
+/// The mistakes of a value that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     /// The first mistakes, each with its place: `/findings/0/file: "file" is a required property`.
     pub lines: Vec<String>,
-    /// How many there are, up to a thousand.
+    /// The number of mistakes, up to a thousand.
     pub count: usize,
 }
 

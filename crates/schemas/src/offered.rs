@@ -1,5 +1,5 @@
-//! The form of a schema that a model is shown. Providers refuse parts of JSON Schema, and a refused
-//! tool ends a run; what is left out here is checked all the same.
+//! The form of a schema for a model. Providers refuse parts of JSON Schema, and a refused tool ends
+//! a run; the parts that are left out here are checked all the same.
 
 use serde_json::{Map, Value, json};
 
@@ -33,10 +33,10 @@ const LEFT_OUT: [&str; 24] = [
     "unevaluatedItems",
 ];
 
-/// How deep references are followed.
+/// The depth to which references are followed.
 const DEEPEST: usize = 24;
 
-/// How many schemas are written out; what comes after that may be anything.
+/// The number of schemas that are written out; a schema beyond that may be anything.
 const MOST_SCHEMAS: usize = 2_000;
 
 /// Returns the form of a schema that a model is shown.

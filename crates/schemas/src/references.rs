@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::schema::{SchemaError, pointer};
+use crate::error::{SchemaError, pointer};
 
 /// Keywords whose values are data and no schemas.
 pub(crate) const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
@@ -21,7 +21,7 @@ pub(crate) const BY_NAME: [&str; 5] = [
 /// Keywords that apply to the same value as the schema they stand in.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
-/// How many schemas one value may be checked with.
+/// The number of schemas that one value may be checked with.
 const MOST_AT_ONE_PLACE: u64 = 10_000;
 
 /// Refuses a schema that refers to anything outside of it, or whose references multiply.
@@ -90,7 +90,8 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// How many schemas a value is checked with at each place of the schema, references followed.
+/// The number of schemas that a value is checked with at each place of the schema, references
+/// followed.
 struct Weights<'a> {
     source: &'a Value,
     /// `None` while a place is being weighed.

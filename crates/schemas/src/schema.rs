@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
+use crate::error::{SchemaError, pointer};
 use crate::misfit::{self, Misfit};
 use crate::offered;
 use crate::references;
@@ -16,7 +17,7 @@ pub const LARGEST_SCHEMA: usize = 64 << 10;
 /// The size of the largest schema that a model is told in whole, in bytes.
 const LONGEST_TOLD: usize = 8 << 10;
 
-/// How far a pattern may backtrack in one text, so that no text can keep us busy.
+/// The limit of backtracking for a pattern in one text, so that no text can keep us busy.
 const MOST_BACKTRACKING: usize = 100_000;
 
 /// A schema that can be checked with. Copies share what was compiled.
@@ -24,46 +25,6 @@ const MOST_BACKTRACKING: usize = 100_000;
 pub struct OutputSchema {
     source: Arc<Value>,
     validator: Arc<Validator>,
-}
-
-/// Why something cannot be used as a schema.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SchemaError {
-    /// It is no JSON.
-    #[error("it is not JSON: {0}")]
-    NotJson(String),
-    /// It is JSON of another kind.
-    #[error("a schema is an object, such as {{\"type\": \"object\"}}, not {0}")]
-    NotAnObject(&'static str),
-    /// It is too large.
-    #[error("it has {} KB, and a schema may have 64 KB", .0.div_ceil(1 << 10))]
-    TooLarge(usize),
-    /// It refers to something that is not in it.
-    #[error(
-        "at {pointer}: \"{reference}\" is not in this schema; only references that begin with # are followed"
-    )]
-    External {
-        /// Where in the schema.
-        pointer: String,
-        /// What it refers to.
-        reference: String,
-    },
-    /// Its references never end, or multiply.
-    #[error("at {pointer}: {why}")]
-    Endless {
-        /// Where in the schema.
-        pointer: String,
-        /// What is wrong with the reference.
-        why: &'static str,
-    },
-    /// It does not follow the rules of JSON Schema.
-    #[error("at {pointer}: {message}")]
-    Invalid {
-        /// Where in the schema.
-        pointer: String,
-        /// What is wrong there.
-        message: String,
-    },
 }
 
 impl OutputSchema {
@@ -135,15 +96,6 @@ impl OutputSchema {
             Some(closer) if meant.is_object() || meant.is_array() => Err(closer),
             Some(_) => Err(misfit),
         }
-    }
-}
-
-/// Returns a place as people read it.
-pub(crate) fn pointer(pointer: &str) -> String {
-    if pointer.is_empty() {
-        "/".to_owned()
-    } else {
-        pointer.to_owned()
     }
 }
 

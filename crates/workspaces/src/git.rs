@@ -145,7 +145,7 @@ pub(crate) struct Git {
     settings: Vec<String>,
     environment: Vec<(&'static str, OsString)>,
     bounds: Bounds,
-    /// Whether the user's helpers may be asked for credentials.
+    /// True if the user's helpers may be asked for credentials.
     has_credentials: bool,
     /// A lock that each command holds.
     lock: Option<Arc<File>>,

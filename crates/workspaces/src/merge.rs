@@ -30,7 +30,7 @@ pub struct Merge {
     index: IndexCopy,
     /// The checkout as it is now.
     now: ObjectId,
-    /// The merge drivers of the user, none of which is run.
+    /// The merge drivers of the user. None of them is run.
     drivers: Drivers,
 }
 

@@ -24,14 +24,14 @@ pub struct WorktreeSubmodule {
 /// The submodules that a worktree has got.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddedSubmodules {
-    /// Those that are there, each before those inside it.
+    /// The submodules that are there, each before those inside it.
     pub added: Vec<WorktreeSubmodule>,
     /// Sentences about what is missing.
     pub notes: Vec<String>,
 }
 
-/// Gives a new worktree the submodules that the checkout has, and those inside them. What cannot be
-/// had is named, and its directory stays empty.
+/// Gives a new worktree the submodules that the checkout has, and those inside them. A submodule
+/// that cannot be had is named, and its directory stays empty.
 pub fn add_submodules(
     checkout: &Repository,
     worktree: &Repository,
@@ -117,10 +117,10 @@ fn add_one(
     Err(WorkspaceError::File { path, source })
 }
 
-/// Removes the submodules of a worktree, however far they were made. What is in them must have been
+/// Removes the submodules of a worktree, however far they were made. Their changes must have been
 /// captured before.
 pub fn remove_submodules(checkout: &Repository, worktree: &Path) -> Result<(), WorkspaceError> {
-    // Those inside others come after them, and go first.
+    // Submodules inside others come after them, and go first.
     for part in parts(checkout)?.iter().skip(1).rev() {
         let path = worktree.join(&part.path);
         if path.join(".git").exists() {

@@ -29,7 +29,7 @@ pub(super) fn run(
 ) -> ToolResult {
     let path = paths::resolve(&arguments.path, surroundings);
     surroundings.guarded.check(&path)?;
-    // What is not text, or large, has no patch.
+    // A file that is no text, or large, has no patch.
     let before = match fs::metadata(&path) {
         Ok(there) if there.len() > LARGEST_COMPARED => None,
         Ok(_) => fs::read_to_string(&path).ok(),

@@ -26,7 +26,7 @@ use crate::runs::row::RunRow;
 
 pub(super) const PROJECT: &str = "/home/ada/engine";
 
-/// Returns the moment so many seconds after the runs began.
+/// Returns the moment this number of seconds after the runs began.
 pub(super) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_794_000_000 + second).unwrap()
 }
@@ -263,7 +263,7 @@ pub(super) fn ended(ending: Ending) -> Happening {
     Happening::Ended(ending)
 }
 
-/// Lets two runs work, one wait, and two be over.
+/// Makes a team: two runs work, one waits, and two are over.
 pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
     let runs = [
         open(3, "review"),

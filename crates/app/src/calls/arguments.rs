@@ -35,7 +35,7 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallErro
     })
 }
 
-/// How many tasks one call may have; the schemas say so too.
+/// The number of tasks that one call may have; the schemas have the same limit.
 const MAX_TASKS: usize = 16;
 
 /// Refuses a call with no task, or with too many.
@@ -49,7 +49,7 @@ pub(crate) fn check_count(tasks: usize) -> Result<(), CallError> {
     }
 }
 
-/// Says where and what: a missing field is named where it should stand.
+/// Writes the place and the problem. A missing field is named at the place where it should be.
 fn sentence(path: &str, problem: &str) -> String {
     let dot = if path.is_empty() { "" } else { "." };
     if let Some(field) = problem.strip_prefix("missing field `") {
@@ -60,7 +60,7 @@ fn sentence(path: &str, problem: &str) -> String {
         return format!("{place} {problem}");
     };
     let found = problem.strip_prefix("invalid type: ");
-    // A list stands where an object should: only its length is complained about.
+    // A list is in the place of an object: the parser only complains about its length.
     let found = found.or(problem.starts_with("invalid length").then_some("a list"));
     match found {
         Some(found) => format!("{place} must be {expected}, not {found}"),
@@ -68,7 +68,7 @@ fn sentence(path: &str, problem: &str) -> String {
     }
 }
 
-/// Reads a text that says something.
+/// Reads a text that is not empty.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     optional_text(deserializer)?.ok_or_else(|| D::Error::custom("must not be empty"))
 }
@@ -91,7 +91,7 @@ pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
     }
 }
 
-/// Reads a number of at least 1, if one is given, also where it is written as a text.
+/// Reads a number of at least 1, if one is given, also in the form of a text.
 pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<f64>, D::Error> {
@@ -133,7 +133,7 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
-/// Reads where a run is to work, if anything is said about it.
+/// Reads the kind of place where a run is to work, if one is given.
 pub(crate) fn isolation<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Isolation>, D::Error> {
@@ -216,7 +216,7 @@ pub(crate) fn schema_of_schema(_: &mut schemars::SchemaGenerator) -> schemars::S
     schemars::json_schema!({"anyOf": [{"type": "object"}, {"type": "boolean", "enum": [false]}]})
 }
 
-/// Reads a list. A single value is a list of one, and nothing or an empty text an empty list.
+/// Reads a list. A single value is a list of one, and nothing or an empty text is an empty list.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -239,7 +239,7 @@ where
             if text.trim().is_empty() {
                 return Ok(Vec::new());
             }
-            // Where a text can be no element, a list was wanted and not what an element should be.
+            // If a text can be no element, a list was wanted, and the error is about that.
             let one = T::deserialize(StrDeserializer::<E>::new(text));
             let one = one.map_err(|_| E::invalid_type(Unexpected::Str(text), &self))?;
             Ok(vec![one])

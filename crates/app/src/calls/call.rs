@@ -1,5 +1,5 @@
-//! A call that starts runs, from its arguments to its answer. In what the families differ, they
-//! say with their [`Call`].
+//! A call that starts runs, from its arguments to its answer. Each family implements [`Call`] with
+//! its differences.
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ use crate::runs::workspace::{Workspace, matrix_of_call, settle};
 
 /// A call of a family, read and found to fit.
 pub(crate) trait Call {
-    /// What is special about its family.
+    /// The traits of its family.
     const FAMILY: Family;
 
-    /// What its answer has to say beside what its runs know.
+    /// The notes for its answer, beside the facts that its runs know.
     type Notes;
 
     /// Resolves its tasks and opens their runs.
@@ -61,7 +61,7 @@ pub(crate) struct Worded {
     pub(crate) notices: Vec<String>,
 }
 
-/// The tasks of a call whose runs are open, with what the answer must say.
+/// The tasks of a call whose runs are open, with the notes for its answer.
 pub(crate) struct Opened<Notes> {
     pub(crate) tasks: Vec<OpenedTask>,
     pub(crate) warnings: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Opened<Notes> {
 pub(crate) struct ReadyCall<C: Call> {
     call: C,
     opened: Opened<C::Notes>,
-    /// How tool calls are shown in one line.
+    /// The settings for showing a tool call in one line.
     context: PreviewContext,
     lines_per_window: usize,
     panes: Panes,
@@ -181,7 +181,7 @@ fn with_files(runs: Vec<Arc<RunSummary>>, worktrees: &Worktrees) -> Vec<Arc<RunS
     runs.into_iter().map(with_files).collect()
 }
 
-/// Keeps what runs have left in worktrees of their own.
+/// Keeps the results of runs in worktrees of their own.
 async fn settled(runs: &[Arc<RunSummary>]) -> Worktrees {
     let tasks = runs.iter().filter_map(|run| run.task.clone());
     let tasks: Vec<_> = tasks.collect();

@@ -20,23 +20,23 @@ use crate::runs::workspace::EarlierWorktree;
 /// A caller of tools, seen through its door.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
-    /// Where they came in.
+    /// The door through which they came.
     pub(crate) door: Door,
-    /// Where they are.
+    /// The directories of the caller.
     pub(crate) places: Places,
-    /// Whether they trust the project, for this call.
+    /// True if they trust the project, for this call.
     pub(crate) trusts_project: bool,
-    /// What they want for every task of the call.
+    /// The options for every task of the call.
     pub(crate) overrides: Overrides,
-    /// How wide their terminal is, where they have one.
+    /// The width of their terminal, if they have one.
     pub(crate) columns: Option<usize>,
-    /// The pi that calls, where it is one.
+    /// The pi that calls, if the caller is a pi.
     pub(crate) pi: Option<CallingPi>,
     /// The runs of pi's session, where the caller is a pi: it knows no others.
     pub(crate) session_runs: Option<Arc<SessionRuns>>,
 }
 
-/// What holds for all tasks of a call, unless a task says otherwise.
+/// The options for all tasks of a call, unless a task has its own.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Overrides {
@@ -45,7 +45,7 @@ pub(crate) struct Overrides {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) allowance: Allowance,
-    /// Where the runs work.
+    /// The kind of place where the runs work.
     pub(crate) isolation: Option<Isolation>,
     /// The state that new worktrees begin from.
     pub(crate) base: Option<BaseChoice>,
@@ -55,15 +55,16 @@ pub(crate) struct Overrides {
     pub(crate) tools: Option<Vec<String>>,
     /// The gates of every task that names none itself.
     pub(crate) gates: Vec<Gate>,
-    /// How often a sub-agent is told that a gate of its own or of its definition fails.
+    /// The number of times that a sub-agent gets the failure of a gate of its own or of its
+    /// definition.
     pub(crate) gate_retries: Option<u32>,
     /// The schema that the result of every task must meet, unless the task says otherwise.
     pub(crate) output_schema: Option<Value>,
-    /// Where the tasks work.
+    /// The wishes about the fleet.
     pub(crate) fleet: FleetWishes,
 }
 
-/// The wishes of a call about its fleet; the settings say the rest.
+/// The wishes of a call about its fleet; the settings decide the rest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FleetWishes {
@@ -97,7 +98,7 @@ pub(crate) struct CallingPi {
 }
 
 impl Caller {
-    /// Returns whether they are a pi whose person has said yes to pi's own question about the
+    /// Returns whether the caller is a pi whose person has said yes to pi's own question about the
     /// project.
     pub(crate) fn is_trusting_pi(&self) -> bool {
         self.pi.is_some() && self.trusts_project

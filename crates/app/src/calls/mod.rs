@@ -1,5 +1,5 @@
-//! A tool call, from its arguments to its answer, whichever door it came through: what a caller
-//! writes, how it becomes a plan, and what it is answered.
+//! A tool call, from its arguments to its answer, through every door: the arguments of the caller,
+//! the plan, and the answer.
 
 mod answer;
 mod arguments;
@@ -45,7 +45,7 @@ pub(crate) use window_record::{Seen, WindowRecord};
 
 use self::families::{background, delegation, merging, runs, subagent};
 
-/// Returns the tools of the MCP door: all of them, and the one for clients that have no other way
+/// Returns the tools of the MCP door: all of them, and the tool for clients that have no other way
 /// to look after runs.
 pub(crate) fn mcp_tools() -> Vec<Tool> {
     [tools(), runs::tools()].into_iter().flatten().collect()

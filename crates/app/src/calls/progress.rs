@@ -10,21 +10,21 @@ use tokio::sync::Notify;
 
 use crate::calls::updates::Updates;
 
-/// Clients give up on a call after half a minute or more in which they heard nothing of it, and a
-/// sub-agent may wait longer for its model or a tool.
+/// The longest pause between two progress messages. Clients give up on a call after half a minute
+/// or more without news, and a sub-agent may wait longer for its model or a tool.
 const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 
-/// How much of the newest line stands beside how the runs stand.
+/// The number of characters of the newest line beside the counts of the runs.
 const SHORT_LINE: usize = 160;
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallProgress {
-    /// How many of its runs are over.
+    /// The number of its runs that are over.
     pub(crate) finished: usize,
-    /// How many runs it has.
+    /// The number of its runs.
     pub(crate) total: usize,
-    /// How they stand, and what happens, in one line.
+    /// The counts of its runs and the newest line.
     pub(crate) message: String,
 }
 
@@ -42,7 +42,7 @@ struct Standing {
     fleet: Fleet,
     accepted: usize,
     ended: usize,
-    /// The run that said something last.
+    /// The run with the newest line.
     latest: Option<RunId>,
 }
 
@@ -116,8 +116,8 @@ impl Standing {
         }
     }
 
-    /// Returns how the runs stand, with the newest line of the run that spoke last, as long as it
-    /// runs.
+    /// Returns the counts of the runs, with the newest line of the run that printed last, as long
+    /// as it runs.
     fn message(&self) -> String {
         let header = self.fleet.status_header().text();
         let window = self.latest.as_ref().and_then(|run| self.fleet.window(run));

@@ -48,7 +48,7 @@ struct RunJson<'a> {
     workspace: Option<&'a Workspace>,
 }
 
-/// Describes what came of one task, with or without what its run answered.
+/// Describes the outcome of one task, with or without the answer of its run.
 pub(super) fn run_json(
     task: &Task,
     run: &RunSummary,
@@ -79,11 +79,11 @@ pub(super) fn run_json(
         rejected: run.rejected.as_ref().map(RejectedRecord::of),
         workspace,
     };
-    // It has nothing that JSON cannot say.
+    // JSON can express all of its values.
     serde_json::to_value(json).unwrap_or_default()
 }
 
-/// Returns what a child reported, without what it left out.
+/// Returns the report of a child, without the fields that it left out.
 pub(super) fn finalized_json(finalized: &Finalized) -> Value {
     match finalized {
         Finalized::Success { result } => json!({"status": "SUCCESS", "result": result}),

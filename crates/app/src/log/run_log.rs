@@ -1,4 +1,4 @@
-//! Writes to the log what happens in runs: ids, kinds, sizes and times, and none of the words.
+//! Logs the events of runs: ids, kinds, sizes and times, and none of the words.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use pi_subagents_delegation::{Ending, EventSink, Happening, RunEvent, RunId, Run
 use tracing::field::display;
 use tracing::{Level, debug, enabled, info, trace, warn};
 
-/// A longer name of a tool is not one that we know.
+/// The length of the longest tool name that is logged.
 const LONGEST_NAME: usize = 64;
 
-/// A sink that logs what happens in runs.
+/// A sink that logs the events of runs.
 #[derive(Debug)]
 pub(crate) struct RunLog;
 
 impl RunLog {
-    /// Returns the sink, or none while nobody wants to know what happens in runs.
+    /// Returns the sink, or `None` if the events of runs are not logged.
     pub(crate) fn if_wanted() -> Option<Box<dyn EventSink>> {
         enabled!(Level::WARN).then(|| Box::new(Self) as Box<dyn EventSink>)
     }
@@ -133,7 +133,8 @@ fn kind(ending: &Ending) -> &'static str {
     }
 }
 
-/// Returns a name that a child gave, unless it is none: a model may write anything there.
+/// Returns a name that a child gave, unless it looks like no name: a model may write anything
+/// there.
 fn known(name: &str) -> &str {
     let is_part = |letter: u8| letter.is_ascii_alphanumeric() || b"_-.".contains(&letter);
     let is_name = name.len() <= LONGEST_NAME && name.bytes().all(is_part);

@@ -29,7 +29,7 @@ fn set(definition: &Definition, field: Field) -> Option<FieldValue<'_>> {
     (value != FieldValue::Switch(false)).then_some(value)
 }
 
-/// Returns the whole definition as JSON, with the keys of a profile whatever its dialect is.
+/// Returns the whole definition as JSON, with the keys of a profile for every dialect.
 pub(super) fn to_json(definition: &Definition) -> Value {
     let mut object = Map::new();
     object.insert("name".to_owned(), json!(definition.name));

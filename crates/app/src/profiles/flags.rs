@@ -199,7 +199,7 @@ impl FieldArgs {
     }
 
     /// Reads the key from a variable or from stdin. It is no argument, because every process of the
-    /// machine can read those.
+    /// machine can read arguments.
     fn api_key(&self, places: &Places) -> Result<Option<Secret>, CommandError> {
         let (key, source) = match &self.api_key_from_env {
             Some(name) => {
@@ -311,7 +311,7 @@ fn plain(word: &str) -> String {
         .collect()
 }
 
-/// Splits names at commas and leaves out empty ones.
+/// Splits names at commas and leaves out empty names.
 pub(super) fn names(text: &str) -> Vec<String> {
     let names = text.split(',').map(str::trim);
     names

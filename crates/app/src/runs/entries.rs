@@ -1,5 +1,5 @@
-//! The custom entry that pi's session keeps of a finished run, small enough to be stored. (What
-//! it keeps of a run that begins is in `begun.rs`, of background runs in `background.rs`.)
+//! The custom entry that pi's session keeps of a finished run, small enough to be stored. (The
+//! entry of a run that begins is in `begun.rs`, those of background runs in `background.rs`.)
 //!
 //! The run directory has everything; an entry is for the day when that directory is gone, or when
 //! the session is opened on another machine.
@@ -47,7 +47,7 @@ pub(crate) struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     profile_name: Option<String>,
     status: EntryStatus,
-    /// Whether somebody ended it; the status is `error` then too.
+    /// True if somebody ended the run; the status is `error` then too.
     #[serde(default, skip_serializing_if = "is_false")]
     aborted: bool,
     exit_code: Option<i32>,
@@ -100,12 +100,13 @@ impl Entry {
         &self.task_name
     }
 
-    /// Returns what the task asked for.
+    /// Returns the prompt of the task.
     pub(crate) fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// Returns what its answers used, and how often it called a tool, as far as the entry has that.
+    /// Returns the usage of its answers and the number of its tool calls, as far as the entry has
+    /// them.
     pub(crate) fn used(&self) -> (Usage, usize) {
         used::used(&self.messages)
     }
@@ -137,7 +138,7 @@ impl Entry {
         self.exit_code.unwrap_or_else(|| self.ending().exit_code())
     }
 
-    /// Returns how it ended. An entry that says the run is under way was left by a pi that is gone.
+    /// Returns its ending. An entry of a run under way was left by a pi that is gone.
     fn ending(&self) -> Ending {
         match self.status {
             EntryStatus::Completed => Ending::Completed,
@@ -161,7 +162,7 @@ impl Entry {
         }
     }
 
-    /// Returns what was said, as far as the entry has it.
+    /// Returns its messages, as far as the entry has them.
     pub(crate) fn history(&self) -> RunHistory {
         let at = self.started_at().unwrap_or_default();
         let (Some(run), Some(session)) = (self.run(), self.session()) else {
@@ -220,7 +221,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// Makes the events of a stored message; a report needs a second one, which marks it as such.
+/// Makes the events of a stored message; a report needs a second event, which marks it.
 fn said_of(message: &Value) -> impl Iterator<Item = Happening> {
     let report = message
         .get("toolName")

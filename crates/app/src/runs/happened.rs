@@ -1,5 +1,5 @@
-//! Everything that happened in a run, in order and with its times: who said what, which tools were called and
-//! what they answered. `logs`, `session` and `export` tell it.
+//! Everything that happened in a run, in order and with its times: messages, tool calls and their
+//! results. `logs`, `session` and `export` print it.
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{
@@ -19,11 +19,11 @@ pub(crate) struct Happened {
 pub(crate) enum What {
     /// Its child started.
     Started(Runner),
-    /// The sub-agent was told this.
+    /// The sub-agent got this message.
     Told(String),
     /// The model reasoned.
     Thought(String),
-    /// The model said this.
+    /// The model wrote this.
     Said(String),
     /// The model called a tool.
     Called(ToolCall),
@@ -57,7 +57,7 @@ pub(crate) enum What {
     Ended(Ending),
 }
 
-/// Tells the events of one run, and keeps its summary.
+/// Turns the events of one run into lines for people, and keeps its summary.
 #[derive(Debug)]
 pub(crate) struct Teller {
     pub(crate) summary: RunSummary,
@@ -72,7 +72,7 @@ impl Teller {
         }
     }
 
-    /// Takes in the next event and returns what a person reads of it, in order.
+    /// Takes in the next event and returns its items for a person, in order.
     pub(crate) fn tell(&mut self, event: &RunEvent) -> Vec<Happened> {
         self.summary.apply(event);
         let one = |what| vec![what];
@@ -90,7 +90,7 @@ impl Teller {
             }),
             Happening::Reported(report) => one(What::Warned(report_words(report))),
             Happening::Ended(ending) => one(What::Ended(ending.clone())),
-            // The child repeats what it is told as a message, once it reads it.
+            // The child repeats a message to it as a message of its own, once it reads it.
             Happening::Accepted(_)
             | Happening::Placed(_)
             | Happening::Steered(_)
@@ -139,7 +139,7 @@ impl Teller {
         }
     }
 
-    /// Returns whether the first message was told already.
+    /// Returns whether the first message was returned already.
     pub(crate) fn has_prompt(&self) -> bool {
         self.has_prompt
     }

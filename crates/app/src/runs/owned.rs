@@ -10,9 +10,9 @@ use pi_subagents_sessions::{FindError, IndexedRun, OwnerName, Store};
 use crate::runs::fleet::catch_up;
 use crate::runs::workspace::{settle, unsettled};
 
-/// Whose run something is.
+/// A type that names the owner of a run.
 pub(crate) trait OwnerProcess {
-    /// Returns the process of the owner, if that is one of this machine.
+    /// Returns the process of the owner, if it is on this machine.
     fn owner_process(&self) -> Option<ProcessName>;
 
     /// Returns whether somebody has stopped the owner (SIGSTOP), so that it answers nobody.
@@ -49,9 +49,9 @@ pub(crate) fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> 
     Ok(runs)
 }
 
-/// Closes the runs whose owner is gone, and ends what is left of them.
+/// Closes the runs whose owner is gone, and ends their leftovers.
 pub(crate) fn close_abandoned(store: &Store) {
-    // An index that cannot be read now is read by the next one who needs it.
+    // An index that cannot be read now is read by the next process that needs it.
     if let Ok(runs) = store.open_runs() {
         close(store, &runs);
     }
@@ -89,17 +89,17 @@ fn close(store: &Store, runs: &[IndexedRun]) -> bool {
 }
 
 /// Returns whether the owner of an open run still lives. An owner on another machine counts as
-/// alive for a day, because nobody here can know; a container that comes back under a new name is
-/// another machine too.
+/// alive for a day, because this machine cannot know; a container that comes back under a new name
+/// is another machine too.
 pub(crate) fn is_owned(run: &IndexedRun) -> bool {
     is_alive(&run.owner, run.accepted_at)
 }
 
 /// Returns whether the owner of a run that was accepted at this time is still there. The end of a
-/// run of a fleet is written by whoever catches up with it.
+/// run of a fleet is written by the process that catches up with it.
 pub(crate) fn is_alive(owner: &OwnerName, accepted_at: Timestamp) -> bool {
     if owner.fleet.is_some() {
-        // The fleet has it, and says when it ends.
+        // The fleet has it, and reports its end.
         return true;
     }
     if owner.host != this_host() {

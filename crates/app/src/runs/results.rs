@@ -45,7 +45,7 @@ impl Results {
         Err(without.unwrap_or_else(|| CommandError::not_found("there is no such run")))
     }
 
-    /// Finds the result of a run; the inner error says why there is none.
+    /// Finds the result of a run; the inner error is the reason why there is none.
     fn of(&mut self, run: &IndexedRun) -> Result<Result<RunResult, CommandError>, CommandError> {
         if run.is_open() {
             let words = format!("{} is still running", run.run);

@@ -19,11 +19,11 @@ use serde_json::Value;
 pub(crate) use self::totals::RowTotals;
 use crate::runs::workspace::Workspace;
 
-/// How much of an answer is kept where the record itself is not far.
+/// The number of characters of an answer that are kept if the record itself is not far.
 const SHORT_OUTPUT: usize = 2000;
 
-/// One run: what the index, its record and a session of pi know of it. A list may have ten thousand
-/// rows, of which few have more than the index knows: what is large stands apart.
+/// One run, with the facts of the index, of its record and of a session of pi. A list may have ten
+/// thousand rows, and few of them have more than the index knows: the large parts are kept apart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow {
@@ -51,7 +51,7 @@ pub(crate) struct RunRow {
     pub(crate) resolved_model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) artifacts: Option<Box<Artifacts>>,
-    /// Why the record cannot be read, if it cannot.
+    /// The reason why the record cannot be read, if it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) record_problem: Option<String>,
     /// The worktree of its own, if it has one.
@@ -62,19 +62,19 @@ pub(crate) struct RunRow {
     pub(crate) pi_session: Option<String>,
     #[serde(flatten)]
     pub(crate) end: RowEnd,
-    /// Left out where nobody needs it: in what pi's session keeps.
+    /// Left out in the entries of pi's session, which do not need it.
     #[serde(flatten)]
     pub(crate) owner: Option<RowOwner>,
 }
 
-/// What came of a run, as far as it is known.
+/// The outcome of a run, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowEnd {
     /// The worker of a fleet that has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) worker: Option<String>,
-    /// When its child started.
+    /// The time at which its child started.
     #[serde(
         default,
         with = "as_text::optional",
@@ -103,13 +103,13 @@ pub(crate) struct RowEnd {
     pub(crate) stop_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<RowUsage>,
-    /// How often it called a tool.
+    /// The number of its tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_calls: Option<usize>,
-    /// What was seen of it.
+    /// The receipt of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) receipt: Option<Box<Receipt>>,
-    /// What its record lacks, as sentences.
+    /// The parts that its record lacks, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) incomplete: Vec<String>,
     /// The command that continues its session.
@@ -117,7 +117,7 @@ pub(crate) struct RowEnd {
     pub(crate) resume: Option<String>,
 }
 
-/// Whose run it is, and where its record is.
+/// The owner of a run, and the place of its record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowOwner {
@@ -144,7 +144,7 @@ pub(crate) struct Artifacts {
     system_prompt: PathBuf,
 }
 
-/// What a run consumed.
+/// The tokens and the cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RowUsage {
@@ -158,7 +158,7 @@ pub(crate) struct RowUsage {
 }
 
 impl RunRow {
-    /// Cuts the answer and the receipt to what an entry or a list can hold.
+    /// Cuts the answer and the receipt to a size that an entry or a list can hold.
     pub(crate) fn shortened(mut self) -> Self {
         let shorten = |output: String| text::cut_characters(&output, SHORT_OUTPUT);
         self.end.output = self.end.output.map(shorten);

@@ -1,5 +1,5 @@
-//! What a run spent its time on: waiting for a place, the model, and each call of a tool. The
-//! timeline of the web page and the trace for other programs are made of it.
+//! The spans of a run's time: waiting for a place, the model, and each call of a tool. The timeline
+//! of the web page and the trace for other programs are made of them.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use pi_subagents_windows::PreviewContext;
 use pi_subagents_windows::preview;
 use serde_json::{Value, json};
 
-/// More spans of one run are not held: a run that makes more of them is drawn without the others.
+/// The number of spans of one run that are held: further spans are not drawn.
 const MOST: usize = 200_000;
 
 /// A stretch of a run's time.
@@ -71,7 +71,7 @@ impl SpanKind {
         }
     }
 
-    /// Returns what a tool does.
+    /// Returns the kind of work of a tool.
     pub(crate) fn of_tool(tool: &str) -> Self {
         match tool {
             "read" | "ls" | "fetch_content" | "fetch_repo" => Self::Read,
@@ -84,7 +84,7 @@ impl SpanKind {
 }
 
 impl Spans {
-    /// Makes the spans of a run of which nothing is known yet.
+    /// Makes the spans of a run without any events yet.
     pub(crate) fn new(context: PreviewContext) -> Self {
         Self {
             context,

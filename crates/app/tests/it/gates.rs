@@ -30,7 +30,7 @@ fn gated(stage: &Stage, arguments: &[&str]) -> Value {
     command.run().json()["runs"][0].clone()
 }
 
-/// How often a gate of the run left a log.
+/// Returns the logs of all gate runs.
 fn logs(run: &Value) -> Vec<String> {
     let directory = run["directory"].as_str().unwrap();
     let numbers = 1..20;

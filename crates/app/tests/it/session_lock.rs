@@ -1,4 +1,4 @@
-//! A session that several runs continue has one writer at a time, whoever is killed.
+//! A session that several runs continue has one writer at a time, even if processes are killed.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ fn owner(stage: &Stage, script: &Value) -> SandboxCommand {
         .env(SCRIPT, script.to_string())
 }
 
-/// Runs a script to its end and tells how it ended.
+/// Runs a script to its end and returns its ending.
 fn run(stage: &Stage, script: &Value) -> String {
     let output = owner(stage, script).run().expect_success();
     let ended = output.stdout.lines().find(|line| line.contains("ended: "));
@@ -54,7 +54,7 @@ fn run(stage: &Stage, script: &Value) -> String {
         .to_owned()
 }
 
-/// Runs one task on the session and says how it ended.
+/// Runs one task on the session and prints its ending.
 #[expect(clippy::print_stdout, reason = "it is the answer of this process")]
 fn own(script: String) {
     let runtime = tokio::runtime::Builder::new_current_thread()

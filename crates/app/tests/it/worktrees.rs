@@ -1,4 +1,4 @@
-//! Runs in worktrees of their own: what they see, what is kept of them, and how it comes back.
+//! Runs in worktrees of their own: their files, their results, and the way back.
 
 mod after_a_crash;
 mod asking;
@@ -121,7 +121,7 @@ fn a_resumed_run_goes_on_in_its_worktree() {
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 2);
     let merged = stage.ours(&["merge", "last"]).run().expect_success();
     assert_eq!(merged.stdout, "✓ api: merged, 1 file +2 −0\n");
-    // Its worktree is gone now, so the next one begins in a new one.
+    // Its worktree is gone now, so the next run begins in a new one.
     let prompt = stage.prompt("echo three >> a.txt");
     let third = stage
         .ours(&["resume", "last", &prompt, "--json"])

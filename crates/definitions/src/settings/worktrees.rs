@@ -20,7 +20,7 @@ pub struct WorktreeSettings {
 /// The submodules that a worktree has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SubmoduleChoice {
-    /// Those that the checkout has, taken from there without a network.
+    /// The submodules that the checkout has, taken from there without a network.
     #[default]
     Local,
     /// None.

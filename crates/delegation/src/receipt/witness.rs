@@ -35,7 +35,7 @@ pub struct Witness {
     /// The place of the last change of a file in that order.
     last_change: u64,
     is_completed: bool,
-    /// When the last gate began.
+    /// The time at which the last gate began.
     gate_began: Option<Timestamp>,
 }
 

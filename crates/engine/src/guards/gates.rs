@@ -22,7 +22,7 @@ pub(crate) struct GateAttempts {
     logs: u32,
     /// True if the sub-agent got a failure and has done nothing since.
     is_idle: bool,
-    /// Whether somebody was warned that others are at work in the same checkout.
+    /// True once somebody was warned that others are at work in the same checkout.
     has_warned: bool,
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum LifeRecord {
         at: String,
         attempt: u32,
         result: Value,
-        /// What does not fit, line by line; empty for a report that meets the schema.
+        /// The mistakes, line by line; empty for a report that meets the schema.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         errors: Vec<String>,
         #[serde(default)]

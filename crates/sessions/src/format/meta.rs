@@ -46,7 +46,7 @@ pub(crate) struct Meta {
     /// Commands that run tests, beside the well-known ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) test_commands: Vec<String>,
-    /// Whether its report must meet a schema, which is in `output-schema.json`.
+    /// True if its report must meet a schema, which is in `output-schema.json`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_schema: bool,
     /// The system prompt of the child.

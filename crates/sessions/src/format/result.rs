@@ -102,9 +102,9 @@ pub struct RejectedRecord {
     /// The result; none if it is too large to be kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// What does not fit, line by line.
+    /// The mistakes, line by line.
     pub errors: Vec<String>,
-    /// How many mistakes there are.
+    /// The number of mistakes.
     pub error_count: usize,
 }
 

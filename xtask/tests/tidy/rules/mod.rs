@@ -3,6 +3,7 @@
 mod app_rooms;
 mod banned_crates;
 mod directions;
+mod doc_subjects;
 pub(crate) mod documents;
 mod file_names;
 mod file_sizes;
@@ -25,10 +26,11 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 17] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 18] = [
     app_rooms::check,
     banned_crates::check,
     directions::check,
+    doc_subjects::check,
     file_names::check,
     file_sizes::check,
     function_docs::check,

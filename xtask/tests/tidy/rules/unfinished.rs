@@ -6,7 +6,7 @@ use crate::finding::Finding;
 
 /// The texts of unfinished code, with the advice for each. They are put together from parts,
 /// because this file is searched too.
-const MARKS: [(&str, &str); 4] = [
+const MARKS: [(&str, &str); 3] = [
     (
         concat!("#[ig", "nore"),
         "make the test run everywhere, or remove it",
@@ -16,8 +16,11 @@ const MARKS: [(&str, &str); 4] = [
         concat!("unimpl", "emented!("),
         "write it, or remove what needs it",
     ),
-    (concat!("<<<<", "<<< "), "finish the merge"),
 ];
+
+/// The beginning of a line that git writes for a conflict. A text that explains conflicts may have it
+/// further on in a line.
+const CONFLICT: &str = concat!("<<<<", "<<< ");
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let sources = tree.files.iter().filter(|file| file.has_extension(&["rs"]));
@@ -26,6 +29,13 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         for (number, line) in file.numbered_lines() {
             if let Some((mark, advice)) = MARKS.iter().find(|(mark, _)| line.contains(mark)) {
                 findings.push(Finding::at(&file.path, number, format!("{mark}: {advice}")));
+            }
+            if line.starts_with(CONFLICT) {
+                findings.push(Finding::at(
+                    &file.path,
+                    number,
+                    "finish the merge".to_owned(),
+                ));
             }
         }
     }
@@ -46,6 +56,11 @@ mod tests {
                 [format!("crates/a/src/lib.rs:2: {mark}: {advice}")]
             );
         }
+        let conflict = format!("{CONFLICT}HEAD\nlet marker = \"{CONFLICT}\";\n");
+        assert_eq!(
+            found(check, &[("a.rs", &conflict)]),
+            ["a.rs:1: finish the merge"]
+        );
         assert_eq!(
             found(check, &[("a.rs", "let todos = ignore(1);\n")]).len(),
             0

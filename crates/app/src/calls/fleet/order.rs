@@ -1,5 +1,5 @@
-//! From a resolved task to its order: the task without what belongs to this machine. What cannot
-//! travel is refused by its name, before anything is sent.
+//! From a resolved task to its order: the task without the parts that belong to this machine. A
+//! part that cannot travel is refused by its name, before anything is sent.
 
 use std::path::{Component, Path};
 
@@ -25,14 +25,14 @@ const LONGEST_SKILL: u64 = 256 << 10;
 pub(crate) struct FleetCall {
     /// Its id, under which its caller's lease is kept.
     pub(crate) id: String,
-    /// Who asks, as `user@machine`.
+    /// The caller, as `user@machine`.
     pub(crate) caller: String,
-    /// Whether its runs end when nobody waits for them any more.
+    /// True if its runs end when nobody waits for them any more.
     pub(crate) is_waited_for: bool,
     pub(crate) destination: Destination,
 }
 
-/// What an order says beside its task.
+/// The parts of an order beside its task.
 pub(crate) struct Ordered<'a> {
     pub(crate) task: &'a Task,
     pub(crate) work: ResolvedWork,
@@ -170,7 +170,7 @@ fn skills(patch: &PlanPatch) -> Result<Vec<OrderSkill>, Refusal> {
     patch.skills.iter().map(read).collect()
 }
 
-/// Returns the arguments of the child, of which none may name a file that stays here.
+/// Returns the arguments of the child. None of them may name a file that stays here.
 fn arguments(patch: &PlanPatch, has_files: bool) -> Result<Vec<String>, Refusal> {
     for extension in &patch.extensions {
         if is_path(extension) && (!has_files || leads_out(extension)) {

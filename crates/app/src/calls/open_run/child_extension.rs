@@ -47,8 +47,8 @@ pub(super) fn write_child_extension(
     }
 }
 
-/// Returns whether the child may ask Copilot. Where nobody names the provider, it may be one that
-/// the user has set up.
+/// Returns whether the child may ask Copilot. If no provider is named, the user may have set up
+/// Copilot as the default.
 fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
     let prefix = format!("{COPILOT}/");
     match (provider_of(model), &caller.pi) {

@@ -1,4 +1,4 @@
-//! A session that a task goes on with, and what its next child is told about it.
+//! A session that a task goes on with, and the prompt of its next child.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,7 +19,7 @@ pub(crate) struct EarlierSession {
     session: KnownSession,
     /// A run of the session whose history has been read already.
     read: Option<(RunId, RunHistory)>,
-    /// The worktree of its latest run, if that had one.
+    /// The worktree of its latest run, if that run had one.
     workspace: Option<Workspace>,
     /// The directory of the caller's checkout for which that worktree was made.
     cwd: Option<PathBuf>,
@@ -62,9 +62,9 @@ impl EarlierSession {
         self.cwd.as_deref()
     }
 
-    /// Prepares the prompt of a run that goes on with this session. Where the settings want it, the
+    /// Prepares the prompt of a run that goes on with this session. If the settings want it, the
     /// child gets a copy of the earlier session file; otherwise its prompt begins with the
-    /// transcript. Also returns what is missing in the transcript.
+    /// transcript. Also returns the missing parts of the transcript.
     pub(crate) fn prepare_prompt(
         &self,
         prompt: &str,

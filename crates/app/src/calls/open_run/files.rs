@@ -15,10 +15,10 @@ use crate::calls::resolve::{ChosenProgram, ResolvedWork};
 /// The files of one child.
 pub(super) struct RunFiles {
     pub(super) prompts: PromptFiles,
-    /// What a pi child loads.
+    /// The extension that a pi child loads.
     extension: Option<PathBuf>,
-    /// The arguments of the embedded agent: what it does not write to, and the schema of its
-    /// report. A pi has both in its extension.
+    /// The arguments of the embedded agent: the directories that it does not write to, and the
+    /// schema of its report. A pi has both in its extension.
     further: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ impl RunFiles {
         Some((text.as_str(), path.as_path()))
     }
 
-    /// Returns the arguments for what a plan has no field for.
+    /// Returns the arguments that have no field in a plan.
     pub(super) fn further_arguments(&self, patch: Option<&PlanPatch>) -> Vec<String> {
         let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();
         if let Some(extension) = &self.extension {

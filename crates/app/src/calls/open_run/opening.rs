@@ -25,7 +25,7 @@ use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::random;
 
-/// How often a child that must report is told so.
+/// The number of corrections for a child that must report.
 const CORRECTIONS: u32 = 3;
 
 /// Opens the runs of one call for an owner.
@@ -71,7 +71,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Opens the run of one task, ready or refused. Once the directory of the run is there,
-    /// `converse` prepares what the child is told and where it keeps what is said.
+    /// `converse` prepares the prompt of the child and the place of its conversation.
     pub(crate) fn open_run(
         &self,
         asked: &Asked<'_>,
@@ -163,7 +163,7 @@ impl<'a> Opening<'a> {
         Ok(OpenedTask { task, work })
     }
 
-    /// Makes the directory of a run; a run without one has no record, but it runs.
+    /// Makes the directory of a run; a run without a directory has no record, but it runs.
     fn make_directory(
         &self,
         run: &RunId,
@@ -218,7 +218,7 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Returns who owns the runs: this process, which only follows those of a fleet.
+    /// Returns the owner of the runs: this process, which only follows those of a fleet.
     fn owner_name(&self) -> OwnerName {
         OwnerName {
             fleet: self
@@ -302,7 +302,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Returns what an order says of a task that can be started on a worker.
+/// Returns the parts of an order for a task that can be started on a worker.
 fn ordered(task: &Task, ready: Ready) -> Result<Ordered<'_>, Refusal> {
     let completion = completion(&ready.work);
     let ChosenProgram::OnWorker(runner) = ready.work.program else {
@@ -328,7 +328,7 @@ fn completion(work: &ResolvedWork) -> Completion {
     }
 }
 
-/// Refuses a task that was resolved for another place than the one its call works at.
+/// Refuses a task that was resolved for another place than that of its call.
 fn without_departure() -> Refusal {
     Refusal {
         message: "this is a bug in pi-subagents: the task was resolved for another machine"

@@ -12,9 +12,9 @@ use crate::runs::workspace::EarlierWorktree;
 /// A family of tools, as far as its tasks are resolved differently.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Family {
-    /// Which dialect it prefers when a name is that of several definitions.
+    /// The dialect that it prefers if several definitions have the same name.
     pub(crate) asker: Asker,
-    /// The time limit of a task for which nobody sets another.
+    /// The time limit of a task by default.
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) definition: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) cwd: Option<&'a Path>,
-    /// Where its run works, if the task says so.
+    /// The kind of place where its run works, if the task names one.
     pub(crate) isolation: Option<Isolation>,
     /// The state that its worktree begins from, if the task names one.
     pub(crate) base: Option<&'a BaseChoice>,

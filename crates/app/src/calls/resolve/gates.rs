@@ -9,7 +9,7 @@ use crate::calls::next_steps::Door;
 
 /// Returns the gates of a task: its own, else those of the call, else that of its definition. A
 /// model may name only commands that the user has listed, because it could run anything through a
-/// gate, also if it has no shell.
+/// gate, even without a shell.
 pub(super) fn gates_of(
     asked: &Asked<'_>,
     patch: Option<&PlanPatch>,

@@ -1,5 +1,5 @@
 //! Decides everything about the tasks of a call: directory, definition, model, program, tools and
-//! limits. It reads what is there and makes nothing, so a call that fails here leaves no trace.
+//! limits. It only reads and makes nothing, so a call that fails here leaves no trace.
 
 mod asked;
 mod definition;

@@ -1,4 +1,4 @@
-//! From an order to what its child is on this machine: the worker's own programs, models and keys.
+//! From an order to the child on this machine: the worker's own programs, models and keys.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::calls::runner::ChosenRunner;
 use crate::error::CommandError;
 
 impl Resolver<'_> {
-    /// Resolves an order for this machine, or says why this machine cannot do it.
+    /// Resolves an order for this machine, or returns the reason why this machine cannot do it.
     pub(crate) fn resolve_order(&self, order: &Order) -> Result<ResolvedWork, NotHere> {
         let choice = RunnerChoice::from_word(&order.runner)
             .ok_or_else(|| NotHere::Refused(format!("there is no runner \"{}\"", order.runner)))?;
@@ -52,7 +52,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Why a worker does not do an order.
+/// The reason why a worker does not do an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotHere {
     /// Something is not on this machine, and may be on another.
@@ -62,7 +62,7 @@ pub(crate) enum NotHere {
 }
 
 impl NotHere {
-    /// Returns the reason, as the run's record says it.
+    /// Returns the reason, in the words of the run's record.
     pub(crate) fn refusal(&self) -> Refusal {
         let (Self::Missing(message) | Self::Refused(message)) = self;
         Refusal {
@@ -96,7 +96,7 @@ fn model(model: &Model) -> ModelChoice {
     }
 }
 
-/// Returns what the caller's definition asked for.
+/// Returns the changes of the caller's definition.
 fn patch(order: &Order) -> PlanPatch {
     let title = match &order.definition {
         Some(definition) => format!("definition \"{}\"", definition.name),
@@ -132,8 +132,8 @@ fn patch(order: &Order) -> PlanPatch {
     }
 }
 
-/// Returns a gate of the caller. Whoever may give orders may have a shell here, so a gate needs no
-/// permission of its own: the caller has decided who may name one, and signed the order.
+/// Returns a gate of the caller. A caller who may give orders may have a shell here, so a gate
+/// needs no permission of its own: the caller has decided who may name one, and signed the order.
 fn gate(gate: &OrderGate) -> Gate {
     Gate {
         command: gate.command.clone(),

@@ -48,15 +48,15 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Resolves all tasks of a call. Fails only where the call as a whole fails; whatever is wrong
-    /// with a single task refuses that task.
+    /// Resolves all tasks of a call. Fails only if the call as a whole fails; a fault of a single
+    /// task refuses that task.
     pub(crate) fn resolve(&self, tasks: &[Asked<'_>]) -> Result<Vec<ResolvedTask>, CommandError> {
         self.configuration.check()?;
         self.destination()?;
         tasks.iter().map(|asked| self.resolve_one(asked)).collect()
     }
 
-    /// Returns where in the fleet the tasks work; none if they work here.
+    /// Returns the place in the fleet where the tasks work; `None` if they work here.
     pub(crate) fn destination(&self) -> Result<Option<Destination>, CommandError> {
         Destination::of(
             &self.caller.overrides.fleet,
@@ -69,9 +69,8 @@ impl<'a> Resolver<'a> {
         matches!(self.destination(), Ok(Some(_)))
     }
 
-    /// Returns what the answer of a call must say beside what its runs say: what is wrong with
-    /// settings and `models.json`, and which definitions of the same names were ignored. The tasks
-    /// are resolved before.
+    /// Returns the warnings for the answer of a call: problems of settings and `models.json`, and
+    /// ignored definitions of the same names. The tasks are resolved before.
     pub(crate) fn warnings(&self, tasks: &[Asked<'_>]) -> Vec<String> {
         let catalogue = &self.configuration.catalogue;
         // The refusal of an unknown definition gives the reason already.
@@ -152,7 +151,7 @@ impl<'a> Resolver<'a> {
                 let doubts = self.models.check(&model, runner, choosing)?;
                 (model, doubts)
             }
-            // The worker has models of its own, and checks this one.
+            // The worker has models of its own, and checks this model.
             ChosenProgram::OnWorker(_) => (model, Vec::new()),
         };
         let patch = definition
@@ -217,7 +216,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Returns whether the child may load what its directory configures for it. The embedded agent
+    /// Returns whether the child may load the configuration of its directory. The embedded agent
     /// reads settings and skills and runs nothing of a project; a pi would also run its extensions
     /// and MCP servers, about which only pi's own question asks.
     fn may_load(&self, runner: Runner, cwd: &Path) -> bool {
@@ -262,7 +261,7 @@ fn key_for(patch: &PlanPatch, chosen: &ModelChoice) -> Option<Secret> {
     }
 }
 
-/// Returns what is known of a definition that cannot be found: its name.
+/// Returns the facts about a definition that cannot be found: its name.
 fn unknown(name: &str) -> UsedDefinition {
     UsedDefinition {
         name: name.to_owned(),

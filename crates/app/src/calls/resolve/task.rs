@@ -14,23 +14,23 @@ use super::place::RunPlace;
 
 /// A resolved task.
 pub(crate) struct ResolvedTask {
-    /// Where the task works; a refused task is said to work where its caller is.
+    /// The directory in which the task works; for a refused task, the directory of its caller.
     pub(crate) cwd: PathBuf,
     /// The definition that the task names, also where it is the reason for a refusal.
     pub(crate) definition: Option<UsedDefinition>,
     pub(crate) timeout: Option<Duration>,
-    /// What the child is and may do, or why there will be no child.
+    /// The plan for the child, or the reason why there will be no child.
     pub(crate) work: Result<ResolvedWork, Refusal>,
 }
 
 /// The child of a resolved task.
 pub(crate) struct ResolvedWork {
-    /// The kind of child. Of a task for a fleet only its worker knows it; until then it counts as
-    /// pi, which can do more.
+    /// The kind of child. For a task of a fleet only its worker knows the kind; until then it
+    /// counts as pi, which can do more.
     pub(crate) runner: Runner,
     pub(crate) program: ChosenProgram,
     pub(crate) model: ChosenModel,
-    /// What the definition of the task asks for, if there is one.
+    /// The changes by the definition of the task, if there is one.
     pub(crate) patch: Option<PlanPatch>,
     pub(crate) tools: ToolPolicy,
     pub(crate) api_key: Option<Secret>,
@@ -41,9 +41,9 @@ pub(crate) struct ResolvedWork {
     pub(crate) limits: Limits,
     /// The place where the child works.
     pub(crate) place: RunPlace,
-    /// Whether the child may load what its directory configures for it.
+    /// True if the child may load the configuration of its directory.
     pub(crate) trusted: bool,
-    /// What the caller should know about the program that was chosen.
+    /// The warning for the caller about the program that was chosen.
     pub(crate) warning: Option<String>,
     /// A warning for the caller about the model that was chosen.
     pub(crate) doubts: Vec<String>,
@@ -52,9 +52,9 @@ pub(crate) struct ResolvedWork {
 /// The program that does a task.
 #[derive(Debug, Clone)]
 pub(crate) enum ChosenProgram {
-    /// This one, on this machine.
+    /// This program, on this machine.
     Here(Program),
-    /// The one that a worker of a fleet finds for this choice.
+    /// The program that a worker of a fleet finds for this choice.
     OnWorker(RunnerChoice),
 }
 

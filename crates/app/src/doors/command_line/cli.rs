@@ -267,7 +267,7 @@ fn logged(
     code
 }
 
-/// Returns the printer that the options of a command ask for, whichever of them it has.
+/// Returns the printer for the options of a command, with those of them that it has.
 fn printer_of(matches: &ArgMatches) -> Printer<'static> {
     let options = matches.subcommand().map(|(_, options)| options);
     let is_given = |name: &str| {

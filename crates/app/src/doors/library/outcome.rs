@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::workspace::Workspace;
 use crate::calls::Answer;
 
-/// What became of the tasks of one call.
+/// The outcomes of the tasks of one call.
 ///
 /// ```no_run
 /// # async fn example(team: &pi_subagents::Team) -> Result<(), pi_subagents::TeamError> {
@@ -33,29 +33,29 @@ use crate::calls::Answer;
 pub struct Delegated {
     /// One per task, in their order.
     pub outcomes: Vec<Outcome>,
-    /// What somebody should know, such as files that were ignored.
+    /// The warnings for a person, such as the names of files that were ignored.
     pub warnings: Vec<String>,
 }
 
-/// What became of one task.
+/// The outcome of one task.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
     /// The name of the task.
     pub name: String,
-    /// The run; `pi-subagents events` prints what happened in it.
+    /// The run; `pi-subagents events` prints its events.
     pub run: RunId,
     /// The session, by which it can be continued.
     pub session: SessionId,
-    /// How it ended.
+    /// The status in which it ended.
     pub status: Status,
-    /// What the sub-agent answered.
+    /// The answer of the sub-agent.
     pub output: Option<String>,
-    /// What went wrong, in a sentence.
+    /// The error, in a sentence.
     pub error: Option<String>,
-    /// What it consumed.
+    /// The tokens and the cost of the run.
     pub usage: Usage,
-    /// What was seen of it: calls, changed files, commands, tests. Nothing of a task that was
+    /// The receipt of the run: calls, changed files, commands, tests. `None` for a task that was
     /// refused.
     pub receipt: Option<Receipt>,
     /// The worktree in which it worked, if it had one of its own.
@@ -64,7 +64,7 @@ pub struct Outcome {
     pub result: Option<Value>,
     /// The best of the results that do not meet it, if none does.
     pub rejected: Option<Rejected>,
-    /// Where its record lies.
+    /// The directory of its record.
     pub directory: Option<PathBuf>,
 }
 

@@ -37,8 +37,8 @@ pub struct Task {
 }
 
 impl Task {
-    /// Makes a task of its name, which stands where runs are listed, and its prompt. The sub-agent
-    /// sees nothing else.
+    /// Makes a task of its name, which is shown where runs are listed, and its prompt. The
+    /// sub-agent sees nothing else.
     pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -66,7 +66,7 @@ impl Task {
         self
     }
 
-    /// Limits how long it may take; else what its definition says, else ten minutes.
+    /// Limits the time of the task. The default is the limit of its definition, else ten minutes.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -85,7 +85,8 @@ impl Task {
         self
     }
 
-    /// Puts one more file before the prompt; its path is absolute, or relative to where it works.
+    /// Puts one more file before the prompt; its path is absolute, or relative to the directory of
+    /// the task.
     pub fn file(mut self, file: impl Into<PathBuf>) -> Self {
         self.files.push(file.into());
         self

@@ -1,4 +1,4 @@
-//! The events of a run as the page reads them. Each tells its place in the record, and only the
+//! The events of a run as the page reads them. Each has its place in the record, and only the
 //! beginning of long texts: the page asks for the whole text when somebody wants to read it.
 
 use std::path::PathBuf;
@@ -16,27 +16,27 @@ use serde_json::{Value, json};
 use super::texts::result_text;
 use crate::runs::spans::{SpanKind, changed_file};
 
-/// How much of a message is sent at once.
+/// The number of bytes of a message that are sent at once.
 const LONGEST_MESSAGE: usize = 64 << 10;
 
-/// How much of a thought, of a result or of another long text is sent at once.
+/// The number of bytes of a thought, of a result or of another long text that are sent at once.
 const LONGEST_TEXT: usize = 400;
 
-/// Tells the events of one run.
+/// Turns the events of one run into JSON for the page.
 pub(crate) struct Telling {
     context: PreviewContext,
-    /// Whether the message with the task itself was told.
+    /// True if the message with the task itself was sent.
     has_prompt: bool,
-    /// How much of each text is sent.
+    /// The part of each text that is sent.
     extent: TextExtent,
 }
 
-/// How much of the texts of a run is told.
+/// The part of a run's texts that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextExtent {
     /// The beginning; the rest is asked for.
     Beginning,
-    /// So many bytes, for a file that nobody can be asked about.
+    /// This number of bytes, for a file that cannot be asked for more.
     UpTo(usize),
 }
 
@@ -54,7 +54,7 @@ impl Telling {
         }
     }
 
-    /// Tells what a line of the record says, in order; most lines say one thing or nothing.
+    /// Returns the items of a line of the record, in order; most lines have one item or none.
     pub(crate) fn tell(&mut self, placed: &PlacedEvent) -> Vec<Value> {
         let Some(event) = &placed.event else {
             return vec![json!({"k": "unreadable", "p": placed.place})];
@@ -152,7 +152,7 @@ impl Telling {
     fn said(&mut self, message: &Message) -> Vec<Value> {
         match message {
             Message::System(_) => Vec::new(),
-            // The first message is the task, with whatever was put before it.
+            // The first message is the task, with the files or the transcript before it.
             Message::User(_) if !std::mem::replace(&mut self.has_prompt, true) => Vec::new(),
             Message::User(_) => {
                 let words = message.text().unwrap_or_default();
@@ -255,7 +255,7 @@ impl Telling {
         &words[..words.floor_char_boundary(limit)]
     }
 
-    /// Returns the beginning of a text, and whether there is more of it.
+    /// Returns the beginning of a text, and whether there is more.
     fn text(&self, words: &str) -> (String, bool) {
         let limit = match self.extent {
             TextExtent::Beginning => LONGEST_TEXT,

@@ -1,5 +1,5 @@
-//! Brings what runs have changed into a checkout, says what would fit, and sets aside what nobody
-//! wants. All doors use it; none of it prints or asks.
+//! Brings the changes of runs into a checkout, shows what would fit, and sets aside the results
+//! that nobody wants. All doors use it; none of it prints or asks.
 
 mod discarding;
 mod fit;
@@ -21,7 +21,7 @@ use crate::runs::workspace::{WorkspaceState, note_state, take_away};
 /// The form that a merged result has in the checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MergedAs {
-    /// Uncommitted changes, beside those that are there.
+    /// Uncommitted changes, beside the present ones.
     Changes,
     /// A commit of each run on HEAD.
     Commits,
@@ -51,8 +51,8 @@ pub(crate) enum MergeOutcome {
     HoldsCopies(Vec<PathBuf>),
 }
 
-/// Returns the checkout that is merged into: the one of a directory, which must be of the repository
-/// that all runs worked on.
+/// Returns the checkout to merge into: the checkout of a directory, which must belong to the
+/// repository that all runs worked on.
 pub(crate) fn checkout_at(
     directory: &Path,
     results: &[RunResult],
@@ -73,7 +73,8 @@ pub(crate) fn checkout_at(
     Err(CommandError::usage(words).hint(format!("Change to {top} first.")))
 }
 
-/// Merges results in the given order, each whole or not at all. What is merged loses its worktree.
+/// Merges results in the given order, each whole or not at all. A result that was merged loses its
+/// worktree.
 /// Results with copies of ignored files are refused.
 pub(crate) fn merge(
     checkout: &Repository,

@@ -1,4 +1,4 @@
-//! How each merge ended, for people and for programs.
+//! The outcome of each merge, for people and for programs.
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_workspaces::{Conflict, Outcome};
@@ -8,7 +8,7 @@ use super::fit::conflicts_json;
 use super::{MergeOutcome, Merged, name_of};
 use crate::runs::workspace::{WorkspaceFile, files_words, named, place};
 
-/// At most so many conflicts are named in a line.
+/// The largest number of conflicts that are named in a line.
 const MOST_NAMED: usize = 3;
 
 /// The outcomes of some merges.

@@ -1,4 +1,4 @@
-//! Rows from what is known of a run: from the index, its record, or a session of pi.
+//! Rows from the index, from the record of a run, or from a session of pi.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::OwnerProcess as _;
 use crate::runs::workspace::Workspace;
 
-/// How much of a task a list shows.
+/// The number of characters of a task that a list shows.
 const SHOWN_TASK: usize = 200;
 
 fn shown_task(prompt: &str) -> String {
@@ -96,8 +96,8 @@ impl RunRow {
         }
     }
 
-    /// Makes the row of a finished run from the entry that pi's session keeps, without what was
-    /// said; `None` if the entry has times that are none.
+    /// Makes the row of a finished run from the entry that pi's session keeps, without the
+    /// messages; `None` if the times of the entry cannot be read.
     pub(crate) fn of_entry(entry: &Entry) -> Option<Self> {
         let started_at = entry.started_at()?;
         let ids = (entry.run()?, entry.session()?);
@@ -127,7 +127,7 @@ impl RunRow {
         })
     }
 
-    /// Takes over how a run under way stands.
+    /// Takes over the state of a run under way.
     pub(crate) fn take_summary(&mut self, summary: &RunSummary) {
         self.status = summary.status();
         self.resolved_model.clone_from(&summary.model);
@@ -137,8 +137,8 @@ impl RunRow {
         self.end.tool_calls = Some(summary.tool_calls);
     }
 
-    /// Takes over what the events of a run under way tell: whether it has a place, its model, and
-    /// what it has used so far.
+    /// Takes over the facts in the events of a run under way: whether it has a place, its model,
+    /// and its usage so far.
     pub(crate) fn take_progress(&mut self, summary: &RunSummary) {
         if self.is_over() {
             return;

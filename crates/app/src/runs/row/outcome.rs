@@ -7,7 +7,7 @@ use super::{RowEnd, RunRow};
 
 impl RunRow {
     /// Makes the row of a run that has just ended: from its record, or, if the disk did not take
-    /// that, from what was seen of it.
+    /// that, from its summary.
     pub(crate) fn of_outcome(task: &Task, run: &RunSummary) -> Self {
         let directory = task.directory.as_ref().map(RunDir::new);
         let record = directory.and_then(|directory| RecordedRun::read(&directory).ok());

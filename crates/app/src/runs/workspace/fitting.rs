@@ -1,4 +1,4 @@
-//! Which runs fit the checkout and each other, as a table.
+//! Shows which runs fit the checkout and each other, as a table.
 
 use pi_subagents_delegation::text::{columns, one_line};
 use pi_subagents_workspaces::{Change, Conflict, Matrix, ObjectId, Repository};
@@ -6,7 +6,7 @@ use pi_subagents_workspaces::{Change, Conflict, Matrix, ObjectId, Repository};
 use super::{Workspace, WorkspaceState};
 
 /// Compares the results of the runs of one call, if two or more wait to be merged into the same
-/// checkout. What git cannot compare is not shown: `merge --check` says why.
+/// checkout. Results that git cannot compare are not shown: `merge --check` says why.
 pub(crate) fn matrix_of_call(runs: &[(String, Workspace)]) -> Option<String> {
     let waiting: Vec<&(String, Workspace)> = runs
         .iter()

@@ -1,5 +1,5 @@
 //! The worktree of a run, as `workspace.json` in its run directory keeps it. The file is written
-//! before anything is made, so that whoever comes after a crash knows what to look for.
+//! before anything is made, so that the next process after a crash knows what to look for.
 
 mod earlier;
 mod fitting;
@@ -44,10 +44,10 @@ pub(crate) struct Workspace {
     pub(crate) branch: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<WorkspaceBase>,
-    /// What the run left, once it was looked at.
+    /// The result of the run, once it was captured.
     #[serde(flatten)]
     pub(crate) left: Option<WorkspaceResult>,
-    /// What is missing in it or was not kept, as sentences.
+    /// The files that are missing in it or were not kept, as sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
     /// True if somebody wants it never to be removed by itself.
@@ -84,7 +84,7 @@ fn is_top(inside: &Path) -> bool {
     inside.as_os_str().is_empty()
 }
 
-/// How far a worktree is on its way.
+/// The state of a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum WorkspaceState {
@@ -92,9 +92,9 @@ pub(crate) enum WorkspaceState {
     Planned,
     /// A run works in it, or its owner died.
     Ready,
-    /// What the run left is kept, and the directory is there.
+    /// The result of the run is kept, and the directory is there.
     Captured,
-    /// What the run left could not be kept, so the directory stays.
+    /// The result of the run could not be kept, so the directory stays.
     Uncaptured,
     /// The run changed nothing, and the directory is gone.
     Unchanged,
@@ -109,7 +109,7 @@ pub(crate) enum WorkspaceState {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorkspaceBase {
     pub(crate) commit: String,
-    /// How many files of the caller's checkout were not committed.
+    /// The number of uncommitted files in the caller's checkout.
     pub(crate) uncommitted: usize,
 }
 

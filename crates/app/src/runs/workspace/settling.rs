@@ -1,5 +1,5 @@
-//! What becomes of the worktree of a run that is over, however it ended: what is in it is kept, and
-//! a worktree without changes is removed.
+//! Settles the worktree of a run that is over, however the run ended: its changes are kept, and a
+//! worktree without changes is removed.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState};
 
 pub(crate) const PATCH: &str = "changes.patch";
 
-/// Looks after the worktree of a run that is over, and returns how it is then; `None` if the run
-/// has none. What was looked after before is left alone.
+/// Settles the worktree of a run that is over, and returns its state then; `None` if the run has
+/// none. A worktree that was settled before is left alone.
 pub(crate) fn settle(directory: &Path, run: &RunId) -> Option<Workspace> {
     let mut workspace = Workspace::read(directory)?;
     match workspace.state {
@@ -37,7 +37,7 @@ pub(crate) fn settle(directory: &Path, run: &RunId) -> Option<Workspace> {
     }
     let is_settled = workspace.state != WorkspaceState::Uncaptured;
     let note = workspace.note.take_if(|_| is_settled);
-    // If it cannot be written, the next one who looks does the same again.
+    // If it cannot be written, the next reader does the same again.
     if workspace.write(directory).is_ok() {
         forget_unsettled(note.as_deref());
     }
@@ -63,7 +63,7 @@ pub(crate) fn take_away(
     Ok(())
 }
 
-/// Notes for an earlier run of the same worktree what became of it.
+/// Notes the new state of the worktree for an earlier run in it.
 pub(crate) fn note_state(directory: &Path, state: WorkspaceState) {
     if let Some(mut workspace) = Workspace::read(directory) {
         workspace.state = state;
@@ -73,7 +73,7 @@ pub(crate) fn note_state(directory: &Path, state: WorkspaceState) {
 }
 
 impl Workspace {
-    /// Keeps what the run left.
+    /// Keeps the changes of the run.
     fn capture(&mut self, directory: &Path, run: &RunId) -> Result<(), WorkspaceError> {
         let repository = Repository::find(&self.repository)?.locked()?;
         if self.state == WorkspaceState::Planned {
@@ -231,7 +231,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Writes down what was kept.
+    /// Writes down the result that was kept.
     fn take(
         &mut self,
         repository: &Repository,

@@ -48,7 +48,7 @@ impl Workspace {
         meanwhile.into_iter().chain(copies)
     }
 
-    /// Says the same without naming what it is about.
+    /// Describes the same without naming the worktree.
     pub(crate) fn words(&self, id: &str) -> String {
         self.words_with(&format!("pi-subagents merge {id}"))
     }

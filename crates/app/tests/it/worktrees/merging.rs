@@ -36,7 +36,7 @@ fn what_fits_is_merged_and_what_conflicts_is_named() {
     insta::assert_snapshot!(output.stdout);
     assert_eq!(stage.read("kept.txt"), "one\nTWO\nthree\n");
     assert_eq!(stage.status(), " M kept.txt\n?? mine.txt\n?? test.txt");
-    // What was merged has no worktree and no branch any more; what was not has both.
+    // A merged run has no worktree and no branch any more; the other one has both.
     let branches = stage.git(&["branch", "--format=%(refname:short)"]);
     assert_eq!(branches.lines().count(), 2, "{branches}");
     assert!(branches.contains("pi-subagents/ui-"), "{branches}");

@@ -9,7 +9,7 @@ fn clashing(script: &str) -> WorktreeStage {
     let stage = WorktreeStage::new();
     stage.run(&[("api", "sed -i s/two/child/ kept.txt")]);
     stage.write("kept.txt", "one\nuser\nthree\n");
-    // Whatever the next prompt is, this is what the sub-agent does.
+    // The sub-agent does this, whatever the next prompt is.
     stage.prompt_for("Resolve every conflict", script);
     stage
 }

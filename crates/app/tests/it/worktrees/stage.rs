@@ -12,7 +12,7 @@ use crate::stage::Stage;
 /// A sandbox whose project is a repository with one commit.
 pub(super) struct WorktreeStage {
     stage: Stage,
-    /// What children have been asked to run.
+    /// The scripts that children have been asked to run.
     scripts: RefCell<Vec<Value>>,
 }
 
@@ -70,7 +70,7 @@ impl WorktreeStage {
         self.stage.sandbox.models_json(base_url);
     }
 
-    /// Replaces what differs from run to run, also the names of commits and worktrees.
+    /// Replaces the parts that differ from run to run, also the names of commits and worktrees.
     pub(super) fn normalise(&self, text: &str) -> String {
         let text = without_sizes(&self.stage.sandbox.normalise(text));
         let is_hex = |word: &str| word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -110,7 +110,7 @@ impl WorktreeStage {
             .to_owned()
     }
 
-    /// Returns what git says about the checkout, without our own record.
+    /// Returns git's status of the checkout, without our own record.
     pub(super) fn status(&self) -> String {
         self.git(&[
             "status",
@@ -128,7 +128,7 @@ impl WorktreeStage {
     }
 
     /// Returns a prompt that makes a child run a shell script. The newest prompt counts, because a
-    /// resumed run reads those before it too.
+    /// resumed run reads earlier ones too.
     pub(super) fn prompt(&self, script: &str) -> String {
         let mut scripts = self.scripts.borrow_mut();
         let word = format!("script-{}", scripts.len());
@@ -219,7 +219,7 @@ impl WorktreeStage {
         self.command(tasks).run().expect_success().json()
     }
 
-    /// Runs tasks in worktrees, and returns what a person reads about it.
+    /// Runs tasks in worktrees, and returns the output for people.
     pub(super) fn said_by_run(&self, tasks: &[(&str, &str)]) -> String {
         self.run(tasks)["text"]
             .as_str()
@@ -227,7 +227,7 @@ impl WorktreeStage {
             .unwrap()
     }
 
-    /// Returns what a command prints.
+    /// Returns the output of a command.
     pub(super) fn said(&self, arguments: &[&str]) -> String {
         let output = self.ours(arguments).run();
         self.normalise(&self.stage.said(&output))

@@ -6,7 +6,7 @@ use pi_subagents_windows::receipt_lines_with_figures;
 
 use crate::calls::answer::Outcomes;
 
-/// Returns the text of the answer: a line per task with its receipt, in their order, one per
+/// Returns the text of the answer: a line per task with its receipt, in their order, a line per
 /// warning, and the answers that no record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
     let lines = outcomes.iter().flat_map(|(task, run)| {
@@ -33,7 +33,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Describes a task in one line, with what its profile sets.
+/// Describes a task in one line, with the settings of its profile.
 fn summary_line(task: &Task, run: &RunSummary) -> String {
     let profile = task
         .definition
@@ -43,7 +43,7 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
     format!("{}{profile}", sentence(task, run))
 }
 
-/// Says in one line how a task ended, whatever a caller or a provider wrote.
+/// Describes the ending of a task in one line, whatever a caller or a provider wrote.
 pub(crate) fn sentence(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (one_line(&task.name), &task.session);
     let (icon, state) = match run.ending.as_ref().and_then(Ending::message) {

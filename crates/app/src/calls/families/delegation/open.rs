@@ -20,7 +20,7 @@ use crate::random;
 /// The order in which `delegate` looks for the definition of a task.
 pub(crate) const ASKER: Asker = Asker::Delegation;
 
-/// What is special about this family.
+/// The traits of this family.
 pub(super) const FAMILY: Family = Family {
     asker: ASKER,
     timeout: Some(Duration::from_mins(10)),
@@ -83,7 +83,7 @@ fn asked<'a>(
     })
 }
 
-/// Puts together the prompt, with what was said before and with the files. Each run has a session
+/// Puts together the prompt, with the earlier messages and with the files. Each run has a session
 /// file of its own.
 fn conversation(
     opening: &Opening<'_>,

@@ -1,4 +1,4 @@
-//! A call of the delegation family, whoever wrote it: a model, a person or a program.
+//! A call of the delegation family, written by a model, a person or a program.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) struct TaskCall {
     /// The name of its window.
     pub(crate) name: String,
     pub(crate) prompt: String,
-    /// Where it works, as an absolute path without `..` segments.
+    /// The directory in which it works, as an absolute path without `..` segments.
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) profile: Option<String>,
     pub(crate) timeout: Option<Duration>,
@@ -47,12 +47,12 @@ pub(crate) enum Resume {
     /// By an id that is still to be looked up: that of the session or of one of its runs, or the
     /// beginning of either.
     Named(String),
-    /// Found by whoever makes the call.
+    /// Found by the maker of the call.
     Found(Arc<EarlierSession>),
 }
 
 impl DelegateCall {
-    /// Makes a call of these tasks. Fails where there are none, or too many.
+    /// Makes a call of these tasks. Fails if there are none, or too many.
     pub(crate) fn new(tasks: Vec<TaskCall>) -> Result<Self, CallError> {
         Self {
             tasks,

@@ -9,7 +9,7 @@ use crate::calls::answer::Outcomes;
 use crate::calls::run_json::finalized_json;
 
 /// Returns the text of the answer: one block for one task, or a block with a heading for each of
-/// several, and then what a person should know.
+/// several, and then the notices for a person.
 pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) -> String {
     let mut parts = Vec::new();
     for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
     parts.join("\n\n")
 }
 
-/// Returns what a person should know about each task who does not read the text.
+/// Returns the notices about each task for a person who does not read the text.
 pub(super) fn notices(outcomes: &Outcomes, is_new: &[bool]) -> Vec<String> {
     let tasks = outcomes.iter().zip(is_new);
     tasks
@@ -54,7 +54,7 @@ fn was_begun(run: &RunSummary) -> bool {
     run.started_at.is_some()
 }
 
-/// Warns a caller who named a session that is new, in case they meant another one.
+/// Warns a caller who named a session that is new, in case they meant another session.
 pub(crate) fn new_session(session: &SessionId) -> String {
     format!("There was no session `{session}` of this preset in this directory; it is new.")
 }
@@ -73,7 +73,7 @@ pub(crate) fn block(task: &Task, run: &RunSummary) -> String {
     )
 }
 
-/// Returns the result, or what went wrong together with the partial result.
+/// Returns the result, or the error together with the partial result.
 fn result(run: &RunSummary) -> String {
     let output = run.output().map(str::trim_end);
     match run.ending.as_ref().and_then(Ending::message) {
@@ -85,14 +85,15 @@ fn result(run: &RunSummary) -> String {
     }
 }
 
-/// Returns whether the answer was longer than what is held of a text. A report is held whole.
+/// Returns whether the answer was longer than the part of a text that is held. A report is held
+/// whole.
 fn is_cut(run: &RunSummary) -> bool {
     let output = run.output().map_or(0, str::len);
     run.finalized.is_none() && output > LAST_TEXT_LIMIT
 }
 
-/// Returns what the family adds to the details: for one task its session and report, and for every
-/// task the name of its definition.
+/// Returns the fields that the family adds to the details: for one task its session and report, and
+/// for every task the name of its definition.
 pub(super) fn details(
     call: &SubagentCall,
     outcomes: &Outcomes,

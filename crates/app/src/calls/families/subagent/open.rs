@@ -19,7 +19,7 @@ use crate::runs::workspace::{EarlierWorktree, Workspace};
 /// The order in which `run` and `spawn` look for the definition of a task.
 pub(crate) const ASKER: Asker = Asker::Subagent;
 
-/// What is special about this family.
+/// The traits of this family.
 pub(super) const FAMILY: Family = Family {
     asker: ASKER,
     timeout: None,
@@ -124,7 +124,7 @@ fn sticky_session(
     }))
 }
 
-/// Refuses a call of which two tasks continue one conversation: it has one writer at a time.
+/// Refuses a call with two tasks that continue one conversation: it has one writer at a time.
 fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<(), CommandError> {
     let mut taken = HashMap::new();
     for (index, session) in sessions.iter().enumerate() {
@@ -140,7 +140,7 @@ fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<()
     Ok(())
 }
 
-/// Where the conversation of a task is kept; none for a task that is refused.
+/// The file in which the conversation of a task is kept; `None` for a task that is refused.
 type Sticky = Option<Result<StickySession, Refusal>>;
 
 /// Brings the conversations up to date that callers have named, and that may have gone on in a
@@ -178,7 +178,7 @@ fn caught_up(
     (sessions, notes)
 }
 
-/// Makes the sticky file in which the child goes on, and which knows what was said before.
+/// Makes the sticky file in which the child goes on, and which has the earlier messages.
 fn converse(
     call: &AgentTask,
     session: Option<Result<StickySession, Refusal>>,

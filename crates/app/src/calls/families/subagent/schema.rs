@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::calls::arguments::{self, CallError, SchemaWish};
 use crate::calls::tool::parameters;
 
-/// What `subagent` takes beside the fields of one task.
+/// The arguments of `subagent` beside the fields of one task.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 struct SeveralArguments {
@@ -73,7 +73,7 @@ struct TaskArguments {
 /// Returns the schema of the arguments of a tool that takes one task.
 pub(crate) fn task_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
-    // Who does it is named by either of two fields.
+    // Either of two fields names the definition that does the task.
     schema["required"] = json!(["task"]);
     schema
 }
@@ -161,7 +161,7 @@ impl AgentTask {
 const NO_CHAIN: &str = "chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks";
 
 impl TaskArguments {
-    /// Returns the first field that says something.
+    /// Returns the first field that is given.
     fn first_given(&self) -> Option<&'static str> {
         let texts = [
             ("preset", &self.preset),
@@ -269,7 +269,7 @@ mod tests {
             parse(several),
             SubagentCall::Parallel(vec![task("scout", "look"), task("judge", "weigh")])
         );
-        // Models fill in what they do not mean.
+        // Models fill in fields that they do not mean.
         let filled = json!({"preset": "scout", "agent": "", "task": "look", "model": "", "cwd": "", "sessionId": "", "timeout": "", "tasks": []});
         assert_eq!(parse(filled), one);
         let filled =
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(fields(&tasks["items"]), of_task);
         assert_eq!(fields(&schema), [&of_task[..], &["tasks"]].concat());
         assert_eq!(tasks["items"]["required"], json!(["task"]));
-        // An empty list beside one task is what models fill in.
+        // Models fill in an empty list beside one task.
         assert_eq!(
             (&tasks["minItems"], &tasks["maxItems"]),
             (&Value::Null, &json!(16))

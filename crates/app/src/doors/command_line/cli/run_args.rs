@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Returns what is asked for all tasks.
+    /// Returns the options for all tasks.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
             runner: self.runner,
@@ -132,12 +132,12 @@ pub(crate) struct ConcurrencyArgs {
 }
 
 impl ConcurrencyArgs {
-    /// Returns what was asked for, if anything was.
+    /// Returns the number that was asked for, if any.
     pub(crate) fn given(self) -> Option<usize> {
         self.concurrency.map(usize::from)
     }
 
-    /// Returns what was asked for, or the setting if nothing was.
+    /// Returns the number that was asked for, else the setting.
     pub(crate) fn or(self, setting: usize) -> usize {
         self.concurrency.map_or(setting, usize::from)
     }

@@ -1,4 +1,4 @@
-//! Prints what sub-agents answered: the answers to stdout, and all else that people read to stderr.
+//! Prints the answers of sub-agents to stdout, and all other words for people to stderr.
 
 use std::process::ExitCode;
 
@@ -37,7 +37,7 @@ pub(super) fn print(answer: &Answer, places: &Places, printer: Printer) -> ExitC
     exit::of_runs(answer.exit_codes())
 }
 
-/// Returns the answers: the bare text of one task, or a section for each of several that has one.
+/// Returns the answers: the bare text of one task, or a section for each task that has an answer.
 fn answers(answer: &Answer) -> Option<String> {
     let tasks: Vec<(&Task, &RunSummary)> = answer.tasks().collect();
     if let [(task, run)] = tasks.as_slice() {
@@ -77,7 +77,7 @@ pub(super) fn to_json(answer: &Answer, has_details: bool) -> Value {
     object.into()
 }
 
-/// Prints how the runs went, what is to be known about them, and what can be done next.
+/// Prints the endings of the runs, the notices about them, and the next steps.
 fn print_notes(answer: &Answer, printer: Printer) {
     for (task, run) in answer.tasks() {
         let line = summary_line(task, run);

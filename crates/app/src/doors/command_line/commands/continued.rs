@@ -70,8 +70,8 @@ impl Continued {
     }
 }
 
-/// Keeps the model and the kind of child of a task without a definition: it had them from whoever
-/// called.
+/// Keeps the model and the kind of child of a task without a definition: it had them from its
+/// caller.
 fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
     let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
     overrides.runner = overrides.runner.or(runner);
@@ -89,9 +89,9 @@ fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> Pa
     }
 }
 
-/// Returns the latest run that had a child, with what was said in it. A refused run says nothing
-/// about how the session goes on, nor does a run whose record is gone. If no run had a child, this
-/// is the latest. Where the id was that of a run, only that one counts.
+/// Returns the latest run that had a child, with its messages. A refused run does not count, nor
+/// does a run whose record is gone. If no run had a child, this is the latest. If the id was that
+/// of a run, only that run counts.
 fn latest_of(session: &KnownSession) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
     let (mut latest, mut lost) = (None, None);
     let is_asked_for =

@@ -1,4 +1,4 @@
-//! `diff`: prints what a run has changed.
+//! `diff`: prints the changes of a run.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `merge`: brings what runs have changed into this checkout, or says what would fit.
+//! `merge`: brings the changes of runs into this checkout, or shows which of them would fit.
 
 mod resolve;
 

@@ -57,7 +57,7 @@ fn no_task() -> CommandError {
 }
 
 impl NamedTaskArgs {
-    /// Returns the task that was typed; none where a file holds it.
+    /// Returns the typed task; `None` if a file holds it.
     pub(super) fn typed(
         &self,
         seen: (&Places, &Configuration),

@@ -100,7 +100,7 @@ pub(super) fn go_on(
     answer_of(call, seen, alone, printer)
 }
 
-/// Refuses to go on with a session that somebody else is writing in, and says what can be done now.
+/// Refuses to go on with a session that another process is writing in, with advice.
 pub(super) fn still_running(session: &KnownSession) -> CommandError {
     let id = &session.id;
     CommandError::usage(format!("session {id} is still running"))
@@ -128,7 +128,7 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
     }))
 }
 
-/// Makes the call whose child is told what was said.
+/// Makes the call whose child gets the earlier messages in its prompt.
 fn told(
     name: String,
     earlier: Arc<EarlierSession>,

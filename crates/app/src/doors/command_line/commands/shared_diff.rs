@@ -17,7 +17,7 @@ use crate::print::Printer;
 use crate::runs::results::painted;
 use crate::runs::workspace::Workspace;
 
-/// What a person must know about such a diff.
+/// The note for a person about such a diff.
 const NOTE: &str = "! This run worked in a shared checkout. The diff is made from its successful edits and writes; what its shell commands changed is not in it.";
 
 /// The changes that a run in a shared checkout made by its own calls.
@@ -120,7 +120,7 @@ impl SharedDiff {
     }
 }
 
-/// What a run did to one file.
+/// The changes of a run in one file.
 struct Totals {
     edits: usize,
     /// Added and removed lines, if they are known of every change.

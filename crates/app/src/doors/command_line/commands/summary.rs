@@ -1,4 +1,4 @@
-//! The summary of a call: a line for each run, and what can be typed next.
+//! The summary of a call: a line for each run, and the commands for the next steps.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ struct Step {
     command: String,
 }
 
-/// Says how a run ended, and what it used.
+/// Describes the ending of a run, and its usage.
 pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
     let lasted = run
         .started_at
@@ -25,7 +25,7 @@ pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
     joined(sentence(task, run), &used)
 }
 
-/// Says how several runs ended together, and what all of them used.
+/// Describes the endings of several runs together, and their usage.
 pub(super) fn total(answer: &Answer) -> Option<String> {
     let runs = answer.outcomes();
     if runs.len() < 2 {
@@ -56,12 +56,12 @@ fn joined(words: String, figures: &str) -> String {
     format!("{words} • {figures}")
 }
 
-/// Returns the time from one moment to a later one; a clock may have been set back meanwhile.
+/// Returns the time from one moment to a later one; `None` if the clock was set back meanwhile.
 fn between(begin: Timestamp, end: Timestamp) -> Option<Duration> {
     Duration::try_from(end.duration_since(begin)).ok()
 }
 
-/// Returns what can be done next, one command per line. What has left no record cannot be continued.
+/// Returns the next steps, one command per line. A run without a record cannot be continued.
 pub(super) fn next_steps(answer: &Answer) -> Vec<String> {
     let recorded = answer.tasks().filter(|(task, _)| answer.is_recorded(task));
     let recorded: Vec<(&Task, &RunSummary)> = recorded.collect();
@@ -89,7 +89,7 @@ fn after_an_answer(task: &Task, is_alone: bool) -> Vec<Step> {
     ]
 }
 
-/// Returns what can be done about a run that did not complete.
+/// Returns the next steps after a run that did not complete.
 fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
     let id = &task.session;
     let it = if is_alone {
