@@ -199,6 +199,19 @@ mod tests {
         seen.ended("4", false, None);
         let text: String = seen.edits.iter().map(SeenEdit::patch).collect();
         assert_eq!(seen.edits[0].change.lines(), Some((1, 1)));
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @"
+        diff --git a/a.rs b/a.rs
+        --- a/a.rs
+        +++ b/a.rs
+        @@ -1 +1 @@
+        -old
+        +new
+        diff --git a/c.rs b/c.rs
+        --- a/c.rs
+        +++ b/c.rs
+        @@ written whole; the text before is not known @@
+        +one
+        +two
+        ");
     }
 }

@@ -196,6 +196,16 @@ mod tests {
             json!(vec!["x"; 11]),
         ]
         .map(|value| Gate::read_all(&value).unwrap_err());
-        insta::assert_snapshot!(errors.join("\n"), @"");
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        must be a command, such as "cargo test", an object with a command, or a list of these
+        must be a command, such as "cargo test", an object with a command, or a list of these
+        needs a command, such as "cargo test"
+        needs a command, such as "cargo test"
+        needs a timeout from 1 to 86400 seconds
+        needs a timeout from 1 to 86400 seconds
+        needs retries from 0 to 20
+        has no field retry; known are command, timeout, retries
+        must have at most 10 gates, not 11
+        "#);
     }
 }

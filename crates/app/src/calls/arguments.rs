@@ -163,21 +163,14 @@ pub(crate) fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ga
     Gate::read_all(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-/// Returns the schema of a field that holds gates.
+/// Returns the schema of a field that holds gates. Models name commands; that a gate may be an object
+/// is told to people, because every tool would repeat it in every request.
 pub(crate) fn schema_of_gates(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    let gate = json!({
-        "type": "object",
-        "required": ["command"],
-        "properties": {
-            "command": {"type": "string"},
-            "timeout": {"type": "number", "description": "Seconds it may take (default 600)."},
-            "retries": {"type": "integer", "description": "How often the sub-agent may mend it (default 2)."},
-        },
-    });
+    let command = json!({"type": "string"});
     schemars::json_schema!({"anyOf": [
-        {"type": "string"},
-        gate,
-        {"type": "array", "items": {"anyOf": [{"type": "string"}, gate]}},
+        command,
+        {"type": "object"},
+        {"type": "array", "items": {"anyOf": [command, {"type": "object"}]}},
     ]})
 }
 
@@ -213,7 +206,7 @@ pub(crate) fn output_schema<'de, D: Deserializer<'de>>(
 
 /// Returns the schema of a field that holds a schema, or `false`.
 pub(crate) fn schema_of_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"anyOf": [{"type": "object"}, {"type": "boolean", "enum": [false]}]})
+    schemars::json_schema!({"type": ["object", "boolean"]})
 }
 
 /// Reads a list. A single value is a list of one, and nothing or an empty text is an empty list.

@@ -171,7 +171,10 @@ fn every_shell_has_a_script() {
 fn other_names_and_options_say_in_a_line_what_they_are() {
     let stage = Stage::new();
     for (begun, offered) in [
-        (&["k"][..], "kill\t= stop\n"),
+        (
+            &["k"][..],
+            "keep\tKeep the worktree of a run until it is merged or discarded\nkill\t= stop\n",
+        ),
         (&["ls"], "ls\t= status --all\n"),
         (
             &["status", "--l"],

@@ -82,6 +82,8 @@ const scenes = {
     await page.keyboard.press("o");
     const answer = await text(page, ".page .said");
     await page.click('[role=tab]:has-text("Task")');
+    await page.waitForSelector('[role=tab][aria-selected=true]:has-text("Task")');
+    await page.waitForSelector('.page .said:has-text("Edit")');
     const task = await text(page, ".page .said");
     await page.click('[role=tab]:has-text("Raw")');
     await page.waitForSelector(".raw pre");
@@ -288,14 +290,18 @@ const scenes = {
       await page.goto(asked.url);
       pages.push(page);
     }
+    const patience = Date.now() + 20000;
     const count = async (tabs) => {
-      const states = {};
-      for (const page of tabs) {
-        const state = await page.waitForSelector(".state.live, .state.waiting");
-        const name = (await state.getAttribute("class")).replace("state ", "");
-        states[name] = (states[name] ?? 0) + 1;
+      // A place that one window gives up is taken by another a moment later.
+      for (;;) {
+        const states = {};
+        for (const page of tabs) {
+          const state = await page.waitForSelector(".state.live, .state.waiting");
+          const name = (await state.getAttribute("class")).replace("state ", "");
+          states[name] = (states[name] ?? 0) + 1;
+        }
+        if (states.live === 5 || Date.now() > patience) return states;
       }
-      return states;
     };
     const states = await count(pages);
     // A window that waits has no stream, and reads the runs when it is asked to.

@@ -209,6 +209,7 @@ fn a_long_list_of_sub_agents_scrolls_with_its_cursor(pi: RealPi) {
     let moved = terminal.wait_for("(14/16)");
     assert!(moved.contains("→ ✓ task-03"), "{moved}");
     terminal.answer("task-01", ENTER);
+    terminal.answer("→ Show what was said", ENTER);
     terminal
         .wait_for_screen(|screen| !screen.contains("(14/16)") && screen.contains("Quick as ever."));
     terminal.answer("fake-model", CTRL_D);

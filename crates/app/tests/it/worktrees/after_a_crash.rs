@@ -62,6 +62,13 @@ fn a_worktree_whose_owner_was_killed_while_making_it_is_removed() {
         &path,
     ]);
     std::fs::remove_file(format!("{path}/kept.txt")).unwrap();
+    // The base is pinned before the worktree is made.
+    let run = output["runs"][0]["runId"].as_str().unwrap();
+    stage.git(&[
+        "update-ref",
+        &format!("refs/pi-subagents/runs/{run}/base"),
+        &head,
+    ]);
     let journal = json!({
         "state": "planned",
         "repository": stage.project(),

@@ -98,7 +98,7 @@ fn a_run_in_the_checkout_has_no_result_and_says_so() {
     let output = stage.ours(&["diff", "api"]).run();
     assert_eq!(output.code, Some(5));
     assert!(
-        output.stderr.contains("it worked in the checkout itself"),
+        output.stderr.contains("made no successful edit or write"),
         "{}",
         output.stderr
     );

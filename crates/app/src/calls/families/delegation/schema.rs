@@ -45,12 +45,11 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     timeout: Option<f64>,
-    /// "worktree" gives the sub-agent a git worktree of its own that begins with your uncommitted
-    /// changes; what it changes there waits to be merged.
+    /// "worktree": a git worktree of its own, which begins with your uncommitted changes; its changes wait to be merged.
     #[serde(default, deserialize_with = "arguments::isolation")]
     #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
     isolation: Option<Isolation>,
-    /// The state that a worktree begins from: "working" (the default: HEAD with your uncommitted changes), "head", or a branch, tag or commit.
+    /// The beginning of a worktree: "working" (default), "head", or a branch, tag or commit.
     #[serde(default, deserialize_with = "arguments::base")]
     #[schemars(with = "Option<String>")]
     base: Option<BaseChoice>,
@@ -60,11 +59,11 @@ struct TaskArguments {
     /// Files to read and put before the prompt.
     #[serde(default, deserialize_with = "arguments::list")]
     files: Vec<FileSpec>,
-    /// Command that must pass before the task counts as completed, or a list of them, also as {command, timeout, retries}; only commands that the user has listed in the setting subagents.gates.
+    /// Command that must pass before the task counts as completed, or a list; one of the user's setting subagents.gates.
     #[serde(default, deserialize_with = "arguments::gates")]
     #[schemars(schema_with = "arguments::schema_of_gates")]
     gate: Vec<Gate>,
-    /// JSON schema that the result must meet; the sub-agent then answers with data instead of text. False for none, where the definition has one.
+    /// JSON schema of the result; the sub-agent then answers with data. False for none.
     #[serde(default, deserialize_with = "arguments::output_schema")]
     #[schemars(schema_with = "arguments::schema_of_schema")]
     output_schema: SchemaWish,

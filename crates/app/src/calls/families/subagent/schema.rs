@@ -51,20 +51,19 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     timeout: Option<f64>,
-    /// "worktree" gives the sub-agent a git worktree of its own that begins with your uncommitted
-    /// changes; what it changes there waits to be merged.
+    /// "worktree": a git worktree of its own, which begins with your uncommitted changes; its changes wait to be merged.
     #[serde(default, deserialize_with = "arguments::isolation")]
     #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
     isolation: Option<Isolation>,
-    /// The state that a worktree begins from: "working" (the default: HEAD with your uncommitted changes), "head", or a branch, tag or commit.
+    /// The beginning of a worktree: "working" (default), "head", or a branch, tag or commit.
     #[serde(default, deserialize_with = "arguments::base")]
     #[schemars(with = "Option<String>")]
     base: Option<BaseChoice>,
-    /// Command that must pass before the task counts as completed, or a list of them, also as {command, timeout, retries}; only commands that the user has listed in the setting subagents.gates.
+    /// Command that must pass before the task counts as completed, or a list; one of the user's setting subagents.gates.
     #[serde(default, deserialize_with = "arguments::gates")]
     #[schemars(schema_with = "arguments::schema_of_gates")]
     gate: Vec<Gate>,
-    /// JSON schema that the result must meet; the sub-agent then answers with data instead of text. False for none, where the definition has one.
+    /// JSON schema of the result; the sub-agent then answers with data. False for none.
     #[serde(default, deserialize_with = "arguments::output_schema")]
     #[schemars(schema_with = "arguments::schema_of_schema")]
     output_schema: SchemaWish,
@@ -83,6 +82,12 @@ pub(super) fn subagent_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
     let mut tasks = parameters::<SeveralArguments>()["properties"]["tasks"].take();
     tasks["items"]["required"] = json!(["task"]);
+    // The fields are described once, for the single task.
+    for field in ["isolation", "base", "gate", "outputSchema"] {
+        if let Some(described) = tasks["items"]["properties"][field].as_object_mut() {
+            described.remove("description");
+        }
+    }
     schema["properties"]["tasks"] = tasks;
     schema
 }
@@ -348,6 +353,8 @@ mod tests {
             "cwd",
             "sessionId",
             "timeout",
+            "isolation",
+            "base",
             "gate",
             "outputSchema",
         ];

@@ -81,13 +81,11 @@ Examples:
 pub(super) const MERGE: &str = "\
 Examples:
   pi-subagents merge api ui --check
-  pi-subagents merge last --commit
-  pi-subagents merge ui --resolve";
+  pi-subagents merge last --commit";
 
 pub(super) const WORKTREES: &str = "\
 Examples:
-  pi-subagents worktrees
-  pi-subagents worktrees --all --json
+  pi-subagents worktrees --all
   pi-subagents worktrees prune";
 
 pub(super) const KEEP: &str = "\

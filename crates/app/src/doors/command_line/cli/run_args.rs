@@ -53,7 +53,7 @@ pub(crate) struct RunArgs {
     /// Seconds that a gate of this call may take [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, requires = "gates")]
     gate_timeout: Option<f64>,
-    /// File with a JSON schema that the result of each task must meet. The sub-agent then reports data, which output and --json print as JSON [default: the schema of the definition]
+    /// File with a JSON schema that the result of each task must meet. The sub-agent then answers with data [default: the schema of the definition]
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = parse_schema_file)]
     output_schema: Option<Arc<Value>>,
     #[command(flatten)]
