@@ -1,13 +1,15 @@
 //! Brings the state of a checkout into the worktree of a run, with conflict markers where both have
 //! changed the same: whoever works there can resolve them, and the checkout is not touched.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use crate::error::WorkspaceError;
 use crate::git::failed;
 use crate::in_the_way::in_the_way;
 use crate::index_copy::IndexCopy;
+use crate::matrix::Change;
 use crate::merge_tree::{Conflict, Wished, merge_tree};
 use crate::object_id::ObjectId;
 use crate::repository::Repository;
@@ -59,30 +61,28 @@ pub fn bring_into(
     Ok(Brought { ours, conflicts })
 }
 
-/// Names the files of a commit that still have the markers of conflicts with a state.
+/// Names the changed files of a run that still have the markers of conflicts with its base, as git
+/// writes them: with the names of commits.
 pub fn marked_files(
     repository: &Repository,
-    commit: &ObjectId,
-    conflicts: &[Conflict],
-    state: &ObjectId,
+    change: &Change,
 ) -> Result<Vec<PathBuf>, WorkspaceError> {
-    let mut marked = Vec::new();
-    for conflict in conflicts {
-        let mut object = OsString::from(format!("{commit}:"));
-        object.push(&conflict.path);
-        let arguments = ["cat-file".as_ref(), "blob".as_ref(), object.as_os_str()];
-        // A file that is gone has no markers.
-        let ended = repository.git().try_run(&arguments, b"")?;
-        let text = String::from_utf8_lossy(&ended.stdout);
-        if text.lines().any(|line| is_marker(line, state)) {
-            marked.push(conflict.path.clone());
-        }
-    }
-    Ok(marked)
-}
-
-/// Returns whether a line is a marker as git writes it: with the name of a commit.
-fn is_marker(line: &str, state: &ObjectId) -> bool {
-    let begins = line.strip_prefix("<<<<<<< ").and_then(ObjectId::parse);
-    begins.is_some() || line.strip_prefix(">>>>>>> ") == Some(state.as_str())
+    let Change { base, result } = change;
+    let markers = format!("-G^(<<<<<<< [0-9a-f]{{40,64}}|>>>>>>> {base})$");
+    let printed = repository.git().run(&[
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+        "--diff-filter=d",
+        "--name-only",
+        "-z",
+        &markers,
+        base.as_str(),
+        result.as_str(),
+        "--",
+    ])?;
+    let names = printed.split(|byte| *byte == 0);
+    let names = names.filter(|name| !name.is_empty());
+    Ok(names.map(|name| OsStr::from_bytes(name).into()).collect())
 }

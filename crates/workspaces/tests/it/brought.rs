@@ -3,7 +3,7 @@
 use std::fs;
 
 use pi_subagents_workspaces::{
-    Captured, NewWorktree, Repository, Snapshot, WorkspaceKind, bring_into, marked_files,
+    Captured, Change, NewWorktree, Repository, Snapshot, WorkspaceKind, bring_into, marked_files,
 };
 use pretty_assertions::assert_eq;
 
@@ -46,7 +46,8 @@ fn both_versions_are_there_and_markers_are_found() {
 
     let marked = || {
         let captured = Captured::take(&worktree, &now, WorkspaceKind::Worktree).unwrap();
-        marked_files(&repository, &captured.result, &brought.conflicts, &now).unwrap()
+        let (base, result) = (now.clone(), captured.result);
+        marked_files(&repository, &Change { base, result }).unwrap()
     };
     assert_eq!(marked(), [std::path::PathBuf::from("a.txt")]);
     fs::write(path.join("a.txt"), "1\nboth\n3\n").unwrap();

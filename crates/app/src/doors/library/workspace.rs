@@ -84,6 +84,8 @@ pub enum MergeOutcome {
     ChangedMeanwhile(String),
     /// The change holds copies of these files, which git was to ignore.
     HoldsCopies(Vec<PathBuf>),
+    /// These files of the change have markers of conflicts that nobody resolved.
+    HoldsMarkers(Vec<PathBuf>),
 }
 
 /// Two changes of one file that cannot both be.
@@ -150,6 +152,9 @@ impl MergeOutcome {
         let outcome = match outcome {
             merging::MergeOutcome::Tried(outcome) => outcome,
             merging::MergeOutcome::HoldsCopies(files) => return Self::HoldsCopies(files.clone()),
+            merging::MergeOutcome::HoldsMarkers(files) => {
+                return Self::HoldsMarkers(files.clone());
+            }
         };
         match outcome {
             workspaces::Outcome::Merged { files, .. } => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, pin};
+use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, marked_files, pin};
 
 pub(crate) use self::discarding::Discardable;
 pub(crate) use self::fit::Fit;
@@ -49,6 +49,9 @@ pub(crate) enum MergeOutcome {
     Tried(Outcome),
     /// It was not tried, because the result holds copies of files that git was to ignore.
     HoldsCopies(Vec<PathBuf>),
+    /// It was not tried, because these files of the result have markers of conflicts that nobody
+    /// resolved.
+    HoldsMarkers(Vec<PathBuf>),
 }
 
 /// Returns the checkout to merge into: the checkout of a directory, which must belong to the
@@ -74,8 +77,7 @@ pub(crate) fn checkout_at(
 }
 
 /// Merges results in the given order, each whole or not at all. A result that was merged loses its
-/// worktree.
-/// Results with copies of ignored files are refused.
+/// worktree. Results with copies of ignored files are refused.
 pub(crate) fn merge(
     checkout: &Repository,
     results: Vec<RunResult>,
@@ -94,9 +96,9 @@ pub(crate) fn merge_with(
     let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
     let mut merged = Vec::new();
     for result in results {
-        let outcome = match added_copies(&result) {
-            Some(added) if copies == AddedCopies::Refused => MergeOutcome::HoldsCopies(added),
-            Some(_) | None => MergeOutcome::Tried(merge_one(&mut merging, &result, merged_as)?),
+        let outcome = match held_back(&result, copies)? {
+            Some(why) => why,
+            None => MergeOutcome::Tried(merge_one(&mut merging, &result, merged_as)?),
         };
         merged.push(Merged { result, outcome });
     }
@@ -106,6 +108,21 @@ pub(crate) fn merge_with(
         warnings.extend(tidy(checkout, &mut one.result).err());
     }
     Ok(MergeReport { merged, warnings })
+}
+
+/// Returns why a result is not to be merged at all, if there is a reason.
+fn held_back(
+    result: &RunResult,
+    copies: AddedCopies,
+) -> Result<Option<MergeOutcome>, CommandError> {
+    if copies == AddedCopies::Refused
+        && let Some(added) = added_copies(result)
+    {
+        return Ok(Some(MergeOutcome::HoldsCopies(added)));
+    }
+    let marked = marked_files(&result.repository, &result.change);
+    let marked = marked.map_err(|error| failed(&error))?;
+    Ok((!marked.is_empty()).then_some(MergeOutcome::HoldsMarkers(marked)))
 }
 
 /// Returns the copies of ignored files that a result holds.
@@ -138,7 +155,8 @@ impl Merged {
                 | Outcome::InTheWay(_)
                 | Outcome::ChangedMeanwhile(_),
             )
-            | MergeOutcome::HoldsCopies(_) => false,
+            | MergeOutcome::HoldsCopies(_)
+            | MergeOutcome::HoldsMarkers(_) => false,
         }
     }
 }

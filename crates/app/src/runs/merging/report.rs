@@ -47,6 +47,12 @@ fn line(merged: &Merged) -> String {
                 named(files)
             );
         }
+        MergeOutcome::HoldsMarkers(files) => {
+            return format!(
+                "✗ {name}: not merged; conflict markers are left in {}",
+                named(files)
+            );
+        }
     };
     match outcome {
         Outcome::Merged { files, commit } => {
@@ -103,6 +109,10 @@ fn to_json(merged: &Merged) -> Value {
         MergeOutcome::Tried(outcome) => outcome,
         MergeOutcome::HoldsCopies(files) => {
             json["addedCopies"] = json!(files);
+            return json;
+        }
+        MergeOutcome::HoldsMarkers(files) => {
+            json["markers"] = json!(files);
             return json;
         }
     };

@@ -54,6 +54,12 @@ fn markers_that_are_left_are_told() {
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let line = "✗ api: conflict markers are left in kept.txt";
     assert!(output.stdout.contains(line), "{}", output.stdout);
+    let merged = stage.ours(&["merge", "api"]).run();
+    assert_eq!(merged.code, Some(1), "{}", merged.stderr);
+    assert_eq!(
+        merged.stdout,
+        "✗ api: not merged; conflict markers are left in kept.txt\n"
+    );
     assert_eq!(stage.read("kept.txt"), "one\nuser\nthree\n");
 }
 

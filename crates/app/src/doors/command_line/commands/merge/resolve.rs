@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_sessions::{Prefers, Store};
-use pi_subagents_workspaces::{Conflict, ObjectId, Repository, Snapshot, marked_files};
+use pi_subagents_workspaces::{Conflict, Repository, Snapshot, marked_files};
 use serde_json::json;
 
 use super::result_of;
@@ -67,8 +67,6 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     let answer = go_on(continued, prompt(&conflicts), printer)?;
     let resolved = Resolved {
         result: result_of(typed, &mut Results::default(), id)?,
-        conflicts,
-        now,
     };
     resolved.report(&checkout, &answer, (&places, printer))
 }
@@ -112,10 +110,6 @@ fn prompt(conflicts: &[Conflict]) -> String {
 /// The conflicts of a run after its sub-agent has worked on them.
 struct Resolved {
     result: RunResult,
-    /// The conflicts that there were.
-    conflicts: Vec<Conflict>,
-    /// The state of the checkout that was merged into the worktree.
-    now: ObjectId,
 }
 
 impl Resolved {
@@ -150,8 +144,7 @@ impl Resolved {
     }
 
     fn marked(&self) -> Result<Vec<PathBuf>, CommandError> {
-        let (result, repository) = (&self.result.change.result, &self.result.repository);
-        let marked = marked_files(repository, result, &self.conflicts, &self.now);
+        let marked = marked_files(&self.result.repository, &self.result.change);
         marked.map_err(|error| failed(&error))
     }
 
