@@ -246,7 +246,8 @@ fn worker(name: &str, stage: &Stage) -> RunningCommand {
 fn user(cluster: &NatsCluster) -> Stage {
     let stage = Stage::new();
     let fleet = json!({"servers": cluster.urls(), "callerLease": 20});
-    stage.settings(&json!({"fleet": fleet}));
+    // A fifth of two hundred runs is in the background.
+    stage.settings(&json!({"fleet": fleet, "maxBackground": 40}));
     stage
 }
 
