@@ -201,7 +201,7 @@ impl Runs {
         let chosen = self.followed.iter().filter(|(_, one)| of(one));
         let ids: Vec<RunId> = chosen.map(|(run, _)| run.clone()).collect();
         for run in ids {
-            // What cannot be asked is not forgotten.
+            // If the server gives no answer, the run counts as known.
             let is_known = self.fleet.knows(&run).await.unwrap_or(true);
             let one = self.followed.get_mut(&run);
             match one.and_then(|one| one.note_known(is_known)) {

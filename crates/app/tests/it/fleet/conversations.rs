@@ -114,7 +114,7 @@ fn a_conversation_goes_on_in_the_fleet_at_home_and_on_a_third_machine(pi: RealPi
     let on_fleet = ["--on", "fleet", "--runner", "pi"];
     let first = ["run", "scout", "say one", "--session", "talk"];
     let first = machines.json(caller, &[&first[..], &on_fleet].concat());
-    // What comes home with the conversation is not counted again.
+    // The last answer, which comes home with the conversation, is not counted again.
     let tokens = &first["runs"][0]["usage"]["totalTokens"];
     assert_eq!(tokens, &json!(110));
     // It goes on where it was, unless told otherwise.

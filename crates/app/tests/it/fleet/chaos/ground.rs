@@ -208,7 +208,7 @@ impl Ground {
             let is_open = |run: &&Value| run["status"] == "running" || run["status"] == "queued";
             (listed.len() >= runs && listed.iter().find(is_open).is_none()).then_some(())
         };
-        // What is still open then is counted.
+        // The test counts the runs that are still open when the patience is over.
         _ = wait_until(PATIENCE, are_all_over);
         answers
     }
