@@ -105,9 +105,13 @@ impl Heartbeat {
             .unwrap_or_else(PoisonError::into_inner) = Some(watched);
     }
 
-    /// Returns the standing of the holder, with its changes.
+    /// Returns the standing of the holder, with its changes. The standing of this moment counts as
+    /// a change that was not seen yet: it may have turned while the run was being prepared, and it
+    /// turns only once.
     pub(crate) fn standing(&self) -> watch::Receiver<Standing> {
-        self.shared.standing.subscribe()
+        let mut standing = self.shared.standing.subscribe();
+        standing.mark_changed();
+        standing
     }
 
     /// Notes that the run is lost.

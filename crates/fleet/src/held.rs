@@ -91,7 +91,8 @@ impl Held {
         self.attempt
     }
 
-    /// Returns the standing of the holder, with its changes.
+    /// Returns the standing of the holder, with its changes; the first of them is the standing of
+    /// this moment.
     pub fn standing(&self) -> watch::Receiver<Standing> {
         self.delivery.heartbeat.standing()
     }

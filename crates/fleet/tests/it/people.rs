@@ -112,6 +112,10 @@ async fn a_run_that_shall_be_stopped_is_ended_by_whoever_has_it_or_gets_it() {
         .unwrap()
         .clone();
     assert_eq!(told, Standing::StopWished { by: by.clone() });
+    // A holder that begins to listen after the wish hears of it all the same.
+    let mut late = held.standing();
+    assert!(late.has_changed().unwrap());
+    assert_eq!(*late.borrow_and_update(), told);
     let claim = next(&mut puller)
         .await
         .claim("w", &crate::stage::terms(1))
