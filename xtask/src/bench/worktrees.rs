@@ -30,7 +30,7 @@ J=$(mktemp -u); cp "$(git rev-parse --git-path index)" "$J"
 GIT_INDEX_FILE=$J git add -u
 git ls-files -o --exclude-standard -z | GIT_INDEX_FILE=$J git update-index --add -z --stdin
 T=$(GIT_INDEX_FILE=$J git write-tree)
-C=$(git commit-tree "$T" -p HEAD -m result)
+C=$(git -c user.name=A -c user.email=a@example.com commit-tree "$T" -p HEAD -m result)
 git rev-list --count HEAD --not main
 git -C "$P" status --porcelain --untracked-files=all
 git update-ref refs/by-hand/result "$C"
