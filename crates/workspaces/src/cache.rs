@@ -13,10 +13,11 @@ use pi_subagents_files::{
 };
 
 use crate::bundle::{SENT, with_checks};
+use crate::clone_settings;
 use crate::error::WorkspaceError;
 use crate::git::{Git, words};
 use crate::object_id::{ObjectFormat, ObjectId};
-use crate::repository::{Repository, read_shallow};
+use crate::repository::{EMAIL, NAME, Repository, read_shallow};
 use crate::scratch::{init, see_objects, write_shallow};
 
 /// The time for which somebody else may be at work on the cache.
@@ -142,16 +143,7 @@ impl Cache {
         let git_dir = path.join(".git");
         see_objects(&git_dir, &self.path)?;
         write_shallow(&git_dir, &read_shallow(&self.path.join("shallow"))?)?;
-        git.run(&["config", "gc.auto", "0"])?;
-        self.lend_large_files(&git)?;
-        if let Some(origin) = wished.origin {
-            git.run(&["config", "remote.origin.url", origin])?;
-            git.run(&[
-                "config",
-                "remote.origin.fetch",
-                "+refs/heads/*:refs/remotes/origin/*",
-            ])?;
-        }
+        self.add_settings(&git, wished.origin)?;
         point_head(&git, wished)?;
         let workspace = Repository::find(path)?;
         let git = workspace.git();
@@ -160,17 +152,31 @@ impl Cache {
             Some(_) => git.run(&["reset", "--quiet", "--mixed"])?,
             None => git.run(&["read-tree", "--empty"])?,
         };
-        name_author(git)?;
         Ok(workspace)
     }
 
-    /// Lets a clone find large files in the cache. A file that is not there stays a pointer.
-    fn lend_large_files(&self, git: &Git) -> Result<(), WorkspaceError> {
+    /// Writes the settings of a clone. It finds large files in the cache, where a file that is not
+    /// there stays a pointer, and it has an author if the machine has none, so that a child can
+    /// commit.
+    fn add_settings(&self, git: &Git, origin: Option<&str>) -> Result<(), WorkspaceError> {
         let storage = self.large_files();
         let storage = storage.to_string_lossy();
-        git.run(&["config", "lfs.storage", &storage])?;
-        git.run(&["config", "lfs.skipdownloaderrors", "true"])?;
-        Ok(())
+        let mut settings = vec![
+            ("gc", "auto", "0"),
+            ("lfs", "storage", storage.as_ref()),
+            ("lfs", "skipdownloaderrors", "true"),
+        ];
+        if let Some(origin) = origin {
+            let all = "+refs/heads/*:refs/remotes/origin/*";
+            settings.push(("remote \"origin\"", "url", origin));
+            settings.push(("remote \"origin\"", "fetch", all));
+        }
+        let author = git.try_run(&["var", "GIT_AUTHOR_IDENT"], b"")?;
+        if !author.status.success() {
+            settings.push(("user", "name", NAME));
+            settings.push(("user", "email", EMAIL));
+        }
+        clone_settings::add(&git.directory().join(".git"), &settings)
     }
 
     fn lock(&self) -> Result<fs::File, WorkspaceError> {
@@ -227,19 +233,5 @@ fn point_head(git: &Git, wished: CheckOut<'_>) -> Result<(), WorkspaceError> {
         }
         (None, None) => {}
     }
-    Ok(())
-}
-
-/// Gives the clone an author if the machine has none, so that a child can commit.
-fn name_author(git: &Git) -> Result<(), WorkspaceError> {
-    if git
-        .try_run(&["var", "GIT_AUTHOR_IDENT"], b"")?
-        .status
-        .success()
-    {
-        return Ok(());
-    }
-    git.run(&["config", "user.name", "pi-subagents"])?;
-    git.run(&["config", "user.email", "pi-subagents@localhost"])?;
     Ok(())
 }

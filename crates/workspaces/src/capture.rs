@@ -58,11 +58,12 @@ impl Captured {
     ) -> Result<Self, WorkspaceError> {
         let snapshot = snapshot(workspace)?;
         let mut known = vec![base.clone()];
-        known.extend(workspace.commit_of(&format!("{base}^"))?);
+        let (base_tree, parent) = workspace.tree_and_parent(base)?;
+        known.extend(parent);
         let made = made_commits(workspace, snapshot.head.as_ref(), &known)?;
         known.push(snapshot.commit.clone());
         let left = left_commits(workspace, kind, &known)?;
-        let is_same = snapshot.tree == workspace.tree_of(base)?;
+        let is_same = snapshot.tree == base_tree;
         Ok(Self {
             result: snapshot.commit,
             commits: made,
@@ -108,7 +109,7 @@ fn made_commits(
     head: Option<&ObjectId>,
     known: &[ObjectId],
 ) -> Result<u64, WorkspaceError> {
-    let Some(head) = head else {
+    let Some(head) = head.filter(|head| !known.contains(head)) else {
         return Ok(0);
     };
     let mut arguments = vec!["rev-list", "--count", head.as_str(), "--not"];
@@ -147,6 +148,10 @@ fn left_commits(
             "--not",
         ]),
         WorkspaceKind::Clone => had.extend(all_refs(workspace.git())?),
+    }
+    had.retain(|id| !known.contains(id));
+    if had.is_empty() {
+        return Ok(Vec::new());
     }
     let had = existing(workspace.git(), &had)?;
     if had.is_empty() {

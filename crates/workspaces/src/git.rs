@@ -167,6 +167,11 @@ impl Git {
         }
     }
 
+    /// Returns the directory in which git is at work.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Lets the user's helpers be asked for credentials. Nobody is asked in person.
     pub(crate) fn with_credentials(mut self) -> Self {
         self.has_credentials = true;

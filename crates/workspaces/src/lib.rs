@@ -33,6 +33,7 @@ mod cache_room;
 mod capture;
 mod changes;
 mod checkout_state;
+mod clone_settings;
 mod drivers;
 mod error;
 mod filters;

@@ -26,12 +26,13 @@ pub struct Repository {
     git_dir: PathBuf,
     common_dir: PathBuf,
     is_shallow: bool,
+    format: ObjectFormat,
     notes: Vec<String>,
 }
 
 /// The author of the commits that this crate makes.
-const NAME: &str = "pi-subagents";
-const EMAIL: &str = "pi-subagents@localhost";
+pub(crate) const NAME: &str = "pi-subagents";
+pub(crate) const EMAIL: &str = "pi-subagents@localhost";
 
 impl Repository {
     /// Finds the repository that a directory belongs to.
@@ -41,6 +42,7 @@ impl Repository {
             "--path-format=absolute",
             "--is-bare-repository",
             "--is-shallow-repository",
+            "--show-object-format",
             "--absolute-git-dir",
             "--git-common-dir",
             "--show-toplevel",
@@ -59,7 +61,7 @@ impl Repository {
             });
         }
         // A path with a line break would give more lines.
-        let [_, shallow, git_dir, common_dir, top, b""] = lines.as_slice() else {
+        let [_, shallow, format, git_dir, common_dir, top, b""] = lines.as_slice() else {
             return Err(strange(&arguments, &ended.stdout).into());
         };
         let (git, notes) = filters::without_missing(Git::at(path(top)))?;
@@ -69,6 +71,10 @@ impl Repository {
             git_dir: path(git_dir).to_owned(),
             common_dir: path(common_dir).to_owned(),
             is_shallow: *shallow == b"true",
+            format: match *format {
+                b"sha256" => ObjectFormat::Sha256,
+                _ => ObjectFormat::Sha1,
+            },
             notes,
         })
     }
@@ -138,6 +144,38 @@ impl Repository {
         Ok(self.git.maybe_id(&arguments)?)
     }
 
+    /// Returns the commit that is checked out, with the seconds of its date; `None` in a repository
+    /// without commits.
+    pub(crate) fn dated_head(&self) -> Result<Option<(ObjectId, String)>, WorkspaceError> {
+        let arguments = ["rev-list", "--max-count=1", "--timestamp", "HEAD", "--"];
+        let ended = self.git.try_run(&arguments, b"")?;
+        let line = String::from_utf8_lossy(&ended.stdout);
+        let dated = line.trim_end().split_once(' ').and_then(|(seconds, id)| {
+            let id = ObjectId::parse(id)?;
+            Some((id, seconds.to_owned()))
+        });
+        Ok(dated.filter(|_| ended.status.success()))
+    }
+
+    /// Returns the tree of a commit and its first parent, if it has one.
+    pub(crate) fn tree_and_parent(
+        &self,
+        commit: &ObjectId,
+    ) -> Result<(ObjectId, Option<ObjectId>), WorkspaceError> {
+        let options = [
+            "show",
+            "--no-patch",
+            "--no-show-signature",
+            "--format=%T %P",
+        ];
+        let arguments = [&options[..], &[commit.as_str()]].concat();
+        let line = self.git.line(&arguments)?;
+        let mut ids = line.split_whitespace().map(ObjectId::parse);
+        let tree = ids.next().flatten();
+        let tree = tree.ok_or_else(|| strange(&arguments, line.as_bytes()))?;
+        Ok((tree, ids.next().flatten()))
+    }
+
     /// Returns the tree of a commit.
     pub fn tree_of(&self, commit: &ObjectId) -> Result<ObjectId, WorkspaceError> {
         let tree = format!("{commit}^{{tree}}");
@@ -151,6 +189,9 @@ impl Repository {
         ancestor: &ObjectId,
         commit: &ObjectId,
     ) -> Result<Option<u64>, WorkspaceError> {
+        if ancestor == commit {
+            return Ok(Some(0));
+        }
         let (ancestor, commit) = (ancestor.as_str(), commit.as_str());
         let arguments = ["merge-base", "--is-ancestor", ancestor, commit];
         if !self.git.try_run(&arguments, b"")?.status.success() {
@@ -162,12 +203,8 @@ impl Repository {
     }
 
     /// Returns the hash by which the repository names its objects.
-    pub fn object_format(&self) -> Result<ObjectFormat, WorkspaceError> {
-        let arguments = ["rev-parse", "--show-object-format"];
-        Ok(match self.git.line(&arguments)?.as_str() {
-            "sha256" => ObjectFormat::Sha256,
-            _ => ObjectFormat::Sha1,
-        })
+    pub fn object_format(&self) -> ObjectFormat {
+        self.format
     }
 
     /// Returns the boundary of a shallow repository: the commits whose parents are not here.

@@ -33,7 +33,7 @@ impl Scratch {
         repository: &Repository,
         shallow: &[ObjectId],
     ) -> Result<Self, WorkspaceError> {
-        let scratch = Self::empty(repository.object_format()?)?;
+        let scratch = Self::empty(repository.object_format())?;
         let place = scratch.directory.path();
         see_objects(place, repository.common_dir())?;
         write_shallow(place, shallow)?;

@@ -102,16 +102,19 @@ impl Snapshot {
         }
         git.run(&["add", "-u"])?;
         let (untracked, left_out) = untracked(&git, repository.top(), rules.largest_untracked)?;
-        // A file that is removed in this moment does not count.
-        let arguments = ["update-index", "--add", "--remove", "-z", "--stdin"];
-        git.run_with(&arguments, &untracked)?;
+        if !untracked.is_empty() {
+            // A file that is removed in this moment does not count.
+            let arguments = ["update-index", "--add", "--remove", "-z", "--stdin"];
+            git.run_with(&arguments, &untracked)?;
+        }
         let tree = git.id(&["write-tree"])?;
-        let head = repository.head()?;
+        let (head, seconds) = repository.dated_head()?.unzip();
         let uncommitted = differing(&git, head.as_ref(), &tree)?;
         let commit = match &head {
             Some(head) if uncommitted.is_empty() => head.clone(),
             head => {
-                let date = date_of(&git, head.as_ref())?;
+                // The date is that of HEAD, so that the same state is the same commit.
+                let date = format!("@{} +0000", seconds.as_deref().unwrap_or("0"));
                 let parents: Vec<&ObjectId> = head.iter().collect();
                 repository.commit_tree(&tree, &parents, rules.message, Some(&date))?
             }
@@ -200,14 +203,4 @@ fn differing(
     };
     let files = entries(&printed).map(|entry| path(entry).to_owned());
     Ok(files.collect())
-}
-
-/// Returns the date of a snapshot: that of its HEAD, so that the same state is the same commit.
-fn date_of(git: &Git, head: Option<&ObjectId>) -> Result<String, WorkspaceError> {
-    let Some(head) = head else {
-        return Ok("@0 +0000".to_owned());
-    };
-    let arguments = ["show", "--no-patch", "--no-show-signature", "--format=%ct"];
-    let seconds = git.line(&[&arguments[..], &[head.as_str()]].concat())?;
-    Ok(format!("@{seconds} +0000"))
 }
