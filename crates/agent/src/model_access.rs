@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -48,14 +48,13 @@ pub(crate) enum ModelError {
         models_file: PathBuf,
     },
     #[error(
-        "Model {model} has no address. Add \"baseUrl\": \"http://…\" to its provider in {}. {}",
-        models_file.display(),
-        doubts.join(" ")
+        "Model {model} has no address. {}",
+        address_advice(models_file, doubts)
     )]
     NoAddress {
         model: String,
         models_file: PathBuf,
-        /// The warnings about that file, such as a misspelt key.
+        /// The warnings about the provider in that file, such as a misspelt key.
         doubts: Vec<String>,
     },
     #[error(transparent)]
@@ -66,6 +65,20 @@ pub(crate) enum ModelError {
     Connections(#[from] ProviderError),
     #[error("Request aborted")]
     Aborted,
+}
+
+/// Returns the step that gives a provider an address. A misspelt key is the whole reason where
+/// there is one.
+fn address_advice(models_file: &Path, doubts: &[String]) -> String {
+    if let Some(misspelt) = doubts.iter().find(|doubt| doubt.contains("baseUrl")) {
+        return misspelt.clone();
+    }
+    let advice = format!(
+        "Add \"baseUrl\": \"http://…\" to its provider in {}.",
+        models_file.display()
+    );
+    let said = std::iter::once(advice).chain(doubts.iter().cloned());
+    said.collect::<Vec<_>>().join(" ")
 }
 
 /// The configuration that models come from.
@@ -268,10 +281,18 @@ impl ModelAccess {
             return Err(ModelError::NoAddress {
                 model: name(),
                 models_file: models_file(),
-                doubts: self.known_models().warnings.clone(),
+                doubts: self.doubts_about(&model.provider),
             });
         }
         Ok(wire)
+    }
+
+    /// Returns the warnings about a provider in `models.json`.
+    fn doubts_about(&self, provider: &str) -> Vec<String> {
+        let place = format!("providers.{provider}.");
+        let warnings = self.known_models().warnings.iter();
+        let about = warnings.filter(|warning| warning.contains(&place));
+        about.cloned().collect()
     }
 
     /// Returns the HTTP client for an address. It is kept until another address is asked for.

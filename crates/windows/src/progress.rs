@@ -185,9 +185,12 @@ impl<W: Write + Send> ProgressLines<W> {
             .unwrap_or_default();
         let status = ending.status();
         let (icon, word) = (status.icon(), status.as_str());
-        let why = ending.message().map(|message| format!(": {message}"));
+        let why = ending
+            .message()
+            .map(|message| format!(": {}", first_sentence(&message)));
         let why = why.unwrap_or_default();
-        self.write(&event.run, &format!("{icon} {word}{took}{why}"));
+        let line = Line::new(Role::Plain, &format!("{icon} {word}{took}{why}"));
+        self.write_line(&event.run, &line);
         self.unstarted.retain(|run| *run != event.run);
         self.runs.remove(&event.run);
     }
@@ -263,6 +266,12 @@ impl<W: Write + Send> EventSink for ProgressLines<W> {
             self.turn_page();
         }
     }
+}
+
+/// Returns the first sentence of an error. The summary below the log has all of it.
+fn first_sentence(error: &str) -> &str {
+    let line = error.lines().next().unwrap_or_default();
+    line.find(". ").map_or(line, |end| &line[..=end])
 }
 
 /// Returns the time between two instants; zero if the clock was set back.

@@ -38,6 +38,11 @@ pub(super) struct Worktrees {
     pub(super) matrix: Option<String>,
 }
 
+/// Returns the error of a run that did not complete.
+fn error(run: &Arc<RunSummary>) -> Option<String> {
+    run.ending.as_ref()?.message()
+}
+
 /// The answer to a call, as its family words it.
 pub(crate) struct Answer {
     pub(super) outcomes: Outcomes,
@@ -67,6 +72,9 @@ impl Outcomes {
             let name = run.task.as_ref().map_or("", |task| &task.name);
             warnings.extend(run.warnings.iter().map(|text| format!("{name}: {text}")));
         }
+        let errors: Vec<String> = runs.iter().filter_map(error).collect();
+        // The reason why a run failed is read where the run is named, and not a second time.
+        warnings.retain(|warning| !errors.iter().any(|error| error.contains(warning.as_str())));
         Self {
             runs,
             warnings,

@@ -110,7 +110,15 @@ fn a_misspelt_key_is_named_where_its_absence_hurts() {
         MODELS,
         "{\"providers\": {\n  \"local\": {\"baseURL\": \"http://127.0.0.1:9/v1\", \"models\": [{\"id\": \"m\"}]}\n}}",
     );
-    insta::assert_snapshot!(error(&stage, &["--model", "local/m"]), @r#"Model local/m has no address. Add "baseUrl": "http://…" to its provider in $HOME/.pi/agent/models.json. $HOME/.pi/agent/models.json:2:13: providers.local.baseURL is unknown and ignored; did you mean baseUrl?"#);
+    let output = asked(&stage, &["--model", "local/m"]);
+    insta::assert_snapshot!(stage.said(&output), @r#"
+    a  started, session <session-1>
+    a  ✗ failed after <duration>: Model local/m has no address.
+    ✗ a: error — Model local/m has no address. $HOME/.pi/agent/models.json:2:13: providers.local.baseURL is unknown and ignored; did you mean baseUrl? (session: <session-1>) • <duration>
+
+    Try it again:     pi-subagents resume <session-1> "Go on"
+    Check the setup:  pi-subagents doctor
+    "#);
     let report = stage.command(&["doctor"]).run();
     let report = stage.said(&report);
     let doubt =

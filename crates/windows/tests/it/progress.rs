@@ -80,3 +80,19 @@ fn named(run: &str, name: &str) -> pi_subagents_delegation::Task {
         ..task(run)
     }
 }
+
+#[test]
+fn the_log_has_the_first_sentence_of_an_error_and_the_summary_all_of_it() {
+    let message = "Model a/b has no address. models.json:2:13: baseURL is unknown.\nMore.";
+    let failed = Ending::ModelError {
+        message: message.to_owned(),
+    };
+    let script = Script::new()
+        .accepted(0, task("one"))
+        .started(0, "one")
+        .ended(1, "one", failed);
+    insta::assert_snapshot!(log(&script), @"
+    one  started, session a3f7000000000142
+    one  ✗ failed after 1.0s: Model a/b has no address.
+    ");
+}

@@ -1,5 +1,7 @@
 //! The script of the tour, played wherever somebody may start it.
 
+use std::fs;
+
 use pretty_assertions::assert_eq;
 
 use crate::testing::{Sandbox, last};
@@ -20,13 +22,19 @@ async fn told(sandbox: &Sandbox, prompt: &str) -> String {
 #[tokio::test]
 async fn the_tour_works_in_an_empty_directory_and_in_a_full_one() {
     let sandbox = Sandbox::new();
-    let mut said = vec![told(&sandbox, ABOUT).await, told(&sandbox, OPEN_ENDS).await];
+    let mut said = vec![
+        told(&sandbox, SURVEY).await,
+        told(&sandbox, ABOUT).await,
+        told(&sandbox, OPEN_ENDS).await,
+    ];
     sandbox.write(
         "project/README.md",
         "# A project\n\nIt does things.\nTODO: more things\n",
     );
     said.extend([told(&sandbox, ABOUT).await, told(&sandbox, OPEN_ENDS).await]);
     insta::assert_snapshot!(said.join("\n---\n"), @"
+    This directory is empty, not counting .git and .pi.
+    ---
     There is no README and no text file here, so this directory does not say what it is about.
     ---
     No TODO and no FIXME: nothing was left open here.
@@ -59,4 +67,12 @@ async fn the_survey_of_the_tour_names_what_is_there() {
     notes.txt
     README.md
     ");
+}
+
+#[tokio::test]
+async fn the_survey_of_the_tour_announces_nothing_that_it_does_not_list() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("project/.git")).unwrap();
+    let said = told(&sandbox, SURVEY).await;
+    assert_eq!(said, "This directory is empty, not counting .git and .pi.");
 }

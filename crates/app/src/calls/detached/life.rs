@@ -138,7 +138,7 @@ async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError>
 fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
     if arguments.get("tasks").is_some_and(|tasks| !tasks.is_null()) {
         return Err(CommandError::usage(
-            "background_agent takes one task (preset and task); call it once per task",
+            "a background run has one task (preset and task); start one run for each task",
         ));
     }
     Ok(AgentTask::parse(arguments)?)

@@ -34,6 +34,13 @@ impl MergeReport {
     pub(crate) fn merged_count(&self) -> usize {
         self.merged.iter().filter(|merged| merged.is_in()).count()
     }
+
+    /// Returns whether the checkout has changed.
+    pub(crate) fn has_changed_the_checkout(&self) -> bool {
+        let is_change =
+            |merged: &Merged| matches!(merged.outcome, MergeOutcome::Tried(Outcome::Merged { .. }));
+        self.merged.iter().any(is_change)
+    }
 }
 
 fn line(merged: &Merged) -> String {

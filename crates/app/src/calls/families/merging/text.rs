@@ -47,7 +47,7 @@ pub(super) fn of_merge(
     let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
     let lines: Vec<String> = report.lines().into_iter().chain(warnings).collect();
     let mut parts = vec![lines.join("\n")];
-    if report.merged_count() > 0 {
+    if report.has_changed_the_checkout() {
         let place = checkout.display();
         parts.push(match merged_as {
             MergedAs::Changes => format!(

@@ -315,7 +315,7 @@ fn one_word(typed: &str) -> Result<String, CommandError> {
     let word = words(typed)?.join(" ");
     if word.is_empty() {
         let hint = "Name a run: an id or its beginning, a name, or last.";
-        return Err(CommandError::usage("there is no run without a name").hint(hint));
+        return Err(CommandError::usage("no run was named").hint(hint));
     }
     Ok(word)
 }

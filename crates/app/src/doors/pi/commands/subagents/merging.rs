@@ -90,8 +90,7 @@ impl Subagents {
             .iter()
             .any(|flag| ["--yes", "-y"].contains(&flag.as_str()));
         if runs.is_empty() {
-            return Err(CommandError::usage("there is no run without a name")
-                .hint("Use /subagents discard ID."));
+            return Err(CommandError::usage("no run was named").hint("Use /subagents discard ID."));
         }
         let ids: Result<Vec<String>, CommandError> =
             runs.iter().map(|word| self.id_of(word)).collect();
