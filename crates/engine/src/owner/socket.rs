@@ -14,6 +14,7 @@ use tokio::io::{
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
 use tracing::debug;
 
 use super::partial_stream::send_partial_messages;
@@ -26,6 +27,9 @@ const LONGEST_REQUEST: u64 = 16 << 20;
 
 /// The time for which an owner that leaves waits for its last answers to go out.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// The pause after a connection could not be accepted.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 /// The socket of this owner; it is removed when this is dropped.
 #[derive(Debug)]
@@ -104,9 +108,13 @@ async fn listen(
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            Ok((stream, _)) = listener.accept() => {
-                connections.spawn(serve(stream, engine.clone(), Arc::clone(&settle_record)));
-            }
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => {
+                    connections.spawn(serve(stream, engine.clone(), Arc::clone(&settle_record)));
+                }
+                // This process has no descriptor left for now; the client waits in the queue.
+                Err(_) => sleep(ACCEPT_AGAIN).await,
+            },
             Some(_) = connections.join_next() => {}
             _ = &mut closed => break,
         }

@@ -19,15 +19,19 @@ pub(crate) struct Follower {
     files: Arc<FileChanges>,
     /// Something may have happened to a run.
     news: watch::Sender<()>,
-    pump: JoinHandle<()>,
+    pump: Arc<Pump>,
 }
 
-/// A run that is followed. No event after its creation is missed.
+/// The task that passes file events on; it ends when nobody follows a run any more.
+struct Pump(JoinHandle<()>);
+
+/// A run that is followed, also when its follower is gone. No event after its creation is missed.
 pub(crate) struct FollowedRun {
     directory: RunDir,
     owner: OwnerName,
     accepted_at: Timestamp,
     news: watch::Receiver<()>,
+    _pump: Arc<Pump>,
 }
 
 impl Follower {
@@ -41,7 +45,11 @@ impl Follower {
                 sender.send_replace(());
             }
         });
-        Self { files, news, pump }
+        Self {
+            files,
+            news,
+            pump: Arc::new(Pump(pump)),
+        }
     }
 
     /// Follows a run to its end.
@@ -83,13 +91,14 @@ impl Follower {
             owner: owner.clone(),
             accepted_at,
             news: self.news.subscribe(),
+            _pump: Arc::clone(&self.pump),
         }
     }
 }
 
-impl Drop for Follower {
+impl Drop for Pump {
     fn drop(&mut self) {
-        self.pump.abort();
+        self.0.abort();
     }
 }
 
@@ -113,5 +122,42 @@ impl FollowedRun {
         while self.is_going() {
             self.changed().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use pi_subagents_engine::ProcessName;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::runs::owned::this_host;
+
+    #[tokio::test]
+    async fn a_run_is_followed_to_its_end_although_nobody_keeps_the_follower() {
+        let place = tempfile::tempdir().expect("a directory");
+        let directory = RunDir::new(place.path());
+        let process = ProcessName::of_this_process();
+        let owner = OwnerName {
+            pid: process.pid,
+            start_time: process.start_time,
+            host: this_host(),
+            socket: None,
+            detached: None,
+            fleet: None,
+        };
+        let run = {
+            let follower = Follower::start();
+            follower.files.watch_for_new(directory.path());
+            follower.follow(&directory, &owner, Timestamp::now())
+        };
+        let mut over = pin!(run.over());
+        assert!(timeout(Duration::ZERO, &mut over).await.is_err());
+        fs::write(directory.result(), "{}").expect("a file");
+        assert!(timeout(Duration::from_mins(1), over).await.is_ok());
     }
 }
