@@ -80,32 +80,31 @@ fn a_frame_that_is_no_json_is_an_error() {
 
 #[test]
 fn a_silent_server_is_given_up_and_tried_again() {
-    for api in FORMATS {
-        let stage = AgentStage::new(
-            api,
-            Script::new().then([
-                Turn::fault(Fault::Hang),
-                Turn::text("Half.")
-                    .paced(2, Duration::ZERO)
-                    .gate_after(1, "never"),
-                Turn::text("Here."),
-            ]),
-        );
-        stage.settings(&json!({"httpIdleTimeoutMs": 100}));
-        let events = stage.prompt(&[], "Hi.");
-        let said = answers(&events);
-        let errors: Vec<bool> = said[..2]
-            .iter()
-            .map(|answer| {
-                answer["errorMessage"]
-                    .as_str()
-                    .unwrap()
-                    .contains("timed out")
-            })
-            .collect();
-        assert_eq!(errors, [true, true], "{api}");
-        assert_eq!(said[2]["content"][0]["text"], "Here.", "{api}");
+    thread::scope(|scope| {
+        for api in FORMATS {
+            scope.spawn(|| a_silent_server_is_tried_again(api));
+        }
+    });
+}
+
+/// A busy machine may miss the time for a good answer too, so it is asked for again and again.
+fn a_silent_server_is_tried_again(api: &str) {
+    let half = Turn::text("Half.").paced(2, Duration::ZERO);
+    let silent = [Turn::fault(Fault::Hang), half.gate_after(1, "never")];
+    let script = Script::new().then(silent).otherwise([Turn::text("Here.")]);
+    let stage = AgentStage::new(api, script);
+    stage.settings(&json!({
+        "httpIdleTimeoutMs": 500, "retry": {"baseDelayMs": 1, "maxRetries": 50},
+    }));
+    let events = stage.prompt(&[], "Hi.");
+    let said = answers(&events);
+    let (last, failed) = said.split_last().unwrap();
+    assert!(failed.len() >= 2, "{api}: {said:?}");
+    for answer in failed {
+        let error = answer["errorMessage"].as_str().unwrap();
+        assert!(error.contains("timed out"), "{api}: {error}");
     }
+    assert_eq!(last["content"][0]["text"], "Here.", "{api}");
 }
 
 #[test]

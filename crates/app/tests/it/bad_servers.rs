@@ -1,6 +1,7 @@
 //! Model servers that send too much, too slowly, or something else: the agent stays small, ends the
 //! call, and gives the reason.
 
+use std::thread;
 use std::time::Duration;
 
 use pi_subagents_testkit::process::peak_rss_kb;
@@ -137,14 +138,19 @@ fn blocks_without_an_end_are_refused() {
 
 #[test]
 fn heartbeats_are_no_answer() {
-    for beat in [": still here\n\n", "data: {\"choices\": []}\n\n", "\n"] {
-        let server = BadServer::start(move |connection| {
-            connection.write(STREAM);
-            connection.write_for_ever(beat, Duration::from_millis(10));
-        });
-        let error = error(&server, &json!({"httpIdleTimeoutMs": 300}));
-        assert!(error.contains("heartbeats, but nothing"), "{error}");
-    }
+    thread::scope(|scope| {
+        for beat in [": still here\n\n", "data: {\"choices\": []}\n\n", "\n"] {
+            scope.spawn(move || {
+                let server = BadServer::start(move |connection| {
+                    connection.write(STREAM);
+                    connection.write_for_ever(beat, Duration::from_millis(10));
+                });
+                // A hundred beats fit into it, so that a busy machine does not miss them all.
+                let error = error(&server, &json!({"httpIdleTimeoutMs": 1000}));
+                assert!(error.contains("heartbeats, but nothing"), "{error}");
+            });
+        }
+    });
 }
 
 #[test]
