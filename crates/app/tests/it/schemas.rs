@@ -279,6 +279,15 @@ fn a_child_that_exits_after_a_wrong_report_goes_on() {
 }
 
 #[test]
+fn the_first_report_that_fits_is_the_one_that_counts() {
+    let stage = Stage::new();
+    let (fits, wrong) = (unchecked(&good()), unchecked(&json!({})));
+    let twice = json!([fits[0], wrong[0], {"settle": true}]);
+    let output = play(&stage, &twice, &[]);
+    assert_eq!(typed(&output), met(&good(), 1), "{}", output.stderr);
+}
+
+#[test]
 fn what_is_no_schema_refuses_its_task_and_no_other() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise(vec![Turn::text("Fine."); 4]));

@@ -86,6 +86,9 @@ impl Running<'_> {
                 if !is_error && !READING_TOOLS.contains(&tool.as_str()) {
                     self.progress.gates.note_deed();
                 }
+                if self.has_reported() {
+                    return Consequence::None;
+                }
                 Consequence::Reported(self.progress.reports.ended(EndedCall {
                     id: call_id,
                     tool,
@@ -224,6 +227,16 @@ impl Running<'_> {
         if let Some(ending) = seen.ending {
             self.reported(ending);
         }
+    }
+
+    /// Returns whether a report of this child has decided how the run ends. A child that called
+    /// another tool beside its report may report again before it is aborted, and that changes
+    /// nothing.
+    fn has_reported(&self) -> bool {
+        matches!(
+            self.verdict,
+            Some(Ending::Completed | Ending::ReportedError { .. } | Ending::SchemaNotMet { .. })
+        )
     }
 
     /// Ends the turn of a child that has reported. The turn ends by itself, unless the model called
