@@ -29,9 +29,11 @@ const OBSERVER: &str = r#"
 export default function (pi) {
   const model = (id) => ({ id, name: id, reasoning: false, input: ["text"], contextWindow: 100000, maxTokens: 1000,
     cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });
-  pi.registerCommand("offer", { async handler(ids) {
+  pi.registerCommand("offer", { async handler(ids, ctx) {
     const models = ids.split(",").map(model);
     pi.registerProvider("late", { baseUrl: "BASE_URL", api: "openai-completions", apiKey: "test-key", models });
+    // Pi looks in the background which models it can use, and an older look may end later.
+    await ctx.modelRegistry.refresh({ allowNetwork: false });
   } });
   pi.registerCommand("off", { async handler(name) {
     pi.setActiveTools(pi.getActiveTools().filter((active) => active !== name));
