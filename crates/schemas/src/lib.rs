@@ -6,8 +6,10 @@
 //! - `misfit` checks a value and names what does not fit
 //! - `offered` makes the form that a model is shown
 //! - `references` bounds what a schema may refer to
+//! - `effort` bounds the effort of checking a value
 //! - `error` names what is wrong with a schema
 
+mod effort;
 mod error;
 mod misfit;
 mod offered;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
+use crate::effort;
 use crate::error::{SchemaError, pointer};
 use crate::misfit::{self, Misfit};
 use crate::offered;
@@ -81,7 +82,7 @@ impl OutputSchema {
     /// Checks a value, and returns the value that fits. Models like to write an object as a text;
     /// a text that does not fit but is the JSON of something that does counts as that.
     pub fn check(&self, value: &Value) -> Result<Value, Misfit> {
-        let Some(misfit) = Misfit::of(&self.validator, value) else {
+        let Some(misfit) = self.misfit(value) else {
             return Ok(value.clone());
         };
         let Some(meant) = value
@@ -90,12 +91,21 @@ impl OutputSchema {
         else {
             return Err(misfit);
         };
-        match Misfit::of(&self.validator, &meant) {
+        match self.misfit(&meant) {
             None => Ok(meant),
             // A text that looks like an object was meant as one.
             Some(closer) if meant.is_object() || meant.is_array() => Err(closer),
             Some(_) => Err(misfit),
         }
+    }
+
+    /// Returns what does not fit in a value, or `None` if it fits.
+    fn misfit(&self, value: &Value) -> Option<Misfit> {
+        if !effort::is_bounded(&self.source, value) {
+            let words = "it has too many levels to be checked with a schema that refers to itself";
+            return Some(Misfit::one(format!("{}: {words}", pointer(""))));
+        }
+        Misfit::of(&self.validator, value)
     }
 }
 
@@ -177,5 +187,17 @@ mod tests {
         );
         let text = OutputSchema::new(json!({"type": "string"})).unwrap();
         assert_eq!(text.check(&json!("{\"n\": 3}")), Ok(json!("{\"n\": 3}")));
+    }
+
+    #[test]
+    fn a_value_that_would_take_for_ever_is_refused_in_words() {
+        let again = json!({"properties": {"a": {"$ref": "#"}}});
+        let schema = OutputSchema::new(json!({"anyOf": [again, again]})).unwrap();
+        let value = (0..100).fold(json!({}), |inner, _| json!({ "a": inner }));
+        let misfit = schema.check(&value).unwrap_err();
+        assert_eq!(
+            misfit.lines,
+            ["/: it has too many levels to be checked with a schema that refers to itself"]
+        );
     }
 }

@@ -13,8 +13,11 @@ use crate::pins::{Pin, pin};
 use crate::repository::{Repository, lines};
 use crate::snapshot::{LeftOut, Rules, Snapshot, Unmerged};
 
-/// The largest number of commits that are kept beside the result.
+/// The largest number of commits that are kept beside the result, each by a name of its own.
 const MOST_LEFT: usize = 20;
+
+/// The largest number of parents of a commit that gathers others.
+const MOST_PARENTS: usize = 500;
 
 /// A longer reflog is read as if it were not there.
 const LARGEST_REFLOG: u64 = 64 * 1024 * 1024;
@@ -63,6 +66,7 @@ impl Captured {
         let made = made_commits(workspace, snapshot.head.as_ref(), &known)?;
         known.push(snapshot.commit.clone());
         let left = left_commits(workspace, kind, &known)?;
+        let left = gathered(workspace, left, &base_tree)?;
         let is_same = snapshot.tree == base_tree;
         Ok(Self {
             result: snapshot.commit,
@@ -171,7 +175,27 @@ fn tips(printed: &str) -> Vec<ObjectId> {
         .collect();
     let commits = printed.lines().filter_map(|line| line.split(' ').next());
     let tips = commits.filter(|commit| !parents.contains(commit));
-    tips.filter_map(ObjectId::parse).take(MOST_LEFT).collect()
+    tips.filter_map(ObjectId::parse).collect()
+}
+
+/// Keeps the newest of many commits as they are, and gathers the others as the parents of one more,
+/// so that a handful of names leads to all of them.
+fn gathered(
+    workspace: &Repository,
+    mut left: Vec<ObjectId>,
+    tree: &ObjectId,
+) -> Result<Vec<ObjectId>, WorkspaceError> {
+    if left.len() <= MOST_LEFT {
+        return Ok(left);
+    }
+    let mut last: Option<ObjectId> = None;
+    for some in left.split_off(MOST_LEFT - 1).chunks(MOST_PARENTS) {
+        let parents: Vec<&ObjectId> = last.iter().chain(some).collect();
+        let message = "commits that the run left behind";
+        last = Some(workspace.commit_tree(tree, &parents, message, Some("@0 +0000"))?);
+    }
+    left.extend(last);
+    Ok(left)
 }
 
 /// Returns every commit that the workspace's HEAD has been at.

@@ -2,12 +2,13 @@
 //! called clean.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
 use crate::merge_tree::Conflict;
-use crate::object_id::ObjectId;
 use crate::repository::{Repository, entries, path};
+use crate::touched::Touched;
 
 /// The kind of a conflict that only a merge driver could decide.
 pub(crate) const DRIVER: &str = "driver";
@@ -33,19 +34,44 @@ impl Drivers {
         Ok(Self { names })
     }
 
-    /// Returns the files between two states that a driver would decide.
-    pub(crate) fn changed(
+    /// Adds the files that both sides have changed and a driver would decide to the conflicts that
+    /// were found without it.
+    pub(crate) fn add_driven(
         &self,
         repository: &Repository,
-        base: &ObjectId,
-        state: &ObjectId,
-    ) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
+        conflicts: &mut Vec<Conflict>,
+        ours: &Touched,
+        theirs: &Touched,
+    ) -> Result<(), WorkspaceError> {
         if self.names.is_empty() {
-            return Ok(BTreeSet::new());
+            return Ok(());
         }
-        let between = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
-        let ends = [base.as_str(), state.as_str()];
-        let names = repository.git().run(&[&between[..], &ends].concat())?;
+        for path in self.decided(repository, ours.shared(theirs))? {
+            conflicts.retain(|conflict| conflict.path != path);
+            conflicts.push(Conflict::without_lines(path, DRIVER));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the user has no drivers, so that nothing has to be looked up.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Returns those of some files that a driver would decide.
+    fn decided<'a>(
+        &self,
+        repository: &Repository,
+        files: impl Iterator<Item = &'a Path>,
+    ) -> Result<Vec<PathBuf>, WorkspaceError> {
+        let mut names = Vec::new();
+        for file in files {
+            names.extend_from_slice(file.as_os_str().as_bytes());
+            names.push(0);
+        }
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
         let arguments = ["check-attr", "-z", "--stdin", "merge"];
         let printed = repository.git().run_with(&arguments, &names)?;
         let fields: Vec<&[u8]> = printed.split(|byte| *byte == 0).collect();
@@ -55,22 +81,5 @@ impl Drivers {
             is_own.then(|| path(fields[0]).to_owned())
         });
         Ok(found.collect())
-    }
-}
-
-/// Adds the files that both sides have changed and a driver would decide to the conflicts that were
-/// found without it.
-pub(crate) fn add_driven(
-    conflicts: &mut Vec<Conflict>,
-    ours: &BTreeSet<PathBuf>,
-    theirs: &BTreeSet<PathBuf>,
-) {
-    for path in ours.intersection(theirs) {
-        conflicts.retain(|conflict| conflict.path != *path);
-        conflicts.push(Conflict {
-            path: path.clone(),
-            kind: DRIVER.to_owned(),
-            lines: Vec::new(),
-        });
     }
 }

@@ -26,6 +26,7 @@
 //! keeps apart is found by [`large_files`], and ignored files that shall travel are a commit of their
 //! own ([`commit_ignored`]). Caches that nobody uses are removed by [`collect_caches`].
 
+mod blobs;
 mod bring;
 mod bundle;
 mod cache;
@@ -34,6 +35,7 @@ mod capture;
 mod changes;
 mod checkout_state;
 mod clone_settings;
+mod conflict_places;
 mod drivers;
 mod error;
 mod filters;
@@ -43,6 +45,7 @@ mod in_the_way;
 mod included;
 mod index_copy;
 mod large_files;
+mod line_map;
 mod matrix;
 mod merge;
 mod merge_tree;
@@ -55,6 +58,7 @@ mod scratch;
 mod snapshot;
 mod submodule_worktrees;
 mod submodules;
+mod touched;
 mod worktree;
 
 pub use bring::{Brought, bring_into, marked_files};

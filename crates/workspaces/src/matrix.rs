@@ -1,13 +1,17 @@
 //! Finds out which results can be merged into a checkout as it is now, and which of them with each
 //! other.
+//!
+//! Changes of different files fit each other, so only those that meet are merged to see what comes
+//! of it, all of them by one process.
 
-use crate::drivers::{Drivers, add_driven};
+use crate::drivers::Drivers;
 use crate::error::WorkspaceError;
 use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
 use crate::object_id::ObjectId;
 use crate::quarantine::Quarantine;
 use crate::repository::Repository;
 use crate::snapshot::Snapshot;
+use crate::touched::Touched;
 
 /// The change of one run: from a base to a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +25,10 @@ pub struct Change {
 /// The conflicts between changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    /// For each change, its conflicts with the checkout.
+    /// For each change, its conflicts with the checkout. Lines are those of the checkout's file.
     pub checkout: Vec<Vec<Conflict>>,
-    /// For each change, its conflicts with each other change; empty for the change itself.
+    /// For each change, its conflicts with each other change; empty for the change itself. Lines
+    /// are those of the file as the change of the row has it.
     pub pairs: Vec<Vec<Vec<Conflict>>>,
 }
 
@@ -32,16 +37,15 @@ impl Matrix {
     /// is added to the repository.
     pub fn of(repository: &Repository, changes: &[Change]) -> Result<Self, WorkspaceError> {
         let (_quarantine, repository) = Quarantine::of(repository)?;
-        let now = Snapshot::take(&repository)?.commit;
-        let rows = merge_trees(&repository, &rows(&now, changes))?;
-        let merged = commits(&repository, &now, &rows)?;
-        let wished = pairs(&now, changes, &merged);
-        let found = merge_trees(&repository, &wished)?;
+        let sides = Sides::of(&repository, changes)?;
+        let pairs = sides.pairs_to_merge();
+        let rows = sides.merge_rows(&pairs)?;
+        let found = sides.merge_pairs(&pairs, &rows)?;
         let mut matrix = Self {
-            checkout: rows.into_iter().map(|row| row.conflicts).collect(),
-            pairs: mirrored(changes.len(), found),
+            checkout: conflicts_of(rows),
+            pairs: square(changes.len(), &pairs, found),
         };
-        matrix.add_driven(&repository, &now, changes)?;
+        matrix.add_driven(&sides)?;
         Ok(matrix)
     }
 
@@ -51,37 +55,27 @@ impl Matrix {
         changes: &[Change],
     ) -> Result<Vec<Vec<Conflict>>, WorkspaceError> {
         let (_quarantine, repository) = Quarantine::of(repository)?;
-        let now = Snapshot::take(&repository)?.commit;
-        let rows = merge_trees(&repository, &rows(&now, changes))?;
+        let sides = Sides::of(&repository, changes)?;
         let mut matrix = Self {
-            checkout: rows.into_iter().map(|row| row.conflicts).collect(),
-            pairs: vec![vec![Vec::new(); changes.len()]; changes.len()],
+            checkout: conflicts_of(sides.merge_rows(&[])?),
+            pairs: square(changes.len(), &[], Vec::new()),
         };
-        matrix.add_driven(&repository, &now, changes)?;
+        matrix.add_driven(&sides)?;
         Ok(matrix.checkout)
     }
 
     /// Adds what a merge driver of the user would decide.
-    fn add_driven(
-        &mut self,
-        repository: &Repository,
-        now: &ObjectId,
-        changes: &[Change],
-    ) -> Result<(), WorkspaceError> {
-        let drivers = Drivers::of(repository)?;
-        let mut driven = Vec::new();
-        for (change, conflicts) in changes.iter().zip(&mut self.checkout) {
-            let theirs = drivers.changed(repository, &change.base, &change.result)?;
-            if !theirs.is_empty() {
-                let ours = drivers.changed(repository, &change.base, now)?;
-                add_driven(conflicts, &ours, &theirs);
-            }
-            driven.push(theirs);
+    fn add_driven(&mut self, sides: &Sides<'_>) -> Result<(), WorkspaceError> {
+        let drivers = Drivers::of(sides.repository)?;
+        for (row, conflicts) in self.checkout.iter_mut().enumerate() {
+            let (ours, theirs) = (&sides.checkout[row], &sides.touched[row]);
+            drivers.add_driven(sides.repository, conflicts, ours, theirs)?;
         }
-        for (row, ours) in driven.iter().enumerate() {
-            for (column, theirs) in driven.iter().enumerate() {
+        for (row, ours) in sides.touched.iter().enumerate() {
+            for (column, theirs) in sides.touched.iter().enumerate() {
                 if row != column {
-                    add_driven(&mut self.pairs[row][column], ours, theirs);
+                    let conflicts = &mut self.pairs[row][column];
+                    drivers.add_driven(sides.repository, conflicts, ours, theirs)?;
                 }
             }
         }
@@ -95,61 +89,153 @@ impl Matrix {
     }
 }
 
-fn rows(now: &ObjectId, changes: &[Change]) -> Vec<Wished> {
-    let wished = changes.iter().map(|change| Wished {
-        base: Some(change.base.clone()),
-        ours: now.clone(),
-        theirs: change.result.clone(),
-    });
-    wished.collect()
+/// Changes, with the paths that they and the checkout touch.
+struct Sides<'a> {
+    repository: &'a Repository,
+    changes: &'a [Change],
+    /// The checkout as it is now.
+    now: ObjectId,
+    /// For each change, the paths that it touches.
+    touched: Vec<Touched>,
+    /// For each change, the paths that the checkout has touched since the base of the change.
+    checkout: Vec<Touched>,
 }
 
-/// Makes a commit of the checkout with each change that fits.
-fn commits(
-    repository: &Repository,
-    now: &ObjectId,
-    rows: &[Merged],
-) -> Result<Vec<Option<ObjectId>>, WorkspaceError> {
-    let fitting = rows.iter().filter(|row| row.conflicts.is_empty());
-    let trees: Vec<&ObjectId> = fitting.map(|row| &row.tree).collect();
-    let mut made = repository.commit_trees(&trees, now)?.into_iter();
-    let commits = rows.iter().map(|row| {
-        let fits = row.conflicts.is_empty();
-        fits.then(|| made.next()).flatten()
-    });
-    Ok(commits.collect())
+/// Two changes that must be merged to be compared, by their places.
+struct Pair {
+    row: usize,
+    column: usize,
+    meet: Meet,
 }
 
-/// Lists the merges of all pairs. Two changes that fit the checkout are compared as they are in it;
-/// otherwise their results are compared.
-fn pairs(now: &ObjectId, changes: &[Change], merged: &[Option<ObjectId>]) -> Vec<Wished> {
-    let mut wished = Vec::new();
-    for (row, one) in changes.iter().enumerate() {
-        for (column, other) in changes.iter().enumerate().skip(row + 1) {
-            wished.push(match (&merged[row], &merged[column]) {
-                (Some(one), Some(other)) => Wished {
-                    base: Some(now.clone()),
+/// The place where two changes meet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meet {
+    /// On their common base. The checkout has touched nothing that either of them touches.
+    Base,
+    /// In the checkout, which each of them changes.
+    Checkout,
+}
+
+impl<'a> Sides<'a> {
+    fn of(repository: &'a Repository, changes: &'a [Change]) -> Result<Self, WorkspaceError> {
+        let now = Snapshot::take(repository)?.commit;
+        let own = changes.iter().map(|change| (&change.base, &change.result));
+        let since = changes.iter().map(|change| (&change.base, &now));
+        let wished: Vec<_> = own.chain(since).collect();
+        let mut touched = Touched::between(repository, &wished)?;
+        let checkout = touched.split_off(changes.len());
+        Ok(Self {
+            repository,
+            changes,
+            now,
+            touched,
+            checkout,
+        })
+    }
+
+    /// Returns whether the checkout has touched nothing that a change touches.
+    fn is_apart(&self, row: usize) -> bool {
+        self.touched[row].is_apart_from(&self.checkout[row])
+    }
+
+    /// Lists the pairs of changes that meet somewhere.
+    fn pairs_to_merge(&self) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for row in 0..self.changes.len() {
+            for column in row + 1..self.changes.len() {
+                let meet = self.meet(row, column);
+                pairs.extend(meet.map(|meet| Pair { row, column, meet }));
+            }
+        }
+        pairs
+    }
+
+    fn meet(&self, row: usize, column: usize) -> Option<Meet> {
+        let is_base = self.changes[row].base == self.changes[column].base;
+        if !self.is_apart(row) || !self.is_apart(column) {
+            Some(Meet::Checkout)
+        } else if self.touched[row].is_apart_from(&self.touched[column]) {
+            None
+        } else if is_base {
+            Some(Meet::Base)
+        } else {
+            Some(Meet::Checkout)
+        }
+    }
+
+    /// Merges the changes that meet the checkout, and those that must be in it to be compared.
+    fn merge_rows(&self, pairs: &[Pair]) -> Result<Vec<Option<Merged>>, WorkspaceError> {
+        let is_needed = |row: usize| {
+            let needs = |pair: &Pair| {
+                pair.meet == Meet::Checkout && (pair.row == row || pair.column == row)
+            };
+            !self.is_apart(row) || pairs.iter().any(needs)
+        };
+        let needed: Vec<bool> = (0..self.changes.len()).map(is_needed).collect();
+        let with = self.changes.iter().zip(&needed);
+        let with = with.filter(|(_, is_needed)| **is_needed);
+        let wished: Vec<Wished> = with.map(|(change, _)| change.onto(&self.now)).collect();
+        let mut merged = merge_trees(self.repository, &wished)?.into_iter();
+        let rows = needed.into_iter();
+        let rows = rows.map(|is_needed| is_needed.then(|| merged.next()).flatten());
+        Ok(rows.collect())
+    }
+
+    fn merge_pairs(
+        &self,
+        pairs: &[Pair],
+        rows: &[Option<Merged>],
+    ) -> Result<Vec<Merged>, WorkspaceError> {
+        let commits = self.commits(rows)?;
+        let wished = pairs.iter().map(|pair| {
+            let (one, other) = (&self.changes[pair.row], &self.changes[pair.column]);
+            match (pair.meet, &commits[pair.row], &commits[pair.column]) {
+                (Meet::Checkout, Some(one), Some(other)) => Wished {
+                    base: Some(self.now.clone()),
                     ours: one.clone(),
                     theirs: other.clone(),
                 },
-                (Some(_) | None, _) => Wished {
+                // A change that does not fit the checkout is compared as it is.
+                (Meet::Checkout | Meet::Base, _, _) => Wished {
                     base: (one.base == other.base).then(|| one.base.clone()),
                     ours: one.result.clone(),
                     theirs: other.result.clone(),
                 },
-            });
-        }
+            }
+        });
+        merge_trees(self.repository, &wished.collect::<Vec<_>>())
     }
-    wished
+
+    /// Makes a commit of the checkout with each change that was merged and fits.
+    fn commits(&self, rows: &[Option<Merged>]) -> Result<Vec<Option<ObjectId>>, WorkspaceError> {
+        let fits = |row: &Option<Merged>| {
+            let row = row.as_ref().filter(|row| row.conflicts.is_empty());
+            row.map(|row| row.tree.clone())
+        };
+        let trees: Vec<Option<ObjectId>> = rows.iter().map(fits).collect();
+        let known: Vec<&ObjectId> = trees.iter().flatten().collect();
+        let mut made = self.repository.commit_trees(&known, &self.now)?.into_iter();
+        let commits = trees.iter();
+        let commits = commits.map(|tree| tree.as_ref().and_then(|_| made.next()));
+        Ok(commits.collect())
+    }
 }
 
-/// Lays the pairs out as a square.
-fn mirrored(size: usize, found: Vec<Merged>) -> Vec<Vec<Vec<Conflict>>> {
+/// Returns the conflicts of each row; a row that was not merged has none.
+fn conflicts_of(rows: Vec<Option<Merged>>) -> Vec<Vec<Conflict>> {
+    let rows = rows.into_iter();
+    rows.map(|row| row.map(|row| row.conflicts).unwrap_or_default())
+        .collect()
+}
+
+/// Lays the pairs out as a square, each as both of its sides see it.
+fn square(size: usize, pairs: &[Pair], found: Vec<Merged>) -> Vec<Vec<Vec<Conflict>>> {
     let mut square = vec![vec![Vec::new(); size]; size];
-    let pairs = (0..size).flat_map(|row| (row + 1..size).map(move |column| (row, column)));
-    for ((row, column), one) in pairs.zip(found) {
-        square[row][column].clone_from(&one.conflicts);
-        square[column][row] = one.conflicts;
+    for (Pair { row, column, .. }, one) in pairs.iter().zip(found) {
+        let turned = one.conflicts.iter().map(Conflict::turned);
+        square[*column][*row] = turned.collect();
+        square[*row][*column] = one.conflicts;
     }
     square
 }

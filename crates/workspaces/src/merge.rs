@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use crate::changes::{ChangedFile, changes};
-use crate::drivers::{Drivers, add_driven};
+use crate::drivers::Drivers;
 use crate::error::WorkspaceError;
 use crate::git::failed;
 use crate::in_the_way::in_the_way;
@@ -17,6 +17,7 @@ use crate::object_id::ObjectId;
 use crate::quarantine::Quarantine;
 use crate::repository::Repository;
 use crate::snapshot::{LARGEST_UNTRACKED, Rules, Snapshot, Unmerged};
+use crate::touched::Touched;
 
 /// A merge into a checkout. While it lives, no other merge of ours changes the repository.
 #[derive(Debug)]
@@ -81,15 +82,7 @@ impl Merge {
     /// Merges a change as uncommitted changes.
     pub fn apply(&mut self, change: &Change) -> Result<Outcome, WorkspaceError> {
         let mut merged = merge_tree(&self.passing, change.onto(&self.now))?;
-        let theirs = self
-            .drivers
-            .changed(&self.passing, &change.base, &change.result)?;
-        if !theirs.is_empty() {
-            let ours = self
-                .drivers
-                .changed(&self.passing, &change.base, &self.now)?;
-            add_driven(&mut merged.conflicts, &ours, &theirs);
-        }
+        self.add_driven(change, &mut merged.conflicts)?;
         if !merged.conflicts.is_empty() {
             return Ok(Outcome::Conflicts(merged.conflicts));
         }
@@ -110,6 +103,24 @@ impl Merge {
             .commit_tree(&merged.tree, &parents, "merged", Some("@0 +0000"))?;
         let commit = None;
         Ok(Outcome::Merged { files, commit })
+    }
+
+    /// Adds what a merge driver of the user would decide.
+    fn add_driven(
+        &self,
+        change: &Change,
+        conflicts: &mut Vec<Conflict>,
+    ) -> Result<(), WorkspaceError> {
+        if self.drivers.is_empty() {
+            return Ok(());
+        }
+        let Change { base, result } = change;
+        let touched = Touched::between(&self.passing, &[(base, &self.now), (base, result)])?;
+        let [ours, theirs] = touched.as_slice() else {
+            return Ok(());
+        };
+        self.drivers
+            .add_driven(&self.passing, conflicts, ours, theirs)
     }
 
     /// Merges a change as a commit on top of the checked-out one. The user's uncommitted changes
@@ -179,7 +190,7 @@ impl Merge {
 
 impl Change {
     /// Returns the merge that brings this change to a state.
-    fn onto(&self, state: &ObjectId) -> Wished {
+    pub(crate) fn onto(&self, state: &ObjectId) -> Wished {
         Wished {
             base: Some(self.base.clone()),
             ours: state.clone(),

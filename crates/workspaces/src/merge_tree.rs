@@ -3,9 +3,11 @@
 //! Only names of objects are passed in, and every answer must begin with one: git's exit code is
 //! the same for a conflict and for a commit that does not exist. No merge driver of the user runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::blobs::{BlobName, read_blobs};
+use crate::conflict_places::{Versions, places};
 use crate::error::WorkspaceError;
 use crate::git::strange;
 use crate::object_id::ObjectId;
@@ -26,6 +28,17 @@ pub(crate) struct Merged {
     /// The merged tree; with conflict markers if there are conflicts.
     pub(crate) tree: ObjectId,
     pub(crate) conflicts: Vec<Conflict>,
+    /// The versions of the files with conflicts.
+    stages: BTreeMap<PathBuf, Stages>,
+}
+
+/// The versions of a file with conflicts, as far as each side has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Stages {
+    base: Option<ObjectId>,
+    ours: Option<ObjectId>,
+    theirs: Option<ObjectId>,
+    is_submodule: bool,
 }
 
 /// A file that two sides have changed in ways that cannot both be.
@@ -35,12 +48,36 @@ pub struct Conflict {
     pub path: PathBuf,
     /// The kind, as git names it: `contents`, `add/add`, `modify/delete` and so on.
     pub kind: String,
-    /// First and last line of each place in the merged file, for conflicts of contents.
+    /// First and last line of each place in the file of the first side, for conflicts of contents.
     pub lines: Vec<(usize, usize)>,
+    /// The same places in the file of the second side.
+    pub their_lines: Vec<(usize, usize)>,
 }
 
-/// The number of places in one file that are looked for.
-const MOST_PLACES: usize = 20;
+impl Conflict {
+    /// Returns a conflict of a whole file.
+    pub(crate) fn without_lines(path: PathBuf, kind: &str) -> Self {
+        Self {
+            path,
+            kind: kind.to_owned(),
+            lines: Vec::new(),
+            their_lines: Vec::new(),
+        }
+    }
+
+    /// Returns the conflict as the second side sees it.
+    pub(crate) fn turned(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            kind: self.kind.clone(),
+            lines: self.their_lines.clone(),
+            their_lines: self.lines.clone(),
+        }
+    }
+}
+
+/// The mode of a submodule.
+const SUBMODULE: &str = "160000";
 
 /// Does merges, all in one process.
 pub(crate) fn merge_trees(
@@ -50,8 +87,8 @@ pub(crate) fn merge_trees(
     if wished.is_empty() {
         return Ok(Vec::new());
     }
-    let nothing = repository.git().run_with(&["mktree"], b"")?;
-    let nothing = String::from_utf8_lossy(&nothing).trim_end().to_owned();
+    // Without attributes no merge driver runs.
+    let nothing = wished[0].ours.format().empty_tree();
     let source = format!("--attr-source={nothing}");
     let options = [
         "--write-tree",
@@ -61,13 +98,13 @@ pub(crate) fn merge_trees(
     ];
     let arguments = [&[source.as_str(), "merge-tree"][..], &options].concat();
     let input = lines(wished.iter().map(line));
-    let printed = repository.git().run_with(&arguments, input.as_bytes())?;
+    let git = repository.git().clone();
+    let git = git.with_setting("merge.conflictStyle=merge");
+    let printed = git.run_with(&arguments, input.as_bytes())?;
     let mut merged = parse(&printed)
         .filter(|merged| merged.len() == wished.len())
         .ok_or_else(|| strange(&arguments, &printed))?;
-    for one in &mut merged {
-        find_lines(repository, one)?;
-    }
+    find_lines(repository, wished, &mut merged)?;
     Ok(merged)
 }
 
@@ -99,18 +136,27 @@ fn parse(printed: &[u8]) -> Option<Vec<Merged>> {
             return fields.next().is_none().then_some(merged);
         }
         let tree = ObjectId::parse(std::str::from_utf8(fields.next()?).ok()?)?;
-        let mut conflicts = Vec::new();
+        let (mut conflicts, mut stages) = (Vec::new(), BTreeMap::new());
         match status {
             b"1" => drop(fields.next().filter(|field| field.is_empty())?),
-            b"0" => conflicts = parse_conflicts(&mut fields)?,
+            b"0" => {
+                stages = parse_stages(&mut fields)?;
+                conflicts = parse_conflicts(&mut fields, &stages)?;
+            }
             _ => return None,
         }
-        merged.push(Merged { tree, conflicts });
+        merged.push(Merged {
+            tree,
+            conflicts,
+            stages,
+        });
     }
 }
 
-fn parse_conflicts<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Vec<Conflict>> {
-    let with_base = files_with_base(fields)?;
+fn parse_conflicts<'a>(
+    fields: &mut impl Iterator<Item = &'a [u8]>,
+    stages: &BTreeMap<PathBuf, Stages>,
+) -> Option<Vec<Conflict>> {
     let mut found: BTreeMap<PathBuf, String> = BTreeMap::new();
     loop {
         let count = fields.next()?;
@@ -125,31 +171,50 @@ fn parse_conflicts<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Ve
             .strip_prefix("CONFLICT (")
             .and_then(|kind| kind.strip_suffix(')'));
         if let (Some(kind), Some(name)) = (kind, names?.first()) {
-            let is_new = kind == "contents" && !with_base.contains(*name);
-            let kind = if is_new { "add/add" } else { kind };
+            let kind = match stages.get(*name) {
+                Some(stages) if kind == "contents" => stages.kind(),
+                Some(_) | None => kind,
+            };
             found.insert(without_suffix(name), kind.to_owned());
         }
     }
-    let conflicts = found.into_iter().map(|(path, kind)| Conflict {
-        path,
-        kind,
-        lines: Vec::new(),
-    });
+    let conflicts = found.into_iter();
+    let conflicts = conflicts.map(|(path, kind)| Conflict::without_lines(path, &kind));
     Some(conflicts.collect())
 }
 
-/// Reads the entries `mode id stage\tpath` of the files, and returns those that the base has: they
-/// have a stage 1.
-fn files_with_base<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<BTreeSet<PathBuf>> {
-    let mut found = BTreeSet::new();
+impl Stages {
+    /// Returns the kind of a conflict that git calls one of contents.
+    fn kind(&self) -> &'static str {
+        match self.base {
+            _ if self.is_submodule => "submodule",
+            Some(_) => "contents",
+            None => "add/add",
+        }
+    }
+}
+
+/// Reads the entries `mode id stage\tpath` of the files.
+fn parse_stages<'a>(
+    fields: &mut impl Iterator<Item = &'a [u8]>,
+) -> Option<BTreeMap<PathBuf, Stages>> {
+    let mut found: BTreeMap<PathBuf, Stages> = BTreeMap::new();
     loop {
         let entry = fields.next()?;
         if entry.is_empty() {
             return Some(found);
         }
         let at = entry.iter().position(|byte| *byte == b'\t')?;
-        if entry[..at].ends_with(b" 1") {
-            found.insert(path(&entry[at + 1..]).to_owned());
+        let mut words = std::str::from_utf8(&entry[..at]).ok()?.split(' ');
+        let mode = words.next()?;
+        let (id, stage) = (ObjectId::parse(words.next()?), words.next()?);
+        let stages = found.entry(path(&entry[at + 1..]).to_owned()).or_default();
+        stages.is_submodule |= mode == SUBMODULE;
+        match stage {
+            "1" => stages.base = id,
+            "2" => stages.ours = id,
+            "3" => stages.theirs = id,
+            _ => return None,
         }
     }
 }
@@ -164,42 +229,65 @@ fn without_suffix(name: &Path) -> PathBuf {
     }
 }
 
-/// Looks for the places of conflicts in the merged files.
-fn find_lines(repository: &Repository, merged: &mut Merged) -> Result<(), WorkspaceError> {
-    let with_markers = |conflict: &&mut Conflict| matches!(&*conflict.kind, "contents" | "add/add");
-    for conflict in merged.conflicts.iter_mut().filter(with_markers) {
-        let mut name = std::ffi::OsString::from(format!("{}:", merged.tree));
-        name.push(&conflict.path);
-        let arguments = ["cat-file".as_ref(), "blob".as_ref(), name.as_os_str()];
-        let ended = repository.git().try_run(&arguments, b"")?;
-        conflict.lines = places(&ended.stdout);
-        if conflict.lines.is_empty() {
-            "binary".clone_into(&mut conflict.kind);
+/// Looks for the places of conflicts in the files. A file that is too large to be read, and one
+/// that not both sides have, is named without its lines.
+fn find_lines(
+    repository: &Repository,
+    wished: &[Wished],
+    merged: &mut [Merged],
+) -> Result<(), WorkspaceError> {
+    let names: Vec<BlobName<'_>> = merged.iter().flat_map(versions_with_markers).collect();
+    let mut texts = read_blobs(repository, &names)?.into_iter();
+    for (wished, merged) in wished.iter().zip(merged) {
+        let Merged {
+            conflicts, stages, ..
+        } = merged;
+        let marked = |one: &&mut Conflict| sides_with_markers(one, stages).is_some();
+        for conflict in conflicts.iter_mut().filter(marked) {
+            let mut next = || texts.next().flatten();
+            let (Some(merged), Some(ours), Some(theirs)) = (next(), next(), next()) else {
+                continue;
+            };
+            let versions = Versions {
+                merged: &merged,
+                ours: &ours,
+                theirs: &theirs,
+            };
+            let found = places(&versions, &wished.ours, &wished.theirs);
+            if found.count == 0 {
+                "binary".clone_into(&mut conflict.kind);
+            }
+            (conflict.lines, conflict.their_lines) = (found.ours, found.theirs);
         }
     }
     Ok(())
 }
 
-/// Returns the lines from one conflict marker to the next, counted from 1.
-fn places(text: &[u8]) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut begun = None;
-    for (number, line) in text.split(|byte| *byte == b'\n').enumerate() {
-        if is_marker(line, b'<') {
-            begun = Some(number + 1);
-        } else if is_marker(line, b'>') {
-            found.extend(begun.take().map(|begun| (begun, number + 1)));
-        }
-    }
-    found.truncate(MOST_PLACES);
-    found
+/// Names the merged file of each conflict with markers, and the two files that were merged.
+fn versions_with_markers(merged: &Merged) -> impl Iterator<Item = BlobName<'_>> {
+    let conflicts = merged.conflicts.iter();
+    let sides = conflicts.filter_map(|conflict| {
+        let (ours, theirs) = sides_with_markers(conflict, &merged.stages)?;
+        let merged = BlobName::In(&merged.tree, &conflict.path);
+        Some([merged, BlobName::Id(ours), BlobName::Id(theirs)])
+    });
+    sides.flatten()
 }
 
-/// Returns whether a line begins or ends a conflict: seven times the same letter, and a space.
-fn is_marker(line: &[u8], letter: u8) -> bool {
-    line.starts_with(&[letter; 7]) && line.get(7) == Some(&b' ')
+/// Returns the two files that were merged with markers, if that was possible.
+fn sides_with_markers<'a>(
+    conflict: &Conflict,
+    stages: &'a BTreeMap<PathBuf, Stages>,
+) -> Option<(&'a ObjectId, &'a ObjectId)> {
+    let stages = stages
+        .get(&conflict.path)
+        .filter(|_| has_markers(conflict))?;
+    stages.ours.as_ref().zip(stages.theirs.as_ref())
 }
 
+fn has_markers(conflict: &Conflict) -> bool {
+    matches!(&*conflict.kind, "contents" | "add/add")
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +297,8 @@ mod tests {
     #[test]
     fn answers_are_read_as_git_writes_them() {
         let text = format!(
-            "1\0{TREE}\0\x000\0{TREE}\0100644 a 1\tf\0100644 b 2\tf\0100644 c 1\tg\0100644 d 2\tg1\0\
+            "1\0{TREE}\0\x000\0{TREE}\0100644 {TREE} 1\tf\0100644 {TREE} 2\tf\0100644 {TREE} 1\tg\0\
+             100644 {TREE} 2\tg1\0\
              \x001\0f\0Auto-merging\0Auto-merging f\n\x001\0f\0CONFLICT (contents)\0CONFLICT \
              (content): Merge conflict in f\n\x002\0g\0g1\0CONFLICT (rename/delete)\0words\0\0"
         );
@@ -240,14 +329,5 @@ mod tests {
         }
         // Too few answers are refused where they are counted.
         assert_eq!(parse(b""), Some(Vec::new()));
-    }
-
-    #[test]
-    fn places_are_lines_of_the_merged_file() {
-        let (begin, end) = ("<".repeat(7), ">".repeat(7));
-        let text =
-            format!("1\n{begin} a\nA\n=======\nB\n{end} b\n2\n{begin} a\n=======\n{end} b\n");
-        assert_eq!(places(text.as_bytes()), [(2, 6), (8, 10)]);
-        assert_eq!(places(format!("{begin}\n").as_bytes()), []);
     }
 }

@@ -50,6 +50,14 @@ impl fmt::Display for ObjectId {
 }
 
 impl ObjectFormat {
+    /// Returns the name of the tree without files, which every git knows.
+    pub(crate) fn empty_tree(self) -> &'static str {
+        match self {
+            Self::Sha1 => "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+            Self::Sha256 => "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+        }
+    }
+
     /// Returns the name that git has for it.
     pub(crate) fn word(self) -> &'static str {
         match self {

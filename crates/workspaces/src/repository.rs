@@ -144,19 +144,6 @@ impl Repository {
         Ok(self.git.maybe_id(&arguments)?)
     }
 
-    /// Returns the commit that is checked out, with the seconds of its date; `None` in a repository
-    /// without commits.
-    pub(crate) fn dated_head(&self) -> Result<Option<(ObjectId, String)>, WorkspaceError> {
-        let arguments = ["rev-list", "--max-count=1", "--timestamp", "HEAD", "--"];
-        let ended = self.git.try_run(&arguments, b"")?;
-        let line = String::from_utf8_lossy(&ended.stdout);
-        let dated = line.trim_end().split_once(' ').and_then(|(seconds, id)| {
-            let id = ObjectId::parse(id)?;
-            Some((id, seconds.to_owned()))
-        });
-        Ok(dated.filter(|_| ended.status.success()))
-    }
-
     /// Returns the tree of a commit and its first parent, if it has one.
     pub(crate) fn tree_and_parent(
         &self,
@@ -301,6 +288,9 @@ impl Repository {
         trees: &[&ObjectId],
         parent: &ObjectId,
     ) -> Result<Vec<ObjectId>, WorkspaceError> {
+        if trees.is_empty() {
+            return Ok(Vec::new());
+        }
         let place = tempfile::tempdir().map_err(WorkspaceError::of_file(&self.top))?;
         let mut names = Vec::new();
         for (number, tree) in trees.iter().enumerate() {

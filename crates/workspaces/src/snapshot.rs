@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
-use crate::git::Git;
+use crate::git::{Git, failed, strange};
 use crate::index_copy::IndexCopy;
 use crate::object_id::ObjectId;
 use crate::repository::{Repository, entries, path};
@@ -97,28 +97,27 @@ impl Snapshot {
         rules: Rules<'_>,
     ) -> Result<(Self, IndexCopy), WorkspaceError> {
         let git = index.git(repository);
-        if rules.unmerged == Unmerged::Refused {
-            refuse_unmerged(repository)?;
-        }
+        let (untracked, left_out) = untracked(&git, repository.top(), rules)?;
         git.run(&["add", "-u"])?;
-        let (untracked, left_out) = untracked(&git, repository.top(), rules.largest_untracked)?;
         if !untracked.is_empty() {
             // A file that is removed in this moment does not count.
             let arguments = ["update-index", "--add", "--remove", "-z", "--stdin"];
             git.run_with(&arguments, &untracked)?;
         }
         let tree = git.id(&["write-tree"])?;
-        let (head, seconds) = repository.dated_head()?.unzip();
+        let head = Head::of(repository)?;
         let uncommitted = differing(&git, head.as_ref(), &tree)?;
         let commit = match &head {
-            Some(head) if uncommitted.is_empty() => head.clone(),
+            Some(head) if uncommitted.is_empty() => head.commit.clone(),
             head => {
-                // The date is that of HEAD, so that the same state is the same commit.
-                let date = format!("@{} +0000", seconds.as_deref().unwrap_or("0"));
-                let parents: Vec<&ObjectId> = head.iter().collect();
+                // The same state is the same commit, so it has the date of its HEAD.
+                let seconds = head.as_ref().map_or("0", |head| &head.seconds);
+                let parents: Vec<&ObjectId> = head.iter().map(|head| &head.commit).collect();
+                let date = format!("@{seconds} +0000");
                 repository.commit_tree(&tree, &parents, rules.message, Some(&date))?
             }
         };
+        let head = head.map(|head| head.commit);
         let snapshot = Self {
             commit,
             tree,
@@ -136,39 +135,63 @@ pub(crate) fn is_dirty(repository: &Repository) -> Result<bool, WorkspaceError> 
     Ok(!repository.git().run(&arguments)?.is_empty())
 }
 
-/// Refuses a checkout with files that are not merged yet: conflict markers would be taken for what
-/// somebody wrote.
-fn refuse_unmerged(repository: &Repository) -> Result<(), WorkspaceError> {
-    let printed = repository.git().run(&["ls-files", "--unmerged", "-z"])?;
-    let files = entries(&printed).filter_map(|entry| {
-        let at = entry.iter().position(|byte| *byte == b'\t')?;
-        Some(path(&entry[at + 1..]).to_owned())
-    });
-    // A file has up to three entries, one after the other.
-    let mut files: Vec<PathBuf> = files.collect();
-    files.dedup();
-    files.truncate(MOST_NAMED);
-    if files.is_empty() {
-        return Ok(());
+/// The commit that is checked out.
+struct Head {
+    commit: ObjectId,
+    tree: ObjectId,
+    /// Its date, in seconds since 1970.
+    seconds: String,
+}
+
+impl Head {
+    /// Reads it; `None` in a repository without commits.
+    fn of(repository: &Repository) -> Result<Option<Self>, WorkspaceError> {
+        let arguments = [
+            "rev-list",
+            "--max-count=1",
+            "--no-commit-header",
+            "--format=%H %T %ct",
+            "HEAD",
+            "--",
+        ];
+        let ended = repository.git().try_run(&arguments, b"")?;
+        if !ended.status.success() {
+            return match repository.head()? {
+                Some(_) => Err(failed(&arguments, &ended).into()),
+                None => Ok(None),
+            };
+        }
+        let line = String::from_utf8_lossy(&ended.stdout);
+        let mut words = line.trim_end().split(' ');
+        let mut id = || words.next().and_then(ObjectId::parse);
+        match (id(), id(), words.next()) {
+            (Some(commit), Some(tree), Some(seconds)) => Ok(Some(Self {
+                commit,
+                tree,
+                seconds: seconds.to_owned(),
+            })),
+            _ => Err(strange(&arguments, &ended.stdout).into()),
+        }
     }
-    Err(WorkspaceError::Unmerged {
-        directory: repository.top().to_owned(),
-        files,
-    })
 }
 
 /// Lists the untracked files that are not ignored, each followed by a zero byte, and the files that
-/// are left out.
+/// are left out. Refuses a checkout with files that are not merged yet, unless the rules say
+/// otherwise: conflict markers would be taken for what somebody wrote.
 fn untracked(
     git: &Git,
     top: &Path,
-    largest: Option<u64>,
+    rules: Rules<'_>,
 ) -> Result<(Vec<u8>, Vec<LeftOut>), WorkspaceError> {
-    let arguments = ["ls-files", "--others", "--exclude-standard", "-z"];
-    let printed = git.run(&arguments)?;
-    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
+    let options = ["--others", "--unmerged", "--exclude-standard", "-t", "-z"];
+    let printed = git.run(&[&["ls-files"][..], &options].concat())?;
+    let (mut taken, mut left_out, mut unmerged) = (Vec::new(), Vec::new(), Vec::new());
     for entry in entries(&printed) {
-        if let Some(why) = why_left_out(top, entry, largest) {
+        let Some(entry) = entry.strip_prefix(b"? ") else {
+            unmerged.extend(unmerged_path(entry));
+            continue;
+        };
+        if let Some(why) = why_left_out(top, entry, rules.largest_untracked) {
             let path = path(entry).to_owned();
             left_out.push(LeftOut { path, why });
         } else {
@@ -176,7 +199,26 @@ fn untracked(
             taken.push(0);
         }
     }
-    Ok((taken, left_out))
+    match rules.unmerged {
+        Unmerged::Refused if !unmerged.is_empty() => Err(refused(top, unmerged)),
+        Unmerged::Refused | Unmerged::Recorded => Ok((taken, left_out)),
+    }
+}
+
+/// Reads the path of `M mode id stage\tpath`.
+fn unmerged_path(entry: &[u8]) -> Option<PathBuf> {
+    let at = entry.iter().position(|byte| *byte == b'\t')?;
+    Some(path(&entry[at + 1..]).to_owned())
+}
+
+fn refused(top: &Path, mut files: Vec<PathBuf>) -> WorkspaceError {
+    // A file has up to three entries, one after the other.
+    files.dedup();
+    files.truncate(MOST_NAMED);
+    WorkspaceError::Unmerged {
+        directory: top.to_owned(),
+        files,
+    }
 }
 
 fn why_left_out(top: &Path, entry: &[u8], largest: Option<u64>) -> Option<WhyLeftOut> {
@@ -189,16 +231,17 @@ fn why_left_out(top: &Path, entry: &[u8], largest: Option<u64>) -> Option<WhyLef
     is_too_large.then_some(WhyLeftOut::TooLarge { bytes })
 }
 
-/// Lists the files in which a tree differs from a commit.
+/// Lists the files in which a tree differs from the commit that is checked out.
 fn differing(
     git: &Git,
-    head: Option<&ObjectId>,
+    head: Option<&Head>,
     tree: &ObjectId,
 ) -> Result<Vec<PathBuf>, WorkspaceError> {
     let whole = ["ls-tree", "-r", "-z", "--name-only", "--full-tree"];
     let between = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"];
     let printed = match head {
-        Some(head) => git.run(&[&between[..], &[head.as_str(), tree.as_str()]].concat())?,
+        Some(head) if head.tree == *tree => return Ok(Vec::new()),
+        Some(head) => git.run(&[&between[..], &[head.tree.as_str(), tree.as_str()]].concat())?,
         None => git.run(&[&whole[..], &[tree.as_str()]].concat())?,
     };
     let files = entries(&printed).map(|entry| path(entry).to_owned());

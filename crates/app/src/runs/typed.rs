@@ -21,7 +21,25 @@ pub(crate) struct TypedIds<'a> {
     pub(crate) prefers: Prefers,
 }
 
-impl TypedIds<'_> {
+impl<'a> TypedIds<'a> {
+    /// Finds the newest run if several have the typed name.
+    pub(crate) fn newest(store: &'a Store, places: &'a Places, printer: Printer<'a>) -> Self {
+        Self {
+            store,
+            places,
+            printer,
+            prefers: Prefers::Newest,
+        }
+    }
+
+    /// Finds the runs in progress if several have the typed name.
+    pub(crate) fn running(store: &'a Store, places: &'a Places, printer: Printer<'a>) -> Self {
+        Self {
+            prefers: Prefers::Running,
+            ..Self::newest(store, places, printer)
+        }
+    }
+
     /// Returns the runs that are meant, oldest first.
     pub(crate) fn runs(self, text: &str) -> Result<Vec<IndexedRun>, FindError> {
         let found = self.runs_of_each(&[text.to_owned()])?;

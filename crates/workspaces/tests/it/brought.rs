@@ -31,7 +31,7 @@ fn both_versions_are_there_and_markers_are_found() {
     let worktree = Repository::find(&path).unwrap();
     let brought = bring_into(&worktree, &base, &now).unwrap();
     assert_eq!(brought.conflicts.len(), 1);
-    assert_eq!(brought.conflicts[0].lines, [(2, 6)]);
+    assert_eq!(brought.conflicts[0].lines, [(2, 2)]);
     let text = fs::read_to_string(path.join("a.txt")).unwrap();
     let expected = format!(
         "1\n<<<<<<< {}\nchild\n=======\nuser\n>>>>>>> {now}\n3\n",

@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use pi_subagents_workspaces::{Change, Conflict, Matrix, Merge, ObjectId, Outcome};
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
 
 use crate::fixture::{Fixture, git};
 
@@ -155,4 +158,173 @@ fn a_file_that_a_driver_would_decide_is_never_merged_by_us() {
     let outcome = merging.apply(&one).unwrap();
     assert!(matches!(outcome, Outcome::Conflicts(_)), "{outcome:?}");
     assert_eq!(fixture.read("a.lock"), "1\n2\n3\n4\n5\n6\nseven\n");
+}
+
+#[test]
+fn lines_are_those_of_the_files_that_somebody_can_open() {
+    let fixture = Fixture::new();
+    let text = (1..=20).map(|line| format!("{line}\n"));
+    let lines: Vec<String> = text.collect();
+    let with = |at: usize, new: &str| {
+        let mut lines = lines.clone();
+        new.clone_into(&mut lines[at - 1]);
+        lines.concat()
+    };
+    fixture.write("a.txt", &lines.concat());
+    fixture.commit("a");
+    let one = change(&fixture, |top| {
+        fs::write(
+            top.join("a.txt"),
+            format!("new\nnew\n{}", with(10, "one\n")),
+        )
+        .unwrap();
+    });
+    let two = change(&fixture, |top| {
+        fs::write(top.join("a.txt"), with(10, "two\ntwo\n")).unwrap();
+    });
+    let three = change(&fixture, |top| {
+        fs::write(top.join("a.txt"), with(18, "")).unwrap();
+    });
+    // The checkout changes what the third one has removed, below two new lines of its own.
+    fixture.write("a.txt", &format!("x\ny\n{}", with(18, "user\n")));
+    let changes = [one, two, three];
+    let matrix = Matrix::of(&fixture.repository(), &changes).unwrap();
+    let lines = |cell: &[Conflict]| -> Vec<_> {
+        let cell = cell.iter();
+        cell.map(|it| (it.lines.clone(), it.their_lines.clone()))
+            .collect()
+    };
+    // The first one also meets the checkout at the top of the file.
+    assert_eq!(lines(&matrix.checkout[0]), [(vec![(1, 2)], vec![(1, 2)])]);
+    assert_eq!(
+        lines(&matrix.pairs[0][1]),
+        [(vec![(12, 12)], vec![(10, 11)])]
+    );
+    assert_eq!(
+        lines(&matrix.pairs[1][0]),
+        [(vec![(10, 11)], vec![(12, 12)])]
+    );
+    assert_eq!(
+        lines(&matrix.checkout[2]),
+        [(vec![(20, 20)], vec![(17, 17)])]
+    );
+    assert_eq!(
+        Matrix::with_checkout(&fixture.repository(), &changes).unwrap(),
+        matrix.checkout
+    );
+}
+
+#[test]
+fn submodules_that_went_different_ways_are_a_conflict() {
+    let (part, fixture) = (Fixture::new(), Fixture::new());
+    let from = part.top().display().to_string();
+    fixture.git(&["submodule", "--quiet", "add", &from, "part"]);
+    fixture.commit("a submodule");
+    let commits = ["one", "two"].map(|text| {
+        part.git(&["checkout", "--quiet", "--detach", "main"]);
+        part.write("kept.txt", text);
+        part.commit(text)
+    });
+    let changes = commits.map(|commit| {
+        change(&fixture, |top| {
+            let entry = format!("160000,{commit},part");
+            git(top, &["update-index", "--cacheinfo", &entry]);
+        })
+    });
+    let matrix = Matrix::of(&fixture.repository(), &changes).unwrap();
+    assert_eq!(cell(&matrix.pairs[0][1]), "submodule part []");
+    assert_eq!(matrix.checkout, [vec![], vec![]]);
+}
+
+#[test]
+fn a_user_who_likes_other_markers_gets_the_same_lines() {
+    let fixture = Fixture::new();
+    fixture.git(&["config", "merge.conflictStyle", "diff3"]);
+    let write =
+        |text: &'static str| move |top: &Path| fs::write(top.join("kept.txt"), text).unwrap();
+    let one = change(&fixture, write("1\n"));
+    let two = change(&fixture, write("2\n2\n"));
+    let matrix = Matrix::of(&fixture.repository(), &[one, two]).unwrap();
+    let found = &matrix.pairs[0][1][0];
+    assert_eq!(
+        (&*found.lines, &*found.their_lines),
+        (&[(1, 1)][..], &[(1, 2)][..])
+    );
+}
+
+/// Something that a run does with the files of a small repository.
+#[derive(Debug, Clone)]
+enum Edit {
+    Write(&'static str, u8),
+    Remove(&'static str),
+    Rename(&'static str, &'static str),
+}
+
+fn edits() -> impl Strategy<Value = Vec<Edit>> {
+    let files = ["a.txt", "d/b.txt", "d/c.txt", "d/new.txt", "e/f.txt"];
+    let file = prop::sample::select(files.to_vec());
+    let places = prop::sample::select(vec!["d", "e", "a.txt", "g", "d/b.txt"]);
+    let edit = prop_oneof![
+        4 => (file.clone(), 0..2u8).prop_map(|(file, text)| Edit::Write(file, text)),
+        1 => file.prop_map(Edit::Remove),
+        1 => (places.clone(), places).prop_map(|(from, to)| Edit::Rename(from, to)),
+    ];
+    proptest::collection::vec(edit, 1..4)
+}
+
+/// Plays edits; one that cannot be done is passed over.
+fn play(top: &Path, edits: &[Edit]) {
+    for edit in edits {
+        _ = match edit {
+            Edit::Write(file, number) => {
+                let lines = format!("1\n2\n3\n{file}\n{number}\n");
+                let above = top.join(file);
+                _ = fs::create_dir_all(above.parent().unwrap());
+                fs::write(above, lines)
+            }
+            Edit::Remove(file) => fs::remove_file(top.join(file)),
+            Edit::Rename(from, to) => fs::rename(top.join(from), top.join(to)),
+        };
+    }
+}
+
+/// Returns whether git merges two changes, each by a process of its own.
+fn fits(fixture: &Fixture, base: &str, one: &str, other: &str) -> bool {
+    let merged = Command::new("git")
+        .args(["merge-tree", "--write-tree", "--name-only"])
+        .args([&format!("--merge-base={base}"), one, other])
+        .current_dir(fixture.top())
+        .output()
+        .unwrap();
+    let code = merged.status.code().unwrap();
+    assert!(code < 2, "{}", String::from_utf8_lossy(&merged.stderr));
+    code == 0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn the_matrix_says_what_git_says_of_each_pair(sides in proptest::collection::vec(edits(), 3)) {
+        let fixture = Fixture::new();
+        for file in ["a.txt", "d/b.txt", "d/c.txt", "e/f.txt"] {
+            fixture.write(file, &format!("1\n2\n3\n{file}\n"));
+        }
+        fixture.commit("files");
+        let changes: Vec<Change> = sides
+            .iter()
+            .map(|edits| change(&fixture, |top| play(top, edits)))
+            .collect();
+        let base = changes[0].base.as_str();
+        let matrix = Matrix::of(&fixture.repository(), &changes).unwrap();
+        for row in 0..3 {
+            prop_assert!(matrix.checkout[row].is_empty());
+            for column in row + 1..3 {
+                let (one, other) = (&changes[row].result, &changes[column].result);
+                let expected = fits(&fixture, base, one.as_str(), other.as_str());
+                let found = &matrix.pairs[row][column];
+                prop_assert_eq!(found.is_empty(), expected, "{:?} {:?}", &sides, found);
+            }
+        }
+    }
 }

@@ -67,7 +67,7 @@ fn a_conflict_writes_nothing() {
     let Outcome::Conflicts(conflicts) = merge(&fixture, &change) else {
         panic!("no conflict");
     };
-    assert_eq!(conflicts[0].lines, [(2, 6)]);
+    assert_eq!(conflicts[0].lines, [(2, 2)]);
     assert_eq!(status(&fixture), " M kept.txt");
     assert_eq!(fixture.read("kept.txt"), "one\nuser\nthree\n");
 }

@@ -27,6 +27,14 @@ enum Step {
     Orphan(u8),
     Stash,
     DeleteIndex,
+    DeleteBranch(u8),
+    Tag(u8),
+    Merge(u8),
+    Rebase(u8),
+    CherryPick(u8),
+    Revert,
+    OtherWorktree(u8),
+    Many,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -43,6 +51,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..3u8).prop_map(Step::Orphan),
         1 => Just(Step::Stash),
         1 => Just(Step::DeleteIndex),
+        1 => (0..3u8).prop_map(Step::DeleteBranch),
+        1 => (0..3u8).prop_map(Step::Tag),
+        1 => (0..3u8).prop_map(Step::Merge),
+        1 => (0..3u8).prop_map(Step::Rebase),
+        1 => (0..3u8).prop_map(Step::CherryPick),
+        1 => Just(Step::Revert),
+        1 => (0..3u8).prop_map(Step::OtherWorktree),
+        1 => Just(Step::Many),
     ];
     proptest::collection::vec(step, 1..12)
 }
@@ -61,7 +77,10 @@ fn try_git(directory: &Path, arguments: &[&str]) -> String {
         .to_owned()
 }
 
-fn play(path: &Path, step: &Step) {
+/// Plays a step, and returns the commits that HEAD was at.
+fn play(path: &Path, step: &Step) -> Vec<String> {
+    let head = || try_git(path, &["rev-parse", "--verify", "-q", "HEAD"]);
+    let mut heads = Vec::new();
     let write = |number: u8| fs::write(path.join("work.txt"), format!("{number}\n")).unwrap();
     let run = |arguments: &[&str]| drop(try_git(path, arguments));
     match step {
@@ -83,12 +102,50 @@ fn play(path: &Path, step: &Step) {
         Step::BackToOwnBranch => run(&["checkout", "-q", "pi-subagents/run"]),
         Step::Orphan(number) => run(&["checkout", "-q", "--orphan", &format!("orphan-{number}")]),
         Step::Stash => run(&["stash", "-q", "-u"]),
+        Step::DeleteBranch(number) => run(&["branch", "-q", "-D", &format!("child-{number}")]),
+        Step::Tag(number) => run(&["tag", "-f", &format!("tag-{number}")]),
+        Step::Merge(number) => run(&["merge", "-q", "--no-edit", &format!("child-{number}")]),
+        Step::Rebase(number) => run(&["rebase", "-q", &format!("child-{number}")]),
+        Step::CherryPick(number) => run(&["cherry-pick", &format!("child-{number}")]),
+        Step::Revert => run(&["revert", "--no-edit", "HEAD"]),
+        Step::OtherWorktree(number) => {
+            let other = path.with_file_name(format!("other-{number}"));
+            let other = other.to_str().unwrap();
+            run(&[
+                "worktree",
+                "add",
+                "-q",
+                "-b",
+                &format!("child-{number}"),
+                other,
+            ]);
+            run(&[
+                "-C",
+                other,
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                "elsewhere",
+            ]);
+        }
+        // More commits than are kept one by one.
+        Step::Many => {
+            for number in 0..25 {
+                write(number);
+                run(&["commit", "-q", "--allow-empty", "-am", "one of many"]);
+                heads.push(head());
+                run(&["reset", "-q", "--hard", "HEAD~1"]);
+            }
+        }
         Step::DeleteIndex => {
             let index = try_git(path, &["rev-parse", "--git-path", "index"]);
             // A child may have deleted it before.
             _ = fs::remove_file(path.join(PathBuf::from(index)));
         }
     }
+    heads.push(head());
+    heads
 }
 
 proptest! {
@@ -110,8 +167,7 @@ proptest! {
         pin(&repository, "run", Pin::Base, &base).unwrap();
         let mut heads = BTreeSet::new();
         for step in &steps {
-            play(&path, step);
-            heads.insert(try_git(&path, &["rev-parse", "--verify", "-q", "HEAD"]));
+            heads.extend(play(&path, step));
         }
         let work = fs::read_to_string(path.join("work.txt")).ok();
 

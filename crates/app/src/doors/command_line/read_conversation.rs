@@ -2,7 +2,7 @@
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use pi_subagents_delegation::{Happening, RunHistory, RunSummary, SessionId, Status};
-use pi_subagents_sessions::{IndexedRun, Prefers, RecordError, Store, read_events};
+use pi_subagents_sessions::{IndexedRun, RecordError, Store, read_events};
 use serde::Serialize;
 
 use super::message_json::MessageJson;
@@ -61,12 +61,8 @@ pub(crate) fn read_conversation(
     printer: Printer,
     scope: Scope,
 ) -> Result<ReadConversation, CommandError> {
-    let typed = TypedIds {
-        store: &Store::new(&places.agent_dir),
-        places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::newest(&store, places, printer);
     let found = typed
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;

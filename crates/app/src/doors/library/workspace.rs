@@ -86,6 +86,10 @@ pub enum MergeOutcome {
     HoldsCopies(Vec<PathBuf>),
     /// These files of the change have markers of conflicts that nobody resolved.
     HoldsMarkers(Vec<PathBuf>),
+    /// Git could not do it, for this reason.
+    Failed(String),
+    /// It was not tried, because git could not do one before it.
+    NotTried,
 }
 
 /// Two changes of one file that cannot both be.
@@ -96,8 +100,11 @@ pub struct Conflict {
     pub path: PathBuf,
     /// Its kind, such as `contents` or `modify/delete`.
     pub kind: String,
-    /// The lines of the merged file, each from the first to the last.
+    /// The places in the file of the checkout, or of the first of two runs, each from its first
+    /// line to its last.
     pub lines: Vec<(usize, usize)>,
+    /// The same places in the file of the run, or of the second of two runs.
+    pub other_lines: Vec<(usize, usize)>,
 }
 
 impl Workspace {
@@ -155,6 +162,8 @@ impl MergeOutcome {
             merging::MergeOutcome::HoldsMarkers(files) => {
                 return Self::HoldsMarkers(files.clone());
             }
+            merging::MergeOutcome::Failed(why) => return Self::Failed(why.clone()),
+            merging::MergeOutcome::NotTried => return Self::NotTried,
         };
         match outcome {
             workspaces::Outcome::Merged { files, .. } => {
@@ -177,6 +186,7 @@ impl Conflict {
             path: conflict.path.clone(),
             kind: conflict.kind.clone(),
             lines: conflict.lines.clone(),
+            other_lines: conflict.their_lines.clone(),
         });
         conflicts.collect()
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::name_of;
 use crate::error::CommandError;
 use crate::runs::results::{RunResult, failed};
-use crate::runs::workspace::{matrix_table, place};
+use crate::runs::workspace::{matrix_table, place, place_in_both};
 
 /// At most so many conflicts of two runs are named in a line.
 const MOST_NAMED: usize = 20;
@@ -54,8 +54,14 @@ impl<'a> Fit<'a> {
     /// Names all conflicts, a line for each run and the checkout, and for each pair of runs.
     pub(crate) fn conflict_lines(&self) -> Vec<String> {
         let lines = self.clashes().map(|(run, other, conflicts)| {
-            let other = other.map_or_else(|| "this checkout".to_owned(), name_of);
-            conflict_line(&name_of(run), &other, conflicts)
+            let name = name_of(run);
+            match other.map(name_of) {
+                Some(other) => {
+                    let place = |conflict: &Conflict| place_in_both(conflict, &name, &other);
+                    conflict_line(&name, &other, conflicts, place)
+                }
+                None => conflict_line(&name, "this checkout", conflicts, place),
+            }
         });
         lines.collect()
     }
@@ -108,22 +114,29 @@ impl<'a> Fit<'a> {
 }
 
 /// Names the conflicts of a run with something else.
-fn conflict_line(name: &str, other: &str, conflicts: &[Conflict]) -> String {
+fn conflict_line(
+    name: &str,
+    other: &str,
+    conflicts: &[Conflict],
+    place: impl Fn(&Conflict) -> String,
+) -> String {
     let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(place).collect();
     let more = match conflicts.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("✗ {name} and {other}: {}{more}", named.join(", "))
+    format!("✗ {name} and {other}: {}{more}", named.join("; "))
 }
 
-/// Describes conflicts for programs.
-pub(super) fn conflicts_json(conflicts: &[Conflict]) -> Value {
+/// Describes conflicts for programs: `lines` of the first side, which is the checkout if that is one
+/// of the two, and `otherLines` of the second.
+pub(crate) fn conflicts_json(conflicts: &[Conflict]) -> Value {
     let described = conflicts.iter().map(|conflict| {
         json!({
             "path": conflict.path.display().to_string(),
             "kind": conflict.kind,
             "lines": conflict.lines,
+            "otherLines": conflict.their_lines,
         })
     });
     described.collect::<Vec<_>>().into()

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, marked_files, pin};
+use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, WorkspaceError, marked_files, pin};
 
 pub(crate) use self::discarding::Discardable;
-pub(crate) use self::fit::Fit;
+pub(crate) use self::fit::{Fit, conflicts_json};
 pub(crate) use self::report::MergeReport;
 use crate::error::CommandError;
 use crate::runs::results::{RunResult, failed};
@@ -52,6 +52,10 @@ pub(crate) enum MergeOutcome {
     /// It was not tried, because these files of the result have markers of conflicts that nobody
     /// resolved.
     HoldsMarkers(Vec<PathBuf>),
+    /// Git could not do it, for this reason.
+    Failed(String),
+    /// It was not tried, because git could not do one before it.
+    NotTried,
 }
 
 /// Returns the checkout to merge into: the checkout of a directory, which must belong to the
@@ -60,7 +64,12 @@ pub(crate) fn checkout_at(
     directory: &Path,
     results: &[RunResult],
 ) -> Result<Repository, CommandError> {
-    let found = Repository::find(directory).map_err(|error| failed(&error));
+    let known = results.iter().map(|result| &result.repository);
+    let known = known.filter(|repository| repository.top() == directory);
+    let found = match known.into_iter().next() {
+        Some(repository) => Ok(repository.clone()),
+        None => Repository::find(directory).map_err(|error| failed(&error)),
+    };
     let other = |result: &RunResult| match &found {
         Ok(checkout) => result.repository.common_dir() != checkout.common_dir(),
         Err(_) => true,
@@ -72,8 +81,9 @@ pub(crate) fn checkout_at(
         "{} worked on another repository than this one",
         result.run.run
     );
-    let top = result.repository.top().display();
-    Err(CommandError::usage(words).hint(format!("Change to {top} first.")))
+    let (top, run) = (result.repository.top().display(), &result.run.run);
+    let hint = format!("pi-subagents merge {run} merges it in {top}.");
+    Err(CommandError::usage(words).hint(hint))
 }
 
 /// Merges results in the given order, each whole or not at all. A result that was merged loses its
@@ -95,11 +105,17 @@ pub(crate) fn merge_with(
 ) -> Result<MergeReport, CommandError> {
     let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
     let mut merged = Vec::new();
+    let mut has_failed = false;
     for result in results {
-        let outcome = match held_back(&result, copies)? {
-            Some(why) => why,
-            None => MergeOutcome::Tried(merge_one(&mut merging, &result, merged_as)?),
+        // Git may have stopped halfway, for example on a full disk. Nothing is put on top of that,
+        // and the results that were merged before it are in.
+        let outcome = if has_failed {
+            MergeOutcome::NotTried
+        } else {
+            let tried = try_merge(&mut merging, &result, merged_as, copies);
+            tried.unwrap_or_else(|error| MergeOutcome::Failed(error.to_string()))
         };
+        has_failed |= matches!(outcome, MergeOutcome::Failed(_));
         merged.push(Merged { result, outcome });
     }
     drop(merging);
@@ -110,18 +126,34 @@ pub(crate) fn merge_with(
     Ok(MergeReport { merged, warnings })
 }
 
+/// Merges one result, unless there is a reason not to.
+fn try_merge(
+    merging: &mut Merge,
+    result: &RunResult,
+    merged_as: MergedAs,
+    copies: AddedCopies,
+) -> Result<MergeOutcome, WorkspaceError> {
+    if let Some(why) = held_back(result, copies)? {
+        return Ok(why);
+    }
+    let outcome = match merged_as {
+        MergedAs::Changes => merging.apply(&result.change),
+        MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
+    };
+    outcome.map(MergeOutcome::Tried)
+}
+
 /// Returns why a result is not to be merged at all, if there is a reason.
 fn held_back(
     result: &RunResult,
     copies: AddedCopies,
-) -> Result<Option<MergeOutcome>, CommandError> {
+) -> Result<Option<MergeOutcome>, WorkspaceError> {
     if copies == AddedCopies::Refused
         && let Some(added) = added_copies(result)
     {
         return Ok(Some(MergeOutcome::HoldsCopies(added)));
     }
-    let marked = marked_files(&result.repository, &result.change);
-    let marked = marked.map_err(|error| failed(&error))?;
+    let marked = marked_files(&result.repository, &result.change)?;
     Ok((!marked.is_empty()).then_some(MergeOutcome::HoldsMarkers(marked)))
 }
 
@@ -130,18 +162,6 @@ fn added_copies(result: &RunResult) -> Option<Vec<PathBuf>> {
     let workspace = result.workspace.as_ref()?;
     let added = workspace.added_copies.clone();
     (!added.is_empty()).then_some(added)
-}
-
-fn merge_one(
-    merging: &mut Merge,
-    result: &RunResult,
-    merged_as: MergedAs,
-) -> Result<Outcome, CommandError> {
-    let outcome = match merged_as {
-        MergedAs::Changes => merging.apply(&result.change),
-        MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
-    };
-    outcome.map_err(|error| failed(&error))
 }
 
 impl Merged {
@@ -156,7 +176,9 @@ impl Merged {
                 | Outcome::ChangedMeanwhile(_),
             )
             | MergeOutcome::HoldsCopies(_)
-            | MergeOutcome::HoldsMarkers(_) => false,
+            | MergeOutcome::HoldsMarkers(_)
+            | MergeOutcome::Failed(_)
+            | MergeOutcome::NotTried => false,
         }
     }
 }

@@ -60,6 +60,10 @@ fn line(merged: &Merged) -> String {
                 named(files)
             );
         }
+        MergeOutcome::Failed(why) => return format!("✗ {name}: not merged; {}", one_line(why)),
+        MergeOutcome::NotTried => {
+            return format!("✗ {name}: not tried, because the one before it could not be merged");
+        }
     };
     match outcome {
         Outcome::Merged { files, commit } => {
@@ -72,7 +76,10 @@ fn line(merged: &Merged) -> String {
         }
         Outcome::Nothing => format!("✓ {name}: this checkout has its changes already"),
         Outcome::Conflicts(conflicts) => {
-            format!("✗ {name}: not merged; conflicts in {}", places(conflicts))
+            format!(
+                "✗ {name}: not merged; conflicts with this checkout in {}",
+                places(conflicts)
+            )
         }
         Outcome::NeedsUncommitted(conflicts) => format!(
             "✗ {name}: not merged; it builds on what is not committed here ({}), so commit that \
@@ -120,6 +127,14 @@ fn to_json(merged: &Merged) -> Value {
         }
         MergeOutcome::HoldsMarkers(files) => {
             json["markers"] = json!(files);
+            return json;
+        }
+        MergeOutcome::Failed(why) => {
+            json["error"] = json!(why);
+            return json;
+        }
+        MergeOutcome::NotTried => {
+            json["tried"] = json!(false);
             return json;
         }
     };

@@ -73,7 +73,25 @@ pub(crate) fn matrix_table(names: &[String], matrix: &Matrix) -> String {
         }
         table.push(cells);
     }
-    aligned(&table)
+    let table = aligned(&table);
+    match whose_lines(matrix) {
+        Some(words) => format!("{table}\n{words}"),
+        None => table,
+    }
+}
+
+/// Says whose lines the cells name, if any does.
+fn whose_lines(matrix: &Matrix) -> Option<&'static str> {
+    let has_lines = |cells: &[Vec<Conflict>]| cells.iter().flatten().any(|it| !it.lines.is_empty());
+    let in_pairs = matrix.pairs.iter().any(|row| has_lines(row));
+    match (has_lines(&matrix.checkout), in_pairs) {
+        (true, true) => Some(
+            "Lines of the checkout's file below \"checkout\", elsewhere of the row's own file.",
+        ),
+        (true, false) => Some("Lines are those of the checkout's file."),
+        (false, true) => Some("Lines are those of the row's own file."),
+        (false, false) => None,
+    }
 }
 
 /// Describes the conflicts of one pair: `✗ src/app.rs:40-61 and 2 more`.
@@ -88,13 +106,34 @@ fn cell(conflicts: &[Conflict]) -> String {
     format!("✗ {}{more}", place(first))
 }
 
-/// Names the place of a conflict: file and lines, or file and kind.
+/// Names the place of a conflict: file and lines of the first side, or file and kind.
 pub(crate) fn place(conflict: &Conflict) -> String {
     let path = one_line(&conflict.path.display().to_string());
     match conflict.lines.first() {
-        Some((first, last)) => format!("{path}:{first}-{last}"),
+        Some(lines) => format!("{path}:{}", range(*lines)),
         None => format!("{path} ({})", conflict.kind),
     }
+}
+
+/// Names the place of a conflict between two runs: the file, and the lines as each of them has it.
+pub(crate) fn place_in_both(conflict: &Conflict, one: &str, other: &str) -> String {
+    match (conflict.lines.first(), conflict.their_lines.first()) {
+        (Some(_), Some(theirs)) => {
+            format!(
+                "{} in {one}, {} in {other}",
+                place(conflict),
+                range(*theirs)
+            )
+        }
+        (Some(_) | None, _) => place(conflict),
+    }
+}
+
+fn range((first, last): (usize, usize)) -> String {
+    if first == last {
+        return first.to_string();
+    }
+    format!("{first}-{last}")
 }
 
 fn aligned(table: &[Vec<String>]) -> String {
@@ -126,6 +165,7 @@ mod tests {
             path: path.into(),
             kind: kind.to_owned(),
             lines: lines.to_vec(),
+            their_lines: lines.to_vec(),
         }
     }
 
@@ -153,6 +193,7 @@ mod tests {
         api    ✓                                        –                   ✗ src/app.rs:40-61  ✓
         ui     ✓                                        ✗ src/app.rs:40-61  –                   ✓
         tests  ✗ Cargo.toml (modify/delete) and 1 more  ✓                   ✓                   –
+        Lines are those of the row's own file.
         ");
     }
 }

@@ -17,7 +17,9 @@ use pi_subagents_workspaces::{ChangedFile, Status};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::earlier::EarlierWorktree;
-pub(crate) use self::fitting::{conflicts_with_checkout, matrix_of_call, matrix_table, place};
+pub(crate) use self::fitting::{
+    conflicts_with_checkout, matrix_of_call, matrix_table, place, place_in_both,
+};
 pub(crate) use self::folder::{Stray, size_of, strays, worktrees_folder};
 pub(crate) use self::guarding::note_checkout;
 pub(crate) use self::pruning::{Pruned, prune};

@@ -46,7 +46,7 @@ fn the_list_has_sizes_conflicts_and_what_no_run_knows() {
     clashes  <run-2>  <past>
       worktree: 1 file +1 −3; not merged (pi-subagents merge <run-2>)
       $HOME/.pi/subagent-worktrees/project-HEX/clashes-HEX (SIZE)
-      conflicts with its checkout: kept.txt:1-5
+      conflicts with its checkout: kept.txt:1
     no run knows  <past>
       $HOME/.pi/subagent-worktrees/somewhere/lost (SIZE)
     ");

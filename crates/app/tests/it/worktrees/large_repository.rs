@@ -33,11 +33,12 @@ fn what_fits_is_merged_onto_a_dirty_checkout_and_nothing_of_the_user_changes() {
     ]);
     let matrix = said.split("\n\n").last().unwrap();
     insta::assert_snapshot!(matrix, @"
-           checkout  api              ui               docs  tests
-    api    ✓         –                ✗ f0001.txt:5-9  ✓     ✓
-    ui     ✓         ✗ f0001.txt:5-9  –                ✓     ✓
-    docs   ✓         ✓                ✓                –     ✓
-    tests  ✓         ✓                ✓                ✓     –
+           checkout  api            ui             docs  tests
+    api    ✓         –              ✗ f0001.txt:5  ✓     ✓
+    ui     ✓         ✗ f0001.txt:5  –              ✓     ✓
+    docs   ✓         ✓              ✓              –     ✓
+    tests  ✓         ✓              ✓              ✓     –
+    Lines are those of the row's own file.
     ");
     let merged = stage.ours(&["merge", "api", "ui", "docs", "tests"]).run();
     assert_eq!(merged.code, Some(4));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::Store;
 use pi_subagents_windows::Paint;
 
 use super::attach_starter::BackgroundStarter;
@@ -53,12 +53,8 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
 
 /// Returns the run or the session that is to be shown.
 fn scope_of(id: &str, places: &Places) -> Result<Scope, CommandError> {
-    let typed = TypedIds {
-        store: &Store::new(&places.agent_dir),
-        places,
-        printer: Printer::for_people(),
-        prefers: Prefers::Running,
-    };
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::running(&store, places, Printer::for_people());
     let found = typed
         .session(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents attach {run}")))?;

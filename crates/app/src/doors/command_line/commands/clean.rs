@@ -12,18 +12,17 @@ use std::time::Duration;
 use clap::Args;
 use pi_subagents_definitions::Retention;
 use pi_subagents_delegation::{RunId, Timestamp, text};
-use pi_subagents_sessions::{IndexedRun, Prefers, StickyFile, Store};
+use pi_subagents_sessions::{IndexedRun, StickyFile, Store};
 use pi_subagents_windows::figures;
 
 use self::report::{Report, Tense};
 use crate::configuration::Configuration;
-use crate::doors::command_line::commands::control::runs_of_all;
+use crate::doors::command_line::commands::control::conversations_of;
 use crate::doors::command_line::since::parse_age;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::profiles::ask::{AtTerminal, Person, can_ask};
-use crate::runs::conversation::of_one_conversation;
 use crate::runs::keeping::choice::{Choice, Rule};
 use crate::runs::keeping::plan::Going;
 use crate::runs::keeping::sticky_files::{self, StickyChoice, StickySwept, files_of};
@@ -70,12 +69,7 @@ pub(crate) fn run(args: &CleanArgs, printer: Printer) -> Result<ExitCode, Comman
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let retention = Configuration::read_once(&places, false).settings.retention;
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let typed = TypedIds::newest(&store, &places, printer);
     let choice = choice(args, typed, retention)?;
     let clean = Clean {
         args,
@@ -108,9 +102,7 @@ fn choice(
     retention: Retention,
 ) -> Result<Choice, CommandError> {
     if !args.ids.is_empty() {
-        let runs = runs_of_all(typed, &args.ids, "clean", |runs| {
-            of_one_conversation(runs, None)
-        })?;
+        let runs = conversations_of(typed, &args.ids, "clean")?;
         let named: HashSet<RunId> = runs.into_iter().map(|run| run.run).collect();
         return Ok(Choice::Named(named));
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use pi_subagents_delegation::Status;
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_engine::{OwnerReply, Want};
-use pi_subagents_sessions::{FindError, IndexedRun, Prefers, Store};
+use pi_subagents_sessions::{FindError, IndexedRun, Store};
 use serde_json::json;
 
 use crate::doors::command_line::commands::option_place::OptionPlace;
@@ -56,7 +56,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let message = joined("message", &args.message)?;
-    let typed = running(&store, &places, printer);
+    let typed = TypedIds::running(&store, &places, printer);
     let in_progress = |mut runs: Vec<IndexedRun>| {
         runs.retain(IndexedRun::is_open);
         of_one_conversation(runs, None)
@@ -86,7 +86,7 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let mut asked = if args.all {
         current_runs(&store)?
     } else {
-        let typed = running(&store, &places, printer);
+        let typed = TypedIds::running(&store, &places, printer);
         runs_of_all(typed, &args.ids, "stop", |mut runs| {
             runs.retain(IndexedRun::is_open);
             of_one_conversation(runs, None)
@@ -145,20 +145,6 @@ fn nothing_stopped(args: &StopArgs) -> String {
     }
 }
 
-/// Finds runs by the typed words; if several runs have one name, those in progress are meant.
-pub(super) fn running<'a>(
-    store: &'a Store,
-    places: &'a Places,
-    printer: Printer<'a>,
-) -> TypedIds<'a> {
-    TypedIds {
-        store,
-        places,
-        printer,
-        prefers: Prefers::Running,
-    }
-}
-
 /// Returns the runs of several ids, each once; `meant` chooses among the runs of one id. Fails with
 /// a question if an id belongs to several conversations.
 pub(super) fn runs_of_all(
@@ -177,6 +163,15 @@ pub(super) fn runs_of_all(
         }
     }
     Ok(runs)
+}
+
+/// Returns the runs of the conversations that several ids stand for, each run once.
+pub(super) fn conversations_of(
+    typed: TypedIds<'_>,
+    ids: &[String],
+    command: &str,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    runs_of_all(typed, ids, command, |runs| of_one_conversation(runs, None))
 }
 
 fn not_running(id: &str) -> CommandError {

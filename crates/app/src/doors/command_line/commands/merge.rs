@@ -5,14 +5,13 @@ mod resolve;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Prefers, Store, runs_of_session};
+use pi_subagents_sessions::{Store, runs_of_session};
 use pi_subagents_workspaces::Repository;
 
-use crate::doors::command_line::commands::control::runs_of_all;
+use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::conversation::of_one_conversation;
 use crate::runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, checkout_at, merge_with};
 use crate::runs::results::{Results, RunResult};
 use crate::runs::typed::TypedIds;
@@ -46,12 +45,7 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     }
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let typed = TypedIds::newest(&store, &places, printer);
     let mut found = Results::default();
     let results = args.ids.iter().map(|id| result_of(typed, &mut found, id));
     let results = results.collect::<Result<Vec<_>, _>>()?;
@@ -81,7 +75,7 @@ fn result_of(
     id: &str,
 ) -> Result<RunResult, CommandError> {
     let ids = [id.to_owned()];
-    let runs = runs_of_all(typed, &ids, "merge", |runs| of_one_conversation(runs, None))?;
+    let runs = conversations_of(typed, &ids, "merge")?;
     let result = results.of_latest(&runs)?;
     let session = result.run.session.clone();
     Ok(result.with_earlier(&runs_of_session(&typed.store.runs()?, &session)))

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::Store;
 use pi_subagents_windows::{Line, Role, receipt_facts};
 
 use crate::calls::families::delegation::ReadSession;
@@ -101,12 +101,8 @@ fn read(
     printer: Printer,
 ) -> Result<(ReadSession, Places, usize), CommandError> {
     let places = Places::find()?;
-    let typed = TypedIds {
-        store: &Store::new(&places.agent_dir),
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::newest(&store, &places, printer);
     let found = typed
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;

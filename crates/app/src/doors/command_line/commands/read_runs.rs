@@ -1,6 +1,6 @@
 //! The runs that `logs` and `events` read, and the notes about records that are gone.
 
-use pi_subagents_sessions::{IndexedRun, Prefers, Store};
+use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::error::CommandError;
 use crate::places::Places;
@@ -19,12 +19,7 @@ pub(super) fn meant(
     printer: Printer<'_>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let typed = TypedIds::newest(&store, places, printer);
     typed
         .runs(id)
         .and_then(|runs| of_one_conversation(runs, None))

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_sessions::{IndexedRun, Prefers, Store};
+use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::calls::Answer;
 use crate::calls::SchemaWish;
@@ -51,12 +51,7 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     args.options.check(1, args.prompt.len())?;
     let caller = caller(&args.run)?;
     let store = Store::new(&caller.places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &caller.places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let typed = TypedIds::newest(&store, &caller.places, printer);
     let session = typed
         .conversation(&args.id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} PROMPT")))?;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::Store;
 
 use self::choice::{Choice, Sort};
 use self::seen::Seen;
@@ -97,12 +97,7 @@ fn with_whole_id(
     printer: Printer,
 ) -> Result<StatusArgs, CommandError> {
     let mut args = args.clone();
-    let typed = TypedIds {
-        store,
-        places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let typed = TypedIds::newest(store, places, printer);
     if let Some(id) = &mut args.id {
         *id = typed
             .whole_id(id)

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::bell;
-use crate::doors::command_line::commands::control::{running, runs_of_all};
+use crate::doors::command_line::commands::control::runs_of_all;
 use crate::doors::command_line::run_table::{run_table, totals_line};
 use crate::doors::command_line::sheet::Sheet;
 use crate::doors::command_line::waiting_line::WaitingLine;
@@ -26,6 +26,7 @@ use crate::runs::follow::Follower;
 use crate::runs::owned::current_runs;
 use crate::runs::owner_request::wait_for_one;
 use crate::runs::row::{RowTotals, RunRow};
+use crate::runs::typed::TypedIds;
 use crate::runtime::block_on;
 
 /// The pause between two drawings of the line on a terminal.
@@ -44,7 +45,7 @@ pub(crate) struct WaitArgs {
 pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let typed = running(&store, &places, printer);
+    let typed = TypedIds::running(&store, &places, printer);
     let asked = runs_of_all(typed, &args.ids, "wait", current)?;
     let is_one_over = asked.iter().any(|run| !run.is_open());
     if !(args.any && is_one_over) {

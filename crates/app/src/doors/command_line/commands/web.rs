@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_page::Power;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::Store;
 
 use super::attach_starter::BackgroundStarter;
 use crate::doors::web::{self, WebOptions};
@@ -72,12 +72,7 @@ fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
         view.push_str(&encoded(&project.to_string_lossy()));
     }
     let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places,
-        printer: Printer::for_people(),
-        prefers: Prefers::Running,
-    };
+    let typed = TypedIds::running(&store, places, Printer::for_people());
     let mut runs = Vec::new();
     for id in &args.ids {
         let found = typed

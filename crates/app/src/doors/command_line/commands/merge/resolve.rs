@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::{Store, runs_of_session};
 use pi_subagents_workspaces::{Conflict, Repository, Snapshot, marked_files};
 use serde_json::json;
 
@@ -20,6 +20,7 @@ use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::ask_which::ask_which;
+use crate::runs::conversation::of_one_conversation;
 use crate::runs::merging::{Fit, checkout_at};
 use crate::runs::results::{Results, RunResult, failed};
 use crate::runs::typed::TypedIds;
@@ -33,12 +34,7 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     let caller = caller(&RunArgs::default())?;
     let (places, agent_dir) = (caller.places.clone(), caller.places.agent_dir.clone());
     let store = Store::new(&agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
+    let typed = TypedIds::newest(&store, &places, printer);
     let result = result_of(typed, &mut Results::default(), id)?;
     let checkout = checkout_at(&places.cwd, std::slice::from_ref(&result))?;
     let conflicts = conflicts_of(&checkout, &result)?;
@@ -50,7 +46,8 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     let workspace = worktree_of(&result)?;
-    let session = typed.conversation(id);
+    // The run is known now, and nobody has to read a second time which it is.
+    let session = typed.conversation(result.run.run.as_str());
     let session = session
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents merge {run} --resolve")))?;
     if session.is_running() {
@@ -66,9 +63,18 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     });
     let answer = go_on(continued, prompt(&conflicts), printer)?;
     let resolved = Resolved {
-        result: result_of(typed, &mut Results::default(), id)?,
+        result: latest_of(&store, &result)?,
     };
     resolved.report(&checkout, &answer, (&places, printer))
+}
+
+/// Finds the latest result of the conversation that a result belongs to.
+fn latest_of(store: &Store, earlier: &RunResult) -> Result<RunResult, CommandError> {
+    let run = &earlier.run;
+    let runs = runs_of_session(&store.runs()?, &run.session);
+    let runs = of_one_conversation(runs, Some(&run.run));
+    let which = |error| ask_which(&error, |run| format!("pi-subagents merge {run} --check"));
+    RunResult::of_latest(&runs.map_err(which)?)
 }
 
 fn conflicts_of(checkout: &Repository, result: &RunResult) -> Result<Vec<Conflict>, CommandError> {
@@ -95,13 +101,10 @@ fn prompt(conflicts: &[Conflict]) -> String {
          check that the result works:"
             .to_owned(),
     ];
+    // Lines would be those of neither file that the sub-agent sees: its own has markers now.
     let named = conflicts.iter().map(|conflict| {
-        let (place, kind) = (place(conflict), &conflict.kind);
-        if conflict.lines.is_empty() {
-            format!("- {place}")
-        } else {
-            format!("- {place} ({kind})")
-        }
+        let path = one_line(&conflict.path.display().to_string());
+        format!("- {path} ({})", conflict.kind)
     });
     lines.extend(named);
     lines.join("\n")

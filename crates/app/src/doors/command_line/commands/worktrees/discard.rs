@@ -5,15 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::{count, one_line};
-use pi_subagents_sessions::{Prefers, Store, runs_of_session};
+use pi_subagents_sessions::{Store, runs_of_session};
 
 use super::listed::lines;
-use crate::doors::command_line::commands::control::runs_of_all;
+use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::profiles::ask::{self, AtTerminal, Person as _};
-use crate::runs::conversation::of_one_conversation;
 use crate::runs::merging::Discardable;
 use crate::runs::typed::TypedIds;
 
@@ -31,15 +30,8 @@ pub(crate) struct DiscardArgs {
 pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
-    let runs = runs_of_all(typed, &args.ids, "discard", |runs| {
-        of_one_conversation(runs, None)
-    })?;
+    let typed = TypedIds::newest(&store, &places, printer);
+    let runs = conversations_of(typed, &args.ids, "discard")?;
     let all = store.runs()?;
     let sessions: BTreeSet<_> = runs.into_iter().map(|run| run.session).collect();
     let mut found = Vec::new();

@@ -4,13 +4,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_sessions::{Prefers, Store};
+use pi_subagents_sessions::Store;
 
-use crate::doors::command_line::commands::control::runs_of_all;
+use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::conversation::of_one_conversation;
 use crate::runs::typed::TypedIds;
 use crate::runs::workspace::Workspace;
 
@@ -28,15 +27,8 @@ pub(crate) struct KeepArgs {
 pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    let typed = TypedIds {
-        store: &store,
-        places: &places,
-        printer,
-        prefers: Prefers::Newest,
-    };
-    let runs = runs_of_all(typed, &args.ids, "keep", |runs| {
-        of_one_conversation(runs, None)
-    })?;
+    let typed = TypedIds::newest(&store, &places, printer);
+    let runs = conversations_of(typed, &args.ids, "keep")?;
     let mut names = Vec::new();
     for run in runs {
         let directory = run.directory.path();

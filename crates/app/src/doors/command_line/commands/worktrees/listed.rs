@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::Found;
 use crate::print::Printer;
+use crate::runs::merging::conflicts_json;
 use crate::runs::workspace::{Stray, Workspace, conflicts_with_checkout, place, size_of};
 
 /// The worktrees that are shown, with the conflicts of those that wait to be merged.
@@ -121,16 +122,7 @@ fn stray_line(stray: &Stray) -> String {
 }
 
 fn to_json(found: &Found, with: Option<&[Conflict]>) -> Value {
-    let conflicts = with.map(|with| {
-        let named = with.iter().map(|conflict| {
-            json!({
-                "path": conflict.path.display().to_string(),
-                "kind": conflict.kind,
-                "lines": conflict.lines,
-            })
-        });
-        named.collect::<Vec<_>>()
-    });
+    let conflicts = with.map(conflicts_json);
     json!({
         "runId": found.run.run.as_str(),
         "sessionId": found.run.session.as_str(),
