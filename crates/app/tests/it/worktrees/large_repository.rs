@@ -44,7 +44,7 @@ fn what_fits_is_merged_onto_a_dirty_checkout_and_nothing_of_the_user_changes() {
     assert_eq!(merged.code, Some(4));
     insta::assert_snapshot!(merged.stdout, @"
     ✓ api: merged, 1 file +1 −1
-    ✗ ui: not merged; conflicts in f0001.txt:5-9
+    ✗ ui: not merged; conflicts with this checkout in f0001.txt:5
     ✓ docs: merged, 1 file +1 −1
     ✓ tests: merged, 1 file +1 −1
     ");
