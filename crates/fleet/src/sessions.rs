@@ -1,18 +1,24 @@
 //! Conversations that runs on several machines continue: taken by one run at a time, and given back
 //! with what was said.
 
+use std::time::Duration;
+
 use pi_subagents_delegation::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::held::Kept;
 use crate::holding::{Holding, Taker, decide};
+use crate::patience::Patience;
 use crate::runs::json;
 use crate::store::{Stored, Written};
 use crate::wire::{RunEntry, SavedSession, SessionEntry, SessionHolder};
 
 /// The number of times that a write which others prevent is tried again.
 const TRIES: u32 = 20;
+
+/// The time for which a conversation is waited for while the servers choose a leader.
+const NO_LEADER: Duration = Duration::from_secs(20);
 
 /// The outcome of taking a conversation.
 #[derive(Debug)]
@@ -35,7 +41,13 @@ pub struct HeldSession {
 impl Fleet {
     /// Returns the state of a conversation, if the fleet knows it.
     pub async fn session(&self, key: &str) -> Result<Option<Stored<SessionEntry>>, FleetError> {
-        self.read(&self.names().sessions(), key).await
+        let patience = Patience::of(NO_LEADER);
+        loop {
+            match self.read(&self.names().sessions(), key).await {
+                Ok(seen) => return Ok(seen),
+                Err(error) => patience.after(error).await?,
+            }
+        }
     }
 
     /// Returns who has a conversation and what is saved of it, if the fleet knows it.
@@ -54,6 +66,17 @@ impl Fleet {
 
     /// Takes a conversation for a run, unless another run has it.
     pub async fn take_session(&self, key: &str, taker: &Taker) -> Result<TakenSession, FleetError> {
+        let patience = Patience::of(NO_LEADER);
+        loop {
+            match self.take_session_now(key, taker).await {
+                Ok(done) => return Ok(done),
+                // If our own write was done without an answer, it says that the taker has it.
+                Err(error) => patience.after(error).await?,
+            }
+        }
+    }
+
+    async fn take_session_now(&self, key: &str, taker: &Taker) -> Result<TakenSession, FleetError> {
         let mut tried = 0;
         loop {
             tried += 1;
