@@ -182,6 +182,27 @@ impl RunSummary {
         Some(self.witness.receipt()).filter(|receipt| !receipt.is_empty())
     }
 
+    /// Returns the reason why the end of the run was not seen, if it was not: the last warning says
+    /// it.
+    pub fn unseen(&self) -> Option<String> {
+        if self.ending.is_some() {
+            return None;
+        }
+        Some(match self.warnings.last() {
+            Some(warning) => format!("Its end was not seen: {warning}."),
+            None => "Its end was not seen.".to_owned(),
+        })
+    }
+
+    /// Returns the message for people about a run that nobody follows any more; `None` if it
+    /// completed.
+    pub fn problem(&self) -> Option<String> {
+        match &self.ending {
+            Some(ending) => ending.message(),
+            None => self.unseen(),
+        }
+    }
+
     /// Returns the state of the run.
     pub fn status(&self) -> Status {
         match &self.ending {

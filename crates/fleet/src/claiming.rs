@@ -39,14 +39,30 @@ pub enum Claim {
     NotMine,
 }
 
+/// The outcome of a claim without a look at the entry.
+enum Unseen {
+    /// The run is taken on these terms, and this is the revision of the claim.
+    Taken(Taking, u64),
+    /// The claim may be written; the entry shows it.
+    Written,
+    /// There was an entry before.
+    Late,
+}
+
 impl Delivery {
     /// Claims the run for a worker, under the terms of its order.
     pub async fn claim(self, worker: &str, terms: &Terms) -> Result<Claim, FleetError> {
         reached(Step::Delivered);
-        if self.n == 1
-            && let Some((taking, revision)) = self.claim_unseen(worker, terms).await?
-        {
-            return Ok(self.taken(worker, terms, &taking, revision));
+        // A claim of ours whose answer did not come may stand in the entry.
+        let mut may_be_written = false;
+        if self.n == 1 {
+            match self.claim_unseen(worker, terms).await? {
+                Unseen::Taken(taking, revision) => {
+                    return Ok(self.taken(worker, terms, &taking, revision));
+                }
+                Unseen::Written => may_be_written = true,
+                Unseen::Late => {}
+            }
         }
         for _ in 0..TRIES {
             let (bucket, key) = (self.fleet.names().runs(), run_key(&self.run));
@@ -65,8 +81,13 @@ impl Delivery {
                 stop: stop.as_ref().map(|stop| stop.by.as_str()),
                 is_caller_gone,
             };
-            // A claim of ours whose answer did not come: nobody else has this delivery.
-            if let Some(own) = self.own_claim(worker, entry.as_ref()) {
+            // Without a claim just now, the entry is that of an earlier delivery with our number: a
+            // server that was killed may have forgotten its last counts. This worker may still be
+            // at work on that.
+            if let Some(own) = self
+                .own_claim(worker, entry.as_ref())
+                .filter(|_| may_be_written)
+            {
                 let taking = taking(&facts, own.attempt, own.losses);
                 return Ok(self.taken(worker, terms, &taking, over));
             }
@@ -84,7 +105,7 @@ impl Delivery {
                 }
                 Ok(Written::Late) => {}
                 // It may have been written all the same: the next look shows it.
-                Err(error) if error.is_passing() => {}
+                Err(error) if error.is_passing() => may_be_written = true,
                 Err(error) => return Err(error),
             }
         }
@@ -92,12 +113,8 @@ impl Delivery {
     }
 
     /// Claims a run that was never delivered before, without a look at its entry: in all likelihood
-    /// there is none. Returns nothing if it must be looked at all the same.
-    async fn claim_unseen(
-        &self,
-        worker: &str,
-        terms: &Terms,
-    ) -> Result<Option<(Taking, u64)>, FleetError> {
+    /// there is none.
+    async fn claim_unseen(&self, worker: &str, terms: &Terms) -> Result<Unseen, FleetError> {
         let facts = Facts {
             entry: None,
             n: self.n,
@@ -118,16 +135,17 @@ impl Delivery {
                     is_caller_gone,
                     ..facts
                 };
-                Ok(Some((taking(&facts, 1, 0), revision)))
+                Ok(Unseen::Taken(taking(&facts, 1, 0), revision))
             }
             (Err(error), _, _) if !error.is_passing() => Err(error),
-            _ => Ok(None),
+            (Ok(Written::Late), _, _) => Ok(Unseen::Late),
+            _ => Ok(Unseen::Written),
         }
     }
 
     async fn is_caller_gone(&self, terms: &Terms) -> Result<bool, FleetError> {
         match &terms.call {
-            Some(call) => Ok(!self.fleet.has_caller(call).await?),
+            Some(call) => self.fleet.is_caller_gone(call).await,
             None => Ok(false),
         }
     }

@@ -48,7 +48,15 @@ pub(crate) struct Inner {
     pub(crate) streams: Context,
     pub(crate) key: Option<Key>,
     pub(crate) refusals: watch::Receiver<Refusals>,
-    connections: watch::Receiver<u64>,
+    connections: watch::Receiver<Connections>,
+}
+
+/// The connections that were made so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Connections {
+    count: u64,
+    /// The time of the last one, if it was not the first.
+    returned: Option<Instant>,
 }
 
 impl Fleet {
@@ -58,7 +66,7 @@ impl Fleet {
         let (servers, is_encrypted) = address.checked()?;
         let key = address.nkey.as_ref().map(Key::of_seed).transpose()?;
         let (refused, refusals) = watch::channel(Refusals::default());
-        let (counted, connections) = watch::channel(0);
+        let (counted, connections) = watch::channel(Connections::default());
         let mut options = ConnectOptions::new()
             .name(&address.name)
             .custom_inbox_prefix(Names::inbox(&address.name))
@@ -116,8 +124,29 @@ impl Fleet {
     }
 
     /// Returns the number of connections so far, which changes with each return to a server.
-    pub fn connections(&self) -> watch::Receiver<u64> {
-        self.inner.connections.clone()
+    pub(crate) fn connections(&self) -> u64 {
+        self.inner.connections.borrow().count
+    }
+
+    /// Waits until the connection has come back once more.
+    pub(crate) async fn returned(&self) {
+        let mut connections = self.inner.connections.clone();
+        connections.mark_unchanged();
+        if connections.changed().await.is_err() {
+            // The connection is closed for good.
+            std::future::pending().await
+        }
+    }
+
+    /// Returns the time since the connection came back; `None` if it was never lost.
+    pub(crate) fn back_for(&self) -> Option<Duration> {
+        let returned = self.inner.connections.borrow().returned;
+        returned.map(|at| at.elapsed())
+    }
+
+    /// Returns whether we are connected to a server at this moment.
+    pub fn is_connected(&self) -> bool {
+        self.inner.client.connection_state() == State::Connected
     }
 
     /// Returns the number of the present connection. It has changed before anything is sent over a
@@ -138,7 +167,7 @@ impl Fleet {
     /// would then come to nobody, and a run that it gives back may belong to another worker.
     pub(crate) async fn when_connected(&self, within: Duration) -> Option<Duration> {
         let begun = Instant::now();
-        while self.inner.client.connection_state() != State::Connected {
+        while !self.is_connected() {
             if begun.elapsed() >= within {
                 return None;
             }
@@ -170,9 +199,12 @@ fn return_delay(tries: usize) -> Duration {
     Duration::from_millis(doubled).min(SLOWEST_RETURN)
 }
 
-fn note(event: &Event, refused: &watch::Sender<Refusals>, counted: &watch::Sender<u64>) {
+fn note(event: &Event, refused: &watch::Sender<Refusals>, counted: &watch::Sender<Connections>) {
     match event {
-        Event::Connected => counted.send_modify(|count| *count += 1),
+        Event::Connected => counted.send_modify(|connections| {
+            connections.returned = (connections.count > 0).then(Instant::now);
+            connections.count += 1;
+        }),
         Event::ServerError(ServerError::Other(said)) => {
             refused.send_modify(|refusals| refusals.note(said.clone()));
         }

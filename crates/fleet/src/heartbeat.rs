@@ -176,7 +176,7 @@ impl Shared {
         if let Ok(Some(stop)) = self.fleet.stop_wish(&watched.run).await {
             self.turn(Standing::StopWished { by: stop.by });
         } else if let Some(call) = &watched.call
-            && let Ok(false) = self.fleet.has_caller(call).await
+            && let Ok(true) = self.fleet.is_caller_gone(call).await
         {
             self.turn(Standing::CallerGone);
         }

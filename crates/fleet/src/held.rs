@@ -8,6 +8,7 @@ use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep};
 
 use crate::claim::Taking;
+use crate::connect::Fleet;
 use crate::delivery::{Delivery, acknowledge, give_back};
 use crate::ending::{Next, after_look};
 use crate::error::FleetError;
@@ -89,6 +90,12 @@ impl Held {
     /// Returns which attempt this is; the first is 1.
     pub fn attempt(&self) -> u32 {
         self.attempt
+    }
+
+    /// Returns the name of the message, with which the next process of a worker that is killed can
+    /// give the run back.
+    pub fn message(&self) -> &str {
+        &self.delivery.ack
     }
 
     /// Returns the standing of the holder, with its changes; the first of them is the standing of
@@ -214,6 +221,28 @@ impl Held {
         };
         let revision = entry.map_or(over, |(_, revision)| revision);
         Ok((after_look(&holder, entry, is_done, over), revision))
+    }
+}
+
+impl Fleet {
+    /// Gives back a run that this worker held with a delivery when its process was killed, so that
+    /// it is taken over before the lease is over. Returns false if it has another holder by now, or
+    /// has ended. The process must be gone for certain: a worker that is only cut off looks the same
+    /// from here. The attempt counts, because the run may be what killed it.
+    pub async fn give_back_of_killed(
+        &self,
+        run: &RunId,
+        (worker, n): (&str, u64),
+        message: &str,
+    ) -> Result<bool, FleetError> {
+        let seen = self.entry(run).await?;
+        let is_ours = seen.is_some_and(|stored| {
+            matches!(stored.value, RunEntry::Running(one) if one.worker == worker && one.n == n)
+        });
+        if is_ours {
+            give_back(self, message, Duration::ZERO).await?;
+        }
+        Ok(is_ours)
     }
 }
 

@@ -12,6 +12,9 @@ use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::names::Bucket;
 
+/// The pause after a try to write the key that failed.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// A key that is kept; it vanishes a while after this was dropped.
 #[derive(Debug)]
 pub(crate) struct KeptKey {
@@ -78,12 +81,24 @@ async fn keep(
     mut values: watch::Receiver<Bytes>,
     time: Duration,
 ) {
+    let mut pause = time / 3;
     loop {
-        // The sender is kept with this task, so that `changed` never fails.
-        let _ = timeout(time / 3, values.changed()).await;
+        // A server that was away may have let the key expire, so it is written as soon as the
+        // connection is back. The sender is kept with this task, so that `changed` never fails.
+        let woken = async {
+            tokio::select! {
+                _ = values.changed() => {}
+                () = fleet.returned() => {}
+            }
+        };
+        let _ = timeout(pause, woken).await;
         let value = values.borrow_and_update().clone();
-        if let Err(error) = fleet.write_for(&bucket, &key, value, time).await {
-            tracing::debug!("fleet: {key} could not be renewed: {error}");
-        }
+        pause = match fleet.write_for(&bucket, &key, value, time).await {
+            Ok(()) => time / 3,
+            Err(error) => {
+                tracing::debug!("fleet: {key} could not be renewed: {error}");
+                AGAIN.min(time / 3)
+            }
+        };
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! - [`names`]: all names on the servers;
 //! - [`wire`]: the messages between the machines;
-//! - [`address`], [`connect`], [`error`], `patience`, [`keys`]: the connection, and its errors;
+//! - [`address`], [`connect`], [`error`], `patience`, `absence`, [`keys`]: the connection, its errors,
+//!   and how long servers that are away are waited for;
 //! - [`permissions`], `permitted`: the rights of callers and workers on the servers;
 //! - [`setup`]: the streams, buckets and consumers;
 //! - `refusals`, `ask`, [`store`]: what is not permitted, one request, and keys with values;
@@ -26,6 +27,7 @@
 //!
 //! The crate knows no engine, no session files and no windows: the app puts them together.
 
+mod absence;
 pub mod address;
 mod ask;
 pub mod blobs;
@@ -64,6 +66,7 @@ mod stream_reader;
 pub mod wire;
 mod words;
 
+pub use absence::{Absence, Turn};
 pub use address::Address;
 pub use async_nats::HeaderMap;
 pub use blobs::{BlobError, Blobs};

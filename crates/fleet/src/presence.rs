@@ -11,6 +11,10 @@ use crate::names::check_name;
 use crate::runs::json;
 use crate::wire::{CallerCard, WorkerCard};
 
+/// The time after a return of the servers within which callers are back too: they try every four
+/// seconds.
+const CALLERS_RETURN: Duration = Duration::from_secs(10);
+
 /// A worker's presence; others no longer see it a while after this was dropped.
 #[derive(Debug)]
 pub struct Presence(KeptKey);
@@ -83,6 +87,13 @@ impl Fleet {
     pub async fn has_caller(&self, call: &str) -> Result<bool, FleetError> {
         let write = self.last_write(&self.names().leases(), call).await?;
         Ok(write.is_some_and(|write| write.value.is_some()))
+    }
+
+    /// Returns whether nobody waits for the runs of a call any more. A lease may have expired while
+    /// the servers were away and nobody could renew it, so callers get a moment to come back.
+    pub(crate) async fn is_caller_gone(&self, call: &str) -> Result<bool, FleetError> {
+        let is_too_early = self.back_for().is_some_and(|time| time < CALLERS_RETURN);
+        Ok(!is_too_early && !self.has_caller(call).await?)
     }
 }
 

@@ -213,6 +213,6 @@ impl Reading {
     }
 
     fn connections_now(&self) -> u64 {
-        *self.fleet.connections().borrow()
+        self.fleet.connections()
     }
 }

@@ -45,6 +45,8 @@ pub struct RecordedEnd {
     pub exit_code: i32,
     /// The error of a run that failed.
     pub error_message: Option<String>,
+    /// The worker of a fleet that had it last.
+    pub worker: Option<String>,
     /// The answer of the run.
     pub output: Option<String>,
     /// The result that meets the schema of the task.
@@ -102,6 +104,7 @@ impl From<RunResult> for RecordedEnd {
             status: ending.status(),
             exit_code: ending.exit_code(),
             error_message: ending.message(),
+            worker: result.worker,
             output: result.output,
             structured: result.structured,
             rejected: result.rejected,

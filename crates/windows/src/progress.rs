@@ -42,6 +42,8 @@ pub struct ProgressLines<W: Write + Send> {
     /// The runs that are accepted and not started yet. They are reported only if that lasts.
     unstarted: Vec<RunId>,
     name_columns: usize,
+    /// The last warning, which is printed once if it comes for several runs.
+    last_warning: Option<String>,
 }
 
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl<W: Write + Send> ProgressLines<W> {
             runs: HashMap::new(),
             unstarted: Vec::new(),
             name_columns: 0,
+            last_warning: None,
         }
     }
 
@@ -244,8 +247,13 @@ impl<W: Write + Send> ProgressLines<W> {
                 self.print_queued(event);
                 self.answered(event, result);
             }
+            Happening::Warned(warning) if self.last_warning.as_ref() == Some(warning) => {}
+            Happening::Warned(warning) => {
+                self.last_warning = Some(warning.clone());
+                self.print_queued(event);
+                self.changed(event);
+            }
             Happening::Said { .. }
-            | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Reported(_)

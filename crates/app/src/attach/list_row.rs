@@ -46,6 +46,8 @@ pub(crate) struct Recorded {
     /// The beginning of its prompt, in one line.
     task: String,
     definition: Option<String>,
+    /// The worker of a fleet that had it.
+    worker: Option<String>,
     model: Option<String>,
     calls: Option<usize>,
     usage: Option<Usage>,
@@ -60,6 +62,7 @@ impl Recorded {
         Self {
             task: task_line(row.task.as_deref().unwrap_or_default()),
             definition: row.preset.clone(),
+            worker: row.end.worker.clone(),
             model: row.model_id().map(str::to_owned),
             calls: row.end.tool_calls,
             usage: row.end.usage.map(Usage::from),
@@ -106,6 +109,13 @@ impl ListRow {
     /// Returns whether its record is still to be read for the list.
     pub(crate) fn is_unread(&self) -> bool {
         !self.run.is_open() && self.live.is_none() && self.record == Record::Unread
+    }
+
+    /// Returns the worker of a fleet that has the run, or had it.
+    pub(crate) fn worker(&self) -> Option<&str> {
+        let live = self.live.as_ref();
+        let live = live.and_then(|live| live.window.facts().worker.as_deref());
+        live.or_else(|| self.recorded()?.worker.as_deref())
     }
 
     /// Returns the model that answers, without its provider.
@@ -195,6 +205,7 @@ impl ListRow {
             || has(self.run.session.as_str())
             || has(self.status().as_str())
             || has(self.model().unwrap_or_default())
+            || has(self.worker().unwrap_or_default())
             || has(definition.unwrap_or_default())
             || has(&project)
             || has(&self.task())

@@ -94,12 +94,11 @@ impl Standing {
         match &event.happening {
             Happening::Accepted(_) => self.accepted += 1,
             Happening::Ended(_) => self.ended += 1,
-            Happening::Said { .. } => self.latest = Some(event.run.clone()),
+            Happening::Said { .. } | Happening::Warned(_) => self.latest = Some(event.run.clone()),
             Happening::Placed(_)
             | Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
-            | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Reported(_)

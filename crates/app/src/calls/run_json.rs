@@ -62,7 +62,7 @@ pub(super) fn run_json(
         session_id: task.session.as_str(),
         status: run.status().as_str(),
         exit_code: run.ending.as_ref().map(Ending::exit_code),
-        error_message: run.ending.as_ref().and_then(Ending::message),
+        error_message: run.problem(),
         output: has_output.then(|| json!(run.output())),
         runner: run.runner.map(Runner::as_str),
         provider: run.provider.as_deref(),

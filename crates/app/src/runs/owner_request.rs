@@ -163,18 +163,23 @@ pub(crate) async fn stop_run(
     }
 }
 
-/// Waits for the end of a run. Asks the owner first; if the owner is gone, has forgotten the run or
+/// Waits for the end of a run, and returns whether it was seen. Asks the owner first; if the owner is gone, has forgotten the run or
 /// cannot be asked, the files of the run and the end of the owner show when the run is over.
 pub(crate) async fn wait_for_one(
     run: &IndexedRun,
     followed: FollowedRun,
     tell: &mpsc::Sender<String>,
-) {
+) -> bool {
     if run.owner.fleet.is_some() {
-        return followed.over().await;
+        let unseen = followed.over().await;
+        if let Some(why) = &unseen {
+            // The reader may have seen enough.
+            _ = tell.send(format!("! {}: {why}", one_line(&run.name))).await;
+        }
+        return unseen.is_none();
     }
     match ask_owner(run, Want::Wait).await {
-        Ok(_) => return,
+        Ok(_) => return true,
         Err(NotAsked::NoAnswer(AskError::Stopped { pid })) => {
             let name = one_line(&run.name);
             let note = format!(
@@ -187,5 +192,5 @@ pub(crate) async fn wait_for_one(
         }
         Err(_) => {}
     }
-    followed.over().await;
+    followed.over().await.is_none()
 }

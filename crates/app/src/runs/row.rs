@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use self::totals::RowTotals;
+use crate::runs::fleet::Away;
 use crate::runs::workspace::Workspace;
 
 /// The number of characters of an answer that are kept if the record itself is not far.
@@ -57,6 +58,9 @@ pub(crate) struct RunRow {
     /// The worktree of its own, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) workspace: Option<Box<Workspace>>,
+    /// The absence of its fleet's servers, while they are away or if nobody waits for them any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) away: Option<Away>,
     /// The session of the pi that started it, for a background run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) pi_session: Option<String>,

@@ -46,6 +46,8 @@ pub struct FleetSettings {
     pub max_upload: u64,
     /// The time for which a foreground call may be silent before its runs are stopped, 5 to 600 s.
     pub caller_lease: Duration,
+    /// The time for which runs are followed while the servers are away, 5 s to a day.
+    pub patience: Duration,
 }
 
 impl Default for FleetSettings {
@@ -64,6 +66,7 @@ impl Default for FleetSettings {
             include: Vec::new(),
             max_upload: 500 * MEGABYTE,
             caller_lease: Duration::from_mins(1),
+            patience: Duration::from_mins(15),
         }
     }
 }
@@ -123,6 +126,9 @@ impl FleetSettings {
         }
         if let Some(seconds) = reader.number("callerLease", 5, 600) {
             self.caller_lease = Duration::from_secs(seconds);
+        }
+        if let Some(seconds) = reader.number("patience", 5, 86_400) {
+            self.patience = Duration::from_secs(seconds);
         }
     }
 

@@ -101,3 +101,22 @@ async fn a_run_that_is_given_back_is_taken_at_once_and_costs_no_attempt() {
     };
     assert_eq!((held.n(), held.attempt()), (2, 1));
 }
+
+#[tokio::test]
+async fn a_delivery_with_the_number_of_our_own_claim_is_left_alone() {
+    let (_server, fleet) = fleet().await;
+    submit(&fleet, "a").await;
+    let mut puller = puller(&fleet).await;
+    let delivery = next(&mut puller).await;
+    // A server that was killed has forgotten that it counted this delivery, and the worker that
+    // gets it again is still at work on it.
+    let entry = r#"{"state":"running","worker":"w","n":1,"since":"","attempt":1,"begun":true}"#;
+    let bucket = fleet.names().runs();
+    fleet
+        .write(&bucket, "a", entry.as_bytes().into(), 0)
+        .await
+        .unwrap();
+    let claim = delivery.claim("w", &terms(1)).await.unwrap();
+    assert!(matches!(claim, Claim::NotMine), "{claim:?}");
+    assert_eq!(state(&fleet, "a").await, "running w 1");
+}

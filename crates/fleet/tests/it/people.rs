@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use pi_subagents_fleet::wire::{CallerCard, WorkerCard};
-use pi_subagents_fleet::{Claim, Fleet, GiveUp, Standing, Terms};
+use pi_subagents_fleet::wire::{CallerCard, Ended, RunEntry, WorkerCard};
+use pi_subagents_fleet::{Claim, Fleet, GiveUp, Kept, QueuedEnd, Standing, Terms};
 use pretty_assertions::assert_eq;
 
-use crate::stage::{PATIENCE, claimed, fleet, next, puller, run_id, submit};
+use crate::stage::{PATIENCE, claimed, completed, fleet, next, puller, run_id, submit};
 
 const TIME: Duration = Duration::from_secs(2);
 
@@ -129,4 +129,52 @@ async fn a_run_that_shall_be_stopped_is_ended_by_whoever_has_it_or_gets_it() {
     fleet.wish_kept(&run_id("a")).await.unwrap();
     let wish = fleet.wish(&run_id("a")).await.unwrap().unwrap().value;
     assert!(wish.kept && wish.stop.is_some());
+}
+
+#[tokio::test]
+async fn a_run_is_stopped_whether_it_is_queued_claimed_or_begun_and_stays_as_it_ended() {
+    let (_server, fleet) = fleet().await;
+    let stopped = Ended {
+        status: "aborted".to_owned(),
+        ..Ended::default()
+    };
+    for run in ["claimed", "begun", "ended"] {
+        submit(&fleet, run).await;
+    }
+    let mut puller = puller(&fleet).await;
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        held.push(claimed(next(&mut puller).await, "w").await);
+    }
+    held[1].begin().await.unwrap();
+    assert_eq!(held[2].end(completed()).await, Ok(Kept::Done));
+    submit(&fleet, "queued").await;
+    let mut outcomes = Vec::new();
+    for run in ["queued", "claimed", "begun", "ended"] {
+        fleet.wish_stop(&run_id(run), "ada@laptop").await.unwrap();
+        let queued = fleet.end_queued(&run_id(run), &stopped).await.unwrap();
+        outcomes.push(queued);
+    }
+    // A run that a worker has, or had, is not ended behind its back.
+    let taken = QueuedEnd::Taken;
+    assert_eq!(outcomes, [QueuedEnd::Ended, taken, taken, taken]);
+    for one in &held[..2] {
+        let mut standing = one.standing();
+        let wished = standing.wait_for(|now| matches!(now, Standing::StopWished { .. }));
+        _ = tokio::time::timeout(PATIENCE, wished)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(one.end(stopped.clone()).await, Ok(Kept::Done));
+    }
+    let mut ended = Vec::new();
+    for run in ["queued", "claimed", "begun", "ended"] {
+        let entry = fleet.entry(&run_id(run)).await.unwrap().unwrap().value;
+        let RunEntry::Ended(end) = entry else {
+            panic!("{entry:?}");
+        };
+        ended.push(end.status);
+        assert!(!fleet.is_queued(&run_id(run)).await.unwrap(), "{run}");
+    }
+    assert_eq!(ended, ["aborted", "aborted", "aborted", "completed"]);
 }

@@ -21,6 +21,9 @@ pub(crate) struct RunResult {
     pub(crate) ending: EndingRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error_message: Option<String>,
+    /// The worker of a fleet that had it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) worker: Option<String>,
     /// The text of the last answer, which is the run's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<String>,
@@ -131,6 +134,7 @@ impl RunResult {
             exit_code: ending.exit_code(),
             ending: ending.into(),
             error_message: ending.message(),
+            worker: summary.worker.clone(),
             output: summary.output().map(str::to_owned),
             structured: summary.structured.clone(),
             rejected: summary.rejected.as_ref().map(RejectedRecord::of),

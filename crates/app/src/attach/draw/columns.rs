@@ -144,6 +144,10 @@ impl Columns {
             let project = format!("{}: ", project.to_string_lossy());
             line = line.with(Role::Accent, &project);
         }
+        if let Some(worker) = row.worker() {
+            let worker = text::one_line(&text::clean(worker));
+            line = line.with(Role::Accent, &format!("@{worker} "));
+        }
         let doing = match row.status() {
             Status::Failed | Status::Aborted => Role::Failed,
             Status::Queued | Status::Running | Status::Completed => Role::Muted,

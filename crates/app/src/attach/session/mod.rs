@@ -33,6 +33,7 @@ use super::starting::Starter;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
+use crate::runs::fleet::AwayNews;
 use crate::runs::follow::{FileChanges, Owners};
 use crate::signals::{self, Signals};
 
@@ -90,6 +91,8 @@ struct Session {
     jobs: JoinSet<Message>,
     /// True if the followed records and the readers fit the present model.
     is_reconciled: bool,
+    /// The presence of the servers of a fleet, as far as it was told.
+    servers: AwayNews,
     pace: Pace,
 }
 
@@ -151,6 +154,7 @@ impl Session {
             looking: JoinSet::new(),
             jobs: JoinSet::new(),
             is_reconciled: false,
+            servers: AwayNews::default(),
             pace: Pace::new(),
         })
     }
@@ -269,6 +273,7 @@ impl Session {
             self.look();
         }
         if self.pace.drawn_at.is_none_or(|at| at + CLOCK <= now) {
+            self.look_at_servers();
             self.pace.frames.note_change();
         }
         self.model.update(Message::Tick, Timestamp::now())

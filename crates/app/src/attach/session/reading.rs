@@ -9,6 +9,7 @@ use super::Session;
 use crate::attach::list_row::{Record, Recorded};
 use crate::attach::message::{Effect, Message, Notice};
 use crate::error::CommandError;
+use crate::runs::follow::follow_in_fleet;
 use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
 
@@ -34,11 +35,28 @@ impl Session {
         let mut new = Vec::new();
         for run in open {
             self.records.watch_record(run);
+            if let Some(following) = follow_in_fleet(&run.directory, &run.owner) {
+                self.jobs.spawn(async {
+                    match following.await {
+                        Ok(Some(why)) => Message::Finished(Notice::new(Role::Warning, why)),
+                        Ok(None) | Err(_) => Message::Tick,
+                    }
+                });
+            }
             new.push(run.run.clone());
         }
         if !new.is_empty() {
             self.watched.extend(new);
             self.reader.look();
+        }
+    }
+
+    /// Tells when the servers of a fleet are away, and when they are back.
+    pub(super) fn look_at_servers(&mut self) {
+        let open = self.model.list.rows().iter().map(|row| &row.run);
+        if let Some(news) = self.servers.look(open.filter(|run| run.is_open())) {
+            let role = Role::Warning;
+            self.update(Message::Finished(Notice::new(role, news)));
         }
     }
 

@@ -40,6 +40,10 @@ pub(super) async fn run(places: &Places, directory: &RunDir, known_children: &Kn
     let Ok(record) = RecordedRun::read(directory) else {
         return;
     };
+    if record.end.is_none() {
+        // It was not seen to its end.
+        return;
+    }
     let row = serde_json::to_vec(&RunRow::of_record(&record)).unwrap_or_default();
     let done = run_command(places, &words, row, known_children).await;
     info!(run = %record.task.run, outcome = done.outcome, "onEnd was run");

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::{
-    Ending, EventSink, Happening, PlannedTask, Refusal, RunEvent, RunId, RunSummary, Task,
-    Timestamp,
+    EventSink, Happening, PlannedTask, Refusal, RunEvent, RunId, RunSummary, Task, Timestamp,
 };
 use pi_subagents_fleet::CallerLease;
 use pi_subagents_fleet::wire::{Conversation, Order};
@@ -79,7 +78,7 @@ async fn run(
     let fleet = departure.fleet.clone();
     let sink: Box<dyn EventSink> = Box::new(sinks);
     let followed = follow_until(
-        Until::Over,
+        Until::Over(departure.settings.patience),
         fleet,
         owner.store.clone(),
         given.runs,
@@ -122,12 +121,13 @@ fn left_behind(task: &Arc<Task>) -> Arc<RunSummary> {
         at: Timestamp::now(),
         happening,
     };
-    let reason = "nobody here follows it any more; pi-subagents status asks the fleet for its end";
+    let why = format!(
+        "nobody here follows it any more; pi-subagents wait {} asks the fleet for it",
+        task.run
+    );
     Arc::new(RunSummary::of(&[
         event(Happening::Accepted(Arc::clone(task))),
-        event(Happening::Ended(Ending::Lost {
-            reason: reason.to_owned(),
-        })),
+        event(Happening::Warned(why)),
     ]))
 }
 

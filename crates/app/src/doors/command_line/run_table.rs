@@ -115,6 +115,9 @@ fn note(row: &RunRow) -> Option<String> {
     if let Some(problem) = &row.record_problem {
         return Some(format!("   {}", one_line(problem)));
     }
+    if let Some(away) = &row.away {
+        return Some(format!("   {}", away.sentence(&row.run_id)));
+    }
     let owner = row.owner.as_ref().filter(|owner| owner.owner_stopped)?;
     let pid = owner.owner_pid;
     Some(format!(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pi_subagents_delegation::{
-    Ending, Receipt, Rejected, RunId, RunSummary, SessionId, Status, Task, Usage,
+    Receipt, Rejected, RunId, RunSummary, SessionId, Status, Task, Usage,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -109,7 +109,7 @@ impl Outcome {
             session: task.session.clone(),
             status: run.status(),
             output: run.output().map(str::to_owned),
-            error: run.ending.as_ref().and_then(Ending::message),
+            error: run.problem(),
             usage: run.usage,
             receipt: run.receipt(),
             workspace: answer.worktree(task).map(Workspace::of),

@@ -143,8 +143,11 @@ impl Shared {
         let shared = Arc::clone(self);
         let session = state.session.clone();
         state.wait_for(async move {
-            if let Some(end) = end {
-                end.over().await;
+            if let Some(end) = end
+                && end.over().await.is_some()
+            {
+                // The run may go on in its fleet. Whoever asks for its state catches up with it.
+                return;
             }
             let row = shared.closed(row).await;
             if shared.note_end(&session, &row) {

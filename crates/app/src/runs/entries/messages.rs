@@ -94,7 +94,7 @@ impl EntryMessages {
                 .stop_reason
                 .as_ref()
                 .map(|reason| StopReason::as_word(reason).to_owned()),
-            error_message: ending.and_then(Ending::message),
+            error_message: summary.problem(),
             messages: self
                 .messages
                 .into_iter()

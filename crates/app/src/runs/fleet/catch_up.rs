@@ -5,12 +5,16 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pi_subagents_definitions::FleetSettings;
 use pi_subagents_engine::ProcessName;
-use pi_subagents_sessions::{IndexedRun, OwnerName, Store};
-use tokio::time::timeout;
+use pi_subagents_fleet::{Absence, Fleet, Turn};
+use pi_subagents_sessions::{IndexedRun, OwnerName, RunDir, Store};
+use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-use super::connection::{connect, settings_of_user};
+use super::away::Away;
+use super::connection::{address, connect, settings_of_user};
+use super::copied::CopiedRecord;
 use super::elsewhere::is_from_elsewhere;
 use super::follow::{Until, follow_until};
 use super::following::FleetRun;
@@ -23,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The shortest pause between two times that one process catches up.
 const AGAIN: Duration = Duration::from_secs(5);
+
+/// The pause between two tries to reach servers that are away.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// The time at which this process last caught up.
 static LAST: Mutex<Option<Instant>> = Mutex::new(None);
@@ -49,21 +56,69 @@ pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
     caught_up.unwrap_or(false)
 }
 
-/// Follows a run until it is over, beside other work, once no other process does.
-pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) {
+/// Follows a run until it is over, beside other work, once no other process does. Returns why its end
+/// was not seen, if it was not.
+pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) -> Option<String> {
     if !is_left(&owner) {
         process_gone(&owner).await;
     }
-    if run.directory.result().exists() {
-        return;
-    }
-    let Ok(places) = Places::find() else { return };
-    match connect(&settings_of_user(&places), &places).await {
-        Ok(fleet) => {
-            let store = Store::new(&places.agent_dir);
-            follow_until(Until::Over, fleet, store, vec![run], Vec::new()).await;
+    let places = match Places::find() {
+        Ok(places) => places,
+        Err(error) => return Some(error.sentence()),
+    };
+    let settings = settings_of_user(&places);
+    let store = Store::new(&places.agent_dir);
+    while !run.directory.result().exists() {
+        let fleet = match reach(&settings, &places, &run).await {
+            Ok(fleet) => fleet,
+            Err(why) => return Some(why),
+        };
+        let until = Until::Over(settings.patience);
+        let seen = follow_until(
+            until,
+            fleet.clone(),
+            store.clone(),
+            vec![run.clone()],
+            Vec::new(),
+        );
+        let seen = seen.await;
+        fleet.close().await;
+        match seen.first() {
+            Some(summary) => return summary.unseen(),
+            // Another process follows it, and may end before the run does.
+            None => sleep(AGAIN).await,
         }
-        Err(error) => debug!(error = error.sentence(), "fleet cannot be followed"),
+    }
+    None
+}
+
+/// Connects to the fleet of a run, and waits for servers that are away. Fails with a sentence.
+async fn reach(settings: &FleetSettings, places: &Places, run: &FleetRun) -> Result<Fleet, String> {
+    let address = address(settings, None, places).map_err(|error| error.sentence())?;
+    let mut absence = Absence::new(settings.patience);
+    loop {
+        match Fleet::connect(&address).await {
+            Err(error) if error.is_passing() => debug!(%error, "fleet is tried again"),
+            other => return other.map_err(|error| error.to_string()),
+        }
+        let turn = absence.note(Instant::now(), false);
+        if let (Some(turn), Some(away)) = (turn, Away::of(&absence)) {
+            note_away(&run.directory, away);
+            if turn == Turn::GivenUp {
+                return Err(away.given_up(&run.run));
+            }
+        }
+        sleep(TRY_AGAIN).await;
+    }
+}
+
+/// Notes beside the record of a run that the servers are away. A process that follows the run knows
+/// it better.
+fn note_away(directory: &RunDir, away: Away) {
+    let noted = CopiedRecord::open(directory)
+        .and_then(|record| record.map_or(Ok(()), |mut record| record.note_away(Some(away))));
+    if let Err(error) = noted {
+        debug!(%error, "absence of the servers is not noted");
     }
 }
 

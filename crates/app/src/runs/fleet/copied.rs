@@ -11,6 +11,8 @@ use pi_subagents_fleet::{ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_le
 use pi_subagents_sessions::RunDir;
 use serde::{Deserialize, Serialize};
 
+use super::away::Away;
+
 /// The file with the delivery that the copy holds.
 const STATE: &str = "fleet.json";
 
@@ -24,13 +26,16 @@ const LARGEST_STATE: u64 = 1 << 20;
 /// are here, so that a crash leaves nothing untrue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct State {
+pub(super) struct State {
     format: u32,
     /// The number of the delivery whose bytes are taken; 0 before the first.
     delivery: u64,
     /// The offset in each file at which the bytes of this delivery begin; 0 for a file that is not
     /// named.
     begins: BTreeMap<String, u64>,
+    /// The absence of the servers that the last follower has noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) away: Option<Away>,
 }
 
 /// The copy of the record of one run. One process at a time has it.
@@ -63,12 +68,8 @@ impl CopiedRecord {
         let Ok(lock) = try_lock(&lock_path)? else {
             return Ok(None);
         };
+        let state = read_state(directory)?.unwrap_or_default();
         let directory = Directory::open_plain(directory.path())?;
-        let state = match directory.read(Path::new(STATE), LARGEST_STATE) {
-            Ok(content) => serde_json::from_slice(&content)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => State::default(),
-            Err(error) => return Err(error),
-        };
         Ok(Some(Self {
             lengths: record_lengths(&directory)?,
             directory,
@@ -91,7 +92,22 @@ impl CopiedRecord {
             format: 1,
             delivery,
             begins: self.lengths.clone(),
+            away: self.state.away,
         };
+        self.write_state()
+    }
+
+    /// Notes that the servers are away, or that they are there.
+    pub(super) fn note_away(&mut self, away: Option<Away>) -> io::Result<()> {
+        if self.state.away == away {
+            return Ok(());
+        }
+        self.state.away = away;
+        self.state.format = 1;
+        self.write_state()
+    }
+
+    fn write_state(&self) -> io::Result<()> {
         let content = serde_json::to_vec(&self.state)?;
         self.directory.write_whole(Path::new(STATE), &content)
     }
@@ -141,6 +157,16 @@ impl CopiedRecord {
             written?;
         }
         Ok(())
+    }
+}
+
+/// Reads the facts about a copy; `None` if nobody has noted any.
+pub(super) fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
+    let directory = Directory::open_plain(directory.path())?;
+    match directory.read(Path::new(STATE), LARGEST_STATE) {
+        Ok(content) => Ok(Some(serde_json::from_slice(&content)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

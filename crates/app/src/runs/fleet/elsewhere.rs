@@ -166,7 +166,11 @@ fn checkout(places: &Places, card: &RunCard) -> Option<PathBuf> {
     let wanted = card.repository.as_ref()?;
     let repository = Repository::find(&places.cwd).ok()?;
     let is_same = repository.id().ok().as_ref() == Some(wanted);
-    is_same.then(|| repository.top().join(&card.inside))
+    // Joined with nothing, a path would end with a slash.
+    is_same.then(|| match card.inside.as_str() {
+        "" => repository.top().to_owned(),
+        inside => repository.top().join(inside),
+    })
 }
 
 /// Makes the conversation of a run one that can go on here.

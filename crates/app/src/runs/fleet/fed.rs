@@ -76,6 +76,28 @@ impl Fed {
         Arc::new(self.summary)
     }
 
+    /// Hands on a sentence for people that is in no record. It is not among the warnings of the
+    /// run.
+    pub(super) fn mention(&self, run: &RunId, words: &str, sinks: &mut [Box<dyn EventSink>]) {
+        let event = warned(run, words);
+        for sink in sinks {
+            sink.on_events(std::slice::from_ref(&event), &self.summary);
+        }
+    }
+
+    /// Hands on why nobody follows the run any more, and returns its summary, which has no ending.
+    pub(super) fn leave(
+        mut self,
+        run: &RunId,
+        why: &str,
+        sinks: &mut [Box<dyn EventSink>],
+    ) -> Arc<RunSummary> {
+        // A record that cannot be read any more is reported by its next reader.
+        _ = self.feed(sinks);
+        self.tell(&[warned(run, why)], sinks);
+        Arc::new(self.summary)
+    }
+
     fn tell(&mut self, events: &[RunEvent], sinks: &mut [Box<dyn EventSink>]) {
         if events.is_empty() {
             return;
@@ -84,5 +106,13 @@ impl Fed {
         for sink in sinks {
             sink.on_events(events, &self.summary);
         }
+    }
+}
+
+fn warned(run: &RunId, words: &str) -> RunEvent {
+    RunEvent {
+        run: run.clone(),
+        at: Timestamp::now(),
+        happening: Happening::Warned(words.to_owned()),
     }
 }

@@ -3,16 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{EventSink, PartialMessage, RunId, RunSummary};
 use pi_subagents_fleet::wire::RunEntry;
-use pi_subagents_fleet::{Fleet, FleetError, RecordChunk, RecordReader};
+use pi_subagents_fleet::{Absence, Fleet, FleetError, RecordChunk, RecordReader, Turn};
 use pi_subagents_sessions::Store;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
+use super::away::Away;
 use super::conversation::bring_home;
 use super::following::{FleetRun, Following, Forgotten, Standing};
 use super::live_words::LiveWords;
@@ -41,19 +42,32 @@ struct Runs {
     outcomes: BTreeMap<RunId, Arc<RunSummary>>,
     /// The partial messages of the models, if one of the sinks shows them.
     words: Option<LiveWords>,
+    /// The servers have answered the last question about their presence.
+    is_answered: bool,
 }
 
 /// The condition under which following ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// All runs are over.
-    Over,
+    /// All runs are over, or the servers have been away for this time.
+    Over(Duration),
     /// Nothing more comes at the moment.
     CaughtUp,
 }
 
-/// Follows runs, and returns the summaries of the finished ones in the order of the runs. A run
-/// that another process follows is left out.
+impl Until {
+    /// Returns how long servers that are away are waited for. Whoever only catches up has a limit of
+    /// their own.
+    fn patience(self) -> Duration {
+        match self {
+            Self::Over(patience) => patience,
+            Self::CaughtUp => Duration::MAX,
+        }
+    }
+}
+
+/// Follows runs, and returns their summaries in the order of the runs. A run that was not seen to
+/// its end has no ending in its summary. A run that another process follows is left out.
 pub(crate) async fn follow_until(
     until: Until,
     fleet: Fleet,
@@ -82,6 +96,7 @@ pub(crate) async fn follow_until(
         sinks,
         followed,
         outcomes: BTreeMap::new(),
+        is_answered: true,
     };
     runs.go_on(until).await;
     ids.iter()
@@ -98,6 +113,7 @@ impl Runs {
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut looks = 0_u32;
         let mut has_news = true;
+        let mut absence = Absence::new(until.patience());
         self.feed_all();
         while !self.followed.is_empty() {
             tokio::select! {
@@ -123,13 +139,13 @@ impl Runs {
                 }
                 _ = look.tick() => {
                     looks = looks.wrapping_add(1);
-                    self.look(looks.is_multiple_of(READ_ANEW)).await;
-                    if looks.is_multiple_of(RECONCILE) {
-                        self.reconcile(|_| true).await;
-                    } else if looks <= FIRST_LOOKS {
-                        // The process that gave their orders is gone, perhaps before the fleet had
-                        // them.
-                        self.reconcile(|one| one.run.order.is_none()).await;
+                    let are_there = self.are_servers_there(looks).await;
+                    let turn = absence.note(Instant::now(), are_there);
+                    if self.turn(turn, &absence) == Some(Turn::GivenUp) {
+                        return;
+                    }
+                    if are_there {
+                        self.look_at_all(looks).await;
                     }
                     if until == Until::CaughtUp && !has_news && looks > FIRST_LOOKS {
                         return;
@@ -137,6 +153,50 @@ impl Runs {
                     has_news = false;
                 }
             }
+        }
+    }
+
+    /// Returns whether the servers are there: connected, and with an answer to a question that is
+    /// asked now and then. Servers that cannot choose a leader are as good as away.
+    async fn are_servers_there(&mut self, looks: u32) -> bool {
+        let is_asked = !self.is_answered || looks.is_multiple_of(READ_ANEW);
+        if !self.fleet.is_connected() {
+            self.is_answered = false;
+        } else if let Some(run) = self.followed.keys().next().filter(|_| is_asked) {
+            let asked = self.fleet.entry(run).await;
+            self.is_answered = !asked.is_err_and(|error| error.is_passing());
+        }
+        self.is_answered
+    }
+
+    /// Acts on a turn of the servers' presence, and returns it.
+    fn turn(&mut self, turn: Option<Turn>, absence: &Absence) -> Option<Turn> {
+        let away = Away::of(absence);
+        match (turn, away) {
+            (Some(Turn::GivenUp), Some(away)) => {
+                for (run, one) in std::mem::take(&mut self.followed) {
+                    let summary = one.leave(away, &mut self.sinks);
+                    self.outcomes.insert(run, summary);
+                }
+            }
+            (Some(Turn::Away | Turn::Back), _) => {
+                for one in self.followed.values_mut() {
+                    one.note_away(away, &mut self.sinks);
+                }
+            }
+            (Some(Turn::GivenUp), None) | (None, _) => {}
+        }
+        turn
+    }
+
+    /// Looks at the facts that nobody reports.
+    async fn look_at_all(&mut self, looks: u32) {
+        self.look(looks.is_multiple_of(READ_ANEW)).await;
+        if looks.is_multiple_of(RECONCILE) {
+            self.reconcile(|_| true).await;
+        } else if looks <= FIRST_LOOKS {
+            // The process that gave their orders is gone, perhaps before the fleet had them.
+            self.reconcile(|one| one.run.order.is_none()).await;
         }
     }
 
@@ -188,6 +248,10 @@ impl Runs {
     async fn look(&mut self, is_read_anew: bool) {
         let ids: Vec<RunId> = self.followed.keys().cloned().collect();
         for run in ids {
+            // Without a connection each of them would wait for its answer in vain.
+            if !self.fleet.is_connected() {
+                return;
+            }
             if is_read_anew {
                 self.read_entry(&run).await;
             }
@@ -201,6 +265,9 @@ impl Runs {
         let chosen = self.followed.iter().filter(|(_, one)| of(one));
         let ids: Vec<RunId> = chosen.map(|(run, _)| run.clone()).collect();
         for run in ids {
+            if !self.fleet.is_connected() {
+                return;
+            }
             // If the server gives no answer, the run counts as known.
             let is_known = self.fleet.knows(&run).await.unwrap_or(true);
             let one = self.followed.get_mut(&run);
@@ -244,14 +311,22 @@ impl Runs {
     }
 
     async fn end(&mut self, run: &RunId) {
-        let Some(one) = self.followed.remove(run) else {
+        let Some(mut one) = self.followed.remove(run) else {
             return;
         };
+        let fetched = match (one.result(), one.cwd()) {
+            (Some(result), Some(cwd)) => Some(fetch_result(&self.fleet, run, &cwd, &result).await),
+            _ => None,
+        };
+        if matches!(fetched, Some(Err(_))) && one.may_fetch_again(self.fleet.is_connected()) {
+            // The next look tries it again.
+            self.followed.insert(run.clone(), one);
+            return;
+        }
         if let Some(words) = &mut self.words {
             words.forget(run);
         }
-        if let (Some(result), Some(cwd)) = (one.result(), one.cwd()) {
-            let fetched = fetch_result(&self.fleet, run, &cwd, &result).await;
+        if let Some(fetched) = fetched {
             let note = fetched
                 .unwrap_or_else(|error| format!("what it changed could not be fetched: {error}"));
             one.warn(&note);

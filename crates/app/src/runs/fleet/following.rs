@@ -11,6 +11,7 @@ use pi_subagents_fleet::{ChunkFit, FleetError, RecordChunk};
 use pi_subagents_sessions::{RunDir, ending_value, read_ending};
 use tracing::{debug, warn};
 
+use super::away::{Away, BACK};
 use super::copied::{CopiedRecord, Missing};
 use super::fed::Fed;
 use super::given::GivenOrder;
@@ -22,6 +23,9 @@ const UNDER_WAY: Duration = Duration::from_secs(5);
 
 /// The number of times that they are asked for.
 const ASKED: u32 = 3;
+
+/// The number of times that fetching the changes of a run is tried.
+const FETCHED: u32 = 3;
 
 /// The number of looks in a row that must find nothing of a run before it counts as forgotten.
 const FORGOTTEN: u32 = 2;
@@ -56,6 +60,8 @@ pub(super) struct Following {
     asked: u32,
     /// The number of looks in a row that found nothing of it in the fleet.
     unknown: u32,
+    /// The number of times that its changes could not be fetched.
+    fetched: u32,
     /// Nobody here may read its record.
     is_without_record: bool,
 }
@@ -83,9 +89,11 @@ pub(super) enum Forgotten {
 impl Following {
     /// Begins to follow a run; `None` if another process does.
     pub(super) fn begin(run: FleetRun) -> io::Result<Option<Self>> {
-        let Some(record) = CopiedRecord::open(&run.directory)? else {
+        let Some(mut record) = CopiedRecord::open(&run.directory)? else {
             return Ok(None);
         };
+        // It is followed over a connection, so the servers are there.
+        record.note_away(None)?;
         Ok(Some(Self {
             fed: Fed::new(&run.directory),
             record,
@@ -94,6 +102,7 @@ impl Following {
             moved: Instant::now(),
             asked: 0,
             unknown: 0,
+            fetched: 0,
             is_without_record: false,
         }))
     }
@@ -148,6 +157,31 @@ impl Following {
         self.entry = None;
         self.begin_delivery(0, Some(FORGOTTEN_NOTE), None);
         Some(Forgotten::Order(order))
+    }
+
+    /// Notes that the servers are away or back, and hands on the sentence about it.
+    pub(super) fn note_away(&mut self, away: Option<Away>, sinks: &mut [Box<dyn EventSink>]) {
+        if let Err(error) = self.record.note_away(away) {
+            warn!(run = %self.run.run, %error, "absence of the servers is not noted");
+        }
+        let words = away.map_or(BACK.to_owned(), |away| away.waiting());
+        self.fed.mention(&self.run.run, &words, sinks);
+    }
+
+    /// Follows it no longer, because nobody waits for the servers any more. Its record stays open.
+    pub(super) fn leave(mut self, away: Away, sinks: &mut [Box<dyn EventSink>]) -> Arc<RunSummary> {
+        if let Err(error) = self.record.note_away(Some(away)) {
+            warn!(run = %self.run.run, %error, "absence of the servers is not noted");
+        }
+        let why = away.given_up(&self.run.run);
+        self.fed.leave(&self.run.run, &why, sinks)
+    }
+
+    /// Notes that its changes could not be fetched. Returns whether it is worth another try.
+    pub(super) fn may_fetch_again(&mut self, is_connected: bool) -> bool {
+        // Without a connection it is no fault of the result.
+        self.fetched += u32::from(is_connected);
+        self.fetched < FETCHED
     }
 
     /// Returns how far it is. Bytes that are asked for are asked for a few times.

@@ -29,7 +29,7 @@ const WAITING: usize = 64;
 const LONGEST: usize = 64 << 10;
 
 /// The words of the runs of a call. Nobody listens any more when it is dropped.
-pub(super) struct LiveWords {
+pub(crate) struct LiveWords {
     fleet: Fleet,
     heard: mpsc::Sender<(RunId, PartialMessage)>,
     words: mpsc::Receiver<(RunId, PartialMessage)>,
@@ -37,7 +37,7 @@ pub(super) struct LiveWords {
 }
 
 impl LiveWords {
-    pub(super) fn new(fleet: &Fleet) -> Self {
+    pub(crate) fn new(fleet: &Fleet) -> Self {
         let (heard, words) = mpsc::channel(WAITING);
         Self {
             fleet: fleet.clone(),
@@ -48,7 +48,7 @@ impl LiveWords {
     }
 
     /// Listens to a run that a worker has taken, unless it does already.
-    pub(super) fn listen(&mut self, run: &RunId) {
+    pub(crate) fn listen(&mut self, run: &RunId) {
         if !self.listening.contains_key(run) {
             let listening = listen(self.fleet.clone(), run.clone(), self.heard.clone());
             self.listening.insert(run.clone(), tokio::spawn(listening));
@@ -63,7 +63,7 @@ impl LiveWords {
     }
 
     /// Waits for the next words. Nothing is lost if this is not waited for to its end.
-    pub(super) async fn next(&mut self) -> (RunId, PartialMessage) {
+    pub(crate) async fn next(&mut self) -> (RunId, PartialMessage) {
         match self.words.recv().await {
             Some(words) => words,
             // A sender is kept here.

@@ -1,6 +1,7 @@
 //! Runs that a fleet does. Their records are written on other machines; here they are copied byte
 //! for byte into the run directories of the caller, where everybody who reads runs finds them.
 
+mod away;
 mod catch_up;
 pub(crate) mod connection;
 pub(crate) mod control;
@@ -17,11 +18,12 @@ mod results;
 mod wants;
 mod words;
 
+pub(crate) use away::{Away, AwayNews};
 pub(crate) use catch_up::{catch_up, follow_left};
 pub(crate) use elsewhere::{is_from_elsewhere, look_elsewhere};
 pub(crate) use follow::{Until, follow_until};
 pub(crate) use following::FleetRun;
 pub(crate) use given::GivenOrder;
 pub(crate) use large_files::fetch_large_files;
-pub(crate) use live_words::HEARD;
+pub(crate) use live_words::{HEARD, LiveWords};
 pub(crate) use wants::{WorkerRequest, WorkerWant};

@@ -32,6 +32,10 @@ pub(crate) struct FollowedRun {
     accepted_at: Timestamp,
     news: watch::Receiver<()>,
     _pump: Arc<Pump>,
+    /// Follows a run of a fleet that no other process follows. It returns why it did not see the
+    /// end.
+    following: Option<JoinHandle<Option<String>>>,
+    unseen: Option<String>,
 }
 
 impl Follower {
@@ -75,25 +79,34 @@ impl Follower {
 
     fn follow(&self, directory: &RunDir, owner: &OwnerName, accepted_at: Timestamp) -> FollowedRun {
         self.files.expect_from(owner);
-        if owner.fleet.is_some()
-            && let (Some(run), Ok(runtime)) = (directory.run(), Handle::try_current())
-        {
-            let run = FleetRun {
-                run,
-                directory: directory.clone(),
-                order: None,
-                is_from_elsewhere: is_from_elsewhere(owner),
-            };
-            runtime.spawn(follow_left(run, owner.clone()));
-        }
         FollowedRun {
             directory: directory.clone(),
             owner: owner.clone(),
             accepted_at,
             news: self.news.subscribe(),
             _pump: Arc::clone(&self.pump),
+            following: follow_in_fleet(directory, owner),
+            unseen: None,
         }
     }
+}
+
+/// Follows a run of a fleet beside other work, once no other process does.
+pub(crate) fn follow_in_fleet(
+    directory: &RunDir,
+    owner: &OwnerName,
+) -> Option<JoinHandle<Option<String>>> {
+    if owner.fleet.is_none() {
+        return None;
+    }
+    let run = FleetRun {
+        run: directory.run()?,
+        directory: directory.clone(),
+        order: None,
+        is_from_elsewhere: is_from_elsewhere(owner),
+    };
+    let runtime = Handle::try_current().ok()?;
+    Some(runtime.spawn(follow_left(run, owner.clone())))
 }
 
 impl Drop for Pump {
@@ -106,7 +119,14 @@ impl FollowedRun {
     /// Returns whether anything more can happen: the run has no result, and somebody is left who
     /// could write one.
     pub(crate) fn is_going(&self) -> bool {
-        !self.directory.result().exists() && is_alive(&self.owner, self.accepted_at)
+        self.unseen.is_none()
+            && !self.directory.result().exists()
+            && is_alive(&self.owner, self.accepted_at)
+    }
+
+    /// Returns why nobody here follows the run any more although it may go on in its fleet.
+    pub(crate) fn unseen(&self) -> Option<&str> {
+        self.unseen.as_deref()
     }
 
     /// Waits until something may have happened.
@@ -114,14 +134,29 @@ impl FollowedRun {
         tokio::select! {
             Ok(()) = self.news.changed() => {}
             () = owner_gone(&self.owner) => {}
+            unseen = followed(&mut self.following) => {
+                self.following = None;
+                self.unseen = unseen;
+            }
         }
     }
 
-    /// Waits until the run has a result, or has nobody left who could write one.
-    pub(crate) async fn over(mut self) {
+    /// Waits until the run has a result, or has nobody left who could write one. Returns why its
+    /// end was not seen, if nobody here follows it any more.
+    pub(crate) async fn over(mut self) -> Option<String> {
         while self.is_going() {
             self.changed().await;
         }
+        self.unseen
+    }
+}
+
+/// Waits until nobody here follows a run any more; for ever if nobody does.
+async fn followed(following: &mut Option<JoinHandle<Option<String>>>) -> Option<String> {
+    match following {
+        // A panic was printed, and leaves the run as it is.
+        Some(following) => following.await.unwrap_or_default(),
+        None => std::future::pending().await,
     }
 }
 

@@ -9,12 +9,21 @@ use pi_subagents_sessions::{
 
 use super::{Artifacts, RowEnd, RowOwner, RunRow};
 use crate::runs::entries::{BegunRun, Entry};
+use crate::runs::fleet::Away;
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::OwnerProcess as _;
 use crate::runs::workspace::Workspace;
 
 /// The number of characters of a task that a list shows.
 const SHOWN_TASK: usize = 200;
+
+/// Returns the absence of the servers that keeps an open run of a fleet from being seen.
+fn away(record: &RecordedRun) -> Option<Away> {
+    let is_open_in_fleet = record.owner.fleet.is_some() && record.end.is_none();
+    is_open_in_fleet
+        .then(|| Away::noted(&record.directory))
+        .flatten()
+}
 
 fn shown_task(prompt: &str) -> String {
     text::cut_characters(prompt, SHOWN_TASK)
@@ -69,6 +78,7 @@ impl RunRow {
             resolved_model: record.model.clone(),
             artifacts: Some(Box::new(Artifacts::of(&record.directory))),
             workspace: Workspace::read(record.directory.path()).map(Box::new),
+            away: away(record),
             pi_session: detached.and_then(|detached| detached.pi_session.clone()),
             status: Status::Running,
             owner: Some(RowOwner::of_record(record)),
@@ -208,6 +218,7 @@ impl RunRow {
             artifacts: None,
             record_problem: None,
             workspace: None,
+            away: None,
             pi_session: None,
             end: RowEnd::default(),
             owner: None,
@@ -242,7 +253,7 @@ impl RunRow {
             self.resolved_model.clone_from(&end.model);
         }
         self.end = RowEnd {
-            worker: self.end.worker.take(),
+            worker: end.worker.clone().or(self.end.worker.take()),
             started_at: end.started_at.as_ref().and_then(|at| at.parse().ok()),
             ended_at: end.ended_at.parse().ok(),
             exit_code: Some(end.exit_code),

@@ -25,7 +25,7 @@ impl RunRow {
                 started_at: run.started_at,
                 ended_at: run.ended_at,
                 exit_code: run.ending.as_ref().map(Ending::exit_code),
-                error_message: run.ending.as_ref().and_then(Ending::message),
+                error_message: run.problem(),
                 output: run.output().map(str::to_owned),
                 structured: run.structured.clone().map(Box::new),
                 rejected: run.rejected.as_ref().map(RejectedRecord::of).map(Box::new),

@@ -82,6 +82,7 @@ fn end() -> RecordedEnd {
         status: Status::Failed,
         exit_code: 1,
         error_message: Some("no key".to_owned()),
+        worker: None,
         output: Some("half".to_owned()),
         model: Some("test/large".to_owned()),
         structured: None,

@@ -49,7 +49,8 @@ impl FleetStage {
 
     fn of(stage: Stage) -> Self {
         let server = NatsServer::start();
-        stage.settings(&json!({"fleet": {"servers": [server.url()]}}));
+        let fleet = json!({"servers": [server.url()], "patience": PATIENCE.as_secs()});
+        stage.settings(&json!({"fleet": fleet}));
         Self { stage, server }
     }
 

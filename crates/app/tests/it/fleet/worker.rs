@@ -125,3 +125,37 @@ fn orders_that_cannot_be_done_are_refused_with_the_reason() {
     failed: "../secret" leads out of the workspace
     "#);
 }
+
+#[test]
+fn a_killed_worker_that_is_started_again_gives_back_its_runs_before_their_lease_is_over() {
+    // Nobody in this test waits as long as the lease.
+    let yard = Yard::with_lease(PATIENCE * 4);
+    let first = yard.worker("build-7", &[]);
+    let begun = first.stage.path("begun");
+    let order = order(
+        6,
+        &json!([{"touch": begun}, {"waitForFile": first.stage.path("go")}, {"reply": "done"}]),
+    );
+    yard.submit(&order);
+    wait_for_file(&begun, PATIENCE);
+    let tree = process::descendants(first.worker.pid());
+    first.worker.kill(Signal::KILL);
+    assert_eq!(process::wait_until_gone(&tree, PATIENCE), Ok(()));
+    std::fs::write(first.stage.path("go"), "").unwrap();
+    let again = first
+        .stage
+        .command(&["worker", "--name", "build-7"])
+        .spawn();
+    again.wait_for_stderr("which was under way when this worker was killed");
+    let ended = yard.end_of(&order.run);
+    // It counts as an attempt: the run may be what killed the worker.
+    assert_eq!(
+        (
+            ended.worker.as_str(),
+            ended.n,
+            ended.attempt,
+            ended.status.as_str()
+        ),
+        ("build-7", 2, 2, "completed")
+    );
+}

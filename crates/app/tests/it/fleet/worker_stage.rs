@@ -36,6 +36,11 @@ pub(crate) struct WorkerMachine {
 
 impl Yard {
     pub(crate) fn new() -> Self {
+        Self::with_lease(Duration::from_secs(3))
+    }
+
+    /// Makes a fleet whose runs are lent to workers for this time.
+    pub(crate) fn with_lease(lease: Duration) -> Self {
         let server = NatsServer::start();
         let runtime = Runtime::new().unwrap();
         let fleet = runtime.block_on(async {
@@ -43,7 +48,7 @@ impl Yard {
                 .await
                 .unwrap();
             let shape = Shape {
-                lease: Duration::from_secs(3),
+                lease,
                 record_bytes: 1_000_000_000,
                 ..Shape::default()
             };
@@ -59,8 +64,14 @@ impl Yard {
 
     /// Returns a user whose calls can go to the fleet.
     pub(crate) fn caller(&self) -> Stage {
+        self.caller_with_patience(PATIENCE)
+    }
+
+    /// Returns a user whose calls wait for so long when the server is away.
+    pub(crate) fn caller_with_patience(&self, patience: Duration) -> Stage {
         let stage = Stage::new();
-        let fleet = json!({"servers": [self.server.url()], "callerLease": 5});
+        let fleet = json!({"servers": [self.server.url()], "callerLease": 5,
+            "patience": patience.as_secs()});
         stage.settings(&json!({"fleet": fleet}));
         stage
     }

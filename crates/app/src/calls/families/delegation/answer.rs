@@ -1,7 +1,7 @@
 //! The answer to a caller of the delegation family: one line per task.
 
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_delegation::{Ending, RunSummary, Status, Task};
+use pi_subagents_delegation::{RunSummary, Status, Task};
 use pi_subagents_windows::receipt_lines_with_figures;
 
 use crate::calls::answer::Outcomes;
@@ -46,11 +46,15 @@ fn summary_line(task: &Task, run: &RunSummary) -> String {
 /// Describes the ending of a task in one line, whatever a caller or a provider wrote.
 pub(crate) fn sentence(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (one_line(&task.name), &task.session);
-    let (icon, state) = match run.ending.as_ref().and_then(Ending::message) {
+    let word = match run.status() {
+        Status::Queued | Status::Running => "unknown",
+        Status::Completed | Status::Failed | Status::Aborted => "error",
+    };
+    let (icon, state) = match run.problem() {
         None => (Status::Completed.icon(), "completed".to_owned()),
         Some(message) => {
             let message = one_line(&message);
-            (Status::Failed.icon(), format!("error — {message}"))
+            (run.status().icon(), format!("{word} — {message}"))
         }
     };
     format!("{icon} {name}: {state} (session: {session})")

@@ -100,7 +100,8 @@ async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
     let mut waiting: JoinSet<()> = open
         .map(|run| {
             let (tell, end) = (tell.clone(), follower.end_of(&run));
-            async move { wait_for_one(&run, end, &tell).await }
+            // A run whose end was not seen is listed with its state.
+            async move { _ = wait_for_one(&run, end, &tell).await }
         })
         .collect();
     let all = async { while waiting.join_next().await.is_some() {} };

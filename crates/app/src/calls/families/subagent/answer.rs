@@ -1,6 +1,6 @@
 //! The answer to a caller of the subagent family: a status, a session id and the result.
 
-use pi_subagents_delegation::{Ending, LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
+use pi_subagents_delegation::{LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
 use pi_subagents_sessions::transcript::NO_TEXT;
 use serde_json::{Map, Value, json};
 
@@ -61,10 +61,11 @@ pub(crate) fn new_session(session: &SessionId) -> String {
 
 /// Returns the documented header, and the result of the run.
 pub(crate) fn block(task: &Task, run: &RunSummary) -> String {
-    let status = if run.status() == Status::Completed {
-        "SUCCESS"
-    } else {
-        "ERROR"
+    let status = match run.status() {
+        Status::Completed => "SUCCESS",
+        Status::Failed | Status::Aborted => "ERROR",
+        // Its end was not seen.
+        Status::Queued | Status::Running => "UNKNOWN",
     };
     format!(
         "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",
@@ -76,7 +77,7 @@ pub(crate) fn block(task: &Task, run: &RunSummary) -> String {
 /// Returns the result, or the error together with the partial result.
 fn result(run: &RunSummary) -> String {
     let output = run.output().map(str::trim_end);
-    match run.ending.as_ref().and_then(Ending::message) {
+    match run.problem() {
         None => output.unwrap_or(NO_TEXT).to_owned(),
         Some(message) => match output {
             Some(output) => format!("{message}\n\nPartial result:\n\n{output}"),

@@ -1,7 +1,7 @@
 //! A worker at work: it keeps its places filled until it is asked to end, and then lets its runs
 //! end or gives them back.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pi_subagents_agent::{Surroundings, model_overview};
@@ -14,6 +14,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::ground;
+use super::left_over;
 use super::one_run::Worker;
 use super::options::WorkerOptions;
 use super::told::{ready, tell};
@@ -50,6 +51,8 @@ pub(crate) async fn work(
     let fleet = Fleet::connect(&address).await.map_err(unreachable)?;
     let puller = puller(&fleet, &options).await.map_err(unreachable)?;
     let _ground = ground::take(&options.root)?;
+    let left = left_over::find(&options.root, puller.lease().length);
+    // It ends whatever processes an earlier one has left.
     let owner = Owner::start_worker(&places, &options.root, options.slots)?;
     ground::clear(&options.root, &owner.store);
     ground::make_room(&options.root, options.disk);
@@ -57,6 +60,7 @@ pub(crate) async fn work(
     let card = card(&options, &caller);
     let presence = present(&fleet, &options.name, &card).await;
     let presence = presence.map_err(unreachable)?;
+    left_over::give_back(&fleet, &options.name, left).await;
     tell(&ready(&options, &settings.servers.join(", ")));
     let worker = Arc::new(Worker {
         fleet,
@@ -65,6 +69,7 @@ pub(crate) async fn work(
         caller,
         configuration,
         leaves: watch::Sender::new(false),
+        used: Mutex::default(),
     });
     let mut shift = Shift {
         worker,

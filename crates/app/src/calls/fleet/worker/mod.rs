@@ -10,6 +10,7 @@ mod end;
 mod given_order;
 mod ground;
 mod kept_record;
+mod left_over;
 mod one_run;
 mod options;
 mod prepared;

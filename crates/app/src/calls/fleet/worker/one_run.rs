@@ -1,6 +1,7 @@
 //! One run on this worker: from its delivery to the worker's decision about it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, RunSummary};
@@ -11,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use super::options::WorkerOptions;
 use super::told::{ended, lost, not_begun, tell, took};
-use super::{end, given_order};
+use super::{end, given_order, left_over};
 use crate::calls::Call as _;
 use crate::calls::caller::Caller;
 use crate::calls::families::delegation::DelegateCall;
@@ -35,6 +36,8 @@ pub(super) struct Worker {
     pub(super) configuration: Configuration,
     /// True if the remaining runs are given back now.
     pub(super) leaves: watch::Sender<bool>,
+    /// The number of times that each delivery was taken here.
+    pub(super) used: Mutex<HashMap<String, u32>>,
 }
 
 impl Worker {
@@ -118,6 +121,9 @@ impl Worker {
                 return held.end(end::unbegun(&ending)).await.map(drop);
             }
         };
+        if let Some(directory) = &prepared.planned.task.directory {
+            left_over::note(directory, &held);
+        }
         if held.begin().await? == Kept::Fenced {
             tell(&lost(&order));
             return Ok(());

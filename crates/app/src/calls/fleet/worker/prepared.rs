@@ -1,7 +1,7 @@
 //! A run on this machine before its child begins: its files, its conversation, its plan.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
 
 use pi_subagents_delegation::{Ending, PlannedTask, RunId};
 use pi_subagents_fleet::Held;
@@ -36,17 +36,8 @@ impl Worker {
         let conversation = HeldConversation::take(&self.fleet, order, held).await;
         let conversation = conversation.map_err(Unheld::into_ending)?;
         let file = conversation.as_ref().and_then(HeldConversation::file);
-        let prepared = match self.make_clone(order, held.n()).await {
-            Ok(clone) => {
-                let (worker, ordered, n) = (Arc::clone(self), order.clone(), held.n());
-                let ready =
-                    spawn_blocking(move || worker.prepare(&ordered, n, clone, file.as_deref()))
-                        .await;
-                ready.unwrap_or_else(|error| Err(panicked(&error)))
-            }
-            Err(why) => Err(why),
-        };
-        match prepared {
+        let prepared = self.prepare_files(order, held.n(), file);
+        match prepared.await {
             Ok(prepared) => Ok(Prepared {
                 conversation,
                 ..prepared
@@ -62,22 +53,35 @@ impl Worker {
         }
     }
 
-    /// Gives a run its directory, its files and its plan on this machine. Each delivery has a run id
-    /// of its own here, so two workers on one machine do not meet.
+    /// Makes the clone of a run, its directory, its files and its plan.
+    async fn prepare_files(
+        self: &Arc<Self>,
+        order: &Order,
+        n: u64,
+        session: Option<PathBuf>,
+    ) -> Result<Prepared, NotHere> {
+        let local = self.local_id(order, n)?;
+        let clone = self.make_clone(order, &local).await?;
+        let (worker, order) = (Arc::clone(self), order.clone());
+        let prepare = move || worker.prepare(&order, &local, clone, session.as_deref());
+        let prepared = spawn_blocking(prepare).await;
+        prepared.unwrap_or_else(|error| Err(panicked(&error)))
+    }
+
+    /// Gives a run its directory, its files and its plan on this machine.
     fn prepare(
         &self,
         order: &Order,
-        n: u64,
+        local: &RunId,
         clone: Option<BundledWorkspace>,
         session: Option<&Path>,
     ) -> Result<Prepared, NotHere> {
-        let (local, id) = local_id(order, n)?;
-        let workplace = Workplace::prepare(&self.options.root, order, &id);
+        let workplace = Workplace::prepare(&self.options.root, order, local);
         let workplace = workplace.map_err(NotHere::Refused)?;
         let opening = self.opening();
         let work = opening.resolver.resolve_order(order)?;
         let order = Order {
-            run: local,
+            run: local.to_string(),
             ..order.clone()
         };
         let planned = opening
@@ -92,9 +96,13 @@ impl Worker {
     }
 
     /// Makes the clone of an order whose files are a repository.
-    async fn make_clone(&self, order: &Order, n: u64) -> Result<Option<BundledWorkspace>, NotHere> {
+    async fn make_clone(
+        &self,
+        order: &Order,
+        local: &RunId,
+    ) -> Result<Option<BundledWorkspace>, NotHere> {
         let root = &self.options.root;
-        let path = own_directory(root, order, &local_id(order, n)?.1);
+        let path = own_directory(root, order, local);
         let made = match &order.workspace {
             Workspace::None | Workspace::Shared(_) => return Ok(None),
             Workspace::Clone(cloned) => BundledWorkspace::fetch(root, cloned, path).await,
@@ -104,11 +112,18 @@ impl Worker {
         };
         made.map(Some).map_err(NotHere::Refused)
     }
-}
 
-/// Returns the id of a delivery on this machine, as text and as an id.
-fn local_id(order: &Order, n: u64) -> Result<(String, RunId), NotHere> {
-    let local = format!("{}-{n}", order.run);
-    let id = RunId::parse(&local).map_err(|error| NotHere::Refused(error.to_string()))?;
-    Ok((local, id))
+    /// Returns the id of a delivery on this machine. Each delivery has one of its own, so two
+    /// workers on one machine do not meet. A server that lost its disk counts deliveries from one
+    /// again, and the record of the earlier one may still be here.
+    fn local_id(&self, order: &Order, n: u64) -> Result<RunId, NotHere> {
+        let mut local = format!("{}-{n}", order.run);
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = used.entry(local.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            local = format!("{local}-{times}");
+        }
+        RunId::parse(&local).map_err(|error| NotHere::Refused(error.to_string()))
+    }
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
         let mut lost = Vec::new();
         for run in &runs {
             let outcome = if args.follow {
-                follow(run, &mut stdout).await
+                follow(run, &mut stdout, printer).await
             } else {
                 print_recorded(run, &mut stdout)
             };
@@ -64,7 +64,11 @@ fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<b
 
 /// Prints the recorded events of a run and further ones, until the run is over. Returns whether
 /// there was a record of its events.
-async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<bool> {
+async fn follow(
+    run: &IndexedRun,
+    output: &mut impl io::Write,
+    printer: Printer<'_>,
+) -> io::Result<bool> {
     let follower = Follower::start();
     let mut record = follower.record_of(run);
     let mut events = GrowingFile::from_beginning(run.directory.events());
@@ -73,6 +77,9 @@ async fn follow(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<boo
         let is_going = run.is_open() && record.is_going();
         print_new(&mut events, output)?;
         if !is_going {
+            if let Some(why) = record.unseen() {
+                printer.note(&format!("! {why}"));
+            }
             return Ok(events.is_open());
         }
         record.changed().await;

@@ -109,6 +109,9 @@ async fn tell(run: &IndexedRun, is_followed: bool, page: &mut Page) -> Result<()
             page.tell(&events, &mut teller)?;
         }
         if !is_going {
+            if let Some(why) = record.unseen() {
+                page.warn(why)?;
+            }
             return Ok(page.tell_end(run, &teller)?);
         }
         page.begin()?;
@@ -165,6 +168,13 @@ impl Page {
         }
         let told = Told::of(&happened.what, &teller.summary);
         let lines = log_lines(&told, happened.at, self.now, &self.sheet);
+        self.put(&lines)
+    }
+
+    /// Tells something that is in no record.
+    fn warn(&mut self, words: &str) -> io::Result<()> {
+        let told = Told::of(&What::Warned(words.to_owned()), &Teller::new().summary);
+        let lines = log_lines(&told, Timestamp::now(), self.now, &self.sheet);
         self.put(&lines)
     }
 

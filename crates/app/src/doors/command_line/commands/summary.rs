@@ -31,7 +31,13 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
     if runs.len() < 2 {
         return None;
     }
-    let states = [Status::Completed, Status::Failed, Status::Aborted];
+    let states = [
+        Status::Completed,
+        Status::Failed,
+        Status::Aborted,
+        Status::Running,
+        Status::Queued,
+    ];
     let counts = states.into_iter().filter_map(|status| {
         let number = runs.iter().filter(|run| run.status() == status);
         let number = number.count();
@@ -111,7 +117,11 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
     };
     let check = || step("Check the setup", "pi-subagents doctor".to_owned());
     match run.ending.as_ref() {
-        Some(Ending::Refused { .. } | Ending::Completed) | None => Vec::new(),
+        Some(Ending::Refused { .. } | Ending::Completed) => Vec::new(),
+        None => vec![step(
+            &format!("Catch up with {it}"),
+            format!("pi-subagents wait {}", task.run),
+        )],
         Some(Ending::CouldNotStart { .. }) => vec![check()],
         Some(Ending::SessionInUse { session, .. }) => vec![
             step(

@@ -22,6 +22,7 @@ use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::find::current;
+use crate::runs::fleet::AwayNews;
 use crate::runs::follow::Follower;
 use crate::runs::owned::current_runs;
 use crate::runs::owner_request::wait_for_one;
@@ -48,15 +49,16 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     let typed = TypedIds::running(&store, &places, printer);
     let asked = runs_of_all(typed, &args.ids, "wait", current)?;
     let is_one_over = asked.iter().any(|run| !run.is_open());
+    let mut unseen = Vec::new();
     if !(args.any && is_one_over) {
         let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
         let line = WaitingLine::of_stderr(&places, printer);
-        block_on(wait_for(open, asked.len(), args.any, line, printer))?;
+        unseen = block_on(wait_for(open, asked.len(), args.any, line, printer))?;
     }
     let mut runs = current_runs(&store)?;
     runs.retain(|run| asked.iter().any(|one| one.run == run.run));
     let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
-    over.retain(RunRow::is_over);
+    over.retain(|row| row.is_over() || unseen.contains(&row.run_id));
     if !printer.is_quiet() && asked.iter().any(IndexedRun::is_open) {
         let ended: Vec<(&str, &str)> = over
             .iter()
@@ -69,53 +71,68 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     } else {
         print(&over, &Sheet::of_stdout(&places), printer);
     }
+    // A run whose end was not seen did not complete, as far as anybody knows.
     Ok(exit::of_runs(
-        over.iter().filter_map(|row| row.end.exit_code),
+        over.iter().map(|row| row.end.exit_code.unwrap_or(1)),
     ))
 }
 
 /// Waits for all of the runs, or for the first one, and shows on a terminal which runs it waits
-/// for.
+/// for. Returns the runs whose end was not seen.
 async fn wait_for(
     mut runs: Vec<IndexedRun>,
     all: usize,
     any: bool,
     mut line: Option<WaitingLine>,
     printer: Printer<'_>,
-) -> Result<(), CommandError> {
+) -> Result<Vec<RunId>, CommandError> {
+    let mut unseen = Vec::new();
+    let mut servers = AwayNews::default();
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
     let follower = Follower::start();
-    let mut ends: JoinSet<RunId> = runs
+    let mut ends: JoinSet<(RunId, bool)> = runs
         .iter()
         .cloned()
         .map(|run| {
             let (tell, end) = (tell.clone(), follower.end_of(&run));
             async move {
-                wait_for_one(&run, end, &tell).await;
-                run.run
+                let is_seen = wait_for_one(&run, end, &tell).await;
+                (run.run, is_seen)
             }
         })
         .collect();
     drop(tell);
+    let note = |line: &Option<WaitingLine>, words: &str| {
+        line.iter().for_each(WaitingLine::clear);
+        printer.note(words);
+    };
     loop {
+        if let Some(news) = servers.look(runs.iter()) {
+            note(&line, &format!("! {news}"));
+        }
         if let Some(line) = line.as_mut().filter(|_| !runs.is_empty()) {
             line.draw(&runs, all);
         }
         let ended = tokio::select! {
-            Some(note) = told.recv() => {
-                line.iter().for_each(WaitingLine::clear);
-                printer.note(&note);
+            Some(words) = told.recv() => {
+                note(&line, &words);
                 continue;
             }
-            () = sleep(CLOCK), if line.is_some() => continue,
+            () = sleep(CLOCK) => continue,
             ended = ends.join_next() => ended,
         };
+        if let Some(Ok((run, is_seen))) = &ended {
+            runs.retain(|one| one.run != *run);
+            unseen.extend((!is_seen).then(|| run.clone()));
+        }
         if any || ended.is_none() {
             line.iter().for_each(WaitingLine::clear);
-            return Ok(());
+            // What was said last may not be printed yet.
+            while let Ok(words) = told.try_recv() {
+                printer.note(&words);
+            }
+            return Ok(unseen);
         }
-        let ended = ended.and_then(Result::ok);
-        runs.retain(|run| Some(&run.run) != ended.as_ref());
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use pi_subagents_fleet::wire::RunEntry;
@@ -27,6 +28,9 @@ pub(super) struct Expected {
     unanswered: Vec<String>,
     /// Runs that an answer told twice, or not at all.
     told_wrongly: Vec<String>,
+    /// Runs that a command which took over told twice, not at all, or with another end than the
+    /// record has.
+    taken_over_wrongly: Vec<String>,
     /// Orders that are still in the queue.
     queued: u64,
 }
@@ -40,6 +44,7 @@ impl Expected {
             differing: Vec::new(),
             unanswered: Vec::new(),
             told_wrongly: Vec::new(),
+            taken_over_wrongly: Vec::new(),
             queued: 0,
         }
     }
@@ -47,11 +52,15 @@ impl Expected {
 
 pub(super) struct Census {
     found: Expected,
-    figures: String,
+    figures: Vec<(String, usize)>,
 }
 
 impl Census {
-    pub(super) fn take(ground: &Ground, answers: &[CommandOutput]) -> Self {
+    pub(super) fn take(
+        ground: &Ground,
+        answers: &[CommandOutput],
+        taken_over: &[(Vec<String>, CommandOutput)],
+    ) -> Self {
         let listed = ground.listed();
         let told: Vec<Value> = answers.iter().flat_map(runs_of).collect();
         let entries = ground.wait(ground.fleet.entries()).unwrap();
@@ -69,6 +78,7 @@ impl Census {
             differing: differing(&listed, &entries),
             unanswered: unanswered(&listed, was_left),
             told_wrongly: told_wrongly(&told, &listed, &owners, answers),
+            taken_over_wrongly: taken_over_wrongly(taken_over, &listed),
             queued: load.queued + load.running,
         };
         let figures = figures(ground, &listed, &entries);
@@ -79,9 +89,16 @@ impl Census {
         self.found
     }
 
-    /// Returns the round in figures.
-    pub(super) fn figures(&self) -> &str {
-        &self.figures
+    /// Returns the round in figures, as a table.
+    pub(super) fn figures(&self, seed: u64, took: Duration) -> String {
+        let row = |(what, number): &(String, usize)| format!("{what:<28}{number:>6}");
+        let rows: Vec<String> = self.figures.iter().map(row).collect();
+        let took = took.as_secs_f32();
+        format!(
+            "seed {seed}\n{}\n{:<28}{took:>6.0}",
+            rows.join("\n"),
+            "seconds"
+        )
     }
 }
 
@@ -193,6 +210,27 @@ fn told_wrongly(
     wrong
 }
 
+/// Compares what the commands told that took over with the records of their runs.
+fn taken_over_wrongly(
+    taken_over: &[(Vec<String>, CommandOutput)],
+    listed: &[Value],
+) -> Vec<String> {
+    let facts =
+        |run: &Value| ["runId", "status", "output"].map(|field| text(run, field).to_owned());
+    let mut wrong = Vec::new();
+    for (runs, answer) in taken_over {
+        let is_theirs = |run: &&Value| runs.iter().any(|one| one == text(run, "runId"));
+        let mut expected: Vec<_> = listed.iter().filter(is_theirs).map(facts).collect();
+        let mut told: Vec<_> = runs_of(answer).iter().map(facts).collect();
+        expected.sort();
+        told.sort();
+        if told != expected {
+            wrong.push(format!("{told:?} and not {expected:?}\n{answer}"));
+        }
+    }
+    wrong
+}
+
 fn describe(run: &Value) -> String {
     format!(
         "{} {} {} {} {}",
@@ -208,28 +246,22 @@ fn figures(
     ground: &Ground,
     listed: &[Value],
     entries: &std::collections::HashMap<String, RunEntry>,
-) -> String {
-    let count = |status: &str| {
-        listed
-            .iter()
-            .filter(|run| text(run, "status") == status)
-            .count()
-    };
+) -> Vec<(String, usize)> {
+    let kinds = ["workers", "followers", "leaders"];
+    let killed = kinds.map(|kind| {
+        let count = ground.killed.get(kind).copied().unwrap_or_default();
+        (format!("killed {kind}"), count)
+    });
+    let endings = ["completed", "aborted", "failed"].map(|status| {
+        let ended = listed.iter().filter(|run| text(run, "status") == status);
+        (format!("runs {status}"), ended.count())
+    });
     let again = entries
         .values()
         .filter(|entry| matches!(entry, RunEntry::Ended(ended) if ended.attempt > 1));
-    let killed: Vec<String> = ground
-        .killed
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    format!(
-        "killed {}; {} runs: {} completed, {} aborted, {} failed; {} begun more than once",
-        killed.join(", "),
-        listed.len(),
-        count("completed"),
-        count("aborted"),
-        count("failed"),
-        again.count()
-    )
+    let mut figures = vec![("runs".to_owned(), listed.len())];
+    figures.extend(killed);
+    figures.extend(endings);
+    figures.push(("runs begun more than once".to_owned(), again.count()));
+    figures
 }

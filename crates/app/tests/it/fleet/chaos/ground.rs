@@ -37,10 +37,18 @@ pub(super) struct Ground {
     workers: Vec<Machine>,
     /// The calls in the foreground.
     calls: Vec<RunningCommand>,
+    /// The commands that wait for the runs of killed followers.
+    takers: Vec<Taker>,
     /// The processes that were killed as followers.
     pub(super) killed_followers: Vec<u32>,
     /// The number of killed processes of each kind.
     pub(super) killed: BTreeMap<&'static str, usize>,
+}
+
+/// A command that waits for runs in the place of a follower that was killed.
+struct Taker {
+    runs: Vec<String>,
+    command: RunningCommand,
 }
 
 /// A machine with a worker, which is started again when it was killed.
@@ -67,14 +75,14 @@ impl Ground {
             patiently(async || fleet.set_up(&shape).await).await;
             fleet
         });
-        let workers = ["build-7", "build-9"].map(|name| Machine::start(name, &cluster));
         Self {
             user: user(&cluster),
             cluster,
             fleet,
             runtime,
-            workers: workers.into(),
+            workers: Vec::new(),
             calls: Vec::new(),
+            takers: Vec::new(),
             killed_followers: Vec::new(),
             killed: BTreeMap::new(),
         }
@@ -84,8 +92,14 @@ impl Ground {
         self.runtime.block_on(work)
     }
 
+    pub(super) fn start_workers(&mut self) {
+        let start = |name| Machine::start(name, &self.cluster);
+        self.workers = ["build-7", "build-9"].map(start).into();
+    }
+
     /// Makes calls with so many runs: a fifth of them in the background, the others in the
-    /// foreground.
+    /// foreground. Returns when all of them are queued, so that every follower is there when the
+    /// first strike comes.
     pub(super) fn give(&mut self, runs: usize, chance: &mut Chance) {
         let names: Vec<String> = (1..=runs).map(|number| format!("task {number}")).collect();
         let mut task = |name: &String| {
@@ -109,6 +123,12 @@ impl Ground {
                 .arg(task(name).to_string());
             spawned.run().expect_success();
         }
+        let are_queued = || {
+            let load = self.wait(self.fleet.pool_load("default")).ok()?;
+            (load.queued >= runs as u64).then_some(())
+        };
+        let queued = wait_until(PATIENCE, are_queued);
+        assert!(queued.is_some(), "not all {runs} are queued");
     }
 
     /// Waits until so many runs have ended. While the servers have no leader nothing is known.
@@ -141,11 +161,32 @@ impl Ground {
                     return "nobody follows any more".to_owned();
                 };
                 self.count("followers");
-                process::kill(living[at], Signal::KILL);
-                self.killed_followers.push(living[at]);
-                format!("killed one of {} followers", living.len())
+                let said = self.kill_follower(living[at]);
+                format!("{said}, one of {} followers", living.len())
             }
         }
+    }
+
+    /// Kills a follower, and lets another command wait for its runs.
+    fn kill_follower(&mut self, victim: u32) -> String {
+        process::kill(victim, Signal::KILL);
+        self.killed_followers.push(victim);
+        let is_victim = |taker: &Taker| taker.command.pid() == victim;
+        let (runs, kind) = match self.takers.iter().position(is_victim) {
+            Some(at) => (self.takers.swap_remove(at).runs, "a command that waited"),
+            None => (self.runs_of(victim), "the process"),
+        };
+        let ids: Vec<&str> = runs.iter().map(String::as_str).collect();
+        let command = self.user.command(&["wait", "--json"]).args(&ids).spawn();
+        let said = format!("killed {kind} of {} runs", runs.len());
+        self.takers.push(Taker { runs, command });
+        said
+    }
+
+    fn runs_of(&self, owner: u32) -> Vec<String> {
+        let owners = self.owners().into_iter();
+        let of_owner = owners.filter(|(_, pid)| *pid == owner);
+        of_owner.map(|(run, _)| run).collect()
     }
 
     fn count(&mut self, kind: &'static str) {
@@ -192,8 +233,17 @@ impl Ground {
         let mut owners: Vec<u32> = self.owners().into_values().collect();
         owners.sort_unstable();
         owners.dedup();
-        owners.retain(|pid| process::exists(*pid));
+        // A call that has ended stays as a zombie until it is waited for.
+        owners.retain(|pid| process::exists(*pid) && !self.killed_followers.contains(pid));
+        owners.extend(self.takers.iter().map(|taker| taker.command.pid()));
         owners
+    }
+
+    /// Waits for the commands that took over. Returns the runs of each, and its answer.
+    pub(super) fn wait_for_takers(&mut self) -> Vec<(Vec<String>, CommandOutput)> {
+        let takers = std::mem::take(&mut self.takers).into_iter();
+        let answer = |taker: Taker| (taker.runs, taker.command.wait_for_exit());
+        takers.map(answer).collect()
     }
 
     /// Waits for the ends of all calls, and of what the next commands catch up with. Returns the

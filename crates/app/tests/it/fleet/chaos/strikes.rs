@@ -7,7 +7,8 @@ use pi_subagents_testkit::Chance;
 pub(super) enum Victim {
     /// A worker, which is started again at once.
     Worker(u64),
-    /// One of the processes that follow runs. There are fewer and fewer of them.
+    /// One of the processes that follow runs: a call, the detached process of a background run, or
+    /// whoever waits in the place of one that was killed.
     Follower(u64),
     /// The server that leads the queue. It comes back with the next strike at a server.
     Leader,

@@ -14,6 +14,7 @@ use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::fleet::Away;
 use crate::runs::fleet::connection::{connect, no_fleet, settings_of_user, unreachable};
 use crate::runtime::block_on;
 
@@ -87,7 +88,8 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
     // A run that is not known here is shown as somebody else's.
     let known = Store::new(&places.agent_dir).runs().unwrap_or_default();
     let (pools, workers, others) = block_on(async {
-        let fleet = connect(&settings, places).await?;
+        let fleet = connect(&settings, places).await;
+        let fleet = fleet.map_err(|error| with_absence(error, &known))?;
         let pools = fleet.pools().await.map_err(unreachable)?;
         let workers = fleet.workers().await.map_err(unreachable)?;
         let others = other_runs(&fleet, &known).await.map_err(unreachable)?;
@@ -140,6 +142,16 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
     }
     printer.painted(&sheet.text(&lines));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds to an error that the servers of the fleet are known to be away.
+fn with_absence(error: CommandError, known: &[IndexedRun]) -> CommandError {
+    let mut open = known.iter().filter(|run| run.is_open());
+    let sentence = open.find_map(|run| Some(Away::noted(&run.directory)?.sentence(&run.run)));
+    match sentence {
+        Some(sentence) => error.hint(format!("By what your runs have seen, {sentence}.")),
+        None => error,
+    }
 }
 
 fn has_pool((_, card): &(String, pi_subagents_fleet::wire::WorkerCard), pool: &str) -> bool {

@@ -69,6 +69,9 @@ fn facts(row: &RunRow, sheet: &Sheet) -> Vec<Fact> {
         let words = format!("pid {pid} is stopped (suspended); kill -CONT {pid} continues it");
         facts.add("owner", Role::Warning, words);
     }
+    if let Some(away) = &row.away {
+        facts.add("fleet", Role::Warning, away.sentence(&row.run_id));
+    }
     facts.add("run", Role::Plain, row.run_id.to_string());
     facts.add("session", Role::Accent, row.session_id.to_string());
     facts.of_task(row);
