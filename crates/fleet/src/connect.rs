@@ -134,7 +134,7 @@ impl Fleet {
         connections.mark_unchanged();
         if connections.changed().await.is_err() {
             // The connection is closed for good.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -118,7 +118,7 @@ mod tests {
 
     fn away(until: &str) -> Away {
         Away {
-            since: "2026-11-16T10:02:11Z".parse().expect("a time"),
+            since: "2020-11-16T10:02:11Z".parse().expect("a time"),
             until: until.parse().expect("a time"),
         }
     }
@@ -138,19 +138,22 @@ mod tests {
         let run = RunId::parse("20261116-100000-000-00000a").expect("a run");
         let sentences = [
             away("9999-01-01T00:00:00Z").sentence(&run),
-            away("2026-11-16T10:17:11Z").sentence(&run),
+            away("2020-11-16T10:17:11Z").sentence(&run),
         ];
         let sentences = sentences.map(|sentence| without_times(&sentence));
-        insta::assert_snapshot!(sentences.join("\n"), @"");
+        insta::assert_snapshot!(sentences.join("\n"), @"
+        the servers of the fleet are away since <date> <time> they are waited for until <date> <time>
+        the servers of the fleet are away since <date> <time> and nobody waits for them since <date> <time> the run may go on there, and pi-subagents wait 20261116-100000-000-00000a catches up with it
+        ");
     }
 
     #[test]
     fn an_absence_survives_its_file() {
-        let away = away("2026-11-16T10:17:11Z");
+        let away = away("2020-11-16T10:17:11Z");
         let text = serde_json::to_string(&away).expect("JSON");
         assert_eq!(
             text,
-            r#"{"since":"2026-11-16T10:02:11Z","until":"2026-11-16T10:17:11Z"}"#
+            r#"{"since":"2020-11-16T10:02:11Z","until":"2020-11-16T10:17:11Z"}"#
         );
         assert_eq!(
             serde_json::from_str::<Away>(&text).expect("an absence"),

@@ -96,9 +96,7 @@ pub(crate) fn follow_in_fleet(
     directory: &RunDir,
     owner: &OwnerName,
 ) -> Option<JoinHandle<Option<String>>> {
-    if owner.fleet.is_none() {
-        return None;
-    }
+    owner.fleet.as_ref()?;
     let run = FleetRun {
         run: directory.run()?,
         directory: directory.clone(),

@@ -233,9 +233,8 @@ impl Ground {
         let mut owners: Vec<u32> = self.owners().into_values().collect();
         owners.sort_unstable();
         owners.dedup();
-        // A call that has ended stays as a zombie until it is waited for.
-        owners.retain(|pid| process::exists(*pid) && !self.killed_followers.contains(pid));
         owners.extend(self.takers.iter().map(|taker| taker.command.pid()));
+        owners.retain(|pid| process::exists(*pid) && !self.killed_followers.contains(pid));
         owners
     }
 

@@ -32,15 +32,22 @@ pub(super) fn strikes(runs: usize, chance: &mut Chance) -> Vec<Strike> {
     while victims.len() < runs / 12 {
         let kind = chance.between(1, 10);
         victims.push(match kind {
-            1..=4 => Victim::Worker(chance.between(0, 1)),
-            5..=7 => Victim::Follower(chance.between(0, 1000)),
+            1..=3 => Victim::Worker(chance.between(0, 1)),
+            4..=7 => Victim::Follower(chance.between(0, 1000)),
             _ => Victim::Leader,
         });
     }
-    let last = u64::try_from(runs * 9 / 10).unwrap();
-    let moment = |victim| Strike {
-        after: usize::try_from(chance.between(0, last)).unwrap(),
-        victim,
+    let moment = |victim| {
+        // Followers end with their runs, so there are fewer and fewer of them.
+        let last = match victim {
+            Victim::Follower(_) => runs / 2,
+            Victim::Worker(_) | Victim::Leader => runs * 9 / 10,
+        };
+        let after = chance.between(0, u64::try_from(last).unwrap());
+        Strike {
+            after: usize::try_from(after).unwrap(),
+            victim,
+        }
     };
     let mut strikes: Vec<Strike> = victims.into_iter().map(moment).collect();
     strikes.sort_by_key(|strike| strike.after);
