@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::wait::wait_until;
 
 /// The longest time a server may take until it answers.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Returns the path of the server that `cargo xtask test` fetched.
 ///

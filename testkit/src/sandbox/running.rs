@@ -15,7 +15,7 @@ use crate::process;
 use crate::wait::wait_until;
 
 /// The time for which the streams may stay open after the command has exited.
-const PATIENCE_FOR_STREAMS: Duration = Duration::from_secs(10);
+const PATIENCE_FOR_STREAMS: Duration = Duration::from_mins(1);
 
 /// A running command; dropping it kills it with all its descendants.
 #[derive(Debug)]

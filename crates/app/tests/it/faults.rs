@@ -66,7 +66,7 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
             "loops",
             json!([again, again, again, again, again, {"hang": true}]),
         ),
-        json!({"name": "silent", "prompt": silent, "timeout": 1}),
+        json!({"name": "silent", "prompt": silent, "timeout": 5}),
         scripted("exits", json!([{"stderr": "out of luck\n"}, {"exit": 3}])),
         scripted("killed", json!([{"signal": "SEGV"}])),
         json!({"name": "provider", "prompt": "provoke it", "profile": "small"}),
@@ -96,7 +96,7 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
     ✗ refused extraArgs: error — Refusing extraArg "--mode=json": it is set by the engine. (session: <5>) (profile: sneaky)
     ✗ loops: error — Loop detected: sub-agent is repeating the same tool calls (session: <6>)
       saw: 5 commands, 6 turns, 5 calls, 550 tokens, <$0.01
-    ✗ silent: error — Timed out after 1s. Consider resuming with a longer timeout. (session: <7>)
+    ✗ silent: error — Timed out after 5s. Consider resuming with a longer timeout. (session: <7>)
       saw: no tool call, 1 turn
     ✗ exits: error — The sub-agent exited with code 3: out of luck (session: <8>)
     ✗ killed: error — The sub-agent was killed by SIGSEGV. (session: <9>)

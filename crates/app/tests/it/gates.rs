@@ -15,7 +15,7 @@ for_each_pi! {
     a_sub_agent_mends_what_its_gate_finds,
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn stage_with(turns: Vec<Turn>) -> (Stage, LlmServer) {
     let stage = Stage::new();
@@ -212,12 +212,12 @@ fn a_gate_that_hangs_is_ended_at_its_own_time_limit() {
     let pid = stage.path("pid");
     let call = json!({"tasks": [{"name": "a", "prompt": "Do it.", "gate": [
         "true",
-        {"command": format!("echo $$ > {pid}; sleep 600 & wait"), "timeout": 1, "retries": 5},
+        {"command": format!("echo $$ > {pid}; sleep 600 & wait"), "timeout": 5, "retries": 5},
     ]}]});
     let answer = stage.delegate_to("embedded", &call).run().json();
     let error = answer["runs"][0]["errorMessage"].to_string();
     assert!(
-        error.contains("failed: it did not end within 1s"),
+        error.contains("failed: it did not end within 5s"),
         "{error}"
     );
     assert_eq!(server.requests().len(), 1);

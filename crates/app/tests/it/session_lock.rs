@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The variable that makes an owner of [`runs_continue_a_session_one_after_another`].
 const SCRIPT: &str = "OWNER_OF_THIS_SCRIPT";

@@ -13,6 +13,9 @@ const browser = await chromium.launch({
   args: process.getuid() === 0 ? ["--no-sandbox"] : [],
 });
 
+/** The longest wait for anything on a page, in milliseconds, on a machine that is busy. */
+const PATIENCE = 60000;
+
 /** Everything that went wrong on any page. */
 const faults = [];
 /** Addresses that are not ours. */
@@ -21,7 +24,7 @@ const strangers = [];
 async function open(url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(20000);
+  page.setDefaultTimeout(PATIENCE);
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => {
     faults.push(`dialog: ${dialog.message()}`);
@@ -286,11 +289,11 @@ const scenes = {
     const pages = [first];
     for (let tab = 0; tab < 7; tab++) {
       const page = await first.context().newPage();
-      page.setDefaultTimeout(20000);
+      page.setDefaultTimeout(PATIENCE);
       await page.goto(asked.url);
       pages.push(page);
     }
-    const patience = Date.now() + 20000;
+    const patience = Date.now() + PATIENCE;
     const count = async (tabs) => {
       // A place that one window gives up is taken by another a moment later.
       for (;;) {

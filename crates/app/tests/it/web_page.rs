@@ -45,7 +45,7 @@ fn scene(stage: &Stage, name: &str, further: &Value) -> SandboxCommand {
         .command(&PathBuf::from("node"))
         .arg(script)
         .arg(asked.to_string())
-        .patience(PATIENCE * 2)
+        .patience(PATIENCE * 4)
 }
 
 /// Plays a scene, and returns its result if nothing went wrong.

@@ -233,7 +233,7 @@ async fn objects_are_stored_and_fetched_whole_and_within_limits() {
 async fn whoever_runs_a_run_is_asked_and_nobody_is_told_from_silence() {
     use pi_subagents_fleet::Asked;
     let (server, fleet): (NatsServer, Fleet) = fleet().await;
-    let patience = Duration::from_secs(20);
+    let patience = Duration::from_mins(1);
     let id = run(5);
     let ask = |text: &'static str, patience| fleet.ask_run(&id, text.into(), patience);
     assert_eq!(ask("stop", patience).await, Asked::NobodyThere);

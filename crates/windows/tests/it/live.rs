@@ -50,7 +50,7 @@ fn play_after(view: &mut dyn EventSink, earlier: &Script, script: &Script) {
 
 /// The next frame; a view that draws none fails the test instead of stopping it.
 fn next(frames: &Receiver<String>) -> String {
-    frames.recv_timeout(Duration::from_secs(20)).unwrap()
+    frames.recv_timeout(Duration::from_mins(1)).unwrap()
 }
 
 /// Follows the frames until one says `words`.

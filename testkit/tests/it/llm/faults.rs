@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::client::{chat, frames, read, say, send, send_as};
 
 const CHAT: &str = "/v1/chat/completions";
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn ask(path: &str, turn: Turn) -> (String, String) {
     let server = LlmServer::start(Script::new().then([turn]));

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::client::{chat, read, say, send};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
 fn rules_are_asked_in_order_and_turns_are_used_up() {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::stage::start;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A grandchild that dies with the test.
 struct Grandchild {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stage::{command, outline, start};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
 fn test_and_child_wait_for_each_other() {

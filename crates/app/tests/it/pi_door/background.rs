@@ -20,7 +20,7 @@ for_each_pi! {
     a_widget_shows_what_background_runs_do_until_the_last_is_over,
 }
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 const CTRL_D: &str = "\x04";
 

@@ -16,7 +16,7 @@ for_each_pi! {
     sub_agents_are_listed_shown_steered_and_stopped,
 }
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Somebody who types commands and answers dialogs.
 struct Person<'a> {

@@ -19,7 +19,7 @@ for_each_pi! {
 }
 
 /// The time that processes may take to be gone; the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Makes a sub-agent that prints something, starts a command and never comes to an end.
 fn endless(pi: RealPi, runner: &str) -> PiDoor {
