@@ -67,13 +67,14 @@ export class Connection {
 
   /** Follows what happens until the stream ends or another one is opened. A browser gives a server
    * six connections: if five other windows are followed, this one waits until one of them is left.
-   * @param {Record<string, any>} query @param {(piece: any) => void} each
+   * @param {() => Record<string, any>} view says what is looked at when the stream is opened
+   * @param {(piece: any) => void} each
    * @param {() => void} waits is called if the other windows have all streams */
-  async follow(query, each, waits) {
+  async follow(view, each, waits) {
     this.leave();
     const streaming = new AbortController();
     this.streaming = streaming;
-    const read = () => this.read(query, each, streaming);
+    const read = () => this.read(view(), each, streaming);
     for (let slot = 0; slot < STREAMS; slot++) {
       const wasFree = await navigator.locks.request(`stream ${slot}`, { ifAvailable: true }, async (lock) => {
         if (lock && !streaming.signal.aborted) await read();
@@ -123,6 +124,11 @@ export class Connection {
       rest = pieces.pop() ?? "";
       for (const piece of pieces) each(JSON.parse(piece.slice("data: ".length)));
     }
+  }
+
+  /** Turns a stream that is open to another view. @param {number} stream @param {Record<string, any>} view */
+  async turn(stream, view) {
+    await this.ask(`streams/${stream}`, view);
   }
 
   /** Closes the stream. */

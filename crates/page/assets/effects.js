@@ -20,15 +20,24 @@ export class Effects {
     this.model = model;
     this.connection = connection;
     this.dispatch = dispatch;
-    /** The number of the stream that is wanted; older ones end by themselves. */
-    this.stream = 0;
+    /** How many streams were wanted; only the last is read, older ones end by themselves. */
+    this.wanted = 0;
+    this.isFollowing = false;
+    this.isTurning = false;
+    /** @type {number | undefined} The number of the stream, once it is open. */
+    this.stream = undefined;
+    /** @type {{project: string | null, opened: import("./opened.js").Opened | null} | null} What the
+     * server was last told that this tab looks at. */
+    this.told = null;
     // A browser gives a server few connections, so a tab that nobody sees keeps none.
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) {
-        this.stream += 1;
+        this.wanted += 1;
+        this.isFollowing = false;
+        this.stream = undefined;
         connection.leave();
       } else if (model.isBegun) {
-        this.openStream();
+        this.look();
       }
     });
   }
@@ -52,8 +61,8 @@ export class Effects {
     const id = run ? encodeURIComponent(run) : "";
     const ask = connection.ask.bind(connection);
     switch (effect.do) {
-      case "stream":
-        return this.openStream();
+      case "look":
+        return this.look();
       case "events":
         return dispatch({ type: "eventsRead", run, from: effect.from, ...(await ask(`runs/${id}/events`, { from: effect.from })) });
       case "whole":
@@ -97,31 +106,71 @@ export class Effects {
     }
   }
 
+  /** Returns what the server is to be told, and remembers it. A run is followed from where its record
+   * was read to. */
+  tell() {
+    const { project, opened } = this.model;
+    this.told = { project, opened: opened?.isRead ? opened : null };
+    return opened?.isRead ? { project, run: opened.run, from: opened.next } : { project };
+  }
+
+  /** Returns whether the server knows what this tab looks at. */
+  isTold() {
+    const { project, opened } = this.model;
+    return this.told?.project === project && this.told?.opened === (opened?.isRead ? opened : null);
+  }
+
+  /** Tells the server what this tab looks at now: with the stream that is open, or with a new one. */
+  async look() {
+    if (!this.isFollowing) return this.follow();
+    if (this.isTurning) return;
+    this.isTurning = true;
+    try {
+      // One after the other: two that are under way at once may overtake each other.
+      while (this.stream !== undefined && !this.isTold()) await this.connection.turn(this.stream, this.tell());
+    } catch {
+      // The stream has just ended. The next one begins with this view.
+    }
+    this.isTurning = false;
+  }
+
   /** Follows what happens, and goes on by itself when the server was away. */
-  async openStream() {
-    const { model, connection, dispatch } = this;
-    const number = ++this.stream;
+  async follow() {
+    const { connection, dispatch } = this;
+    const number = ++this.wanted;
+    const isWanted = () => number === this.wanted && !document.hidden;
+    this.isFollowing = true;
     let wait = FIRST_WAIT;
-    while (number === this.stream && !document.hidden) {
-      const query = { project: model.project, run: model.opened?.run, from: model.opened?.next };
+    while (isWanted()) {
+      const take = (/** @type {any} */ piece) => {
+        if (!isWanted()) return;
+        wait = FIRST_WAIT;
+        this.take(piece);
+      };
       try {
-        await connection.follow(query, (piece) => {
-          if (number !== this.stream) return;
-          wait = FIRST_WAIT;
-          model.connection = connection.isRecorded ? "recorded" : "live";
-          dispatch({ type: "piece", piece });
-        }, () => number === this.stream && dispatch({ type: "connection", state: "waiting" }));
+        await connection.follow(() => this.tell(), take, () => isWanted() && dispatch({ type: "connection", state: "waiting" }));
       } catch (error) {
-        if (number !== this.stream) return;
+        if (!isWanted()) return;
         if (error instanceof Refused && error.status === 401) {
           return dispatch({ type: "connection", state: "refused" });
         }
       }
-      if (number !== this.stream || document.hidden) return;
+      if (!isWanted()) return;
+      this.stream = undefined;
       dispatch({ type: "connection", state: "lost" });
       await new Promise((done) => setTimeout(done, wait));
       wait = Math.min(wait * 2, LONGEST_WAIT);
     }
+  }
+
+  /** Takes a piece of the stream. The first has its number. @param {any} piece */
+  take(piece) {
+    const { model, connection, dispatch } = this;
+    model.connection = connection.isRecorded ? "recorded" : "live";
+    if (piece.stream === undefined) return dispatch({ type: "piece", piece });
+    this.stream = piece.stream;
+    // A person may have opened another run since the stream was asked for.
+    this.look();
   }
 }
 

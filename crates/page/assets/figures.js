@@ -3,7 +3,6 @@
 /** @param {number} milliseconds @returns {string} */
 export function clock(milliseconds) {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
   if (seconds < 60) return `${seconds}s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
   if (seconds < 86400) return `${Math.floor(seconds / 3600)}h ${two(Math.floor((seconds % 3600) / 60))}m`;
@@ -38,24 +37,32 @@ export function spent(usage) {
   return cost(usage.cost) || (usage.totalTokens > 0 ? tokens(usage.totalTokens) : "");
 }
 
+/** @param {number} number */
+const two = (number) => String(number).padStart(2, "0");
+
+/** The browser's own words for a date are slow, and lists ask for hundreds of them. */
+const DAY = new Intl.DateTimeFormat("en-US", { month: "short", day: "numeric" });
+const NUMBER = new Intl.NumberFormat("en-US");
+
 /** @param {number} at @returns {string} */
 export function timeOfDay(at) {
-  return new Date(at).toLocaleTimeString("en-GB");
+  const then = new Date(at);
+  return `${two(then.getHours())}:${two(then.getMinutes())}:${two(then.getSeconds())}`;
 }
 
 /** Writes when something happened, as short as it is clear. @param {number} at @param {number} now */
 export function moment(at, now) {
   const then = new Date(at);
   const today = new Date(now);
-  const time = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  if (then.toDateString() === today.toDateString()) return time;
-  const day = then.toLocaleDateString("en-US", { month: "short", day: "numeric" });
-  return then.getFullYear() === today.getFullYear() ? `${day} ${time}` : then.toISOString().slice(0, 10);
+  const isToday = Math.abs(now - at) < 86400000 && then.getDate() === today.getDate();
+  const time = `${two(then.getHours())}:${two(then.getMinutes())}`;
+  if (isToday) return time;
+  return then.getFullYear() === today.getFullYear() ? `${DAY.format(then)} ${time}` : then.toISOString().slice(0, 10);
 }
 
 /** @param {number} number @param {string} noun @returns {string} */
 export function count(number, noun) {
-  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+  return `${NUMBER.format(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** Returns the model without its provider. @param {string | undefined} model @returns {string} */

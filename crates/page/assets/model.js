@@ -204,8 +204,8 @@ function begin(model, { said }) {
     model.page = said.get("page") ?? "runs";
   }
   const run = said.get("run");
-  const effects = run ? select(model, run, true) : [{ do: "stream" }];
-  return [...effects, ...turnTo(model, model.page)];
+  const effects = run ? select(model, run, true) : [];
+  return [{ do: "look" }, ...effects, ...turnTo(model, model.page)];
 }
 
 /** Takes a piece of the stream. @param {Model} model @param {any} piece @returns {Effect[]} */
@@ -295,7 +295,7 @@ function select(model, run, isChosen) {
   model.selected = run;
   if (!run) {
     model.opened = null;
-    return [{ do: "stream" }];
+    return [{ do: "look" }];
   }
   const opened = newlyOpened(run);
   model.opened = opened;
@@ -339,7 +339,7 @@ function changeProject(model, project) {
   model.hasChosen = false;
   model.selected = null;
   model.opened = null;
-  return [{ do: "stream" }, ...turnTo(model, model.page)];
+  return [{ do: "look" }, ...turnTo(model, model.page)];
 }
 
 /** @param {Model} model @param {Message} message */

@@ -72,8 +72,8 @@ export function eventsRead(opened, { run, from, begin, next, events }) {
     opened.next = next;
     opened.transcript.apply(events);
     if (begin > 0) opened.later = events;
-    const stream = { do: "stream" };
-    return begin > 0 ? [stream, { do: "events", run, from: 0 }] : [stream];
+    const look = { do: "look" };
+    return begin > 0 ? [look, { do: "events", run, from: 0 }] : [look];
   }
   opened.before.apply(events.filter((event) => event.p < opened.begin));
   if (next < opened.begin && next > from) return [{ do: "events", run, from: next }];

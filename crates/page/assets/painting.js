@@ -219,12 +219,14 @@ export class Painter {
     pen.fillRect(x, y, w, h);
     pen.strokeStyle = this.colours.faint;
     pen.globalAlpha = 0.6;
-    for (let place = Math.max(x - h, LEFT - h); place < Math.min(x + w, LEFT + 4000); place += 5) {
-      pen.beginPath();
+    // All strokes at once: one by one they take most of the time of a frame.
+    pen.beginPath();
+    const last = Math.min(x + w, this.canvas.clientWidth);
+    for (let place = Math.max(x - h, LEFT - h); place < last; place += 5) {
       pen.moveTo(place, y + h);
       pen.lineTo(place + h, y);
-      pen.stroke();
     }
+    pen.stroke();
     pen.restore();
     if (w < 52) return;
     pen.font = font(9.5);

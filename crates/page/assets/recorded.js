@@ -29,8 +29,8 @@ export class RecordedConnection {
     throw new Error("The file does not hold this.");
   }
 
-  /** @param {Record<string, any>} _query @param {(piece: any) => void} each */
-  async follow(_query, each) {
+  /** @param {() => Record<string, any>} _view @param {(piece: any) => void} each */
+  async follow(_view, each) {
     const { data } = this;
     each({ rows: data.rows, gone: [], whole: true });
     each({ totals: data.totals, spans: data.spans, now: data.exportedAt });

@@ -56,7 +56,7 @@ export class RunView {
   header(row) {
     const now = Date.now() + this.model.ahead;
     const about = [row.preset, row.resolvedModel, row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
-    const figures = [lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);
+    const figures = [context(this.model.opened), lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);
     const warnings = flags(row);
     return html`<header class="run-header">
       <button class="back" aria-label="Back to the list" @click=${() => this.dispatch({ type: "zoom", on: false })}>‹</button>
@@ -102,6 +102,16 @@ export class RunView {
     return html`<div class="page raw">${opened.raw.lines.map(([place, line, isCut]) => html`<pre><span class="place">${place}</span><span>${line}${isCut ? "…" : ""}</span></pre>`)}
       <button @click=${() => this.dispatch({ type: "moreRaw" })}>More</button></div>`;
   }
+}
+
+/** Says how much the model reads with each turn, and of how much, if that is known.
+ * @param {Opened | null} opened */
+function context(opened) {
+  const last = opened?.transcript.turns.findLast((turn) => turn.input + turn.cacheRead > 0);
+  if (!opened || !last) return "";
+  const used = last.input + last.output + last.cacheRead + last.cacheWrite;
+  const size = opened.whole?.contextWindow;
+  return size ? `context ${Math.round((used / size) * 100)} % of ${tokens(size)}` : `context ${tokens(used)}`;
 }
 
 /** @param {Row} row @param {Opened} opened */

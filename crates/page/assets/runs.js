@@ -2,7 +2,7 @@
 // over.
 
 import { html, nothing } from "./lit-html.js";
-import { clock, count, isOver, lasted, modelId, moment, spent } from "./figures.js";
+import { clock, count, isOver, lasted, modelId, moment, spent, tokens } from "./figures.js";
 import { filters, groupKey } from "./listing.js";
 import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
@@ -11,7 +11,8 @@ import { mark } from "./words.js";
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {(message: import("./model.js").Message) => void} Dispatch */
-/** @typedef {{heading: string, runs: number, key: string} | Row} Entry */
+/** @typedef {{heading: Row, isAlone: boolean, runs: number, key: string}} Heading The first run of a call. */
+/** @typedef {Heading | Row} Entry */
 
 /** @type {[string, string][]} */
 const FILTERS = [
@@ -56,7 +57,7 @@ export class RunList {
   draw() {
     const { selected } = this.model;
     if (selected) this.list.element.setAttribute("aria-activedescendant", `run-${selected}`);
-    this.list.show(entries(this.model.listed, Date.now() + this.model.ahead));
+    this.list.show(entries(this.model.listed));
   }
 
   empty() {
@@ -67,9 +68,12 @@ export class RunList {
       <code>pi-subagents tour</code></p></div>`;
   }
 
-  /** @param {{heading: string, runs: number}} entry */
+  /** @param {Heading} entry */
   heading(entry) {
-    return html`<div class="group" role="presentation"><span>${entry.heading}</span>
+    const { heading: first, isAlone } = entry;
+    const when = moment(Date.parse(first.acceptedAt), Date.now() + this.model.ahead);
+    const name = isAlone ? "single runs" : `${first.groupLabel || "one call"} · ${when}`;
+    return html`<div class="group" role="presentation"><span>${name}</span>
       ${entry.runs > 1 ? html`<span>${count(entry.runs, "run")}</span>` : nothing}</div>`;
   }
 
@@ -86,8 +90,16 @@ export class RunList {
       <span class="who"><b>${row.name}</b> <span class="model">${[row.preset !== row.name ? row.preset : "", modelId(row.resolvedModel)].filter(Boolean).join(" · ")}</span></span>
       <span class="figures">${figures}</span>
       <span class="doing">${age ? html`<span class="age" title="since it was last heard of">${age}</span> ` : nothing}${doing(row)}</span>
+      ${row.context ? contextBar(row.context) : nothing}
     </div>`;
   }
+}
+
+/** Draws how much of its context a model has used. @param {[number, number]} context */
+function contextBar([used, size]) {
+  const part = Math.min(100, Math.round((used / size) * 100));
+  const words = `context: ${part} % of ${tokens(size)}`;
+  return html`<span class="context ${part >= 80 ? "warn" : ""}" role="img" aria-label=${words} title=${words}><i .style=${`width:${part}%`}></i></span>`;
 }
 
 /** Returns one line of what a run does, or what came of it. @param {Row} row */
@@ -99,22 +111,22 @@ function doing(row) {
 }
 
 /** Puts headings between the runs of calls. Calls with one run share a heading, which would else be
- * longer than the list. @param {Row[]} rows @param {number} now @returns {Entry[]} */
-function entries(rows, now) {
+ * longer than the list. @param {Row[]} rows @returns {Entry[]} */
+function entries(rows) {
   /** @type {Map<string, number>} */
   const sizes = new Map();
   for (const row of rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);
   /** @type {Entry[]} */
   const found = [];
   let last = "";
-  let heading = { heading: "", runs: 0, key: "" };
+  /** @type {Heading | undefined} */
+  let heading;
   for (const row of rows) {
     const isAlone = sizes.get(groupKey(row)) === 1 && !row.groupLabel;
     const key = isAlone ? "alone" : groupKey(row);
-    if (key !== last) {
+    if (!heading || key !== last) {
       last = key;
-      const name = isAlone ? "single runs" : `${row.groupLabel || "one call"} · ${moment(Date.parse(row.acceptedAt), now)}`;
-      heading = { heading: name, runs: 0, key: `heading ${groupKey(row)}` };
+      heading = { heading: row, isAlone, runs: 0, key: `heading ${groupKey(row)}` };
       found.push(heading);
     }
     heading.runs += 1;

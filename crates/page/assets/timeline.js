@@ -2,7 +2,7 @@
 // screen readers get a table.
 
 import { html, nothing, render } from "./lit-html.js";
-import { extent, took } from "./figures.js";
+import { extent, isOver, took } from "./figures.js";
 import { lanes } from "./listing.js";
 import { Painter } from "./painting.js";
 import { LANE, LEFT, OVERVIEW, placer, RIGHT, TOP } from "./scale.js";
@@ -39,6 +39,8 @@ export class Timeline {
     this.lastSeconds = 0;
     /** @type {Extent | null} What a person has marked. */
     this.marked = null;
+    /** @type {WeakMap<Span[], Record<string, number>>} The time of each kind, by lane. */
+    this.added = new WeakMap();
     this.scrolled = 0;
     /** @type {{kind: string, x: number, shown: Extent} | null} */
     this.drag = null;
@@ -79,17 +81,22 @@ export class Timeline {
     return html`<div class="for-readers"><table><caption>What each run spent its time on</caption>
       <tr><th>run</th><th>state</th>${KINDS.map((kind) => html`<th>${kind}</th>`)}</tr>
       ${rows.map((row) => {
-        const sums = this.sums(row.runId);
+        const sums = this.sums(row);
         return html`<tr><td>${row.name}</td><td>${row.status}</td>${KINDS.map((kind) => html`<td>${took(sums[kind] ?? 0)}</td>`)}</tr>`;
       })}</table></div>`;
   }
 
-  /** Returns the time of each kind. @param {string} run @returns {Record<string, number>} */
-  sums(run) {
+  /** Returns the time of each kind. @param {Row} row @returns {Record<string, number>} */
+  sums(row) {
+    const spans = this.spans(row.runId);
+    // What is over does not change any more, and a lane may have thousands of spans.
+    const known = this.added.get(spans);
+    if (known && isOver(row)) return known;
     /** @type {Record<string, number>} */
     const sums = {};
     const now = this.now();
-    for (const [kind, begin, end] of this.spans(run)) sums[kind] = (sums[kind] ?? 0) + ((end ?? now) - begin);
+    for (const [kind, begin, end] of spans) sums[kind] = (sums[kind] ?? 0) + ((end ?? now) - begin);
+    this.added.set(spans, sums);
     return sums;
   }
 

@@ -39,6 +39,8 @@
  * @property {string} groupLabel
  * @property {string} [doing]
  * @property {number | null} [lastAt]
+ * @property {[number, number] | null} [context] Tokens of the last turn, and how many the model reads at most.
+ * @property {number | null} [contextWindow]
  * @property {Tree} [answer]
  * @property {Tree} [taskTree]
  * @property {Workspace} [workspace]

@@ -1,6 +1,6 @@
 // A list of very many rows of which only those on the screen are drawn.
 
-import { html, render } from "./lit-html.js";
+import { render } from "./lit-html.js";
 import { Heights } from "./heights.js";
 
 /** How far beyond the screen rows are drawn. */
@@ -32,6 +32,13 @@ export class VirtualList {
     this.element.tabIndex = 0;
     this.element.setAttribute("role", options.role ?? "list");
     this.element.setAttribute("aria-label", options.name);
+    /** As high as all rows, so that there is something to scroll; the rows that are drawn are in it. */
+    this.all = document.createElement("div");
+    this.all.className = "all";
+    this.some = document.createElement("div");
+    this.some.className = "some";
+    this.all.append(this.some);
+    this.element.append(this.all);
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
@@ -63,29 +70,51 @@ export class VirtualList {
       const place = items.findIndex((item, place) => this.options.key(item, place) === anchor.key);
       if (place >= 0) this.scrollTo(heights.top(place) + anchor.offset);
     }
+    // Each round costs a layout, so rows are drawn again only if the screen is not full of them.
     for (let round = 0; round < 4; round++) {
-      if (this.isFollowing) this.scrollTo(Math.max(0, heights.total - element.clientHeight));
-      const from = items.length === 0 ? 0 : heights.at(Math.max(0, element.scrollTop - BEYOND));
-      const to = items.length === 0 ? 0 : heights.at(element.scrollTop + element.clientHeight + BEYOND) + 1;
+      this.all.style.height = `${heights.total}px`;
+      if (this.isFollowing) this.toEnd();
+      const [from, to] = this.range(BEYOND);
       this.paint(from, to);
-      if (!this.measure(from, to)) break;
+      const hasChanged = this.measure(from, to);
+      if (hasChanged) this.place(from);
+      if (this.isFollowing) this.toEnd();
+      const [first, last] = this.range(0);
+      if (!hasChanged || (first >= from && last <= to)) return;
     }
-    if (this.isFollowing) this.scrollTo(Math.max(0, heights.total - element.clientHeight));
+  }
+
+  /** Returns which rows are on the screen or so near to it. @param {number} beyond
+   * @returns {[number, number]} */
+  range(beyond) {
+    const { element, heights, items } = this;
+    if (items.length === 0) return [0, 0];
+    const top = element.scrollTop;
+    return [heights.at(Math.max(0, top - beyond)), heights.at(top + element.clientHeight + beyond) + 1];
+  }
+
+  toEnd() {
+    this.scrollTo(Math.max(0, this.heights.total - this.element.clientHeight));
   }
 
   /** @param {number} from @param {number} to */
   paint(from, to) {
     const rows = [];
     for (let place = from; place < to; place++) rows.push(this.options.row(this.items[place], place));
-    const all = `height:${this.heights.total}px`;
-    const some = `transform:translateY(${this.heights.top(from)}px)`;
-    render(html`<div class="all" .style=${all}><div class="some" .style=${some}>${rows}</div></div>`, this.element);
+    render(rows, this.some);
+    this.place(from);
+  }
+
+  /** Puts the rows that are drawn to their place. @param {number} from */
+  place(from) {
+    this.all.style.height = `${this.heights.total}px`;
+    this.some.style.transform = `translateY(${this.heights.top(from)}px)`;
   }
 
   /** Measures what was drawn, and returns whether it was not as high as we thought.
    * @param {number} from @param {number} to */
   measure(from, to) {
-    const drawn = this.element.querySelector(".some")?.children ?? [];
+    const drawn = this.some.children;
     const top = this.element.scrollTop;
     let hasChanged = false;
     let above = 0;

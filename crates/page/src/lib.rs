@@ -5,13 +5,16 @@
 //!
 //! In reading order: [`PageServer`] listens on this machine only; `admission` decides which
 //! requests are answered at all; `routes` turns requests into [`Question`]s and [`Wish`]es; `live`
-//! is the one stream of a tab; `assets` are the files of the page; [`export_file`] puts the same
-//! files and some runs into one HTML file; [`markdown`] turns the text of a model into a tree that
-//! the page draws without HTML. See `docs/design/web.md`.
+//! is the one stream of a tab; `assets` are the parts of the page, `bundle` makes one script of its
+//! modules, and `files` are served; [`export_file`] puts the same and some runs into one HTML file;
+//! [`markdown`] turns the text of a model into a tree that the page draws without HTML. See
+//! `docs/design/web.md`.
 
 mod admission;
 mod assets;
+mod bundle;
 mod export;
+mod files;
 mod live;
 mod markdown;
 mod query;

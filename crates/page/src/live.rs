@@ -1,13 +1,20 @@
-//! The one stream of a tab.
+//! The one stream of a tab. The tab can turn it to another run while it is open, so that it never
+//! has to be opened anew.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::unfold;
+use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+
+use crate::runs::View;
 
 /// The number of tabs that are served at once.
 const MOST_STREAMS: usize = 64;
@@ -18,6 +25,13 @@ pub(crate) struct Streams {
     free: Arc<Semaphore>,
     /// Changes when the server ends.
     ended: watch::Receiver<()>,
+    views: Arc<Views>,
+}
+
+/// The views of the streams by their numbers.
+struct Views {
+    next: AtomicU64,
+    views: Mutex<HashMap<u64, watch::Sender<View>>>,
 }
 
 impl Streams {
@@ -25,18 +39,28 @@ impl Streams {
         Self {
             free: Arc::new(Semaphore::new(MOST_STREAMS)),
             ended,
+            views: Arc::new(Views::new()),
         }
     }
 
-    /// Opens a stream of the pieces that `follow` begins to send.
-    pub(crate) fn open(&self, follow: impl FnOnce() -> mpsc::Receiver<String>) -> Response {
+    /// Opens a stream of the pieces that `follow` begins to send. The first piece has the number of
+    /// the stream.
+    pub(crate) fn open(
+        &self,
+        view: View,
+        follow: impl FnOnce(watch::Receiver<View>) -> mpsc::Receiver<String>,
+    ) -> Response {
         let Ok(place) = Arc::clone(&self.free).try_acquire_owned() else {
             let text = "Too many tabs are open. Close some of them.\n";
             return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
         };
+        let (number, view) = self.views.add(view);
         let open = Open {
-            pieces: follow(),
+            first: Some(json!({ "stream": number }).to_string()),
+            pieces: follow(view),
             ended: self.ended.clone(),
+            number,
+            views: Arc::clone(&self.views),
             _place: place,
         };
         let body = unfold(open, |mut open| async {
@@ -46,19 +70,64 @@ impl Streams {
         let kind = [(header::CONTENT_TYPE, "text/event-stream")];
         (kind, Body::from_stream(body)).into_response()
     }
+
+    /// Turns a stream to another view. Returns whether the stream is open.
+    pub(crate) fn turn(&self, number: u64, view: View) -> bool {
+        let views = self.views.lock();
+        let stream = views.get(&number);
+        stream.is_some_and(|stream| stream.send(view).is_ok())
+    }
+}
+
+impl Views {
+    fn new() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(0));
+        Self {
+            // The numbers of a server that ran before are not used again.
+            next: AtomicU64::new(now),
+            views: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, watch::Sender<View>>> {
+        self.views.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, view: View) -> (u64, watch::Receiver<View>) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (turn, turned) = watch::channel(view);
+        self.lock().insert(number, turn);
+        (number, turned)
+    }
 }
 
 struct Open {
+    /// The piece that comes before those that are followed.
+    first: Option<String>,
     pieces: mpsc::Receiver<String>,
     ended: watch::Receiver<()>,
+    number: u64,
+    views: Arc<Views>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Open {
     async fn next(&mut self) -> Option<String> {
-        tokio::select! {
-            piece = self.pieces.recv() => Some(format!("data: {}\n\n", piece?)),
-            _ = self.ended.changed() => None,
-        }
+        let piece = if let Some(first) = self.first.take() {
+            first
+        } else {
+            tokio::select! {
+                piece = self.pieces.recv() => piece?,
+                _ = self.ended.changed() => return None,
+            }
+        };
+        Some(format!("data: {piece}\n\n"))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.views.lock().remove(&self.number);
     }
 }

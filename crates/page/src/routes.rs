@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::admission::{Gate, admit, guard};
-use crate::assets::asset;
 use crate::export::export_file;
+use crate::files;
 use crate::live::Streams;
 use crate::query::Query;
 use crate::runs::{Problem, Question, Runs, View, Wish};
@@ -64,7 +64,8 @@ pub(crate) fn router(served: Served, gate: Arc<Gate>) -> Router {
         .route("/v1/definitions", get(definitions))
         .route("/v1/export.html", get(export))
         .route("/v1/trace.json", get(trace))
-        .route("/v1/stream", get(stream));
+        .route("/v1/stream", get(stream))
+        .route("/v1/streams/{stream}", get(turn));
     if served.power == Power::Full {
         api = api
             .route("/v1/runs/{run}/steer", post(steer))
@@ -87,21 +88,16 @@ pub(crate) fn router(served: Served, gate: Arc<Gate>) -> Router {
 }
 
 async fn start_page(headers: HeaderMap) -> Response {
-    asset("index.html", &headers)
+    files::file("index.html", &headers)
 }
 
 async fn file(Path(file): Path<String>, headers: HeaderMap) -> Response {
-    asset(&file, &headers)
+    files::file(&file, &headers)
 }
 
 async fn about(State(served): State<Served>, Extension(grant): Extension<Grant>) -> Response {
-    let mut about = match served.runs.answer(Question::About).await {
-        Ok(about) => about,
-        Err(problem) => return refused(&problem),
-    };
     let may_act = served.power == Power::Full && grant == Grant::Everything;
-    about["mayAct"] = json!(may_act);
-    Json(about).into_response()
+    served.json(Question::About { may_act }).await
 }
 
 async fn runs(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
@@ -193,13 +189,31 @@ async fn trace(State(served): State<Served>, RawQuery(query): RawQuery) -> Respo
 }
 
 async fn stream(State(served): State<Served>, RawQuery(query): RawQuery) -> Response {
-    let query = Query::read(query.as_deref());
-    let view = View {
+    let follow = |view| served.runs.follow(view);
+    served.streams.open(view(query.as_deref()), follow)
+}
+
+async fn turn(
+    State(served): State<Served>,
+    Path(stream): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let view = view(query.as_deref());
+    let number = stream.parse();
+    if number.is_ok_and(|number| served.streams.turn(number, view)) {
+        return Json(json!({})).into_response();
+    }
+    refused_with(StatusCode::NOT_FOUND, "There is no such stream.")
+}
+
+/// Returns the part of the runs that a tab looks at.
+fn view(query: Option<&str>) -> View {
+    let query = Query::read(query);
+    View {
         project: query.text("project"),
         run: query.text("run"),
         from: query.number("from").unwrap_or(0),
-    };
-    served.streams.open(|| served.runs.follow(view))
+    }
 }
 
 async fn steer(
@@ -257,9 +271,10 @@ fn nothing_said() -> Response {
     refused_with(StatusCode::BAD_REQUEST, "The message is empty.")
 }
 
-fn answered(answer: Result<Value, Problem>) -> Response {
+fn answered(answer: Result<String, Problem>) -> Response {
+    let kind = [(header::CONTENT_TYPE, "application/json")];
     match answer {
-        Ok(answer) => Json(answer).into_response(),
+        Ok(answer) => (kind, answer).into_response(),
         Err(problem) => refused(&problem),
     }
 }

@@ -3,8 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// The runs of a user, as the page asks about them.
 pub trait Runs: Send + Sync + 'static {
@@ -14,19 +13,22 @@ pub trait Runs: Send + Sync + 'static {
     /// Fulfils the wish of a person about a run, and returns the outcome as `message`.
     fn act(&self, run: String, wish: Wish) -> Answering;
 
-    /// Follows events. Each piece is one JSON object in one line; the following ends when the
-    /// receiver is dropped.
-    fn follow(&self, view: View) -> mpsc::Receiver<String>;
+    /// Follows events of the present view, which the tab may change. Each piece is one JSON object
+    /// in one line; the following ends when the receiver is dropped.
+    fn follow(&self, view: watch::Receiver<View>) -> mpsc::Receiver<String>;
 }
 
-/// An answer that is being made.
-pub type Answering = Pin<Box<dyn Future<Output = Result<Value, Problem>> + Send>>;
+/// An answer that is being made: JSON as text.
+pub type Answering = Pin<Box<dyn Future<Output = Result<String, Problem>> + Send>>;
 
 /// A question of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
     /// The server: its version and its address.
-    About,
+    About {
+        /// True if the asker may do more than look.
+        may_act: bool,
+    },
     /// Some of the runs, newest first.
     Runs {
         /// The project whose runs are wanted; `None` for all runs.

@@ -22,6 +22,8 @@ pub struct Fleet {
     context: PreviewContext,
     windows: Vec<Window>,
     places: HashMap<RunId, usize>,
+    /// The address at which a person can watch the runs in a browser.
+    page: Option<String>,
 }
 
 impl Fleet {
@@ -31,7 +33,15 @@ impl Fleet {
             context,
             windows: Vec::new(),
             places: HashMap::new(),
+            page: None,
         }
+    }
+
+    /// Names the address at which a person can watch the runs in a browser, while they are under
+    /// way.
+    pub fn with_page(mut self, address: Option<String>) -> Self {
+        self.page = address;
+        self
     }
 
     /// Returns how wide the previews of calls are.
@@ -124,6 +134,20 @@ impl Fleet {
         fit(&self.status_header(), columns)
     }
 
+    /// Returns the first line of windows that are drawn again and again, with the address of the page
+    /// if there is room for it.
+    fn live_line(&self, columns: usize) -> Line {
+        let line = self.first_line(columns);
+        let page = self.page.as_ref().filter(|_| !self.is_over());
+        let named = page.map(|page| {
+            let line = line.clone();
+            line.with(Role::Muted, &format!("{SEPARATOR}live at {page}"))
+        });
+        named
+            .filter(|named| named.width() <= columns)
+            .unwrap_or(line)
+    }
+
     /// Draws all windows as lines, none wider than the view.
     pub fn view(&self, now: Timestamp, view: &View) -> Vec<Line> {
         let limit = view.limit();
@@ -156,7 +180,7 @@ impl Fleet {
             body: body.len(),
         });
         let plan = layout::plan(&needs.collect::<Vec<_>>(), rows.saturating_sub(1));
-        let mut lines = vec![self.first_line(columns)];
+        let mut lines = vec![self.live_line(columns)];
         let mut above = None;
         let mut hidden = Counts::default();
         for ((window, body), share) in self.windows.iter().zip(&bodies).zip(&plan.shares) {

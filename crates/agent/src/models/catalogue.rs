@@ -54,6 +54,12 @@ impl ModelCatalogue {
         self.known_models.knows_provider(provider)
     }
 
+    /// Returns the number of tokens that a model reads at most, if a file says so.
+    pub fn context_window(&self, provider: &str, model: &str) -> Option<u64> {
+        let mut models = self.known_models.models_of(provider).into_iter();
+        models.find(|known| known.id == model)?.context_window
+    }
+
     /// Suggests the provider that was probably meant by an unknown name; `None` if no name is
     /// similar.
     pub fn unknown_provider(&self, name: &str) -> Option<String> {

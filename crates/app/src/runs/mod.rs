@@ -9,6 +9,7 @@ pub(crate) mod find;
 pub(crate) mod fleet;
 pub(crate) mod follow;
 pub(crate) mod happened;
+pub(crate) mod json_list;
 pub(crate) mod keeping;
 pub(crate) mod known;
 pub(crate) mod merging;

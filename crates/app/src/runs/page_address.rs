@@ -17,10 +17,9 @@ const LONGEST: u64 = 4096;
 /// Says where a person can watch, if a page is served. Models read it too, so it has no token: the
 /// command opens the browser with it.
 pub(crate) fn page_words(places: &Places) -> Option<String> {
-    let address = PageAddress::read(places)?;
+    let origin = PageAddress::read(places)?.origin();
     Some(format!(
-        "http://127.0.0.1:{} shows it live; pi-subagents web --open opens it.",
-        address.port
+        "{origin} shows it live; pi-subagents web --open opens it."
     ))
 }
 
@@ -50,6 +49,11 @@ impl PageAddress {
     pub(crate) fn read(places: &Places) -> Option<Self> {
         let content = read_own_text(&file(places), LONGEST).ok()?;
         Self::parse(&content).filter(|address| address.server.is_alive())
+    }
+
+    /// Returns the address without the token, which opens nothing.
+    pub(crate) fn origin(self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     fn parse(content: &str) -> Option<Self> {

@@ -45,6 +45,8 @@ pub(crate) enum SpanKind {
 #[derive(Debug, Default)]
 pub(crate) struct Spans {
     all: Vec<Span>,
+    /// The number of spans before these that were taken out.
+    taken: usize,
     /// The calls without a result, with the numbers of their spans.
     calls: HashMap<String, usize>,
     /// The number of the span of the model that is at work.
@@ -102,6 +104,15 @@ impl Spans {
     pub(crate) fn news(&mut self) -> Option<(usize, &[Span])> {
         let from = std::mem::replace(&mut self.changed, usize::MAX);
         (from < self.all.len()).then(|| (from, &self.all[from..]))
+    }
+
+    /// Takes out the spans that are over and have none before them that goes on, so that a long run
+    /// is never held whole.
+    pub(crate) fn take_finished(&mut self) -> impl Iterator<Item = Span> + '_ {
+        let open = self.all.iter().position(|span| span.end.is_none());
+        let finished = open.unwrap_or(self.all.len());
+        self.taken += finished;
+        self.all.drain(..finished)
     }
 
     /// Adds an event of the run.
@@ -193,10 +204,10 @@ impl Spans {
     }
 
     fn begin(&mut self, kind: SpanKind, begin: Timestamp, label: String) -> Option<usize> {
-        if self.all.len() >= MOST {
+        let number = self.taken + self.all.len();
+        if number >= MOST {
             return None;
         }
-        let number = self.all.len();
         self.all.push(Span {
             kind,
             begin,
@@ -211,7 +222,8 @@ impl Spans {
     }
 
     fn change(&mut self, number: usize, change: impl FnOnce(&mut Span)) {
-        if let Some(span) = self.all.get_mut(number) {
+        let place = number.checked_sub(self.taken);
+        if let Some(span) = place.and_then(|place| self.all.get_mut(place)) {
             change(span);
             self.changed = self.changed.min(number);
         }
@@ -219,7 +231,7 @@ impl Spans {
 
     /// Ends everything that goes on. A call that has no result by then has failed.
     fn end_all(&mut self, at: Timestamp, is_end_of_run: bool) {
-        let open = self.all.iter().enumerate();
+        let open = (self.taken..).zip(&self.all);
         let open: Vec<usize> = open
             .filter(|(_, span)| span.end.is_none())
             .map(|(number, _)| number)

@@ -112,6 +112,7 @@ mod tool_lists;
 mod trust;
 mod typed_prompts;
 mod web;
+mod web_named;
 mod web_page;
 mod web_results;
 mod web_safety;

@@ -11,7 +11,7 @@ use crate::stage::Stage;
 use crate::web_stage::{WebStage, until};
 
 /// Every address of the server that needs a token, and how it is asked.
-pub(crate) const ROUTES: [(&str, &str); 20] = [
+pub(crate) const ROUTES: [(&str, &str); 21] = [
     ("GET", "/v1/about"),
     ("GET", "/v1/runs"),
     ("GET", "/v1/runs/r-1"),
@@ -26,6 +26,7 @@ pub(crate) const ROUTES: [(&str, &str); 20] = [
     ("GET", "/v1/export.html?runs=r-1"),
     ("GET", "/v1/trace.json?runs=r-1"),
     ("GET", "/v1/stream"),
+    ("GET", "/v1/streams/1"),
     ("POST", "/v1/runs/r-1/steer"),
     ("POST", "/v1/runs/r-1/stop"),
     ("POST", "/v1/runs/r-1/continue"),
@@ -325,6 +326,46 @@ fn a_run_is_followed_steered_stopped_and_continued() {
 }
 
 #[test]
+fn a_stream_turns_to_another_run_and_tells_no_row_twice() {
+    let web = WebStage::new();
+    let model = web.script(&rules());
+    let (one, two) = (
+        web.run("one", "Look around", &model),
+        web.run("two", "Say hello", &model),
+    );
+    let mut turns = vec![two.as_str(), one.as_str()];
+    let mut stream = Value::Null;
+    let mut ended = Vec::new();
+    let pieces = web.follow("", |piece| {
+        if piece["stream"].is_u64() {
+            stream = piece["stream"].clone();
+        }
+        let mut events = piece["events"].as_array().into_iter().flatten();
+        if events.any(|event| event["k"] == "ended") {
+            ended.push(piece["run"].clone());
+        }
+        if ended.len() + turns.len() == 2
+            && let Some(run) = turns.pop()
+        {
+            let turned = web.get(&format!("/v1/streams/{stream}?run={run}"));
+            assert_eq!((turned.status, turned.body.as_str()), (200, "{}"));
+        }
+        ended.len() == 2
+    });
+    assert_eq!(ended, [json!(one), json!(two)]);
+    let rows = pieces.iter().filter_map(|piece| piece["rows"].as_array());
+    let mut told: Vec<&str> = rows
+        .flatten()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, ["one", "two"]);
+    for stream in ["1", "nonsense"] {
+        assert_eq!(web.get(&format!("/v1/streams/{stream}")).status, 404);
+    }
+}
+
+#[test]
 fn an_exported_page_holds_the_run_and_no_key() {
     let web = WebStage::new();
     let secret = "sk-proj-0123456789abcdefghij";
@@ -367,41 +408,94 @@ fn an_exported_page_holds_the_run_and_no_key() {
 }
 
 #[test]
-fn a_trace_has_a_beginning_and_an_end_of_everything() {
+fn a_trace_is_one_that_viewers_open_and_nothing_on_a_track_overlaps() {
     let web = WebStage::new();
-    let run = web.run("one", "Look around", &web.script(&rules()));
-    let output = web.command(&["trace", &run, "--output", "-"]).run();
+    let both = json!([
+        {"name": "bash", "arguments": {"command": "touch a; until [ -e b ]; do sleep 0.02; done; exit 3"}},
+        {"name": "bash", "arguments": {"command": "touch b; until [ -e a ]; do sleep 0.02; done"}},
+    ]);
+    let rules = json!([
+        {"when": "Both", "turns": [{"toolCalls": both}, {"text": "Done."}]},
+        {"turns": [
+            {"toolCalls": [{"name": "bash", "arguments": {"command": "seq 1 500"}}]},
+            {"toolCalls": [{"name": "read", "arguments": {"path": "nowhere"}}]},
+            {"text": "Done."},
+        ]},
+    ]);
+    let model = web.script(&rules);
+    let (first, second) = (
+        web.run("one", "Look around", &model),
+        web.run("two", "Both", &model),
+    );
+    let output = web
+        .command(&["trace", &first, &second, "--output", "-"])
+        .run();
     let trace: Value = serde_json::from_str(&output.expect_success().stdout).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
-    let told: Vec<String> = events
-        .iter()
-        .map(|event| {
-            format!(
-                "{} {}",
-                event["ph"].as_str().unwrap(),
-                event["name"].as_str().unwrap()
-            )
-        })
-        .collect();
-    let names = [
-        "queued",
-        "script.json",
-        "bash → seq 1 500",
-        "script.json",
-        "read → nowhere",
-        "script.json",
-    ];
-    let mut expected = vec!["M process_name".to_owned()];
-    for name in names {
-        let name = if name == "script.json" {
-            model_of(&web)
-        } else {
-            name.to_owned()
-        };
-        expected.extend([format!("b {name}"), format!("e {name}")]);
+    let mut told = Vec::new();
+    let mut ends = std::collections::HashMap::new();
+    for event in events {
+        let track = (
+            event["pid"].as_u64().unwrap(),
+            event["tid"].as_u64().unwrap(),
+        );
+        let name = event["name"].as_str().unwrap();
+        let place = format!("{}.{}", track.0, track.1);
+        match event["ph"].as_str().unwrap() {
+            "M" if name.ends_with("_name") => {
+                told.push(format!(
+                    "{place} is {}",
+                    event["args"]["name"].as_str().unwrap()
+                ));
+            }
+            "M" => assert!(event["args"]["sort_index"].is_u64(), "{event}"),
+            "X" => {
+                let (begin, lasted) = (
+                    event["ts"].as_i64().unwrap(),
+                    event["dur"].as_i64().unwrap(),
+                );
+                assert!(begin > 1_700_000_000_000_000 && lasted >= 0, "{event}");
+                assert!(event["cat"].is_string(), "{event}");
+                let end = ends.insert(track, begin + lasted).unwrap_or(0);
+                assert!(end <= begin, "{event} begins before {end}");
+                let name = name.replace(&model_of(&web), "the model");
+                told.push(format!(
+                    "{place} {}: {name}",
+                    event["cat"].as_str().unwrap()
+                ));
+            }
+            other => panic!("{other} is no kind of event that is written here"),
+        }
     }
-    assert_eq!(told, expected);
-    assert_eq!(web.json(&format!("/v1/trace.json?runs={run}")), trace);
+    // The two calls ran beside each other, so one of them is on a track of its own.
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            format!("1.0 is one ({first})"),
+            "1.1 is model".to_owned(),
+            "1.1 model: the model".to_owned(),
+            "1.1 model: the model".to_owned(),
+            "1.1 model: the model".to_owned(),
+            "1.1 queued: queued".to_owned(),
+            "1.2 is tools".to_owned(),
+            "1.2 read: ✗ read → nowhere".to_owned(),
+            "1.2 shell: bash → seq 1 500".to_owned(),
+            format!("2.0 is two ({second})"),
+            "2.1 is model".to_owned(),
+            "2.1 model: the model".to_owned(),
+            "2.1 model: the model".to_owned(),
+            "2.1 queued: queued".to_owned(),
+            "2.2 is tools".to_owned(),
+            "2.2 shell: ✗ bash → touch a; until [ -e b ]; do sleep 0.02; done; exit 3".to_owned(),
+            "2.3 is tools 2".to_owned(),
+            "2.3 shell: bash → touch b; until [ -e a ]; do sleep 0.02; done".to_owned(),
+        ]
+    );
+    assert_eq!(
+        web.json(&format!("/v1/trace.json?runs={first},{second}")),
+        trace
+    );
 }
 
 /// The model of the script, as a run names it.

@@ -36,8 +36,10 @@ async function open(url, options = {}) {
     if (message.type() === "error" && !text.includes("ERR_CONNECTION") && !text.includes("ERR_INCOMPLETE")) faults.push(text);
   });
   const own = new URL(url).origin;
+  page.streams = 0;
   page.on("request", (request) => {
     const address = request.url();
+    if (new URL(address).pathname === "/v1/stream") page.streams += 1;
     const isOwn = address.startsWith(own) || address.startsWith("data:") || address.startsWith("blob:");
     if (!isOwn && !address.startsWith("file:")) strangers.push(address);
   });
@@ -58,6 +60,11 @@ const scenes = {
     const page = await open(asked.url);
     await page.click('.run:has-text("long")');
     await page.waitForSelector('.call.running:has-text("sleep 600")');
+    // Another run is read with the same stream, and so is this one again.
+    await page.click('.run:has-text("short")');
+    await page.waitForSelector(".is-ended");
+    await page.click('.run:has-text("long")');
+    await page.waitForSelector('.call.running:has-text("sleep 600")');
     const hidden = await page.evaluate(() => [/[#&]t=/.test(location.hash), document.cookie]);
     const lanes = await page.$$eval(".for-readers tr td:first-child", (cells) => cells.map((cell) => cell.textContent));
     await page.fill("#message", "Hurry up");
@@ -71,7 +78,7 @@ const scenes = {
     await page.waitForSelector('.notice:has-text("was stopped")');
     await page.waitForSelector('.run.aborted:has-text("long")');
     await second.waitForSelector('.run.aborted:has-text("long")');
-    return { hidden, lanes: lanes.sort(), composer: await page.getAttribute("#message", "placeholder") };
+    return { hidden, streams: page.streams, lanes: lanes.sort(), composer: await page.getAttribute("#message", "placeholder") };
   },
 
   // What is read is a transcript, an answer, changes and a task.

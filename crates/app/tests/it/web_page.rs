@@ -95,6 +95,7 @@ fn a_fleet_is_watched_steered_and_stopped_by_two_tabs() {
         seen,
         json!({
             "hidden": [false, ""],
+            "streams": 1,
             "lanes": ["long", "short"],
             "composer": "Go on with long: a new prompt for its session",
         })
@@ -219,7 +220,7 @@ fn a_dev_server_on_another_port_learns_and_does_nothing() {
     let routes = ROUTES.map(|(method, path)| json!([method, path.replace("r-1", &run)]));
     let routes: Vec<Value> = routes
         .into_iter()
-        .chain([json!(["GET", "/main.js"]), json!(["GET", "/"])])
+        .chain([json!(["GET", "/page.js"]), json!(["GET", "/"])])
         .collect();
     let seen = play(
         &web.stage,

@@ -17,6 +17,7 @@ use crate::doors::command_line::json_stream::JsonStream;
 use crate::locale;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::page_address::PageAddress;
 
 /// The size of a terminal that does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
@@ -65,7 +66,9 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
         },
         at_end,
     };
-    match LiveView::start(Fleet::new(context.clone()), terminal) {
+    let page = PageAddress::read(places).map(|page| page.origin());
+    let fleet = Fleet::new(context.clone()).with_page(page);
+    match LiveView::start(fleet, terminal) {
         Ok(view) => {
             tokio::spawn(redraw_when_resized(view.redraw()));
             Box::new(view)

@@ -11,8 +11,9 @@ use serde_json::{Map, Value, json};
 
 use super::redact::Redactor;
 use super::rows::{listed, row_of, whole};
-use super::thin::thinned;
+use super::thin::ThinSpans;
 use super::told::{Telling, TextExtent, millisecond};
+use crate::runs::json_list::JsonList;
 use crate::runs::row::RowTotals;
 use crate::runs::spans::{Span, Spans};
 
@@ -26,13 +27,21 @@ const MOST_EVENTS: usize = 50_000;
 const MOST_SPANS: usize = 5_000;
 
 /// About how much of a record is read at a time.
-const PIECE: usize = 1 << 20;
+const PIECE: usize = 32 << 10;
+
+/// The content of a file about runs.
+pub(crate) struct Exported {
+    /// JSON as the page reads it.
+    pub(crate) data: String,
+    /// The kinds of secrets that were taken out.
+    pub(crate) redacted: Value,
+}
 
 /// Returns the content of a file about these runs.
-pub(crate) fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Value, RecordError> {
+pub(crate) fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Exported, RecordError> {
     let mut redactor = Redactor::new(home);
     let (mut rows, mut wholes) = (Vec::new(), Map::new());
-    let (mut events, mut spans) = (Map::new(), Map::new());
+    let (mut events, mut spans) = (Vec::new(), Map::new());
     let mut totals = Vec::new();
     for run in runs {
         let id = run.run.to_string();
@@ -48,23 +57,33 @@ pub(crate) fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Value, Rec
         totals.push(row.clone());
         rows.push(redactor.clean(listed(run, row, None)));
         wholes.insert(id.clone(), redactor.clean(one));
-        events.insert(id.clone(), redactor.clean(events_of(run, home)?));
+        let told = events_of(run, home, &mut redactor)?;
+        events.push(format!("{}:{told}", json!(id)));
         let spans_of_run = spans_of(run, home, None, Some(MOST_SPANS))?;
         spans.insert(id, redactor.clean(spans_of_run));
     }
-    Ok(json!({
+    let redacted = redactor.list();
+    let rest = json!({
         "exportedAt": Timestamp::now().as_millisecond(),
         "version": env!("CARGO_PKG_VERSION"),
         "rows": rows,
         "totals": RowTotals::of(totals.iter()),
         "runs": wholes,
-        "events": events,
         "spans": spans,
-        "redacted": redactor.list(),
-    }))
+        "redacted": redacted,
+    });
+    // The events are text already, because they are very many.
+    let (rest, events) = (rest.to_string(), events.join(","));
+    let data = format!(r#"{{"events":{{{events}}},{}"#, &rest[1..]);
+    Ok(Exported { data, redacted })
 }
 
-fn events_of(run: &IndexedRun, home: &Path) -> Result<Value, RecordError> {
+/// Returns the events of a run as a list, without secrets.
+fn events_of(
+    run: &IndexedRun,
+    home: &Path,
+    redactor: &mut Redactor,
+) -> Result<String, RecordError> {
     let mut reader = PlacedReader::at(&run.directory, 0)?;
     let accepted = reader.accepted().clone();
     let cwd = match &accepted.happening {
@@ -73,18 +92,21 @@ fn events_of(run: &IndexedRun, home: &Path) -> Result<Value, RecordError> {
     };
     let extent = TextExtent::UpTo(LONGEST_TEXT);
     let mut telling = Telling::new(home.to_owned(), cwd, false, extent);
-    let mut told = telling.tell_event(&accepted, 0);
+    let mut told = JsonList::new();
+    let first = telling.tell_event(&accepted, 0);
+    told.extend(first.into_iter().map(|one| redactor.clean(one)));
     loop {
         let found = reader.next(PIECE)?;
         if found.is_empty() {
-            return Ok(Value::Array(told));
+            return Ok(told.finish());
         }
-        told.extend(found.iter().flat_map(|one| telling.tell(one)));
-        if told.len() > MOST_EVENTS {
-            told.truncate(MOST_EVENTS);
+        let news = found.iter().flat_map(|one| telling.tell(one));
+        let room = MOST_EVENTS - told.count();
+        told.extend(news.take(room).map(|one| redactor.clean(one)));
+        if told.count() >= MOST_EVENTS {
             let words = "The rest of this run is left out of the file; its record has it.";
-            told.push(json!({"k": "warned", "text": words, "p": reader.place(), "n": 0}));
-            return Ok(Value::Array(told));
+            told.add(&json!({"k": "warned", "text": words, "p": reader.place(), "n": 0}));
+            return Ok(told.finish());
         }
     }
 }
@@ -101,9 +123,14 @@ pub(super) fn spans_of(
         home: Some(home.to_owned()),
         ..PreviewContext::default()
     });
-    read_events(&run.directory, |event| spans.apply(event))?;
+    let mut thin = ThinSpans::new(part, most);
+    read_events(&run.directory, |event| {
+        spans.apply(event);
+        spans.take_finished().for_each(|span| thin.add(span));
+    })?;
+    spans.all().iter().for_each(|span| thin.add(span.clone()));
     let steered: Vec<i64> = spans.steered.iter().copied().map(millisecond).collect();
-    let (spans, is_thin) = thinned(spans.all(), part, most);
+    let (spans, is_thin) = thin.finish();
     let spans: Vec<Value> = spans.iter().map(Span::json).collect();
     Ok(json!({"from": 0, "spans": spans, "steered": steered, "isThin": is_thin}))
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use pi_subagents_delegation::{PartialMessage, RunId};
 use pi_subagents_engine::{Extent, PartialStream};
+use pi_subagents_page::View;
 use pi_subagents_sessions::IndexedRun;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::sleep;
 
@@ -20,8 +21,14 @@ const PACE: Duration = Duration::from_millis(50);
 /// The number of runs that are read along while their models write.
 const MOST_READ_ALONG: usize = 40;
 
-/// Sends the changes to a tab. `agent_dir` is the directory of the index.
-pub(super) async fn follow(mut tab: Tab, agent_dir: &Path, tell: mpsc::Sender<String>) {
+/// Sends the changes to a tab, which may turn to another view. `agent_dir` is the directory of the
+/// index.
+pub(super) async fn follow(
+    mut tab: Tab,
+    mut view: watch::Receiver<View>,
+    agent_dir: &Path,
+    tell: mpsc::Sender<String>,
+) {
     let index = FileChanges::of_directory(agent_dir);
     let records = FileChanges::new();
     let mut owners = Owners::default();
@@ -49,6 +56,7 @@ pub(super) async fn follow(mut tab: Tab, agent_dir: &Path, tell: mpsc::Sender<St
         }
         tokio::select! {
             () = tell.closed() => return,
+            Ok(()) = view.changed() => tab.turn_to(view.borrow_and_update().clone()),
             () = index.next() => {}
             () = records.next() => {}
             // The end of its runs stands in no file until somebody looks.

@@ -1,6 +1,6 @@
 //! The index as all tabs and questions see it: read again only when it has changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -54,10 +54,16 @@ impl Index {
     }
 
     fn is_current(&self, known: &KnownRuns) -> bool {
-        // Somebody must ask the fleet about its runs, and close the runs of an owner that died.
-        let is_settled = |run: &IndexedRun| run.owner.fleet.is_none() && is_owned(run);
+        // Somebody must ask the fleet about its runs, and close the runs of an owner that died. One
+        // owner has many runs, and is looked at once.
+        let mut owners = HashSet::new();
+        let mut is_settled = |run: &IndexedRun| {
+            let owner = &run.owner;
+            let is_new = owners.insert((owner.pid, owner.start_time, owner.host.clone()));
+            owner.fleet.is_none() && (!is_new || is_owned(run))
+        };
         let mut open = known.runs.iter().filter(|run| run.is_open());
-        self.file() == known.file && open.all(is_settled)
+        self.file() == known.file && open.all(&mut is_settled)
     }
 
     fn file(&self) -> Option<(u64, Option<SystemTime>)> {

@@ -5,6 +5,7 @@
 
 mod browser;
 mod changes;
+mod context;
 pub(crate) mod export;
 mod follow;
 mod index;

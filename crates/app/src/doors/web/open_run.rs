@@ -1,6 +1,9 @@
 //! A run under way, as a tab follows it: its usage, its present activity, and its spans.
 
-use pi_subagents_delegation::{PartialMessage, RunSummary, Status, Timestamp};
+use pi_subagents_delegation::child_protocol::ChildRecord;
+use pi_subagents_delegation::{
+    Happening, Message, PartialMessage, RunEvent, RunSummary, Status, Timestamp,
+};
 use pi_subagents_sessions::{IndexedRun, RecordTail};
 use pi_subagents_windows::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
 use serde_json::{Value, json};
@@ -24,7 +27,11 @@ pub(super) struct OpenRun {
     window: Window,
     spans: Spans,
     last_at: Option<Timestamp>,
+    /// The tokens of the last answer and of everything before it.
+    context: Option<u64>,
     is_changed: bool,
+    /// All rows are counted with each change of one of them, so this is kept.
+    counted: RunRow,
 }
 
 impl OpenRun {
@@ -36,7 +43,9 @@ impl OpenRun {
             window: window.with_room(Room::LAST_LINE),
             spans: Spans::new(context.clone()),
             last_at: None,
+            context: None,
             is_changed: true,
+            counted: RunRow::of_index(&run),
             run,
         }
     }
@@ -48,13 +57,30 @@ impl OpenRun {
             if events.is_empty() {
                 return;
             }
+            self.is_changed = true;
             self.summary.apply_all(&events);
             self.window.apply(&events, &self.summary);
             for event in &events {
                 self.spans.apply(event);
+                self.count_context(event);
             }
             self.last_at = events.last().map(|event| event.at);
-            self.is_changed = true;
+            self.counted = RunRow::of_index(&self.run);
+            self.counted.take_progress(&self.summary);
+        }
+    }
+
+    fn count_context(&mut self, event: &RunEvent) {
+        let Happening::Said { record, .. } = &event.happening else {
+            return;
+        };
+        match record {
+            ChildRecord::MessageEnded(Message::Assistant(answer)) if answer.usage.total() > 0 => {
+                self.context = Some(answer.usage.total());
+            }
+            // How long the rest is, the next answer shows.
+            ChildRecord::Compacted { .. } => self.context = None,
+            _ => {}
         }
     }
 
@@ -67,7 +93,8 @@ impl OpenRun {
     }
 
     /// Returns its row if that has changed since the last time.
-    pub(super) fn news(&mut self) -> Option<Value> {
+    /// `size` returns the size of the context of a model.
+    pub(super) fn news(&mut self, size: impl Fn(&str) -> Option<u64>) -> Option<Value> {
         if !std::mem::take(&mut self.is_changed) {
             return None;
         }
@@ -75,12 +102,16 @@ impl OpenRun {
             line: self.doing(),
             last_at: self.last_at,
         };
-        Some(listed(&self.run, self.row(), Some(&doing)))
+        let row = row_of(&self.run, Some(&self.summary));
+        let size = row.resolved_model.as_deref().and_then(size);
+        let mut news = listed(&self.run, row, Some(&doing));
+        news["context"] = json!(self.context.zip(size));
+        Some(news)
     }
 
-    /// Returns the present row of the run.
-    pub(super) fn row(&self) -> RunRow {
-        row_of(&self.run, Some(&self.summary))
+    /// Returns the row of the run as far as it is counted.
+    pub(super) fn counted(&self) -> &RunRow {
+        &self.counted
     }
 
     /// Returns the spans that were added or changed since the last time.

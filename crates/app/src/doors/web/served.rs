@@ -7,9 +7,10 @@ use pi_subagents_delegation::{Happening, TimeZone, Timestamp, text};
 use pi_subagents_page::{Answering, Problem, Question, Runs, View, Wish, markdown};
 use pi_subagents_sessions::{IndexedRun, PlacedReader, RecordError, Store};
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 use super::changes::changes;
+use super::context::ContextSizes;
 use super::export::{export_data, spans_of};
 use super::follow::follow;
 use super::index::Index;
@@ -26,6 +27,7 @@ use crate::error::{CommandError, Kind};
 use crate::places::Places;
 use crate::profiles::seen_definitions;
 use crate::runs::find::{find_runs, status_of};
+use crate::runs::json_list::JsonList;
 use crate::runs::row::RunRow;
 use crate::runs::trace::trace;
 use crate::runs::under_way::UnderWay;
@@ -36,7 +38,10 @@ const WAITING: usize = 64;
 /// The number of bytes at the end of a record that a tab reads first, and the number that it reads
 /// at once after that: little enough that a browser reads it within a frame.
 const LAST_PIECE: u64 = 96 << 10;
-const PIECE: usize = 384 << 10;
+const PIECE: u64 = 384 << 10;
+
+/// The number of bytes of a record that are held as events at once.
+const STEP: usize = 32 << 10;
 
 /// The number of questions that are answered at once. Each needs some memory, which the allocator
 /// keeps for every thread that has ever answered one.
@@ -54,6 +59,7 @@ pub(super) struct ServedRuns {
     zone: TimeZone,
     starter: Arc<dyn Starter>,
     models: Arc<KnownModels>,
+    sizes: Arc<ContextSizes>,
     free: Arc<Semaphore>,
 }
 
@@ -71,44 +77,39 @@ impl ServedRuns {
             zone,
             starter,
             models: Arc::default(),
+            sizes: Arc::default(),
             free: Arc::new(Semaphore::new(AT_ONCE)),
         }
     }
 
-    fn read(&self, question: Question) -> Result<Value, Problem> {
+    fn read(&self, question: Question) -> Result<String, Problem> {
         match question {
-            Question::About => Ok(self.about()),
+            Question::About { may_act } => Ok(self.about(may_act).to_string()),
             Question::Runs {
                 project,
                 words,
                 from,
                 count,
-            } => self.runs(project, words.as_deref(), from, count),
-            Question::Run { run } => self.run(&run),
+            } => written(self.runs(project, words.as_deref(), from, count)),
+            Question::Run { run } => written(self.run(&run)),
             Question::Events { run, from } => self.events(&run, from),
-            Question::Texts { run, places } => texts(&self.one(&run)?, &places),
-            Question::Raw { run, from } => raw(&self.one(&run)?, from),
-            Question::Spans { runs, part, most } => {
-                let spans = self.each(&runs)?.into_iter().map(|run| {
-                    let spans = spans_of(&run, &self.places.home, part, most);
-                    (run.run.to_string(), spans.unwrap_or(Value::Null))
-                });
-                Ok(json!({"spans": spans.collect::<serde_json::Map<_, _>>()}))
-            }
-            Question::Changes { run } => changes(&self.one(&run)?),
-            Question::Fits { runs } => fits(self.each(&runs)?),
+            Question::Texts { run, places } => written(texts(&self.one(&run)?, &places)),
+            Question::Raw { run, from } => written(raw(&self.one(&run)?, from)),
+            Question::Spans { runs, part, most } => written(self.spans(&runs, part, most)),
+            Question::Changes { run } => written(changes(&self.one(&run)?)),
+            Question::Fits { runs } => written(fits(self.each(&runs)?)),
             Question::Usage { project } => {
                 let known = self.index.runs().map_err(|error| problem(&error.into()))?;
                 let scope = Scope::of(project);
-                Ok(usage(known.of(&scope), &self.models, &self.zone))
+                Ok(usage(known.of(&scope), &self.models, &self.zone).to_string())
             }
             Question::Definitions { project } => {
                 let project = project.map_or_else(|| self.places.cwd.clone(), PathBuf::from);
-                Ok(seen_definitions(self.places.seen_from(project)))
+                Ok(seen_definitions(self.places.seen_from(project)).to_string())
             }
             Question::Export { runs } => {
-                let runs = self.each(&runs)?;
-                export_data(&runs, &self.places.home).map_err(|error| lost(&error))
+                let exported = export_data(&self.each(&runs)?, &self.places.home);
+                Ok(exported.map_err(|error| lost(&error))?.data)
             }
             Question::Trace { runs } => {
                 trace(&self.each(&runs)?, &self.places.home).map_err(|error| lost(&error))
@@ -116,8 +117,22 @@ impl ServedRuns {
         }
     }
 
-    fn about(&self) -> Value {
+    fn spans(
+        &self,
+        runs: &[String],
+        part: Option<(i64, i64)>,
+        most: Option<usize>,
+    ) -> Result<Value, Problem> {
+        let spans = self.each(runs)?.into_iter().map(|run| {
+            let spans = spans_of(&run, &self.places.home, part, most);
+            (run.run.to_string(), spans.unwrap_or(Value::Null))
+        });
+        Ok(json!({"spans": spans.collect::<serde_json::Map<_, _>>()}))
+    }
+
+    fn about(&self, may_act: bool) -> Value {
         json!({
+            "mayAct": may_act,
             "version": env!("CARGO_PKG_VERSION"),
             "project": self.places.project,
             "home": self.places.home,
@@ -154,10 +169,10 @@ impl ServedRuns {
         let open: Vec<RunRow> = open.collect();
         let begin = today(&self.zone);
         let mut answer = if words.is_none() {
-            known.sums(&scope, begin).with(&open, begin)
+            known.sums(&scope, begin).with(open.iter(), begin)
         } else {
             let finished = runs.iter().copied().filter(|run| !run.is_open());
-            Sums::of(finished, begin).with(&open, begin)
+            Sums::of(finished, begin).with(open.iter(), begin)
         };
         let shown = runs.iter().skip(from).take(count).map(|run| {
             let progress = run.is_open().then(|| under_way.look(run)).flatten();
@@ -179,10 +194,14 @@ impl ServedRuns {
         let mut value = whole(&run, &row);
         value["answer"] = json!(answer);
         value["taskTree"] = json!(task);
+        let model = row.resolved_model.as_deref();
+        let size = model.and_then(|model| self.sizes.of(model, &self.places));
+        value["contextWindow"] = json!(size);
         Ok(value)
     }
 
-    fn events(&self, id: &str, from: Option<u64>) -> Result<Value, Problem> {
+    /// Returns events of a run, and the places before and behind them.
+    fn events(&self, id: &str, from: Option<u64>) -> Result<String, Problem> {
         let run = self.one(id)?;
         let reader = match from {
             Some(from) => PlacedReader::at(&run.directory, from),
@@ -197,18 +216,22 @@ impl ServedRuns {
         };
         let home = self.places.home.clone();
         let mut telling = Telling::new(home, cwd, begin > 0, TextExtent::Beginning);
-        let mut events = Vec::new();
+        let mut events = JsonList::new();
         if begin == 0 {
             events.extend(telling.tell_event(&accepted, 0));
         }
         // The end of a record is read whole, however long its last line is.
-        let mut is_more = true;
-        while is_more {
-            let found = reader.next(PIECE).map_err(|error| lost(&error))?;
+        while from.is_none() || reader.place() - begin < PIECE {
+            let found = reader.next(STEP).map_err(|error| lost(&error))?;
+            if found.is_empty() {
+                break;
+            }
             events.extend(found.iter().flat_map(|one| telling.tell(one)));
-            is_more = !found.is_empty() && from.is_none();
         }
-        Ok(json!({"begin": begin, "next": reader.place(), "events": events}))
+        let (next, events) = (reader.place(), events.finish());
+        Ok(format!(
+            r#"{{"begin":{begin},"next":{next},"events":{events}}}"#
+        ))
     }
 
     /// Returns the run of a whole id. The page has whole ids.
@@ -228,11 +251,11 @@ impl ServedRuns {
         ids.iter().map(|id| self.one(id)).collect()
     }
 
-    async fn do_to(&self, id: String, wish: Wish) -> Result<Value, Problem> {
+    async fn do_to(&self, id: String, wish: Wish) -> Result<String, Problem> {
         let (this, wanted) = (self.clone(), id.clone());
         let found = tokio::task::spawn_blocking(move || this.one(&wanted)).await;
         let run = found.map_err(|error| Problem::failed(error.to_string()))??;
-        fulfil(wish, run, &self.store, &*self.starter).await
+        written(fulfil(wish, run, &self.store, &*self.starter).await)
     }
 }
 
@@ -252,18 +275,24 @@ impl Runs for ServedRuns {
         Box::pin(async move { this.do_to(run, wish).await })
     }
 
-    fn follow(&self, view: View) -> mpsc::Receiver<String> {
+    fn follow(&self, mut view: watch::Receiver<View>) -> mpsc::Receiver<String> {
         let (tell, told) = mpsc::channel(WAITING);
         let places = Arc::clone(&self.places);
         let tab = Tab::new(
             Arc::clone(&self.index),
-            places.home.clone(),
+            Arc::clone(&places),
+            Arc::clone(&self.sizes),
             self.zone.clone(),
-            view,
+            view.borrow_and_update().clone(),
         );
-        tokio::spawn(async move { follow(tab, &places.agent_dir, tell).await });
+        tokio::spawn(async move { follow(tab, view, &places.agent_dir, tell).await });
         told
     }
+}
+
+/// Writes an answer down.
+fn written(answer: Result<Value, Problem>) -> Result<String, Problem> {
+    answer.map(|answer| answer.to_string())
 }
 
 /// Returns whether a run has these words, in small letters, in its name, task, model, state or

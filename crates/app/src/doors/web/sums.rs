@@ -36,13 +36,17 @@ impl Sums {
     }
 
     /// Returns these sums with those of runs under way, as the page reads them.
-    pub(super) fn with(&self, open: &[RunRow], today: Timestamp) -> Value {
-        let states = open.iter().map(|row| row.status);
+    pub(super) fn with<'a>(
+        &self,
+        open: impl Iterator<Item = &'a RunRow> + Clone,
+        today: Timestamp,
+    ) -> Value {
+        let states = open.clone().map(|row| row.status);
         let counts = Counts::of(states.chain(self.states.iter().copied()));
-        let new = open.iter().filter(|row| row.accepted_at >= today);
+        let new = open.clone().filter(|row| row.accepted_at >= today);
         json!({
             "counts": counts.json_with_queued(),
-            "totals": self.totals.plus(RowTotals::of(open.iter())),
+            "totals": self.totals.plus(RowTotals::of(open)),
             "today": self.today.plus(RowTotals::of(new)),
         })
     }

@@ -10,12 +10,13 @@ use pi_subagents_sessions::{IndexedRun, PlacedReader};
 use pi_subagents_windows::PreviewContext;
 use serde_json::{Map, Value, json};
 
+use super::context::ContextSizes;
 use super::index::{Index, KnownRuns};
 use super::open_run::OpenRun;
 use super::rows::{listed, row_of};
 use super::scope::{Scope, today};
 use super::told::{Telling, TextExtent};
-use crate::runs::row::RunRow;
+use crate::places::Places;
 
 /// The number of finished runs that a tab gets by itself; History asks for the others.
 const FINISHED: usize = 200;
@@ -31,7 +32,8 @@ const PIECE: usize = 256 << 10;
 pub(super) struct Tab {
     index: Arc<Index>,
     scope: Scope,
-    home: PathBuf,
+    places: Arc<Places>,
+    sizes: Arc<ContextSizes>,
     zone: TimeZone,
     /// The runs as they were when the tab was last told about them.
     known: Option<Arc<KnownRuns>>,
@@ -53,25 +55,54 @@ struct Opened {
     partial: Option<PartialMessage>,
 }
 
+impl Opened {
+    /// Reads a run from a place on.
+    fn of(run: Option<&str>, from: u64) -> Option<Self> {
+        Some(Self {
+            run: RunId::parse(run?).ok()?,
+            from,
+            reader: None,
+            partial: None,
+        })
+    }
+}
+
 impl Tab {
-    pub(super) fn new(index: Arc<Index>, home: PathBuf, zone: TimeZone, view: View) -> Self {
-        let opened = view.run.and_then(|run| RunId::parse(&run).ok());
+    pub(super) fn new(
+        index: Arc<Index>,
+        places: Arc<Places>,
+        sizes: Arc<ContextSizes>,
+        zone: TimeZone,
+        view: View,
+    ) -> Self {
         Self {
             index,
             scope: Scope::of(view.project),
-            home,
+            places,
+            sizes,
             zone,
             known: None,
             untold: Vec::new(),
             told: HashMap::new(),
             open: HashMap::new(),
-            opened: opened.map(|run| Opened {
-                run,
-                from: view.from,
-                reader: None,
-                partial: None,
-            }),
+            opened: Opened::of(view.run.as_deref(), view.from),
             outbox: Vec::new(),
+        }
+    }
+
+    /// Turns to another view. The runs of another project are sent anew; else only the run that is
+    /// read is another one, and everything else goes on.
+    pub(super) fn turn_to(&mut self, view: View) {
+        if Scope::of(view.project.clone()) == self.scope {
+            self.opened = Opened::of(view.run.as_deref(), view.from);
+        } else {
+            *self = Self::new(
+                Arc::clone(&self.index),
+                Arc::clone(&self.places),
+                Arc::clone(&self.sizes),
+                self.zone.clone(),
+                view,
+            );
         }
     }
 
@@ -179,7 +210,8 @@ impl Tab {
         let mut spans = Map::new();
         for (id, open) in &mut self.open {
             open.read();
-            rows.extend(open.news());
+            let size = |model: &str| self.sizes.of(model, &self.places);
+            rows.extend(open.news(size));
             if let Some(news) = open.span_news() {
                 spans.insert(id.to_string(), news);
             }
@@ -207,9 +239,9 @@ impl Tab {
         let Some(known) = &self.known else {
             return;
         };
-        let open: Vec<RunRow> = self.open.values().map(OpenRun::row).collect();
+        let open = self.open.values().map(OpenRun::counted);
         let begin = today(&self.zone);
-        let mut sums = known.sums(&self.scope, begin).with(&open, begin);
+        let mut sums = known.sums(&self.scope, begin).with(open, begin);
         sums["now"] = json!(Timestamp::now().as_millisecond());
         self.outbox.push(sums);
     }
@@ -231,7 +263,12 @@ impl Tab {
                 _ => PathBuf::new(),
             };
             let is_later = opened.from > 0;
-            let telling = Telling::new(self.home.clone(), cwd, is_later, TextExtent::Beginning);
+            let telling = Telling::new(
+                self.places.home.clone(),
+                cwd,
+                is_later,
+                TextExtent::Beginning,
+            );
             opened.reader = Some((reader, telling));
         }
         if let Some((reader, telling)) = &mut opened.reader {
@@ -259,7 +296,7 @@ impl Tab {
 
     fn context(&self) -> PreviewContext {
         PreviewContext {
-            home: Some(self.home.clone()),
+            home: Some(self.places.home.clone()),
             ..PreviewContext::default()
         }
     }

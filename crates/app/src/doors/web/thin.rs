@@ -1,70 +1,95 @@
-//! Spans for a screen: those that nobody could tell apart are put together.
+//! Spans for a screen: those that nobody could tell apart are put together. They come one by one, so
+//! that the spans of a long run are never held whole.
 
 use pi_subagents_delegation::{Timestamp, Usage};
 
 use crate::runs::spans::Span;
 
-/// Returns the spans of some time, in milliseconds, and whether some were put together. About `most`
-/// of each kind are left.
-pub(super) fn thinned(
-    spans: &[Span],
+/// The number of spans back in which one of the same kind is looked for: more than there are kinds.
+const NEAR: usize = 8;
+
+/// The milliseconds of the longest span of several: some hundred years.
+const LONGEST: i64 = 1 << 43;
+
+/// The spans of some time, about so many.
+pub(super) struct ThinSpans {
     part: Option<(i64, i64)>,
     most: Option<usize>,
-) -> (Vec<Span>, bool) {
-    let (from, to) = part.unwrap_or_else(|| extent(spans));
-    let is_seen = |span: &&Span| begin(span) <= to && end(span).is_none_or(|end| end >= from);
-    let seen = spans.iter().filter(is_seen);
-    let Some(most) = most.filter(|most| *most > 0) else {
-        return (seen.cloned().collect(), false);
-    };
-    if seen.clone().count() <= most {
-        return (seen.cloned().collect(), part.is_some());
+    spans: Vec<Together>,
+    /// The milliseconds within which spans of one kind are put together; 0 as long as there are few.
+    room: i64,
+}
+
+/// A span, or several neighbours of one kind.
+struct Together {
+    span: Span,
+    count: usize,
+}
+
+impl ThinSpans {
+    /// Collects the spans of a part of a run's time, in milliseconds, or of all of it. If there are
+    /// more than `most`, at least so many and at most twice as many are left.
+    pub(super) fn new(part: Option<(i64, i64)>, most: Option<usize>) -> Self {
+        Self {
+            part,
+            most: most.filter(|most| *most > 0),
+            spans: Vec::new(),
+            room: 0,
+        }
     }
-    let room = to.saturating_sub(from) / i64::try_from(most).unwrap_or(i64::MAX);
-    let mut thin = Thinner::default();
-    seen.for_each(|span| thin.add(span, room.max(1)));
-    (thin.finish(), true)
-}
 
-#[derive(Default)]
-struct Thinner {
-    spans: Vec<(Span, usize)>,
-    /// The number of the last span of each kind.
-    last: Vec<(&'static str, usize)>,
-}
-
-impl Thinner {
-    fn add(&mut self, span: &Span, room: i64) {
-        let kind = span.kind.as_str();
-        let known = self.last.iter().position(|(known, _)| *known == kind);
-        let before = known.map(|place| self.last[place].1);
-        if let Some((before, count)) = before.and_then(|number| self.spans.get_mut(number))
-            && let (Some(_), Some(span_end)) = (end(before), end(span))
-            && span_end - begin(before) <= room
-        {
-            before.end = before.end.max(span.end);
-            before.is_failed |= span.is_failed;
-            before.usage = sum(before.usage, span.usage);
-            *count += 1;
+    /// Adds a span. They come in the order in which they began.
+    pub(super) fn add(&mut self, span: Span) {
+        let is_seen =
+            |(from, to): (i64, i64)| begin(&span) <= to && end(&span).is_none_or(|end| end >= from);
+        if !self.part.is_none_or(is_seen) {
             return;
         }
-        let number = self.spans.len();
-        self.spans.push((span.clone(), 1));
-        match known {
-            Some(place) => self.last[place].1 = number,
-            None => self.last.push((kind, number)),
+        put(&mut self.spans, Together { span, count: 1 }, self.room);
+        let most = self.most.unwrap_or(usize::MAX / 2);
+        while self.spans.len() > 2 * most && self.room < LONGEST {
+            self.put_together();
         }
     }
 
-    fn finish(self) -> Vec<Span> {
-        let worded = self.spans.into_iter().map(|(mut span, count)| {
+    /// Puts more neighbours together, because there are too many spans.
+    fn put_together(&mut self) {
+        self.room = (self.room * 2).max(1);
+        let spans = std::mem::take(&mut self.spans);
+        for one in spans {
+            put(&mut self.spans, one, self.room);
+        }
+    }
+
+    /// Returns the spans, and whether a part of them may show more.
+    pub(super) fn finish(self) -> (Vec<Span>, bool) {
+        let is_thin = self.room > 0 || (self.part.is_some() && self.most.is_some());
+        let spans = self.spans.into_iter().map(|Together { mut span, count }| {
             if count > 1 {
                 span.label = format!("{count} × {}", span.kind.as_str());
             }
             span
         });
-        worded.collect()
+        (spans.collect(), is_thin)
     }
+}
+
+/// Adds a span, to the last one of its kind if both together take little enough time.
+fn put(spans: &mut Vec<Together>, one: Together, room: i64) {
+    let mut near = spans.iter_mut().rev().take(NEAR);
+    let before = near.find(|before| before.span.kind == one.span.kind);
+    if let Some(before) = before
+        && let (Some(_), Some(last)) = (end(&before.span), end(&one.span))
+        && room > 0
+        && last - begin(&before.span) <= room
+    {
+        before.span.end = before.span.end.max(one.span.end);
+        before.span.is_failed |= one.span.is_failed;
+        before.span.usage = sum(before.span.usage, one.span.usage);
+        before.count += one.count;
+        return;
+    }
+    spans.push(one);
 }
 
 fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
@@ -75,12 +100,6 @@ fn sum(one: Option<Usage>, other: Option<Usage>) -> Option<Usage> {
         }
         (one, other) => one.or(other),
     }
-}
-
-fn extent(spans: &[Span]) -> (i64, i64) {
-    let from = spans.first().map_or(0, begin);
-    let ends = spans.iter().map(|span| end(span).unwrap_or(begin(span)));
-    (from, ends.max().unwrap_or(from))
 }
 
 fn begin(span: &Span) -> i64 {
@@ -111,6 +130,12 @@ mod tests {
         }
     }
 
+    fn thinned(spans: &[Span], part: Option<(i64, i64)>, most: Option<usize>) -> (Vec<Span>, bool) {
+        let mut thin = ThinSpans::new(part, most);
+        spans.iter().for_each(|span| thin.add(span.clone()));
+        thin.finish()
+    }
+
     fn told(spans: &[Span]) -> Vec<String> {
         let one = |span: &Span| {
             let failed = if span.is_failed { " ✗" } else { "" };
@@ -138,14 +163,12 @@ mod tests {
         assert_eq!(
             told(&thin),
             [
-                "125 × model 0-2489",
-                "125 × shell 10-2499",
-                "125 × model 2500-4989",
-                "125 × shell 2510-4999",
-                "125 × model 5000-7489",
-                "125 × shell 5010-7499 ✗",
-                "125 × model 7500-9989",
-                "125 × shell 7510-9999",
+                "179 × model 0-3569",
+                "179 × shell 10-3579",
+                "205 × model 3580-7669",
+                "205 × shell 3590-7679 ✗",
+                "116 × model 7680-9989",
+                "116 × shell 7690-9999",
             ]
         );
     }

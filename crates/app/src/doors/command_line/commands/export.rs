@@ -56,7 +56,7 @@ fn html(args: &ExportArgs, places: &Places, printer: Printer) -> Result<ExitCode
     for id in &args.ids {
         runs.extend(read_runs::meant(id, "export", places, printer)?);
     }
-    let data = export_data(&runs, &places.home).map_err(|error| {
+    let exported = export_data(&runs, &places.home).map_err(|error| {
         CommandError::failed("could not read the record of a run").because(&error)
     })?;
     let usual = match runs.first() {
@@ -64,16 +64,16 @@ fn html(args: &ExportArgs, places: &Places, printer: Printer) -> Result<ExitCode
         None => "subagent.html".to_owned(),
     };
     args.written
-        .write(&export_file(&data), &usual, places, printer)?;
-    for note in notes(&data) {
+        .write(&export_file(&exported.data), &usual, places, printer)?;
+    for note in notes(&exported.redacted) {
         printer.note(&note);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Describes the parts that were taken out.
-fn notes(data: &Value) -> Vec<String> {
-    let redacted = data["redacted"].as_array().map_or(&[][..], Vec::as_slice);
+fn notes(redacted: &Value) -> Vec<String> {
+    let redacted = redacted.as_array().map_or(&[][..], Vec::as_slice);
     let mut notes: Vec<String> = redacted
         .iter()
         .map(|one| {

@@ -33,7 +33,6 @@ pub(crate) fn run(args: &TraceArgs, printer: Printer) -> Result<ExitCode, Comman
         Some(run) => format!("subagent-{}.trace.json", run.session),
         None => "subagent.trace.json".to_owned(),
     };
-    args.written
-        .write(&trace.to_string(), &usual, &places, printer)?;
+    args.written.write(&trace, &usual, &places, printer)?;
     Ok(ExitCode::SUCCESS)
 }
