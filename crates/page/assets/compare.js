@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { plain } from "./fold.js";
-import { cost, count, extent, modelId, tokens, took } from "./figures.js";
+import { cost, count, extent, modelId, price as costWords, tokens, took } from "./figures.js";
 import { files, flags, tests } from "./receipts.js";
 import { mark, words } from "./words.js";
 
@@ -111,7 +111,7 @@ function ended(row) {
 function price(row) {
   const used = row.usage ? `${tokens(row.usage.totalTokens)} tokens` : "";
   if (!row.usage || row.usage.cost === null) return html`<span class="muted">price unknown</span>${used ? ` · ${used}` : ""}`;
-  return cost(row.usage.cost) || "nothing";
+  return costWords(row.usage.cost);
 }
 
 /** @param {Row} row */

@@ -50,6 +50,7 @@ export class Effects {
       if (effect.run && ["events", "whole"].includes(effect.do)) {
         return this.dispatch({ type: "problem", run: effect.run, text: said(error) });
       }
+      if (effect.do === "wish" && effect.body.message) giveBack(effect.body.message);
       this.dispatch({ type: "notice", text: said(error), isError: true });
     }
   }
@@ -172,6 +173,12 @@ export class Effects {
     // A person may have opened another run since the stream was asked for.
     this.look();
   }
+}
+
+/** Gives back the words of a person that reached nobody. @param {string} words */
+function giveBack(words) {
+  const input = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("message"));
+  if (input && !input.value) input.value = words;
 }
 
 /** Gives a person a file. @param {Blob} content @param {string} name */

@@ -30,6 +30,13 @@ export function cost(dollars) {
   return dollars >= 0.005 ? `$${dollars.toFixed(2)}` : "<$0.01";
 }
 
+/** Writes dollars where there must be a word: nobody knows them, or it cost nothing.
+ * @param {number | null | undefined} dollars */
+export function price(dollars) {
+  if (dollars === null || dollars === undefined) return "unknown";
+  return cost(dollars) || "nothing";
+}
+
 /** Writes what something cost, or its tokens where no price is known.
  * @param {import("./types.js").Usage | null | undefined} usage @returns {string} */
 export function spent(usage) {

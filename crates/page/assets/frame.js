@@ -13,8 +13,10 @@ const NAMES = ["Runs", "History", "Compare", "Usage", "Definitions"];
 /** Draws a page in its frame. @param {Model} model @param {Dispatch} dispatch @param {any} content */
 export function framed(model, dispatch, content) {
   if (model.connection === "refused") {
-    return html`<main class="wide-page"><h1>This page needs its token</h1>
-      <p>Open the whole address that <code>pi-subagents web</code> prints in the terminal. The part behind the # is the token.</p></main>`;
+    return html`<header class="bar"><span class="logo">pi<i>·</i>subagents</span></header>
+      <main class="wide-page"><div class="page-head"><h1>This page needs its token</h1></div>
+      <p>Open the whole address that <code>pi-subagents web</code> prints in the terminal, or let <code>pi-subagents web --open</code> open it. The part behind the # is the token.</p></main>
+      <footer class="foot"></footer>`;
   }
   document.body.className = `on-${model.page} ${model.isZoomed ? "zoomed" : ""}`;
   return html`${bar(model, dispatch)}${content}${foot(model)}

@@ -213,7 +213,8 @@ function take(model, piece) {
   /** @type {Effect[]} */
   const effects = [];
   if (piece.counts) model.counts = piece.counts;
-  if (piece.totals) model.totals = piece.totals;
+  // The sums come behind the first rows; until then nobody says that there are none.
+  if (piece.totals) [model.totals, model.isListed] = [piece.totals, true];
   if (piece.today) model.today = piece.today;
   if (piece.now) model.ahead = piece.now - Date.now();
   if (piece.problem) model.notice = { text: piece.problem, isError: true };
@@ -230,7 +231,6 @@ function takeRows(model, { rows, gone = [], whole = false }) {
   if (whole) {
     const kept = new Set(rows.map((/** @type {Row} */ row) => row.runId));
     for (const run of model.rows.keys()) if (!kept.has(run)) model.rows.delete(run);
-    model.isListed = true;
   }
   /** @type {Effect[]} */
   const effects = [];

@@ -105,7 +105,7 @@ export class Painter {
       pen.lineTo(x, height);
       pen.stroke();
       pen.fillStyle = faint;
-      if (x - 26 > LEFT - 20 && x + 28 < width) pen.fillText(words, x, OVERVIEW + AXIS / 2);
+      if (x - 26 > LEFT - 20 && x + 34 < width) pen.fillText(words, x, OVERVIEW + AXIS / 2);
     }
     pen.textAlign = "start";
   }

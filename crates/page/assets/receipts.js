@@ -1,6 +1,12 @@
 // What was seen of a run, in words: its tests, its gate, its files, and what somebody should look at.
 
+import { html, nothing } from "./lit-html.js";
+import { count, took } from "./figures.js";
+
 /** @typedef {import("./types.js").Row} Row */
+
+/** How many commands are listed. */
+const MOST_COMMANDS = 40;
 
 /** The same words as in the terminal. @type {Record<string, string>} */
 const FLAGS = {
@@ -37,4 +43,24 @@ export function files(row) {
   if (row.workspace?.files) return row.workspace.files;
   const changed = row.receipt?.files?.changed;
   return changed?.map((/** @type {string} */ path) => ({ path }));
+}
+
+/** Draws what was seen of a run: its turns, its tools, and its commands with their exits.
+ * @param {any} seen */
+export function receipt(seen) {
+  const tools = Object.entries(seen.tools ?? {}).map(([tool, times]) => `${tool} ${times}`);
+  const commands = (seen.commands ?? []).slice(-MOST_COMMANDS);
+  const more = (seen.commandCount ?? commands.length) - commands.length;
+  return html`<section class="receipt" aria-label="Receipt"><h2>Receipt <span class="muted">what was seen of it, not what it says</span></h2>
+    <p>${count(seen.turns ?? 0, "turn")}${tools.length > 0 ? ` · ${tools.join(", ")}` : ", no tool used"}${seen.toolErrors > 0 ? html` · <span class="bad">${count(seen.toolErrors, "call")} failed</span>` : nothing}</p>
+    ${more > 0 ? html`<p class="muted">${count(more, "earlier command")} left out</p>` : nothing}
+    ${commands.map(command)}</section>`;
+}
+
+/** @param {any} ran */
+function command(ran) {
+  const isKnown = typeof ran.exit === "number";
+  const [shape, kind] = !isKnown ? ["?", "muted"] : ran.exit === 0 ? ["✓", "plus"] : ["✗", "bad"];
+  const exit = !isKnown ? "exit unknown" : `exit ${ran.exit}`;
+  return html`<pre class="command"><span class=${kind} title=${exit}>${shape}</span><span>${ran.command}</span><span class="muted">${ran.exit === 0 ? "" : `${exit} · `}${typeof ran.seconds === "number" ? took(ran.seconds * 1000) : ""}</span></pre>`;
 }

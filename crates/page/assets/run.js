@@ -5,7 +5,7 @@ import { changes } from "./changes.js";
 import { cost, count, isOver, lasted, tokens } from "./figures.js";
 import { openedRow } from "./model.js";
 import { hasOwnChanges } from "./opened.js";
-import { files, flags, tests } from "./receipts.js";
+import { files, flags, receipt, tests } from "./receipts.js";
 import { Transcript } from "./transcript.js";
 import { mark, words } from "./words.js";
 
@@ -74,7 +74,7 @@ export class RunView {
       @click=${() => this.dispatch({ type: "tab", tab: name })}>${words}${name === "changes" && changed > 0 ? html` <span class="badge">${changed}</span>` : nothing}</button>`;
     return html`<div class="tabs" role="tablist" aria-label="Run">${TABS.map(tab)}<span class="space"></span>
       ${model.tab === "transcript"
-        ? html`<button class="quiet" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>
+        ? html`<button class="quiet all-calls" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>
           <button class="quiet" aria-pressed=${opened.isFollowed} @click=${() => this.dispatch({ type: "follow", on: !opened.isFollowed })}>${opened.isFollowed ? "☑" : "☐"} follow</button>`
         : nothing}
     </div>`;
@@ -143,5 +143,6 @@ function task(row, opened) {
   ];
   return html`<div class="page"><div class="said">${words(opened.whole?.taskTree) ?? whole.task}</div>
     <dl class="facts">${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+    ${whole.receipt ? receipt(whole.receipt) : nothing}
     ${[...(whole.incomplete ?? []), ...(whole.workspace?.notes ?? [])].map((text) => html`<p class="warn">${text}</p>`)}</div>`;
 }

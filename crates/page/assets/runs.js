@@ -105,9 +105,14 @@ function contextBar([used, size]) {
 /** Returns one line of what a run does, or what came of it. @param {Row} row */
 function doing(row) {
   if (row.ownerStopped) return "its owner is stopped (suspended)";
-  const said = row.recordProblem ?? (row.doing || row.task || "");
+  const said = row.recordProblem ?? plainLine(row, row.doing || row.task || "");
   const [warning] = row.status === "completed" ? flags(row) : [];
   return warning ? html`<span class="warn">${warning}</span> · ${said}` : said;
+}
+
+/** Leaves the marks of Markdown out of the beginning of an answer. @param {Row} row @param {string} line */
+function plainLine(row, line) {
+  return row.status === "completed" ? line.replace(/^#+ /, "").replace(/\*\*|`/g, "") : line;
 }
 
 /** Puts headings between the runs of calls. Calls with one run share a heading, which would else be

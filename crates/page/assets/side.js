@@ -5,6 +5,7 @@ import { html, nothing, svg } from "./lit-html.js";
 import { changedLines } from "./fold.js";
 import { cost, count, spent, tokens } from "./figures.js";
 import { lanes } from "./listing.js";
+import { openedRow } from "./model.js";
 import { files as filesOf } from "./receipts.js";
 
 /** @typedef {import("./model.js").Model} Model */
@@ -25,7 +26,7 @@ export function side(model, dispatch) {
     ${spending(rows, model, dispatch)}
     ${opened ? perTurn(opened.transcript.turns) : nothing}
     ${files(model, rows, dispatch)}
-    ${opened ? also(model, dispatch) : nothing}
+    ${openedRow(model) ? also(model, dispatch) : nothing}
     ${model.redacted ? redacted(model.redacted) : nothing}
   </section>`;
 }

@@ -82,7 +82,8 @@ export class Timeline {
       <tr><th>run</th><th>state</th>${KINDS.map((kind) => html`<th>${kind}</th>`)}</tr>
       ${rows.map((row) => {
         const sums = this.sums(row);
-        return html`<tr><td>${row.name}</td><td>${row.status}</td>${KINDS.map((kind) => html`<td>${took(sums[kind] ?? 0)}</td>`)}</tr>`;
+        const isKnown = this.model.lanes.has(row.runId);
+        return html`<tr><td>${row.name}</td><td>${row.status}</td>${KINDS.map((kind) => html`<td>${isKnown ? took(sums[kind] ?? 0) : "not read yet"}</td>`)}</tr>`;
       })}</table></div>`;
   }
 

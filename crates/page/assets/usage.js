@@ -1,7 +1,7 @@
 // Tokens and costs, added up by the server as `status` adds them up.
 
 import { html, nothing, svg } from "./lit-html.js";
-import { cost, count, tokens } from "./figures.js";
+import { cost, count, price, tokens } from "./figures.js";
 import { atHome } from "./frame.js";
 
 /** @typedef {import("./types.js").Totals} Totals */
@@ -47,7 +47,7 @@ export function usage(model, dispatch) {
 function line(name, totals, part) {
   const used = totals.usage;
   return html`<tr><th scope="row">${name}</th><td class="rail-cell"><span class="rail">${stack(used, part)}</span></td>
-    <td class="number"><b>${tokens(used.totalTokens)}</b></td><td class="number">${price(totals)}</td>
+    <td class="number"><b>${tokens(used.totalTokens)}</b></td><td class="number">${spentOn(totals)}</td>
     <td class="number">${totals.runs}</td><td class="number">${totals.toolCalls}</td>
     <td class="number">${tokens(used.input)}</td><td class="number">${tokens(used.cacheRead + used.cacheWrite)}</td><td class="number">${tokens(used.output)}</td></tr>`;
 }
@@ -63,7 +63,7 @@ function tiles({ totals, models }, today) {
   const used = totals.usage;
   // Models without a price make the sum unknown; those with one say how much it is at least.
   const known = models.reduce((sum, { totals }) => sum + (totals.usage.cost ?? 0), 0);
-  const all = cost(used.cost) || (cost(known) ? html`<small>at least</small> ${cost(known)}` : used.totalTokens > 0 ? "unknown" : "nothing");
+  const all = used.cost === null && cost(known) ? html`<small>at least</small> ${cost(known)}` : price(used.cost);
   const sent = used.input + used.cacheRead + used.cacheWrite;
   /** @type {[string, any, string][]} */
   const shown = [
@@ -92,7 +92,7 @@ function columns(days, now) {
         top -= height;
         return svg`<rect class=${kind} x=${place * width} width=${width - 6} y=${top} height=${height}></rect>`;
       })}
-      ${place % 5 === DAYS % 5 || place === DAYS - 1 ? svg`<text x=${place * width + (width - 6) / 2} y="156" text-anchor="middle">${place === DAYS - 1 ? "today" : name.slice(5)}</text>` : nothing}</g>`;
+      ${place % 5 === DAYS % 5 || place === DAYS - 1 ? svg`<text x=${place === 0 ? 0 : place * width + (width - 6) / 2} y="156" text-anchor=${place === 0 ? "start" : "middle"}>${place === DAYS - 1 ? "today" : name.slice(5)}</text>` : nothing}</g>`;
   };
   return html`<section class="columns" aria-label="The last 30 days"><h2>Tokens per day <em>at most ${tokens(most)}</em>
       <span class="keys"><span class="key cache"></span>cache <span class="key input"></span>input <span class="key output"></span>output</span></h2>
@@ -107,9 +107,10 @@ function localDay(at) {
 }
 
 /** @param {Totals} totals */
-function price(totals) {
-  if (totals.usage.totalTokens === 0) return nothing;
-  return totals.usage.cost === null ? html`<span class="muted">unknown</span>` : cost(totals.usage.cost) || html`<span class="muted">none</span>`;
+function spentOn(totals) {
+  const used = totals.usage;
+  if (used.totalTokens === 0) return nothing;
+  return cost(used.cost) || html`<span class="muted">${price(used.cost)}</span>`;
 }
 
 /** @param {string} by */

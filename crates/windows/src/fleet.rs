@@ -39,6 +39,7 @@ impl Fleet {
 
     /// Names the address at which a person can watch the runs in a browser, while they are under
     /// way.
+    #[must_use]
     pub fn with_page(mut self, address: Option<String>) -> Self {
         self.page = address;
         self

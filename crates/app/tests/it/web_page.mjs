@@ -131,7 +131,7 @@ const scenes = {
   // A very long run: few elements, both ends can be reached, and what is read stays where it is.
   async long() {
     const page = await open(asked.url);
-    await page.waitForSelector(".bar");
+    await page.waitForSelector(`#run-${asked.run}`);
     const opened = await page.evaluate(async (run) => {
       const row = document.getElementById(`run-${run}`);
       const begun = performance.now();
@@ -382,6 +382,31 @@ const scenes = {
     return { runs, history, compare, usage };
   },
 
+  // What goes wrong is said where a person looks, and no word of theirs is lost.
+  async wrong() {
+    const isOnScreen = (page, selector) => page.$eval(selector, (element) => {
+      const box = element.getBoundingClientRect();
+      const seen = document.elementFromPoint(box.left + 5, box.top + box.height / 2);
+      return element === seen || element.contains(seen);
+    });
+    const stranger = await open(asked.url.replace(/t=[0-9a-f]+/, "t=0"));
+    await stranger.waitForSelector('h1:has-text("needs its token")');
+    const token = await isOnScreen(stranger, "main p");
+    const gone = await open(`${asked.url}&run=20200101-000000-000-000000`);
+    const run = (await text(gone, ".pane .empty:has-text('there is no run')")).includes("20200101-000000-000-000000");
+    const acts = (await gone.$$(".side button")).length;
+    const page = await open(asked.url);
+    await page.click(`#run-${asked.run}`);
+    await page.waitForSelector(".is-ended");
+    await page.route("**/continue", (route) => route.abort());
+    await page.fill("#message", "Say it again");
+    await page.press("#message", "Enter");
+    const notice = await text(page, ".notice.bad span");
+    // The refusals above are what this scene is about.
+    faults.splice(0, faults.length, ...faults.filter((fault) => !/401|404|ERR_FAILED/.test(fault)));
+    return { token, run, acts, notice, words: await page.inputValue("#message") };
+  },
+
   // A long name in wide letters, a line without an end, a megabyte of answer, and no motion.
   async odd() {
     const page = await open(`${asked.url}&run=${asked.run}`, { reducedMotion: "reduce" });
@@ -429,6 +454,7 @@ const scenes = {
       lanes: lanes.slice(0, 7),
       kinds: await all(".key-label"),
       header: await all(".run-header h1, .run-header .about"),
+      context: await page.$$eval('.run[aria-selected="true"] .context', (found) => found.map((one) => one.getAttribute("aria-label"))),
       tabs: await all("[role=tab]"),
       diff: await all(".diff .add, .diff .del"),
       parts: await page.$$eval(".side h2", (found) => found.map((one) => one.firstChild.textContent.trim())),

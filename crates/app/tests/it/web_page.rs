@@ -430,6 +430,23 @@ fn a_record_that_ends_within_a_line_shows_no_gap_and_goes_on() {
 }
 
 #[test]
+fn a_wrong_token_a_run_that_is_gone_and_an_unreachable_server_are_said() {
+    let web = WebStage::new();
+    let run = web.run("one", "Say hello", &web.script(&rules()));
+    let seen = play(&web.stage, "wrong", &json!({"url": web.url, "run": run}));
+    assert_eq!(
+        seen,
+        json!({
+            "token": true,
+            "run": true,
+            "acts": 0,
+            "notice": "The server cannot be reached.",
+            "words": "Say it again",
+        })
+    );
+}
+
+#[test]
 fn odd_runs_and_no_runs_leave_the_page_whole() {
     let web = WebStage::new();
     let empty = play(&web.stage, "empty", &json!({"url": web.url}));

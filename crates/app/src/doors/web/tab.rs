@@ -121,7 +121,12 @@ impl Tab {
     /// Looks at everything that may have changed, and returns the news for the tab.
     pub(super) fn look(&mut self) -> Vec<String> {
         self.look_at_index();
+        // The runs under way come first: a person wants to see them before all others.
         self.look_at_open_runs();
+        self.tell_rows();
+        if !self.outbox.is_empty() {
+            self.tell_sums();
+        }
         self.look_at_opened();
         let outbox = std::mem::take(&mut self.outbox);
         outbox.iter().map(Value::to_string).collect()
@@ -154,7 +159,6 @@ impl Tab {
         if !before.is_some_and(|before| Arc::ptr_eq(&before, &known)) {
             self.take_runs(&known);
         }
-        self.tell_rows();
     }
 
     fn take_runs(&mut self, known: &KnownRuns) {
@@ -216,15 +220,11 @@ impl Tab {
                 spans.insert(id.to_string(), news);
             }
         }
-        let is_news = !rows.is_empty() || !self.outbox.is_empty();
         if !rows.is_empty() {
             self.outbox.push(json!({ "rows": rows }));
         }
         if !spans.is_empty() {
             self.outbox.push(json!({ "spans": spans }));
-        }
-        if is_news {
-            self.tell_sums();
         }
     }
 
