@@ -435,12 +435,12 @@ fn a_trace_is_one_that_viewers_open_and_nothing_on_a_track_overlaps() {
     let mut told = Vec::new();
     let mut ends = std::collections::HashMap::new();
     for event in events {
-        let track = (
+        let row = (
             event["pid"].as_u64().unwrap(),
             event["tid"].as_u64().unwrap(),
         );
         let name = event["name"].as_str().unwrap();
-        let place = format!("{}.{}", track.0, track.1);
+        let place = format!("{}.{}", row.0, row.1);
         match event["ph"].as_str().unwrap() {
             "M" if name.ends_with("_name") => {
                 told.push(format!(
@@ -456,7 +456,7 @@ fn a_trace_is_one_that_viewers_open_and_nothing_on_a_track_overlaps() {
                 );
                 assert!(begin > 1_700_000_000_000_000 && lasted >= 0, "{event}");
                 assert!(event["cat"].is_string(), "{event}");
-                let end = ends.insert(track, begin + lasted).unwrap_or(0);
+                let end = ends.insert(row, begin + lasted).unwrap_or(0);
                 assert!(end <= begin, "{event} begins before {end}");
                 let name = name.replace(&model_of(&web), "the model");
                 told.push(format!(

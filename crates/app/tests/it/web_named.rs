@@ -96,8 +96,9 @@ fn opener(stage: &Stage) -> String {
 fn opened(stage: &Stage) -> String {
     let file = stage.path("opened");
     let content = wait_until(PATIENCE, || fs::read_to_string(&file).ok());
+    assert!(content.is_some(), "no browser was opened");
     fs::remove_file(&file).unwrap();
-    content.expect("the browser was opened")
+    content.unwrap()
 }
 
 #[test]

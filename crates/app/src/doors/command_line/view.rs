@@ -66,7 +66,7 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
         },
         at_end,
     };
-    let page = PageAddress::read(places).map(|page| page.origin());
+    let page = PageAddress::read(places).map(PageAddress::origin);
     let fleet = Fleet::new(context.clone()).with_page(page);
     match LiveView::start(fleet, terminal) {
         Ok(view) => {

@@ -128,7 +128,9 @@ pub(super) fn spans_of(
         spans.apply(event);
         spans.take_finished().for_each(|span| thin.add(span));
     })?;
-    spans.all().iter().for_each(|span| thin.add(span.clone()));
+    for span in spans.all() {
+        thin.add(span.clone());
+    }
     let steered: Vec<i64> = spans.steered.iter().copied().map(millisecond).collect();
     let (spans, is_thin) = thin.finish();
     let spans: Vec<Value> = spans.iter().map(Span::json).collect();

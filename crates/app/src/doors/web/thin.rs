@@ -132,7 +132,9 @@ mod tests {
 
     fn thinned(spans: &[Span], part: Option<(i64, i64)>, most: Option<usize>) -> (Vec<Span>, bool) {
         let mut thin = ThinSpans::new(part, most);
-        spans.iter().for_each(|span| thin.add(span.clone()));
+        for span in spans {
+            thin.add(span.clone());
+        }
         thin.finish()
     }
 
