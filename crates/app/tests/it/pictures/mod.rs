@@ -73,7 +73,10 @@ fn attach() {
     let mut terminal = Terminal::start_in_colour(stage.command(&["attach"]), 100, 20);
     terminal.wait_for_screen(|screen| screen.matches("./tests.sh").count() >= 2);
     terminal.press(DOWN);
-    terminal.wait_for("I try it:");
+    // The command stands in the rows of both runs and in the window.
+    terminal.wait_for_screen(|screen| {
+        screen.contains("I try it:") && screen.matches("./tests.sh (running)").count() >= 3
+    });
     check("attach", "pi-subagents attach", &terminal, 0..20);
     terminal.press("q");
     assert_eq!(terminal.end().0, Some(0));

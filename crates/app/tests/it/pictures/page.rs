@@ -50,7 +50,21 @@ fn page() {
     let stage = fleet_stage(&server);
     stage.command(&["tour"]).run().expect_success();
     let web = WebStage::of(stage, &[]);
+    let calls_of = |name: &str| {
+        let runs = web.json("/v1/runs");
+        let run = runs["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|run| run["name"] == name)
+            .cloned();
+        run.unwrap_or_default()
+    };
     let scout = delegate(&web, &[("scout", "local", "Find every timer.")]);
+    // It is the oldest of them.
+    until("the scout is listed", || {
+        calls_of("scout")["runId"].is_string()
+    });
     let fleet = delegate(
         &web,
         &[
@@ -66,16 +80,6 @@ fn page() {
             ("audit", "builder", "Audit the crate for timers."),
         ],
     );
-    let calls_of = |name: &str| {
-        let runs = web.json("/v1/runs");
-        let run = runs["runs"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|run| run["name"] == name)
-            .cloned();
-        run.unwrap_or_default()
-    };
     until("the review runs its tests", || {
         calls_of("review")["toolCalls"].as_u64() >= Some(6)
     });
