@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 
 use crate::stage::{PATIENCE, claimed, completed, fleet, next, puller, run_id, submit};
 
-const TIME: Duration = Duration::from_secs(2);
+const TIME: Duration = Duration::from_secs(5);
 
 async fn until<T>(mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let found = async {
