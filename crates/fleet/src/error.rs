@@ -120,6 +120,10 @@ pub enum FleetError {
 /// The code of the error of a server without room for a stream.
 const NO_ROOM: u64 = 10047;
 
+/// The codes of the errors of servers that choose a leader: the system is not available, and the
+/// server that answers is not the leader.
+const CHOOSING: [u64; 2] = [10008, 10009];
+
 impl FleetError {
     /// Returns whether the server has no room for what it should keep.
     pub fn is_no_room(&self) -> bool {
@@ -129,12 +133,39 @@ impl FleetError {
     /// Returns whether the same request may succeed a little later, without anybody doing
     /// anything.
     pub fn is_passing(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::Unreachable { .. }
-                | Self::Nobody { .. }
-                | Self::NoAnswer { .. }
-                | Self::NotSent { .. }
-        )
+            | Self::Nobody { .. }
+            | Self::NoAnswer { .. }
+            | Self::NotSent { .. } => true,
+            Self::Refused { code, .. } => CHOOSING.contains(code),
+            Self::BadServer { .. }
+            | Self::NoServers
+            | Self::BadName(_)
+            | Self::BadAuthority { .. }
+            | Self::BadKey(_)
+            | Self::NotLetIn { .. }
+            | Self::OldServer { .. }
+            | Self::NoStreams { .. }
+            | Self::NotSetUp { .. }
+            | Self::NotAllowed { .. }
+            | Self::Strange { .. } => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_choose_a_leader_are_asked_again_and_refusals_are_not() {
+        let refused = |code| FleetError::Refused {
+            subject: String::new(),
+            code,
+            said: String::new(),
+        };
+        let passing = [10008, 10009, NO_ROOM, 10071].map(|code| refused(code).is_passing());
+        assert_eq!(passing, [true, true, false, false]);
     }
 }
