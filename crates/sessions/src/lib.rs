@@ -33,6 +33,7 @@
     )
 )]
 
+mod changed_files;
 mod closing;
 mod disk;
 mod format;
@@ -69,6 +70,7 @@ mod used;
 mod write_batch;
 mod writer;
 
+pub use changed_files::note_changed_files;
 pub use format::{RejectedRecord, Travelled, ending_value, read_ending, recorded_line};
 pub use found::{
     Candidate, Conversation, FindError, Found, RunIds, SHORTEST_BEGINNING, find, runs_of_session,

@@ -1,10 +1,9 @@
 //! Reads the arguments of a tool call as leniently as pi does, with errors that name the field.
 
-use pi_subagents_delegation::{BaseChoice, Gate, Isolation};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -52,6 +51,10 @@ pub(crate) fn check_count(tasks: usize) -> Result<(), CallError> {
 /// Writes the place and the problem. A missing field is named at the place where it should be.
 fn sentence(path: &str, problem: &str) -> String {
     let dot = if path.is_empty() { "" } else { "." };
+    // A field that several families share is read apart, so the path does not lead to it.
+    if let Some(named) = problem.strip_prefix('.') {
+        return format!("{path}{dot}{named}");
+    }
     if let Some(field) = problem.strip_prefix("missing field `") {
         return format!("{path}{dot}{} is missing", field.trim_end_matches('`'));
     }
@@ -60,6 +63,7 @@ fn sentence(path: &str, problem: &str) -> String {
         return format!("{place} {problem}");
     };
     let found = problem.strip_prefix("invalid type: ");
+    let found = found.map(|found| if found == "sequence" { "a list" } else { found });
     // A list is in the place of an object: the parser only complains about its length.
     let found = found.or(problem.starts_with("invalid length").then_some("a list"));
     match found {
@@ -133,82 +137,6 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
     }
 }
 
-/// Reads the kind of place where a run is to work, if one is given.
-pub(crate) fn isolation<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Isolation>, D::Error> {
-    let Some(word) = optional_text(deserializer)? else {
-        return Ok(None);
-    };
-    let known = Isolation::from_word(word.trim());
-    let known = known.ok_or_else(|| must_be("none or worktree", &Value::String(word)))?;
-    Ok(Some(known))
-}
-
-/// Reads what the worktree of a run begins from, if anything is said about it.
-pub(crate) fn base<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<BaseChoice>, D::Error> {
-    let Some(text) = optional_text(deserializer)? else {
-        return Ok(None);
-    };
-    let read = BaseChoice::parse(&text);
-    let expected = "working, head, or a branch, tag or commit";
-    read.map(Some)
-        .map_err(|_| must_be(expected, &Value::String(text)))
-}
-
-/// Reads the gates of a task.
-pub(crate) fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
-    Gate::read_all(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
-}
-
-/// Returns the schema of a field that holds gates. Models name commands; that a gate may be an object
-/// is told to people, because every tool would repeat it in every request.
-pub(crate) fn schema_of_gates(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    let command = json!({"type": "string"});
-    schemars::json_schema!({"anyOf": [
-        command,
-        {"type": "object"},
-        {"type": "array", "items": {"anyOf": [command, {"type": "object"}]}},
-    ]})
-}
-
-/// The wish of a task about the schema of its result.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum SchemaWish {
-    /// It says nothing; what the call or the definition asks for holds.
-    #[default]
-    Unsaid,
-    /// There is to be none.
-    Nothing,
-    /// The result must meet this, if it is a schema.
-    Schema(Value),
-}
-
-/// Reads the wish of a task about the schema of its result. Whether it is a schema is found out
-/// later, so that a wrong one refuses its task and no other.
-pub(crate) fn output_schema<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<SchemaWish, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::Null => SchemaWish::Unsaid,
-        Value::Bool(false) => SchemaWish::Nothing,
-        Value::String(text) if text.trim().is_empty() => SchemaWish::Unsaid,
-        Value::String(text) if text.trim() == "false" => SchemaWish::Nothing,
-        // Models like to write an object as a text.
-        Value::String(text) => {
-            SchemaWish::Schema(serde_json::from_str(&text).unwrap_or(Value::String(text)))
-        }
-        value => SchemaWish::Schema(value),
-    })
-}
-
-/// Returns the schema of a field that holds a schema, or `false`.
-pub(crate) fn schema_of_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"type": ["object", "boolean"]})
-}
-
 /// Reads a list. A single value is a list of one, and nothing or an empty text is an empty list.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
@@ -254,7 +182,8 @@ where
     deserializer.deserialize_any(OneOrMany(PhantomData))
 }
 
-fn must_be<E: serde::de::Error>(expected: &str, value: &Value) -> E {
+/// Returns the error for a value of another kind.
+pub(crate) fn must_be<E: serde::de::Error>(expected: &str, value: &Value) -> E {
     let found = pi_subagents_delegation::text::cut_characters(&value.to_string(), 40);
     E::custom(format!("must be {expected}, not {found}"))
 }

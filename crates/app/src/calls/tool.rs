@@ -61,13 +61,23 @@ pub(crate) fn parameters<T: JsonSchema>() -> Value {
     schema
 }
 
+/// Returns whether a default is what a field is anyway when it is left out.
+fn says_nothing(default: &Value) -> bool {
+    match default {
+        Value::Null => true,
+        Value::Bool(flag) => !flag,
+        Value::Array(list) => list.is_empty(),
+        Value::Number(_) | Value::String(_) | Value::Object(_) => false,
+    }
+}
+
 /// Describes an optional field only as not required: models read `null` as an invitation.
 fn simplify(schema: &mut Value) {
     match schema {
         Value::Array(parts) => parts.iter_mut().for_each(simplify),
         Value::Object(fields) => {
             fields.remove("format");
-            if fields.get("default").is_some_and(Value::is_null) {
+            if fields.get("default").is_some_and(says_nothing) {
                 fields.remove("default");
             }
             if let Some(Value::Array(types)) = fields.get_mut("type") {
@@ -76,6 +86,10 @@ fn simplify(schema: &mut Value) {
                     let only = only.clone();
                     fields.insert("type".to_owned(), only);
                 }
+            }
+            // The list says what its elements are.
+            if let Some(Value::Object(element)) = fields.get_mut("items") {
+                element.remove("description");
             }
             fields.values_mut().for_each(simplify);
         }

@@ -151,7 +151,7 @@ fn a_run_is_steered_and_stopped_by_keys() {
     terminal.press(ENTER);
     terminal.wait_for("steered: Think of 日本");
     terminal.press("x");
-    terminal.wait_for("Stop worker and everything it started?");
+    terminal.wait_for("y stops worker, any other key cancels");
     terminal.press("n");
     terminal.wait_for("It goes on.");
     terminal.press("xy");
@@ -252,22 +252,22 @@ fn every_size_works_and_the_window_grows_with_it() {
     let stage = stage();
     let _owner = at_work(&stage, &["worker=Work"]);
     let mut terminal = attach_sized(&stage, &[], 100, 20);
-    terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
+    terminal.wait_for("? help  q leave  Enter open  n new  s steer  x stop");
     terminal.press("?");
     terminal.wait_for("Keys in the list");
     terminal.press("?");
-    terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
+    terminal.wait_for("? help  q leave  Enter open  n new  s steer  x stop");
     terminal.resize(1, 1);
     terminal.wait_for_screen(|screen| screen.chars().count() <= 1);
     terminal.resize(40, 10);
-    let screen = terminal
-        .wait_for_screen(|screen| screen.ends_with("? help  q leave  ↑↓ select  Enter open"));
+    let screen =
+        terminal.wait_for_screen(|screen| screen.ends_with("? help  q leave  Enter open  n new"));
     assert!(
         screen.lines().all(|row| row.chars().count() <= 40),
         "{screen}"
     );
     terminal.resize(100, 20);
-    terminal.wait_for("? help  q leave  ↑↓ select  Enter open  s steer  x stop");
+    terminal.wait_for("? help  q leave  Enter open  n new  s steer  x stop");
     terminal.press("?");
     terminal.wait_for("Keys in the list");
     terminal.press("?");

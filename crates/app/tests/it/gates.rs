@@ -132,7 +132,7 @@ fn a_gate_that_cannot_be_run_is_not_told() {
 #[test]
 fn a_gate_that_prints_very_much_is_cut_in_its_log_alone() {
     let (stage, _server) = stage_with(vec![Turn::text("Done."); 10]);
-    let run = gated(&stage, &["--gate", "yes | head -c 30000000"]);
+    let run = gated(&stage, &["--gate", "yes | head -c 100000000"]);
     assert_eq!(run["status"], "completed");
     let log = &logs(&run)[0];
     assert!(log.len() < 1_100_000, "{}", log.len());

@@ -134,7 +134,7 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
         assert_eq!(runs["name"], "subagent_runs");
         assert_eq!(tools, expected);
         let bytes = listed["tools"].to_string().len();
-        assert!(bytes < 13_000, "{bytes} bytes");
+        assert!(bytes < 10_500, "{bytes} bytes");
         instructions.push(listed["instructions"].as_str().unwrap().to_owned());
         assert_eq!(client.leave().stderr, "");
     }

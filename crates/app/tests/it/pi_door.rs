@@ -11,6 +11,7 @@ mod misbehaving;
 mod redrawing;
 mod registering;
 mod remembering;
+mod result_screens;
 mod results;
 mod screens;
 mod sizes;

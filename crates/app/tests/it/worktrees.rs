@@ -13,7 +13,7 @@ mod resolving;
 mod stage;
 
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::stage::WorktreeStage;
 
@@ -35,6 +35,14 @@ fn an_isolated_run_changes_nothing_in_the_checkout_and_its_result_is_kept() {
     assert_eq!(stage.status(), " M kept.txt");
     let patch = std::fs::read_to_string(workspace["patch"].as_str().unwrap()).unwrap();
     assert!(patch.contains("+changed by the caller\n"), "{patch}");
+    // Git knows what shell commands have changed, and the record says so.
+    let record =
+        std::path::Path::new(workspace["patch"].as_str().unwrap()).with_file_name("result.json");
+    let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    assert_eq!(
+        record["receipt"]["files"],
+        json!({"changed": ["copy.txt", "new.txt"], "edits": 0, "source": "worktree"})
+    );
     let place = workspace["path"].as_str().unwrap();
     let home = stage.home_path(".pi/subagent-worktrees");
     assert!(place.starts_with(&home), "{place}");

@@ -43,27 +43,36 @@ fn said(model: &Model, columns: usize) -> Line {
     if let Mode::Confirming(question) = &model.mode {
         let row = model.list.row(question.run());
         let name = row.map_or(question.run().as_str(), |row| &row.run.name);
-        let (words, keys) = match question {
-            Question::Stop(_) => (
-                format!("Stop {name} and everything it started?"),
-                "y stops it, any other key cancels",
-            ),
-            Question::Merge(_) => (
-                format!("Merge {name} as uncommitted changes?"),
-                "y merges it, any other key cancels",
-            ),
-            Question::Discard(_) => (
-                format!("Discard what {name} changed?"),
-                "y discards it, any other key cancels",
-            ),
-        };
-        let line = Line::new(Role::Warning, &words).with(Role::Plain, &format!("  {keys}"));
-        return fit(&line, columns);
+        return asked(question, name, columns);
     }
     match &model.notice {
         Some(Notice { role, text }) => fit(&Line::new(*role, text), columns),
         None => keys(model, columns),
     }
+}
+
+/// Words a question. The key that says yes is seen on every screen, so a narrow one gets fewer words.
+fn asked(question: &Question, name: &str, columns: usize) -> Line {
+    let (words, does) = match question {
+        Question::Stop(_) => (format!("Stop {name} and everything it started?"), "stops"),
+        Question::Merge(_) => (format!("Merge {name} as uncommitted changes?"), "merges"),
+        Question::Discard(_) => (format!("Discard what {name} changed?"), "discards"),
+    };
+    let whole = Line::new(Role::Warning, &words).with(
+        Role::Plain,
+        &format!("  y {does} it, any other key cancels"),
+    );
+    if whole.width() <= columns {
+        return whole;
+    }
+    let short = |object: &str, rest: &str| {
+        Line::new(Role::Warning, &format!("y {does} {object}")).with(Role::Plain, rest)
+    };
+    let named = short(name, ", any other key cancels");
+    if named.width() <= columns {
+        return named;
+    }
+    fit(&short("it", ", other keys cancel"), columns)
 }
 
 /// Lists the keys that matter where the person is, as many as fit; the help has all of them.
@@ -91,12 +100,18 @@ fn keys_of_list(model: &Model) -> Vec<(&'static str, &'static str)> {
         keys.push(("Esc", "all"));
     }
     if let Some(row) = model.selected_row() {
-        keys.extend([("↑↓", "select"), ("Enter", "open")]);
+        keys.extend([("Enter", "open"), ("n", "new")]);
         keys.extend(keys_of_run(row));
+    } else {
+        keys.push(("n", "new"));
     }
-    keys.push(("n", "new"));
     if !model.list.rows().is_empty() {
-        keys.extend([("/", "filter"), ("A C S", "sort"), ("a", "all projects")]);
+        keys.extend([
+            ("/", "filter"),
+            ("↑↓", "select"),
+            ("A C S", "sort"),
+            ("a", "all projects"),
+        ]);
     }
     keys
 }
@@ -139,9 +154,9 @@ fn keys_of_run(row: &ListRow) -> Vec<(&'static str, &'static str)> {
         vec![
             ("r", "resume"),
             ("o", "answer"),
-            ("i", "receipt"),
             ("d", "changes"),
             ("m", "merge"),
+            ("i", "receipt"),
         ]
     }
 }

@@ -157,7 +157,7 @@ fn an_answer_is_a_page_of_its_own() {
     1. Parse what was written down.
     2. Check it against all that is known.
 
-    ? help  q leave  ↑↓ select  Enter open  r resume
+    ? help  q leave  Enter open  n new  r resume
     ");
     desk.happens(Message::Resized(50, 7));
     assert!(desk.screen().contains("── 0% ─"), "{}", desk.screen());
@@ -244,7 +244,7 @@ fn a_receipt_is_a_page_of_its_own() {
     look at   the rest of its command line hides how the last
     test ended
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ? help  q leave  Enter open  n new  s steer  x stop
     ");
     desk.press("i");
     assert!(!desk.model.opened.as_ref().unwrap().shows_answer());

@@ -120,3 +120,22 @@ fn small_screens_show_what_matters() {
         insta::assert_snapshot!(name, screens.join("\n~~~\n"));
     }
 }
+
+#[test]
+fn the_key_that_says_yes_is_seen_on_every_screen() {
+    let questions = [36, 60, 80, 120].map(|columns| {
+        let mut desk = Desk::new(columns, 12);
+        let run = with_calls(&mut desk);
+        desk.press_key(KeyCode::Enter);
+        desk.happens(Message::MergeChecked(run.run, Ok(fitting())));
+        let screen = desk.screen();
+        let last = screen.lines().rfind(|line| !line.trim().is_empty());
+        last.unwrap_or_default().to_owned()
+    });
+    insta::assert_snapshot!(questions.join("\n"), @"
+    y merges it, other keys cancel
+    y merges review, any other key cancels
+    Merge review as uncommitted changes?  y merges it, any other key cancels
+    Merge review as uncommitted changes?  y merges it, any other key cancels
+    ");
+}

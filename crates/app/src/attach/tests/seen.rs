@@ -69,7 +69,7 @@ fn nothing_is_shown_before_the_index_was_read_and_then_what_there_is() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ? help  q leave  Enter open  n new  s steer  x stop
     ");
 }
 
@@ -105,7 +105,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  r resume  o answer  i receipt  d changes
+    ? help  q leave  Enter open  n new  r resume  o answer  d changes  m merge
     ");
 }
 
@@ -157,7 +157,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ? help  q leave  Enter open  n new  s steer  x stop
     ~~~
     Sub-agents: 1 running
     > ⏳ talker       0s  Talk.            Hello world.
@@ -170,7 +170,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
 
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ? help  q leave  Enter open  n new  s steer  x stop
     ~~~
     Sub-agents: 1 running
     > ⏳ talker       0s  Talk.            (calling bash...)
@@ -183,7 +183,7 @@ fn what_is_being_said_is_seen_until_it_is_in_the_record() {
     (calling bash...)
 
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop
+    ? help  q leave  Enter open  n new  s steer  x stop
     ");
 }
 
@@ -232,7 +232,7 @@ fn a_deleted_record_is_said_to_be_gone() {
     So far.
     The record of this run was deleted; this is what had been read of it.
 
-    ? help  q leave  ↑↓ select  Enter open  s steer  x stop  o answer  i receipt  n new
+    ? help  q leave  Enter open  n new  s steer  x stop  o answer  i receipt  / filter
     ");
     assert_eq!(desk.model.followed().len(), 1);
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_definitions::Asker;
-use pi_subagents_delegation::{BaseChoice, Gate, Isolation, SessionId};
+use pi_subagents_delegation::SessionId;
 
-use crate::calls::arguments::SchemaWish;
+use crate::calls::task_terms::TaskTerms;
 use crate::runs::workspace::EarlierWorktree;
 
 /// A family of tools, as far as its tasks are resolved differently.
@@ -28,15 +28,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) definition: Option<&'a str>,
     pub(crate) model: Option<&'a str>,
     pub(crate) cwd: Option<&'a Path>,
-    /// The kind of place where its run works, if the task names one.
-    pub(crate) isolation: Option<Isolation>,
-    /// The state that its worktree begins from, if the task names one.
-    pub(crate) base: Option<&'a BaseChoice>,
     /// The worktree of an earlier run of its session, in which it goes on.
     pub(crate) worktree: Option<EarlierWorktree>,
     pub(crate) timeout: Option<Duration>,
-    /// The commands that must pass, as the task names them.
-    pub(crate) gates: &'a [Gate],
-    /// The schema that its result must meet, as the task says it.
-    pub(crate) output_schema: &'a SchemaWish,
+    pub(crate) terms: &'a TaskTerms,
 }

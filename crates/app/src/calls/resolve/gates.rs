@@ -16,9 +16,9 @@ pub(super) fn gates_of(
     (caller, settings): (&Caller, &Settings),
 ) -> Result<Vec<Gate>, Refusal> {
     let overrides = &caller.overrides;
-    let mut gates: Vec<Gate> = if !asked.gates.is_empty() {
-        check(asked.gates, caller.door, settings)?;
-        asked.gates.to_vec()
+    let mut gates: Vec<Gate> = if !asked.terms.gates.is_empty() {
+        check(&asked.terms.gates, caller.door, settings)?;
+        asked.terms.gates.clone()
     } else if !overrides.gates.is_empty() {
         overrides.gates.clone()
     } else {

@@ -34,12 +34,13 @@ pub(super) fn place_of(
     let earlier = asked.worktree.as_ref().or(overrides.worktree.as_ref());
     let earlier = earlier.filter(|earlier| earlier.workspace.is_of(cwd));
     let isolation = asked
+        .terms
         .isolation
         .or(overrides.isolation)
         .or(earlier.map(|_| Isolation::Worktree))
         .or(patch.and_then(|patch| patch.isolation))
         .unwrap_or(setting);
-    let base = asked.base.or(overrides.base.as_ref());
+    let base = asked.terms.base.as_ref().or(overrides.base.as_ref());
     match (isolation, base) {
         (Isolation::None, None) => Ok(RunPlace::Checkout),
         (Isolation::None, Some(base)) => Err(Refusal {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::task::ChosenProgram;
-use crate::calls::arguments::SchemaWish;
+use crate::calls::task_terms::SchemaWish;
 
 /// Returns the schema of a task: its own, else that of the call, else that of its definition.
 pub(super) fn schema_of(
@@ -15,7 +15,7 @@ pub(super) fn schema_of(
     of_call: Option<&Value>,
     patch: Option<&PlanPatch>,
 ) -> Result<Option<OutputSchema>, Refusal> {
-    match (asked.output_schema, of_call, patch) {
+    match (&asked.terms.output_schema, of_call, patch) {
         (SchemaWish::Schema(schema), _, _) | (SchemaWish::Unsaid, Some(schema), _) => {
             let schema = OutputSchema::new(schema.clone());
             schema

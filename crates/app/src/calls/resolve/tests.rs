@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::{Asked, Family, ResolvedTask, Resolver};
 use crate::calls::caller::{Caller, Overrides};
+use crate::calls::task_terms::{SchemaWish, TaskTerms};
 use crate::configuration::Configuration;
 use crate::places::Places;
 
@@ -84,14 +85,19 @@ fn task(definition: Option<&str>) -> Asked<'_> {
         definition,
         model: None,
         cwd: None,
-        isolation: None,
-        base: None,
         worktree: None,
         timeout: None,
-        gates: &[],
-        output_schema: &crate::calls::arguments::SchemaWish::Unsaid,
+        terms: &PLAIN,
     }
 }
+
+/// The terms of a task that says nothing about them.
+static PLAIN: TaskTerms = TaskTerms {
+    isolation: None,
+    base: None,
+    gates: Vec::new(),
+    output_schema: SchemaWish::Unsaid,
+};
 
 fn refusal(task: ResolvedTask) -> String {
     task.work.err().unwrap().message

@@ -6,8 +6,8 @@ use std::time::Duration;
 use pi_subagents_delegation::{Gate, Isolation, SessionId};
 use serde_json::Value;
 
-use crate::calls::SchemaWish;
 use crate::calls::families::delegation::{FileSpec, Resume, TaskCall};
+use crate::calls::{SchemaWish, TaskTerms};
 
 /// A task for one sub-agent.
 ///
@@ -29,11 +29,9 @@ pub struct Task {
     profile: Option<String>,
     cwd: Option<PathBuf>,
     timeout: Option<Duration>,
-    isolation: Option<Isolation>,
     resume: Option<SessionId>,
     files: Vec<PathBuf>,
-    gates: Vec<Gate>,
-    output_schema: SchemaWish,
+    terms: TaskTerms,
 }
 
 impl Task {
@@ -46,11 +44,9 @@ impl Task {
             profile: None,
             cwd: None,
             timeout: None,
-            isolation: None,
             resume: None,
             files: Vec::new(),
-            gates: Vec::new(),
-            output_schema: SchemaWish::Unsaid,
+            terms: TaskTerms::default(),
         }
     }
 
@@ -75,7 +71,7 @@ impl Task {
     /// Gives it a git worktree of its own, which begins with the uncommitted changes of its
     /// directory. [`Team::merge`](crate::Team::merge) brings back what it changes there.
     pub fn isolated(mut self) -> Self {
-        self.isolation = Some(Isolation::Worktree);
+        self.terms.isolation = Some(Isolation::Worktree);
         self
     }
 
@@ -95,7 +91,7 @@ impl Task {
     /// Adds a command that must pass before the task counts as completed; else those of its
     /// definition. A [`Gate`] has a time limit and retries of its own. It runs in the directory of the task, through `sh -c`.
     pub fn gate(mut self, gate: impl Into<Gate>) -> Self {
-        self.gates.push(gate.into());
+        self.terms.gates.push(gate.into());
         self
     }
 
@@ -103,7 +99,7 @@ impl Task {
     /// reports data, which [`Outcome::structured`](crate::Outcome::structured) reads. A schema that
     /// cannot be used refuses the task.
     pub fn output_schema(mut self, schema: Value) -> Self {
-        self.output_schema = SchemaWish::Schema(schema);
+        self.terms.output_schema = SchemaWish::Schema(schema);
         self
     }
 
@@ -114,14 +110,11 @@ impl Task {
             cwd: self.cwd,
             profile: self.profile,
             timeout: self.timeout,
-            isolation: self.isolation,
-            base: None,
             resume: self
                 .resume
                 .map(|session| Resume::Named(session.to_string())),
             files: self.files.into_iter().map(FileSpec::Path).collect(),
-            gates: self.gates,
-            output_schema: self.output_schema,
+            terms: self.terms,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_files::write_whole;
+use pi_subagents_sessions::{RunDir, note_changed_files};
 use pi_subagents_workspaces::{
     Captured, ObjectId, Repository, WorkspaceError, WorkspaceKind, changes, is_pinned,
     is_worktree_locked, patch, remove_submodules, remove_worktree, remove_worktree_directory,
@@ -40,6 +41,11 @@ pub(crate) fn settle(directory: &Path, run: &RunId) -> Option<Workspace> {
     // If it cannot be written, the next reader does the same again.
     if workspace.write(directory).is_ok() {
         forget_unsettled(note.as_deref());
+    }
+    if let Some(files) = workspace.changed_paths() {
+        // Readers of the record look into the file of the worktree too, so a result that cannot be
+        // written again costs nothing.
+        _ = note_changed_files(&RunDir::new(directory), files);
     }
     Some(workspace)
 }

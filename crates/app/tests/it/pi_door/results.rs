@@ -27,6 +27,14 @@ fn git(door: &PiDoor, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// Makes the project a repository with one file.
+pub(super) fn make_repository(door: &PiDoor) {
+    git(door, &["init", "--quiet", "--initial-branch=main"]);
+    door.sandbox.write("project/kept.txt", "one\n");
+    git(door, &["add", "kept.txt"]);
+    git(door, &["commit", "--quiet", "-m", "first"]);
+}
+
 /// Returns for each request of the parent's model, after the first so many, if it had the tool.
 fn offers(door: &PiDoor, since: usize) -> Vec<bool> {
     let requests = door.server.requests().split_off(since);
@@ -45,10 +53,7 @@ fn the_tool_for_results_comes_with_the_first_result_and_is_there_after_a_resume(
         [Turn::tool_call("bash", write), Turn::text("Done.")],
     );
     let door = PiDoor::new(pi, "embedded", script);
-    git(&door, &["init", "--quiet", "--initial-branch=main"]);
-    door.sandbox.write("project/kept.txt", "one\n");
-    git(&door, &["add", "kept.txt"]);
-    git(&door, &["commit", "--quiet", "-m", "first"]);
+    make_repository(&door);
     let mut first = door.parent(&[]);
     let task = json!({"name": "api", "prompt": "Write it.", "isolation": "worktree"});
     let delegated = first.call("delegate_to_subagents", json!({"tasks": [task]}));

@@ -19,16 +19,16 @@ const LARGEST_FILE: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(untagged)]
 pub(crate) enum FileSpec {
-    /// The whole file; relative to the task's cwd, or absolute.
+    /// The whole file.
     Path(PathBuf),
-    /// Some lines of it. `tail` beats `head` beats `start` and `end`.
+    /// Some of its lines; `tail` beats `head` beats `start` and `end`.
     Lines(FileLines),
 }
 
 /// Lines are counted from 1, and ranges include their end.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(crate) struct FileLines {
-    /// Path of the file, relative to the task's cwd or absolute.
+    /// Relative to the task's cwd, or absolute.
     #[serde(deserialize_with = "path_text")]
     #[schemars(with = "String")]
     path: PathBuf,
@@ -40,11 +40,11 @@ pub(crate) struct FileLines {
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
     end: Option<usize>,
-    /// Only the first so many lines.
+    /// The first so many lines.
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
     head: Option<usize>,
-    /// Only the last so many lines.
+    /// The last so many lines.
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
     tail: Option<usize>,

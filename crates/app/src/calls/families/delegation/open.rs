@@ -75,11 +75,8 @@ fn asked<'a>(
         model: None,
         cwd: call.cwd.as_deref().or(named.and_then(EarlierSession::cwd)),
         timeout: call.timeout,
-        isolation: call.isolation,
-        base: call.base.as_ref(),
         worktree: named.and_then(EarlierSession::worktree),
-        gates: &call.gates,
-        output_schema: &call.output_schema,
+        terms: &call.terms,
     })
 }
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::{BaseChoice, Gate, Isolation};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::attachments::FileSpec;
 use super::task::{DelegateCall, Resume, TaskCall};
-use crate::calls::arguments::{self, CallError, SchemaWish};
+use crate::calls::arguments::{self, CallError};
+use crate::calls::task_terms::TaskTerms;
 
 /// Arguments of `delegate_to_subagents`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
@@ -45,28 +45,14 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     timeout: Option<f64>,
-    /// "worktree": a git worktree of its own, which begins with your uncommitted changes; its changes wait to be merged.
-    #[serde(default, deserialize_with = "arguments::isolation")]
-    #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
-    isolation: Option<Isolation>,
-    /// The beginning of a worktree: "working" (default), "head", or a branch, tag or commit.
-    #[serde(default, deserialize_with = "arguments::base")]
-    #[schemars(with = "Option<String>")]
-    base: Option<BaseChoice>,
     /// Session id of an earlier sub-agent to continue; its transcript is put before the prompt.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     resume: Option<String>,
-    /// Files to read and put before the prompt.
+    /// Files to put before the prompt: paths, relative to the task's cwd or absolute, or some lines of a file.
     #[serde(default, deserialize_with = "arguments::list")]
     files: Vec<FileSpec>,
-    /// Command that must pass before the task counts as completed, or a list; one of the user's setting subagents.gates.
-    #[serde(default, deserialize_with = "arguments::gates")]
-    #[schemars(schema_with = "arguments::schema_of_gates")]
-    gate: Vec<Gate>,
-    /// JSON schema of the result; the sub-agent then answers with data. False for none.
-    #[serde(default, deserialize_with = "arguments::output_schema")]
-    #[schemars(schema_with = "arguments::schema_of_schema")]
-    output_schema: SchemaWish,
+    #[serde(flatten)]
+    terms: TaskTerms,
 }
 
 impl DelegateCall {
@@ -88,12 +74,9 @@ impl TaskArguments {
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-            isolation: self.isolation,
-            base: self.base,
             resume: self.resume.map(Resume::Named),
             files: self.files,
-            gates: self.gate,
-            output_schema: self.output_schema,
+            terms: self.terms,
         }
     }
 }

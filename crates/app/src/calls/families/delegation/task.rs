@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{BaseChoice, Gate, Isolation};
-
 use super::attachments::FileSpec;
-use crate::calls::arguments::{self, CallError, SchemaWish};
+use crate::calls::arguments::{self, CallError};
 use crate::calls::open_run::EarlierSession;
+use crate::calls::task_terms::TaskTerms;
 
 /// A call that fits.
 #[derive(Debug)]
@@ -28,15 +27,8 @@ pub(crate) struct TaskCall {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) profile: Option<String>,
     pub(crate) timeout: Option<Duration>,
-    /// The place where it works, if it names one: its directory or a worktree of its own.
-    pub(crate) isolation: Option<Isolation>,
-    /// The state that its worktree begins from, if it names one.
-    pub(crate) base: Option<BaseChoice>,
     pub(crate) resume: Option<Resume>,
-    /// The commands that must pass before it counts as completed.
-    pub(crate) gates: Vec<Gate>,
-    /// The schema that its result must meet.
-    pub(crate) output_schema: SchemaWish,
+    pub(crate) terms: TaskTerms,
     /// The files that are put before the prompt.
     pub(crate) files: Vec<FileSpec>,
 }

@@ -77,15 +77,12 @@ fn asked<'a>(name: String, call: &'a AgentTask, store: &Store) -> Result<Asked<'
         definition: Some(&call.agent),
         model: call.model.as_deref(),
         cwd: call.cwd.as_deref(),
-        isolation: call.isolation,
-        base: call.base.as_ref(),
         worktree: call
             .session
             .as_ref()
             .and_then(|session| worktree_of(store, session)),
         timeout: call.timeout,
-        gates: &call.gates,
-        output_schema: &call.output_schema,
+        terms: &call.terms,
     })
 }
 

@@ -3,19 +3,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::{BaseChoice, Gate, Isolation, SessionId};
+use pi_subagents_delegation::SessionId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::calls::arguments::{self, CallError, SchemaWish};
+use crate::calls::arguments::{self, CallError};
+use crate::calls::task_terms::{TERMS, TaskTerms};
 use crate::calls::tool::parameters;
 
 /// The arguments of `subagent` beside the fields of one task.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
 struct SeveralArguments {
-    /// 1 to 16 tasks to run in parallel, instead of the other fields. Each names its own preset.
+    /// 1 to 16 tasks to run in parallel, each with fields and a preset of its own, instead of the other fields.
     #[serde(default, deserialize_with = "given_list")]
     #[schemars(with = "Vec<TaskArguments>", length(max = 16))]
     tasks: Option<Vec<TaskArguments>>,
@@ -28,7 +29,7 @@ struct SeveralArguments {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", expecting = "an object")]
 struct TaskArguments {
-    /// The named sub-agent that does the task: a preset or any other definition, or `default` for a plain one.
+    /// The preset or other definition that does the task, or `default` for a plain sub-agent.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     preset: Option<String>,
     /// Another word for preset.
@@ -43,7 +44,7 @@ struct TaskArguments {
     /// Working directory of the sub-agent: an absolute path without `..` segments.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     cwd: Option<String>,
-    /// Session id of an earlier call to continue, with everything said in it; left out, a new session begins.
+    /// Session id of an earlier call, to continue with everything said in it.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     #[schemars(regex(pattern = "^[A-Za-z0-9_-]{0,64}$"))]
     session_id: Option<String>,
@@ -51,22 +52,8 @@ struct TaskArguments {
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     timeout: Option<f64>,
-    /// "worktree": a git worktree of its own, which begins with your uncommitted changes; its changes wait to be merged.
-    #[serde(default, deserialize_with = "arguments::isolation")]
-    #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
-    isolation: Option<Isolation>,
-    /// The beginning of a worktree: "working" (default), "head", or a branch, tag or commit.
-    #[serde(default, deserialize_with = "arguments::base")]
-    #[schemars(with = "Option<String>")]
-    base: Option<BaseChoice>,
-    /// Command that must pass before the task counts as completed, or a list; one of the user's setting subagents.gates.
-    #[serde(default, deserialize_with = "arguments::gates")]
-    #[schemars(schema_with = "arguments::schema_of_gates")]
-    gate: Vec<Gate>,
-    /// JSON schema of the result; the sub-agent then answers with data. False for none.
-    #[serde(default, deserialize_with = "arguments::output_schema")]
-    #[schemars(schema_with = "arguments::schema_of_schema")]
-    output_schema: SchemaWish,
+    #[serde(flatten)]
+    terms: TaskTerms,
 }
 
 /// Returns the schema of the arguments of a tool that takes one task.
@@ -74,7 +61,17 @@ pub(crate) fn task_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
     // Either of two fields names the definition that does the task.
     schema["required"] = json!(["task"]);
+    // Who has this tool has `subagent` too, which describes these fields.
+    for field in TERMS {
+        without_description(&mut schema["properties"][field]);
+    }
     schema
+}
+
+fn without_description(field: &mut Value) {
+    if let Some(field) = field.as_object_mut() {
+        field.remove("description");
+    }
 }
 
 /// Returns the schema of the arguments of `subagent`: one task, or `tasks`.
@@ -83,11 +80,11 @@ pub(super) fn subagent_parameters() -> Value {
     let mut tasks = parameters::<SeveralArguments>()["properties"]["tasks"].take();
     tasks["items"]["required"] = json!(["task"]);
     // The fields are described once, for the single task.
-    for field in ["isolation", "base", "gate", "outputSchema"] {
-        if let Some(described) = tasks["items"]["properties"][field].as_object_mut() {
-            described.remove("description");
-        }
-    }
+    let fields = tasks["items"]["properties"].as_object_mut();
+    fields
+        .into_iter()
+        .flat_map(Map::values_mut)
+        .for_each(without_description);
     schema["properties"]["tasks"] = tasks;
     schema
 }
@@ -112,14 +109,7 @@ pub(crate) struct AgentTask {
     /// The session it continues.
     pub(crate) session: Option<SessionId>,
     pub(crate) timeout: Option<Duration>,
-    /// The place where it works, if it names one: its directory or a worktree of its own.
-    pub(crate) isolation: Option<Isolation>,
-    /// The state that its worktree begins from, if it names one.
-    pub(crate) base: Option<BaseChoice>,
-    /// The commands that must pass before it counts as completed.
-    pub(crate) gates: Vec<Gate>,
-    /// The schema that its result must meet.
-    pub(crate) output_schema: SchemaWish,
+    pub(crate) terms: TaskTerms,
 }
 
 impl SubagentCall {
@@ -180,10 +170,7 @@ impl TaskArguments {
         given
             .map(|(field, _)| field)
             .or(self.timeout.map(|_| "timeout"))
-            .or(self.isolation.map(|_| "isolation"))
-            .or(self.base.as_ref().map(|_| "base"))
-            .or((!self.gate.is_empty()).then_some("gate"))
-            .or((self.output_schema != SchemaWish::Unsaid).then_some("outputSchema"))
+            .or_else(|| self.terms.first_given())
     }
 
     /// Checks the fields that belong together; `path` leads to the task, for errors.
@@ -210,10 +197,7 @@ impl TaskArguments {
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-            isolation: self.isolation,
-            base: self.base,
-            gates: self.gate,
-            output_schema: self.output_schema,
+            terms: self.terms,
         })
     }
 }
@@ -240,10 +224,7 @@ mod tests {
             cwd: None,
             session: None,
             timeout: None,
-            isolation: None,
-            base: None,
-            gates: Vec::new(),
-            output_schema: SchemaWish::Unsaid,
+            terms: TaskTerms::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::option_place::OptionPlace;
 use super::which_agent::{Meant, what_is_meant};
-use crate::calls::SchemaWish;
+use crate::calls::TaskTerms;
 use crate::calls::families::subagent::AgentTask;
 use crate::configuration::Configuration;
 use crate::doors::command_line::cli::{DryRunArgs, RunArgs};
@@ -86,10 +86,7 @@ impl NamedTaskArgs {
             cwd: None,
             session: self.session.clone(),
             timeout: None,
-            isolation: None,
-            base: None,
-            gates: Vec::new(),
-            output_schema: SchemaWish::Unsaid,
+            terms: TaskTerms::default(),
         }))
     }
 

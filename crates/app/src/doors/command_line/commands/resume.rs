@@ -7,7 +7,7 @@ use clap::Args;
 use pi_subagents_sessions::{IndexedRun, Store};
 
 use crate::calls::Answer;
-use crate::calls::SchemaWish;
+use crate::calls::TaskTerms;
 use crate::calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use crate::calls::families::subagent::{AgentTask, SubagentCall};
 use crate::calls::open_run::EarlierSession;
@@ -116,10 +116,7 @@ fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
         cwd: None,
         session: Some(latest.session.clone()),
         timeout: None,
-        isolation: None,
-        base: None,
-        gates: Vec::new(),
-        output_schema: SchemaWish::Unsaid,
+        terms: TaskTerms::default(),
     }))
 }
 
