@@ -63,10 +63,7 @@ fn see(pi: RealPi, columns: u16, rows: u16) {
     let name = format!("results_{columns}x{rows}");
     insta::assert_snapshot!(name, seen.join("\n~~~\n"));
     terminal.answer("fake-model", "/subagents discard ui --yes");
-    terminal.press_until(
-        ENTER,
-        "ui: discarded; git branch NAME refs/pi-subagents/discarded/",
-    );
+    terminal.press_until(ENTER, "ui: discarded; git branch NAME");
     terminal.answer("fake-model", "/subagents merge api");
     terminal.press_until(ENTER, "✓ api: merged, 1 file +1 −1");
     terminal.answer("fake-model", CTRL_D);
