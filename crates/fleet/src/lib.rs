@@ -30,6 +30,7 @@
 mod absence;
 pub mod address;
 mod ask;
+mod begins;
 pub mod blobs;
 mod boot_clock;
 pub mod claim;
@@ -69,6 +70,7 @@ mod words;
 pub use absence::{Absence, Turn};
 pub use address::Address;
 pub use async_nats::HeaderMap;
+pub use begins::begins;
 pub use blobs::{BlobError, Blobs};
 pub use claim::GiveUp;
 pub use claiming::{Claim, Terms};

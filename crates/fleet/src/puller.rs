@@ -12,7 +12,7 @@ use async_nats::{Message, StatusCode};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::connect::Fleet;
@@ -39,6 +39,9 @@ pub struct Puller {
     arrivals: mpsc::UnboundedSender<Delivery>,
     /// The number of runs that may still be taken.
     places: Arc<AtomicUsize>,
+    /// The questions for present runs that are under way. Somebody who stopped waiting for them
+    /// comes back to them: to ask again would bring runs for which there is no place.
+    asking: Option<JoinHandle<Result<(), FleetError>>>,
 }
 
 /// The queue of one pool and one priority.
@@ -78,6 +81,7 @@ impl Fleet {
             arrived,
             arrivals,
             places: Arc::new(AtomicUsize::new(0)),
+            asking: None,
         })
     }
 }
@@ -94,7 +98,7 @@ impl Puller {
         let mut taken = self.take(free);
         self.places.store(free - taken.len(), Ordering::SeqCst);
         if taken.is_empty() && free > 0 {
-            self.ask_all_at_once(free).await?;
+            self.ask_all_at_once().await?;
             taken = self.take(free);
         }
         if taken.is_empty() && free > 0 {
@@ -122,22 +126,22 @@ impl Puller {
         std::iter::from_fn(next).take(most).collect()
     }
 
-    /// Asks the queues one after the other for their present runs, the urgent ones first.
-    async fn ask_all_at_once(&mut self, free: usize) -> Result<(), FleetError> {
-        for queue in self.queues.clone() {
-            let left = self.places.load(Ordering::SeqCst).min(free);
-            if left == 0 {
-                break;
-            }
-            let request = self.request(json!({"batch": left, "no_wait": true}), GRACE);
-            // On a task of its own, because this may be dropped.
-            let asked = tokio::spawn(request.send(queue));
-            match asked.await {
-                Ok(outcome) => outcome?,
-                Err(error) => tracing::debug!("fleet: a request for runs was given up: {error}"),
-            }
-        }
-        Ok(())
+    /// Asks the queues one after the other for their present runs, the urgent ones first. The
+    /// questions are on a task of their own, because this may be dropped.
+    async fn ask_all_at_once(&mut self) -> Result<(), FleetError> {
+        let asking = self.asking.take().unwrap_or_else(|| {
+            let ask = |queue: &Arc<Queue>| {
+                let request = self.request(json!({"no_wait": true}), GRACE);
+                (request, Arc::clone(queue))
+            };
+            tokio::spawn(ask_in_order(self.queues.iter().map(ask).collect()))
+        });
+        let outcome = self.asking.insert(asking).await;
+        self.asking = None;
+        outcome.unwrap_or_else(|error| {
+            tracing::debug!("fleet: a request for runs was given up: {error}");
+            Ok(())
+        })
     }
 
     /// Asks all queues that are not asked yet for the next run that comes.
@@ -170,6 +174,19 @@ impl Puller {
             places: Arc::clone(&self.places),
         }
     }
+}
+
+/// Asks queues one after the other for as many runs as there are places.
+async fn ask_in_order(questions: Vec<(PullRequest, Arc<Queue>)>) -> Result<(), FleetError> {
+    for (mut request, queue) in questions {
+        let left = request.places.load(Ordering::SeqCst);
+        if left == 0 {
+            break;
+        }
+        request.body["batch"] = json!(left);
+        request.send(queue).await?;
+    }
+    Ok(())
 }
 
 /// One request for runs.

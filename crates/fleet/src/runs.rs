@@ -56,6 +56,12 @@ impl Fleet {
         self.overwrite(&bucket, &card_key(run), json(card)).await
     }
 
+    /// Returns the card of a run, if the fleet remembers it.
+    pub async fn card(&self, run: &RunId) -> Result<Option<RunCard>, FleetError> {
+        let card = self.read(&self.names().runs(), &card_key(run)).await?;
+        Ok(card.map(|stored: Stored<RunCard>| stored.value))
+    }
+
     /// Returns the cards of all runs that the fleet remembers, in the order in which they were
     /// given.
     pub async fn cards(&self) -> Result<Vec<(RunId, RunCard)>, FleetError> {

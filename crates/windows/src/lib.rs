@@ -4,8 +4,8 @@
 //! [`paint`](mod@paint).
 //!
 //! In reading order: a [`Line`] is made of [`Span`]s with [`Role`]s; a [`Window`] is the rolling
-//! view of one run; a [`Fleet`] holds the windows of a call and draws them as lines. Two sinks show
-//! a fleet to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. The preview
+//! view of one run; a [`Wall`] holds the windows of a call and draws them as lines. Two sinks show
+//! a wall to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. The preview
 //! of a tool call in one line is a row of the table in [`preview`]; the look of a model's text is
 //! decided in [`markdown`].
 
@@ -15,7 +15,6 @@ mod counts;
 mod event_lines;
 mod facts;
 pub mod figures;
-mod fleet;
 mod header;
 mod held_call;
 mod history;
@@ -34,6 +33,7 @@ mod span;
 mod table;
 mod todos;
 mod view;
+mod wall;
 mod window;
 mod window_line;
 mod wrap;
@@ -43,7 +43,6 @@ pub use body::error_lines;
 pub use counts::Counts;
 pub use event_lines::{gate_words, remarks, report_words};
 pub use facts::RunFacts;
-pub use fleet::Fleet;
 pub use header::{header, header_with_files};
 pub use live::{AtEnd, LiveView, Redraw, Terminal};
 pub use paint::{Look, Paint};
@@ -56,6 +55,7 @@ pub use span::{Line, Role, Span};
 pub use table::{Column, table};
 pub use todos::TodoProgress;
 pub use view::{DEFAULT_LINES_PER_WINDOW, View};
+pub use wall::Wall;
 pub use window::Window;
 pub use window_line::{LineKind, WindowLine};
 pub use wrap::wrap;

@@ -1,6 +1,6 @@
 //! The windows, live in place on a terminal.
 //!
-//! Events only change the fleet and wake a thread; that thread draws, at most twenty times a
+//! Events only change the wall and wake a thread; that thread draws, at most twenty times a
 //! second, and once a second for the clocks. [`LiveView`] owns it and joins it.
 
 use std::fmt;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use pi_subagents_delegation::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
 
 use crate::screen::Screen;
-use crate::{Fleet, Paint, View};
+use crate::{Paint, View, Wall};
 
 /// No eye reads faster than this.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
@@ -71,7 +71,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    fleet: Fleet,
+    wall: Wall,
     is_dirty: bool,
     is_finished: bool,
     pause: Pause,
@@ -89,11 +89,11 @@ enum Pause {
 }
 
 impl LiveView {
-    /// Starts to draw `fleet`.
-    pub fn start(fleet: Fleet, terminal: Terminal) -> std::io::Result<Self> {
+    /// Starts to draw `wall`.
+    pub fn start(wall: Wall, terminal: Terminal) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
-                fleet,
+                wall,
                 is_dirty: true,
                 is_finished: false,
                 pause: Pause::None,
@@ -174,13 +174,13 @@ impl Redraw {
 impl Shared {
     fn apply(&self, events: &[RunEvent], summary: &RunSummary) {
         let mut state = self.lock();
-        state.fleet.apply(events, summary);
+        state.wall.apply(events, summary);
         self.has_changed(&mut state);
     }
 
     fn show_partial(&self, run: &RunId, message: &PartialMessage) {
         let mut state = self.lock();
-        if state.fleet.show_partial(run, message) {
+        if state.wall.show_partial(run, message) {
             self.has_changed(&mut state);
         }
     }
@@ -248,9 +248,9 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
             let mut state = shared.lock();
             state.is_dirty = false;
             state
-                .fleet
+                .wall
                 .set_preview_width(columns.saturating_sub(MARGINS));
-            state.fleet.view_in_rows(clock(), columns, rows)
+            state.wall.view_in_rows(clock(), columns, rows)
         };
         // A terminal that is gone needs no view; the runs are recorded elsewhere.
         if screen.draw(lines, (columns, rows)).is_err() {
@@ -267,13 +267,13 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
     };
     let lines = {
         let mut state = shared.lock();
-        state.fleet.drop_partials();
+        state.wall.drop_partials();
         let view = View {
             columns: size.0,
             max_lines,
             expanded: false,
         };
-        state.fleet.view(clock(), &view)
+        state.wall.view(clock(), &view)
     };
     let _ = screen.leave(&lines, size);
 }

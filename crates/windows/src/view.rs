@@ -3,7 +3,7 @@
 /// The number of lines that a window shows by default.
 pub const DEFAULT_LINES_PER_WINDOW: usize = 15;
 
-/// The settings of a view of a fleet.
+/// The settings of a view of a wall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
     /// The largest width of the view.

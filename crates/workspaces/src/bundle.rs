@@ -132,6 +132,19 @@ pub fn bundle_result(
     }))
 }
 
+/// Takes the state that a run began from out of a file that came from elsewhere, and keeps it under
+/// the name of the run.
+pub fn receive_begin(
+    repository: &Repository,
+    run: &str,
+    begin: &ObjectId,
+    file: &Path,
+) -> Result<(), WorkspaceError> {
+    let wish = format!("+{SENT}:refs/pi-subagents/runs/{}/base", checked(run)?);
+    fetch(repository, file, &[wish])?;
+    pin(repository, run, Pin::Base, begin)
+}
+
 /// Takes the result of a run out of a file that came from elsewhere, and keeps it under the name of
 /// the run. The checkout is not touched.
 pub fn receive_result(
@@ -145,13 +158,18 @@ pub fn receive_result(
         format!("+{RESULT}*:{place}/result*"),
         format!("+{LEFT}/*:{place}/left/*"),
     ];
+    fetch(repository, file, &wishes)?;
+    pin(repository, run, Pin::Result, result)?;
+    Pins::read(repository, run)
+}
+
+fn fetch(repository: &Repository, file: &Path, wishes: &[String]) -> Result<(), WorkspaceError> {
     let options = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"];
     let mut arguments = words(&options);
     arguments.push(file.as_os_str());
     arguments.extend(wishes.iter().map(AsRef::<std::ffi::OsStr>::as_ref));
     with_checks(repository.git().clone()).run(&arguments)?;
-    pin(repository, run, Pin::Result, result)?;
-    Pins::read(repository, run)
+    Ok(())
 }
 
 /// Returns the ten largest files that a commit adds to a base, or of the whole commit if there is

@@ -62,7 +62,9 @@ mod touched;
 mod worktree;
 
 pub use bring::{Brought, bring_into, marked_files};
-pub use bundle::{Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_result};
+pub use bundle::{
+    Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_begin, receive_result,
+};
 pub use cache::{Cache, CheckOut};
 pub use cache_room::collect_caches;
 pub use capture::{Captured, WorkspaceKind};
@@ -70,7 +72,7 @@ pub use changes::{ChangedFile, LARGEST_PATCH, Status, changes, patch};
 pub use checkout_state::CheckoutState;
 pub use error::WorkspaceError;
 pub use git::{GitError, demand_git};
-pub use ignored::{IgnoredFiles, commit_ignored, lay_ignored};
+pub use ignored::{IgnoredFiles, commit_ignored, ignored_files, lay_ignored};
 pub use included::{Included, copy_included};
 pub use large_files::{LargeFile, large_files, large_files_of};
 pub use matrix::{Change, Matrix};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_delegation::text::{cut_characters, one_line};
 use pi_subagents_delegation::{EventSink, Happening, RunEvent, RunId, RunSummary, Status};
-use pi_subagents_windows::{Fleet, PreviewContext};
+use pi_subagents_windows::{PreviewContext, Wall};
 use tokio::sync::Notify;
 
 use crate::calls::updates::Updates;
@@ -39,7 +39,7 @@ pub(crate) struct ProgressRecord {
 }
 
 struct Standing {
-    fleet: Fleet,
+    wall: Wall,
     accepted: usize,
     ended: usize,
     /// The run with the newest line.
@@ -50,7 +50,7 @@ impl ProgressRecord {
     pub(crate) fn new(context: PreviewContext) -> Self {
         Self {
             standing: Arc::new(Mutex::new(Standing {
-                fleet: Fleet::new(context),
+                wall: Wall::new(context),
                 accepted: 0,
                 ended: 0,
                 latest: None,
@@ -80,7 +80,7 @@ impl ProgressRecord {
 impl EventSink for ProgressRecord {
     fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
         let mut standing = self.lock();
-        standing.fleet.apply(events, summary);
+        standing.wall.apply(events, summary);
         for event in events {
             standing.count(event);
         }
@@ -118,8 +118,8 @@ impl Standing {
     /// Returns the counts of the runs, with the newest line of the run that printed last, as long
     /// as it runs.
     fn message(&self) -> String {
-        let header = self.fleet.status_header().text();
-        let window = self.latest.as_ref().and_then(|run| self.fleet.window(run));
+        let header = self.wall.status_header().text();
+        let window = self.latest.as_ref().and_then(|run| self.wall.window(run));
         let window = window.filter(|window| window.status() == Status::Running);
         let newest = window.and_then(|window| Some((window.name(), window.lines(1).next()?)));
         match newest {

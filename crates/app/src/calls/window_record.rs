@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_delegation::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
-use pi_subagents_windows::{Fleet, PreviewContext};
+use pi_subagents_windows::{PreviewContext, Wall};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -45,7 +45,7 @@ pub(super) enum Lines {
 /// The windows of a call, filled by its events.
 #[derive(Clone)]
 pub(crate) struct WindowRecord {
-    fleet: Arc<Mutex<Fleet>>,
+    wall: Arc<Mutex<Wall>>,
     /// The number of files that each task was given, in the order of the tasks.
     file_counts: Arc<[usize]>,
     lines_per_window: usize,
@@ -65,7 +65,7 @@ impl WindowRecord {
     ) -> Self {
         Self {
             is_drawn: false,
-            fleet: Arc::new(Mutex::new(Fleet::new(context))),
+            wall: Arc::new(Mutex::new(Wall::new(context))),
             file_counts: file_counts.into_iter().collect(),
             lines_per_window,
             columns: Arc::new(AtomicUsize::new(ANY_WIDTH)),
@@ -132,31 +132,31 @@ impl WindowRecord {
     }
 
     fn details<T>(&self, lines: Lines, write: impl FnOnce(&DetailsJson<'_>) -> T) -> T {
-        let fleet = self.lock();
+        let wall = self.lock();
         let now = Timestamp::now();
         let columns = self.columns.load(Ordering::Relaxed);
-        let windows = fleet
+        let windows = wall
             .windows()
             .iter()
             .zip(self.file_counts.iter().chain(std::iter::repeat(&0)))
             .map(|(window, files)| {
                 WindowJson::of(window, *files, now, lines, self.lines_per_window, columns)
             });
-        let session_ids = fleet.windows().iter();
+        let session_ids = wall.windows().iter();
         write(&DetailsJson {
             windows: windows.collect(),
             max_lines_per_window: self.lines_per_window,
-            global_status: if fleet.is_over() { "done" } else { "running" },
+            global_status: if wall.is_over() { "done" } else { "running" },
             session_ids: session_ids
                 .filter_map(|window| Some(window.session()?.as_str()))
                 .collect(),
-            header: SpansJson(fleet.headline()),
-            footer: fleet.footer(ANY_WIDTH).into_iter().map(SpansJson).collect(),
+            header: SpansJson(wall.headline()),
+            footer: wall.footer(ANY_WIDTH).into_iter().map(SpansJson).collect(),
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Fleet> {
-        self.fleet.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Wall> {
+        self.wall.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) mod results;
 pub(crate) mod row;
 pub(crate) mod session_runs;
 pub(crate) mod spans;
+pub(crate) mod submodule_changes;
 pub(crate) mod trace;
 pub(crate) mod typed;
 pub(crate) mod under_way;

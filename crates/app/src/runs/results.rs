@@ -8,6 +8,7 @@ use pi_subagents_windows::{Line, Role};
 use pi_subagents_workspaces::{Change, Pins, Repository, WorkspaceError, patch};
 
 use crate::error::CommandError;
+use crate::runs::submodule_changes::{changed_submodules, submodule_note};
 use crate::runs::workspace::{Workspace, settle};
 
 /// A run with the change that it made.
@@ -26,6 +27,9 @@ pub(crate) struct RunResult {
 /// Finds results. Each repository is looked at once, however many runs have worked on it.
 #[derive(Default)]
 pub(crate) struct Results {
+    /// The directory of a person who may mean what a run left in this very repository: in a
+    /// submodule of its project, or in a clone on another machine than the caller's.
+    here: Option<PathBuf>,
     repositories: HashMap<PathBuf, Option<Pinned>>,
 }
 
@@ -33,6 +37,14 @@ pub(crate) struct Results {
 type Pinned = (Repository, BTreeMap<String, Pins>);
 
 impl Results {
+    /// Finds results for a person in a directory.
+    pub(crate) fn here(directory: &Path) -> Self {
+        Self {
+            here: Some(directory.to_owned()),
+            ..Self::default()
+        }
+    }
+
     /// Finds the result of the latest of some runs that has one.
     pub(crate) fn of_latest(&mut self, runs: &[IndexedRun]) -> Result<RunResult, CommandError> {
         let mut without = None;
@@ -53,6 +65,9 @@ impl Results {
             return Ok(Err(CommandError::failed(words).hint(hint)));
         }
         let workspace = settle(run.directory.path(), &run.run);
+        if let Some(result) = self.left_here(run, workspace.as_ref())? {
+            return Ok(Ok(result));
+        }
         let Some((repository, pins)) = self.repository_of(run, workspace.as_ref())? else {
             return Ok(Err(no_result(run, workspace.as_ref())));
         };
@@ -76,6 +91,43 @@ impl Results {
         }))
     }
 
+    /// Finds what a run left in the repository of the person's directory, if that is another one
+    /// than the run's own.
+    fn left_here(
+        &mut self,
+        run: &IndexedRun,
+        workspace: Option<&Workspace>,
+    ) -> Result<Option<RunResult>, CommandError> {
+        let Some(here) = self.here.clone() else {
+            return Ok(None);
+        };
+        let own = self.repository_of(run, workspace)?;
+        let own = own.map(|(repository, _)| repository.common_dir().to_owned());
+        let Some((repository, pins)) = self.look_at(&here)? else {
+            return Ok(None);
+        };
+        let pins = pins.get(run.run.as_str());
+        let is_own = own.as_deref() == Some(repository.common_dir());
+        let Some(pins) = pins.filter(|_| !is_own) else {
+            return Ok(None);
+        };
+        let (Some(base), Some(result)) = (&pins.base, &pins.result) else {
+            return Ok(None);
+        };
+        Ok(Some(RunResult {
+            run: run.clone(),
+            repository: repository.clone(),
+            change: Change {
+                base: base.clone(),
+                result: result.clone(),
+            },
+            is_merged: !pins.is_unmerged(),
+            // The worktree of the run, if it had one, is that of its own repository.
+            workspace: None,
+            earlier: Vec::new(),
+        }))
+    }
+
     /// Finds the repository that a run worked on, with what is kept there of all runs.
     fn repository_of(
         &mut self,
@@ -91,15 +143,21 @@ impl Results {
             places.push(run.project.clone());
         }
         for place in &places {
-            if !self.repositories.contains_key(place) {
-                let found = look_at(place).map_err(|error| failed(&error))?;
-                self.repositories.insert(place.clone(), found);
-            }
+            self.look_at(place)?;
         }
         let mut found = places
             .iter()
             .filter_map(|place| self.repositories.get(place));
         Ok(found.find_map(Option::as_ref))
+    }
+
+    /// Looks at the repository of a directory, unless that was done before.
+    fn look_at(&mut self, directory: &Path) -> Result<Option<&Pinned>, CommandError> {
+        if !self.repositories.contains_key(directory) {
+            let found = look_at(directory).map_err(|error| failed(&error))?;
+            self.repositories.insert(directory.to_owned(), found);
+        }
+        Ok(self.repositories.get(directory).and_then(Option::as_ref))
     }
 }
 
@@ -197,6 +255,15 @@ fn no_result(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
             "{id} has no result: it never began"
         ))
         .hint(format!("pi-subagents status {id} says why.")),
+        None if run.owner.fleet.is_some() => {
+            let words = format!("{id} has left no changes in this repository");
+            let recorded = RecordedRun::read(&run.directory).ok();
+            let project = recorded.and_then(|recorded| Repository::find(&recorded.task.cwd).ok());
+            let submodules = project.map(|project| changed_submodules(&project, id.as_str()));
+            let submodules = submodules.unwrap_or_default();
+            let hints = submodules.iter().map(|path| submodule_note(path, id.as_str()));
+            hints.fold(CommandError::no_answer(words), CommandError::hint)
+        }
         None => CommandError::no_answer(format!(
             "{id} has no result of its own: it worked in the checkout itself"
         ))

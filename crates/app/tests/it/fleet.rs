@@ -3,10 +3,13 @@
 mod away;
 mod bad_input;
 mod calls;
+mod changes;
 mod chaos;
 mod conversations;
+mod fields;
 mod files;
 mod fleet_stage;
+mod kept_sessions;
 mod other_machines;
 mod permitted;
 mod setting_up;

@@ -42,6 +42,8 @@ pub struct FleetSettings {
     pub history: u32,
     /// The ignored files that travel all the same, as patterns of a `.gitignore`.
     pub include: Vec<String>,
+    /// The largest number of bytes of such files together.
+    pub max_include: u64,
     /// The largest number of bytes of a project that travel.
     pub max_upload: u64,
     /// The time for which a foreground call may be silent before its runs are stopped, 5 to 600 s.
@@ -64,6 +66,7 @@ impl Default for FleetSettings {
             workspace: WorkspaceChoice::Bundle,
             history: 50,
             include: Vec::new(),
+            max_include: 50 * MEGABYTE,
             max_upload: 500 * MEGABYTE,
             caller_lease: Duration::from_mins(1),
             patience: Duration::from_mins(15),
@@ -121,6 +124,9 @@ impl FleetSettings {
         }
         let include = reader.texts("include").into_iter();
         self.include = include.map(str::to_owned).collect();
+        if let Some(megabytes) = reader.number("maxInclude", 1, 100_000) {
+            self.max_include = megabytes * MEGABYTE;
+        }
         if let Some(megabytes) = reader.number("maxUpload", 1, 100_000) {
             self.max_upload = megabytes * MEGABYTE;
         }

@@ -378,7 +378,8 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
     let (settings, warnings) = parse(
         r#"{"fleet": {"servers": "nats://127.0.0.1:4222", "nkey": "~/fleet.nk", "ca": "ca.pem",
             "prefix": "team", "on": "fleet:gpu", "pool": "small", "priority": "high", "retries": 99,
-            "workspace": "none", "history": 0, "maxUpload": 20, "include": [".env.test"], "callerLease": 1, "patience": 300},
+            "workspace": "none", "history": 0, "maxUpload": 20, "include": [".env.test"], "maxInclude": 3,
+            "callerLease": 1, "patience": 300},
             "worker": {"name": "build-7", "slots": 2, "pools": ["gpu", "small"], "rank": 12,
             "root": "/srv/work", "disk": 1, "callers": ["UA"]}}"#,
     );
@@ -396,6 +397,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         workspace: WorkspaceChoice::None,
         history: 1,
         include: vec![".env.test".to_owned()],
+        max_include: 3 * MEGABYTE,
         max_upload: 20 * MEGABYTE,
         caller_lease: Duration::from_secs(5),
         patience: Duration::from_mins(5),

@@ -62,13 +62,36 @@ pub struct RunCard {
     /// The path inside the repository.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub inside: String,
+    /// The states that it begins from, in the project and in its submodules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub begins: Vec<Begin>,
     /// The directory on the caller's machine, for people.
     pub directory: String,
+    /// This is true if its result must meet a schema.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_schema: bool,
     /// This is true if nobody waits for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
     /// The time at which it was given, by the caller's clock.
     pub issued: String,
+}
+
+/// The state that a run begins from in one repository. Its changes are shown and merged against it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Begin {
+    /// The path in the project; empty for the project itself.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// The commit.
+    pub commit: String,
+    /// The object that leads to the commit, if the commit is not in the history of the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// The commit that somebody must have in order to read the object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
 }
 
 /// The card of a caller who waits for runs.

@@ -8,7 +8,7 @@ mod order;
 mod record;
 mod session;
 
-pub use card::{CallerCard, RunCard, WorkerCard};
+pub use card::{Begin, CallerCard, RunCard, WorkerCard};
 pub use entry::{Ended, Released, ResultName, RunEntry, Running, StopWish, Unrecorded, Wish};
 pub use order::{
     Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,

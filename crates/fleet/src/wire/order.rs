@@ -2,6 +2,7 @@
 //! path of the caller's machine and no key.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The payload of a message in the work queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct Order {
     /// The commands that must pass before it counts as completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<OrderGate>,
+    /// The JSON schema that the result in its report must meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// The condition under which the run counts as done.
     pub completion: OrderCompletion,
     /// The limits of the run.
@@ -107,10 +111,13 @@ impl Priority {
 impl Order {
     /// The features that a worker of this version knows. Everything that changes whether a run
     /// counts as completed is one: a worker that would leave it out must not take the order.
-    pub const FEATURES: [&str; 1] = [Self::GATE];
+    pub const FEATURES: [&str; 2] = [Self::GATE, Self::OUTPUT_SCHEMA];
 
     /// The feature of an order with gates.
     pub const GATE: &str = "gate";
+
+    /// The feature of an order with a schema for its result.
+    pub const OUTPUT_SCHEMA: &str = "outputSchema";
 }
 
 /// A command that must pass.
@@ -213,9 +220,6 @@ pub struct OrderLimits {
     /// The number of dollars that it may cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// The number of turns that it may take.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turns: Option<u32>,
 }
 
 /// The conversation that a run continues.
@@ -292,6 +296,9 @@ pub struct Bundle {
     pub head: Option<String>,
     /// The commit that holds the caller's working tree.
     pub commit: String,
+    /// True if the run begins from `head`, without the uncommitted files of the caller.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_head: bool,
     /// The object with the commits that the base does not hold; `None` if it holds everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,

@@ -58,7 +58,7 @@ fn a_view_of_garbage_is_harmless_at_every_width() {
         .happened(3, "evil", Happening::Complained("\u{1b}Ptrap\u{1b}\\ok\0".to_owned()))
         .happened(3, "evil", Happening::Steered("\u{8}\u{7f}".to_owned()))
         .ended(4, "evil", Ending::ModelError { message: "\u{1b}[2Jboom\r\nsecond\n\n\u{7}\n".repeat(20) });
-    let fleet = script.fleet();
+    let wall = script.wall();
     for expanded in [false, true] {
         for columns in [0, 1, 2, 3, 7, 20, 40, 100] {
             let view = View {
@@ -66,7 +66,7 @@ fn a_view_of_garbage_is_harmless_at_every_width() {
                 max_lines: 15,
                 expanded,
             };
-            for line in fleet.view(at(9), &view) {
+            for line in wall.view(at(9), &view) {
                 assert_harmless(&line, columns);
             }
         }
@@ -76,7 +76,7 @@ fn a_view_of_garbage_is_harmless_at_every_width() {
         max_lines: 4,
         expanded: false,
     };
-    let shown: Vec<String> = fleet.view(at(9), &view).iter().map(plain).collect();
+    let shown: Vec<String> = wall.view(at(9), &view).iter().map(plain).collect();
     insta::assert_snapshot!(shown.join("\n"), @"
     Sub-agents: 1 error
     ✗ name     desrever • def  (scripted/tour high) • 4s/600s

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, EventSink};
-use pi_subagents_windows::{AtEnd, Fleet, LiveView, Paint, Terminal};
+use pi_subagents_windows::{AtEnd, LiveView, Paint, Terminal, Wall};
 
 use crate::emulator::Emulator;
 use crate::script::{Script, at, busy_call, context};
@@ -65,7 +65,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     let (terminal, frames) = terminal(&Arc::new(AtomicUsize::new(60)), 10);
     let mut emulator = Emulator::new(60, 10);
     emulator.write("$ pi-subagents delegate\r\n");
-    let mut view = LiveView::start(Fleet::new(context()), terminal).unwrap();
+    let mut view = LiveView::start(Wall::new(context()), terminal).unwrap();
     play(&mut view, &busy_call());
     follow(&mut emulator, &frames, "1 error");
     assert!(!emulator.is_cursor_shown);
@@ -138,7 +138,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
 fn a_narrower_terminal_gets_a_narrower_view() {
     let columns = Arc::new(AtomicUsize::new(100));
     let (terminal, frames) = terminal(&columns, 40);
-    let mut view = LiveView::start(Fleet::new(context()), terminal).unwrap();
+    let mut view = LiveView::start(Wall::new(context()), terminal).unwrap();
     play(&mut view, &busy_call());
     let mut wide = Emulator::new(100, 40);
     follow(&mut wide, &frames, "1 error");
@@ -154,7 +154,7 @@ fn a_narrower_terminal_gets_a_narrower_view() {
 #[test]
 fn dropping_the_view_gives_the_cursor_back_and_a_dead_terminal_hurts_nobody() {
     let (terminal, frames) = self::terminal(&Arc::new(AtomicUsize::new(0)), 0);
-    let mut view = LiveView::start(Fleet::new(context()), terminal).unwrap();
+    let mut view = LiveView::start(Wall::new(context()), terminal).unwrap();
     play(&mut view, &busy_call());
     drop(view);
     let mut emulator = Emulator::new(80, 24);
@@ -166,7 +166,7 @@ fn dropping_the_view_gives_the_cursor_back_and_a_dead_terminal_hurts_nobody() {
 
     let (terminal, frames) = self::terminal(&Arc::new(AtomicUsize::new(80)), 24);
     drop(frames);
-    let mut view = LiveView::start(Fleet::new(context()), terminal).unwrap();
+    let mut view = LiveView::start(Wall::new(context()), terminal).unwrap();
     play(&mut view, &busy_call());
     view.finish();
 }

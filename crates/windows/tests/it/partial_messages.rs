@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 
 use pi_subagents_delegation::{Activity, Ending, EventSink as _, PartialMessage};
 use pi_subagents_windows::paint::{ansi, plain};
-use pi_subagents_windows::{AtEnd, Fleet, LiveView, Paint, Terminal, View, partial_lines};
+use pi_subagents_windows::{AtEnd, LiveView, Paint, Terminal, View, Wall, partial_lines};
 
 use crate::live::Frames;
 use crate::script::{Script, at, run, task};
@@ -21,13 +21,13 @@ fn started() -> Script {
     Script::new().accepted(0, task("docs")).started(0, "docs")
 }
 
-fn shown(fleet: &Fleet, max_lines: usize) -> String {
+fn shown(wall: &Wall, max_lines: usize) -> String {
     let view = View {
         columns: 40,
         max_lines,
         expanded: false,
     };
-    let lines = fleet.view(at(1), &view);
+    let lines = wall.view(at(1), &view);
     lines
         .iter()
         .skip(2)
@@ -38,18 +38,18 @@ fn shown(fleet: &Fleet, max_lines: usize) -> String {
 
 #[test]
 fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
-    let mut fleet = started().fleet();
+    let mut wall = started().wall();
     let docs = run("docs");
-    assert!(fleet.show_partial(&docs, &partial(0, "", Activity::Thinking)));
-    assert!(!fleet.show_partial(&docs, &partial(0, "", Activity::Thinking)));
-    let mut screens = vec![shown(&fleet, 15)];
-    fleet.show_partial(
+    assert!(wall.show_partial(&docs, &partial(0, "", Activity::Thinking)));
+    assert!(!wall.show_partial(&docs, &partial(0, "", Activity::Thinking)));
+    let mut screens = vec![shown(&wall, 15)];
+    wall.show_partial(
         &docs,
         &partial(0, "The manual\n\nhas \u{1b}[2Jthr", Activity::Writing),
     );
-    screens.push(shown(&fleet, 15));
+    screens.push(shown(&wall, 15));
     let tool = "write".to_owned();
-    fleet.show_partial(
+    wall.show_partial(
         &docs,
         &partial(
             0,
@@ -57,19 +57,19 @@ fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
             Activity::Calling { tool },
         ),
     );
-    screens.push(shown(&fleet, 15));
+    screens.push(shown(&wall, 15));
     let said = Script::new().said(1, "docs", "The manual\n\nhas three pages.");
-    said.play_after(&started(), |events, summary| fleet.apply(events, summary));
-    screens.push(shown(&fleet, 15));
+    said.play_after(&started(), |events, summary| wall.apply(events, summary));
+    screens.push(shown(&wall, 15));
     // It was on its way when the message came.
-    assert!(!fleet.show_partial(&docs, &partial(0, "The manual", Activity::Writing)));
-    fleet.show_partial(&docs, &partial(1, "Now", Activity::Writing));
-    screens.push(shown(&fleet, 2));
-    fleet.show_partial(&docs, &partial(1, "Now\none\ntwo\nthr", Activity::Writing));
-    screens.push(shown(&fleet, 2));
+    assert!(!wall.show_partial(&docs, &partial(0, "The manual", Activity::Writing)));
+    wall.show_partial(&docs, &partial(1, "Now", Activity::Writing));
+    screens.push(shown(&wall, 2));
+    wall.show_partial(&docs, &partial(1, "Now\none\ntwo\nthr", Activity::Writing));
+    screens.push(shown(&wall, 2));
     let ended = Script::new().ended(2, "docs", Ending::Stopped);
-    ended.play_after(&started(), |events, summary| fleet.apply(events, summary));
-    screens.push(shown(&fleet, 1));
+    ended.play_after(&started(), |events, summary| wall.apply(events, summary));
+    screens.push(shown(&wall, 1));
     insta::assert_snapshot!(screens.join("\n~~~\n"));
 }
 
@@ -137,7 +137,7 @@ fn what_was_not_said_to_its_end_does_not_stay_on_the_screen() {
     );
     terminal.clock = Box::new(|| at(1));
     terminal.at_end = AtEnd::Stay { max_lines: 15 };
-    let mut view = LiveView::start(started().fleet(), terminal).unwrap();
+    let mut view = LiveView::start(started().wall(), terminal).unwrap();
     assert!(view.wants_partial_messages());
     view.on_partial_message(&run("docs"), &partial(0, "Half a sen", Activity::Writing));
     assert!(frames.iter().any(|frame| frame.contains("Half a sen▌")));

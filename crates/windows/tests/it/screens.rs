@@ -1,7 +1,7 @@
 //! Whole screens of the live view, at every size that people have.
 
 use pi_subagents_delegation::{Activity, Ending, PartialMessage};
-use pi_subagents_windows::Fleet;
+use pi_subagents_windows::Wall;
 use pi_subagents_windows::paint::plain;
 use serde_json::{Value, json};
 
@@ -35,20 +35,20 @@ fn at_work(script: Script, second: i64, name: &str) -> Script {
     worked(script, second + 1, name)
 }
 
-fn one() -> Fleet {
-    let mut fleet = at_work(Script::new().accepted(0, task("review")), 0, "review")
+fn one() -> Wall {
+    let mut wall = at_work(Script::new().accepted(0, task("review")), 0, "review")
         .resulted(1, "review", "bash", "ok")
-        .fleet();
+        .wall();
     let partial = PartialMessage {
         number: 1,
         text: format!("All tests pass.\n\n{SPEECH}\nSo I wi"),
         activity: Activity::Writing,
     };
-    fleet.show_partial(&run("review"), &partial);
-    fleet
+    wall.show_partial(&run("review"), &partial);
+    wall
 }
 
-fn many(count: usize) -> Fleet {
+fn many(count: usize) -> Wall {
     let names: Vec<String> = (1..=count)
         .map(|number| format!("task-{number:02}"))
         .collect();
@@ -68,10 +68,10 @@ fn many(count: usize) -> Fleet {
             _ => {}
         }
     }
-    script.fleet()
+    script.wall()
 }
 
-fn failed_calls() -> Fleet {
+fn failed_calls() -> Wall {
     let failed = |script: Script, second, tool: &str, arguments: Value, text: &str| {
         let script = script.called(second, "fix", tool, &arguments);
         let line = json!({"type": "message_end", "message": {
@@ -104,20 +104,20 @@ fn failed_calls() -> Fleet {
     );
     script
         .called(4, "fix", "read", &json!({"path": "src/lib.rs"}))
-        .fleet()
+        .wall()
 }
 
-fn long_words() -> Fleet {
+fn long_words() -> Wall {
     let path = "/very/long/path".repeat(20);
     Script::new()
         .accepted(0, task(&"long-name-".repeat(6)))
         .started(0, &"long-name-".repeat(6))
         .said(1, &"long-name-".repeat(6), &format!("See {path} please."))
         .called(2, &"long-name-".repeat(6), "read", &json!({ "path": path }))
-        .fleet()
+        .wall()
 }
 
-fn wide_characters() -> Fleet {
+fn wide_characters() -> Wall {
     Script::new()
         .accepted(0, task("wide"))
         .started(0, "wide")
@@ -129,12 +129,12 @@ fn wide_characters() -> Fleet {
             &json!({"path": "設定/日本語の長い名前のファイル".repeat(5)}),
         )
         .said(3, "wide", "👩‍👩‍👧 done ✅")
-        .fleet()
+        .wall()
 }
 
-fn screen(fleet: &mut Fleet, columns: usize, rows: usize) -> String {
-    fleet.set_preview_width(columns - 4);
-    let lines = fleet.view_in_rows(at(12), columns, rows);
+fn screen(wall: &mut Wall, columns: usize, rows: usize) -> String {
+    wall.set_preview_width(columns - 4);
+    let lines = wall.view_in_rows(at(12), columns, rows);
     assert!(lines.len() <= rows, "{} of {rows} rows", lines.len());
     let lines: Vec<String> = lines
         .iter()
@@ -161,7 +161,7 @@ fn screens_of_every_size() {
         for rows in ROWS {
             let screens: Vec<String> = scenes
                 .iter_mut()
-                .map(|(name, fleet)| format!("~~~ {name}\n{}", screen(fleet, columns, rows)))
+                .map(|(name, wall)| format!("~~~ {name}\n{}", screen(wall, columns, rows)))
                 .collect();
             let name = format!("screen_{columns}x{rows}");
             insta::assert_snapshot!(name, screens.join("\n\n"));

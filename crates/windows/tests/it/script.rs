@@ -12,7 +12,7 @@ use pi_subagents_delegation::{
     Ending, Happening, ModelChoice, RunEvent, RunId, RunSummary, Runner, SessionId, Started, Task,
     ThinkingLevel, Timestamp, UsedDefinition,
 };
-use pi_subagents_windows::{Fleet, PreviewContext};
+use pi_subagents_windows::{PreviewContext, Wall};
 
 /// The moment of a second after the call began.
 pub(crate) fn at(second: i64) -> Timestamp {
@@ -129,10 +129,10 @@ impl Script {
         self.happened(second, name, Happening::Ended(ending))
     }
 
-    pub(crate) fn fleet(&self) -> Fleet {
-        let mut fleet = Fleet::new(context());
-        self.play(|events, summary| fleet.apply(events, summary));
-        fleet
+    pub(crate) fn wall(&self) -> Wall {
+        let mut wall = Wall::new(context());
+        self.play(|events, summary| wall.apply(events, summary));
+        wall
     }
 
     /// Hands the events on one by one, each with the summary of its run, as an engine does.

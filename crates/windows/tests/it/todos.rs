@@ -16,7 +16,7 @@ fn progress(calls: &[(&str, Value, Value)]) -> Vec<Option<(usize, usize)>> {
         script = script
             .printed(0, "scan", &start.to_string())
             .printed(0, "scan", &end.to_string());
-        let todos = script.fleet().window(&run("scan")).unwrap().todos();
+        let todos = script.wall().window(&run("scan")).unwrap().todos();
         seen.push(todos.map(|TodoProgress { completed, total }| (completed, total)));
     }
     seen

@@ -4,7 +4,7 @@ use pi_subagents_delegation::{
     Decision, Ending, Happening, ModelChoice, ThinkingLevel, UsedDefinition,
 };
 use pi_subagents_windows::paint::plain;
-use pi_subagents_windows::{Fleet, Line, LineKind, View, header};
+use pi_subagents_windows::{Line, LineKind, View, Wall, header};
 
 use crate::script::{Script, at, busy_call, run, task, used};
 
@@ -27,13 +27,13 @@ fn text(lines: &[Line], columns: usize) -> String {
     lines.join("\n")
 }
 
-fn shown(fleet: &Fleet, second: i64, columns: usize) -> String {
-    text(&fleet.view(at(second), &view(columns)), columns)
+fn shown(wall: &Wall, second: i64, columns: usize) -> String {
+    text(&wall.view(at(second), &view(columns)), columns)
 }
 
 #[test]
 fn a_busy_call_at_100_columns() {
-    insta::assert_snapshot!(shown(&busy_call().fleet(), 12, 100), @r#"
+    insta::assert_snapshot!(shown(&busy_call().wall(), 12, 100), @r#"
     Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
     ⏳ review • reviewer (scripted/tour high) • 4 tools • 4 calls • 12s/600s
       I will look around.
@@ -64,7 +64,7 @@ fn a_busy_call_at_100_columns() {
 
 #[test]
 fn a_busy_call_at_40_columns() {
-    insta::assert_snapshot!(shown(&busy_call().fleet(), 12, 40), @r#"
+    insta::assert_snapshot!(shown(&busy_call().wall(), 12, 40), @r#"
     Sub-agents: 2 running, 1 queued, 1 do...
     ⏳ review • reviewer • 12s/600s
       I will look around.
@@ -95,10 +95,10 @@ fn a_busy_call_at_40_columns() {
 
 #[test]
 fn running_windows_are_open_and_what_does_not_fit_is_counted() {
-    let fleet = busy_call().fleet();
+    let wall = busy_call().wall();
     let squeezed: Vec<String> = [30, 20, 16, 12, 8, 5, 3, 2, 1]
         .map(|rows| {
-            let lines = fleet.view_in_rows(at(12), 60, rows);
+            let lines = wall.view_in_rows(at(12), 60, rows);
             assert!(lines.len() <= rows, "{rows}");
             format!("{rows} rows:\n{}", text(&lines, 60))
         })
@@ -218,7 +218,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
 
 #[test]
 fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
-    let fleet = Script::new()
+    let wall = Script::new()
         .accepted(0, task("scan"))
         .accepted(0, task("documentation"))
         .accepted(0, task("never"))
@@ -239,9 +239,9 @@ fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
                 reason: "pi: not found".to_owned(),
             },
         )
-        .fleet();
-    assert_eq!(shown(&fleet, 71, 80), shown(&fleet, 900, 80));
-    insta::assert_snapshot!(shown(&fleet, 900, 80), @"
+        .wall();
+    assert_eq!(shown(&wall, 71, 80), shown(&wall, 900, 80));
+    insta::assert_snapshot!(shown(&wall, 900, 80), @"
     Sub-agents: 1 done, 2 errors
     ✗ scan • 62s/600s
       Error: Timed out after 60s. Consider resuming with a longer timeout.
@@ -261,11 +261,11 @@ fn when_all_are_done_the_sessions_stand_at_the_end_and_clocks_have_stopped() {
 
 #[test]
 fn a_window_shows_its_newest_lines_and_expanded_all_it_holds() {
-    let fleet = Script::new()
+    let wall = Script::new()
         .accepted(0, task("scan"))
         .started(0, "scan")
         .said(1, "scan", "one\ntwo\nthree\nfour\nfive")
-        .fleet();
+        .wall();
     let newest = View {
         max_lines: 2,
         ..view(40)
@@ -274,13 +274,13 @@ fn a_window_shows_its_newest_lines_and_expanded_all_it_holds() {
         expanded: true,
         ..newest
     };
-    insta::assert_snapshot!(text(&fleet.view(at(3), &newest), 40), @"
+    insta::assert_snapshot!(text(&wall.view(at(3), &newest), 40), @"
     Sub-agents: 1 running
     ⏳ scan • scripted/tour • 3s/600s
       four
       five
     ");
-    insta::assert_snapshot!(text(&fleet.view(at(3), &all), 40), @"
+    insta::assert_snapshot!(text(&wall.view(at(3), &all), 40), @"
     Sub-agents: 1 running
     ⏳ scan • scripted/tour • 3s/600s
       one
@@ -298,19 +298,19 @@ fn a_window_without_lines_says_why() {
         expanded: true,
         ..view(40)
     };
-    insta::assert_snapshot!(shown(&Fleet::new(crate::script::context()), 0, 40), @"Sub-agents: none");
-    insta::assert_snapshot!(shown(&starting.fleet(), 1, 40), @"
+    insta::assert_snapshot!(shown(&Wall::new(crate::script::context()), 0, 40), @"Sub-agents: none");
+    insta::assert_snapshot!(shown(&starting.wall(), 1, 40), @"
     Sub-agents: 1 running
     ⏳ scan • 1s/600s
       (starting...)
     ");
-    insta::assert_snapshot!(text(&starting.fleet().view(at(1), &expanded), 40), @"
+    insta::assert_snapshot!(text(&starting.wall().view(at(1), &expanded), 40), @"
     Sub-agents: 1 running
     ⏳ scan • 1s/600s
       (starting...)
     ");
     let silent = starting.ended(2, "scan", Ending::Completed);
-    insta::assert_snapshot!(shown(&silent.fleet(), 1, 40), @"
+    insta::assert_snapshot!(shown(&silent.wall(), 1, 40), @"
     Sub-agents: 1 done
     ✓ scan • 2s/600s
       (no output)
@@ -331,15 +331,15 @@ fn a_header_gives_up_what_matters_least_first() {
         },
         ..used("reviewer")
     });
-    let fleet = Script::new()
+    let wall = Script::new()
         .accepted(0, task)
         .started(0, "review")
         .printed(0, "review", r#"{"type":"message_end","message":{"role":"system","sections":{"cwd":"/"},"toolsAdded":[{"name":"read"}]}}"#)
         .printed(1, "review", r#"{"type":"tool_execution_start","toolCallId":"t","toolName":"write_todos","args":{"todos":[{"status":"completed"},{"status":"pending"},{"status":"pending"}]}}"#)
         .printed(1, "review", r#"{"type":"tool_execution_end","toolCallId":"t","toolName":"write_todos","isError":false,"result":{}}"#)
         .happened(9, "review", Happening::Stopping(Decision::Stop))
-        .fleet();
-    let window = fleet.window(&run("review")).unwrap();
+        .wall();
+    let window = wall.window(&run("review")).unwrap();
     let headers: Vec<String> = [90, 70, 50, 40, 20]
         .map(|columns| plain(&header(window, at(10), columns)))
         .into();
@@ -354,8 +354,8 @@ fn a_header_gives_up_what_matters_least_first() {
 
 #[test]
 fn a_window_gives_its_facts_as_plain_data() {
-    let fleet = busy_call().fleet();
-    let window = fleet.window(&run("review")).unwrap();
+    let wall = busy_call().wall();
+    let window = wall.window(&run("review")).unwrap();
     let kinds: Vec<LineKind> = window.lines(3).map(|line| line.kind).collect();
     assert_eq!(kinds, [LineKind::Tool, LineKind::Tool, LineKind::Text]);
     assert_eq!(window.name(), "review");
@@ -370,7 +370,7 @@ fn a_window_gives_its_facts_as_plain_data() {
 #[test]
 fn an_error_is_told_to_its_end() {
     let message = "Unknown profile: \"code-reviewer\". Available profiles: researcher, writer";
-    let fleet = Script::new()
+    let wall = Script::new()
         .accepted(0, task("scan"))
         .ended(
             0,
@@ -379,8 +379,8 @@ fn an_error_is_told_to_its_end() {
                 message: message.to_owned(),
             },
         )
-        .fleet();
-    insta::assert_snapshot!(shown(&fleet, 0, 40), @r#"
+        .wall();
+    insta::assert_snapshot!(shown(&wall, 0, 40), @r#"
     Sub-agents: 1 error
     ✗ scan
       Error: Unknown profile:

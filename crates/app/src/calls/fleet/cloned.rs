@@ -68,8 +68,7 @@ impl Published {
             url: self.url,
             commit: self.commit.to_string(),
         });
-        let begins = vec![(self.repository.clone(), self.commit)];
         let warnings = warnings.into_iter().collect();
-        SentFiles::of_repository(self.repository, workspace, begins, warnings)
+        SentFiles::of_repository(self.repository, workspace, Vec::new(), warnings)
     }
 }

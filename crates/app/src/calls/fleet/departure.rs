@@ -9,6 +9,7 @@ use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
 use pi_subagents_fleet::{Fleet, FleetError, Patience};
 
 use super::Destination;
+use super::begin::begin_from;
 use super::conversation::key_of;
 use super::order::{FleetCall, Ordered, order_of};
 use super::sent_files::SentFiles;
@@ -85,6 +86,7 @@ impl Departure {
             None => Conversation::Fresh,
         };
         let (workspace, relative_cwd) = self.files.of_task(&task.cwd)?;
+        let workspace = begin_from(&ordered.work.place, workspace)?;
         let order = order_of(ordered, &self.call)?;
         Ok(Order {
             workspace,

@@ -1,5 +1,6 @@
 //! A call whose runs work on other machines: its destination, its files, and its followers.
 
+mod begin;
 mod cloned;
 pub(crate) mod conversation;
 mod departure;

@@ -1,12 +1,12 @@
 //! From a resolved task to its order: the task without the parts that belong to this machine. A
 //! part that cannot travel is refused by its name, before anything is sent.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Completion, Dollars, Gate, ModelChoice, Refusal, RunnerChoice, Task, Timestamp, ToolPolicy,
-    WorkspaceChoice,
+    Allowance, Completion, Dollars, Gate, Limits, ModelChoice, OutputSchema, Refusal, RunnerChoice,
+    Task, Timestamp, ToolPolicy, WorkspaceChoice,
 };
 use pi_subagents_files::read_own_text;
 use pi_subagents_fleet::wire::{
@@ -42,7 +42,10 @@ pub(crate) struct Ordered<'a> {
     pub(crate) completion: Completion,
 }
 
-/// Makes the order of a task. Where its files come from is filled in when they are sent.
+/// Makes the order of a task. Its files and its conversation are filled in when they are sent.
+///
+/// Every field of a task is named here, so that a new one cannot be forgotten: it travels, or it is
+/// refused, or a comment says why the worker decides it.
 pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, Refusal> {
     let Ordered {
         task,
@@ -51,53 +54,85 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
         prompt,
         completion,
     } = ordered;
-    let patch = work.patch.as_ref();
-    if work.api_key.is_some() {
+    let Task {
+        run,
+        session,
+        name,
+        prompt: asked,
+        definition,
+        // It is in the limits.
+        timeout: _,
+        // The order gets its directory in the workspace with the files.
+        cwd: _,
+        // The worker has a directory, a limit of its disk and tools of its own.
+        directory: _,
+        record_limit: _,
+        known_tools: _,
+        // The copy of the record is judged on this machine.
+        test_commands: _,
+        has_schema: _,
+    } = task;
+    let ResolvedWork {
+        model,
+        patch,
+        tools,
+        api_key,
+        gates,
+        schema,
+        limits,
+        trusted,
+        // The files that are sent begin from it.
+        place: _,
+        // The worker finds them by the wish of the task.
+        runner: _,
+        program: _,
+        // The caller has heard them.
+        warning: _,
+        doubts: _,
+    } = work;
+    if api_key.is_some() {
         return Err(cannot_travel("apiKey", "a worker has keys of its own"));
     }
     let has_files = call.destination.workspace != WorkspaceChoice::None;
+    let patch = patch.map(|patch| carried(patch, has_files)).transpose()?;
+    let Carried {
+        system_prompt,
+        skills,
+        arguments,
+    } = patch.unwrap_or_default();
     Ok(Order {
         format: FORMAT,
-        run: task.run.to_string(),
-        session: task.session.to_string(),
+        run: run.to_string(),
+        session: session.to_string(),
         call: call.id.clone(),
-        name: task.name.clone(),
+        name: name.clone(),
         caller: call.caller.clone(),
-        asked: task.prompt.clone(),
+        asked: asked.clone(),
         prompt,
         relative_cwd: String::new(),
-        definition: task.definition.as_ref().map(|used| OrderDefinition {
+        definition: definition.as_ref().map(|used| OrderDefinition {
             name: used.name.clone(),
             summary: used.summary.clone(),
         }),
         runner: runner.as_str().to_owned(),
-        model: model(&work.model.choice),
-        system_prompt: OrderSystemPrompt {
-            replace: patch.and_then(|patch| patch.system_prompt.clone()),
-            append: patch
-                .and_then(|patch| patch.append_system_prompt.clone())
-                .into_iter()
-                .collect(),
-        },
-        tools: tools(&work.tools),
-        skills: patch.map_or(Ok(Vec::new()), skills)?,
-        requires: requires(&work.gates),
-        gates: work.gates.iter().map(gate).collect(),
+        model: order_model(&model.choice),
+        system_prompt,
+        tools: order_tools(&tools),
+        skills,
+        requires: requires(&gates, schema.as_ref()),
+        gates: gates.iter().map(gate).collect(),
+        output_schema: schema.map(|schema| schema.source().clone()),
         completion: match completion {
             Completion::LastMessage => OrderCompletion::Settled,
-            // A task with a schema is not sent away.
-            Completion::Finalized { corrections, .. } => OrderCompletion::Finalized(corrections),
+            // The schema has a field of its own.
+            Completion::Finalized {
+                corrections,
+                schema: _,
+            } => OrderCompletion::Finalized(corrections),
         },
-        limits: OrderLimits {
-            timeout: work.limits.timeout.map(|time| time.as_secs_f64()),
-            extension: work.limits.extension.as_secs_f64(),
-            repetitions: work.limits.repetitions,
-            tokens: work.limits.allowance.tokens,
-            cost: work.limits.allowance.cost.map(Dollars::amount),
-            turns: None,
-        },
-        trusted: work.trusted,
-        arguments: patch.map_or(Ok(Vec::new()), |patch| arguments(patch, has_files))?,
+        limits: order_limits(&limits),
+        trusted,
+        arguments,
         conversation: Conversation::Fresh,
         workspace: Workspace::None,
         lease: call.is_waited_for.then(|| call.id.clone()),
@@ -106,10 +141,74 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
     })
 }
 
-/// Returns what a worker must know in order to take an order with these gates.
-fn requires(gates: &[Gate]) -> Vec<String> {
-    let features = (!gates.is_empty()).then(|| Order::GATE.to_owned());
-    features.into_iter().collect()
+/// The parts of a definition that travel as they are.
+#[derive(Default)]
+struct Carried {
+    system_prompt: OrderSystemPrompt,
+    skills: Vec<OrderSkill>,
+    arguments: Vec<String>,
+}
+
+/// Returns the parts of a definition that travel.
+fn carried(patch: PlanPatch, has_files: bool) -> Result<Carried, Refusal> {
+    let arguments = arguments(&patch, has_files)?;
+    let PlanPatch {
+        system_prompt,
+        append_system_prompt,
+        skills: files,
+        // They are among the arguments.
+        no_extensions: _,
+        extensions: _,
+        no_skills: _,
+        no_context_files: _,
+        extra_args: _,
+        // The task was resolved with them.
+        model: _,
+        tools: _,
+        api_key: _,
+        runner: _,
+        isolation: _,
+        timeout: _,
+        gates: _,
+        output_schema: _,
+        output_schema_file: _,
+        finalize: _,
+        // The caller has heard the warnings, and the order names the definition.
+        title: _,
+        warnings: _,
+    } = patch;
+    Ok(Carried {
+        system_prompt: OrderSystemPrompt {
+            replace: system_prompt,
+            append: append_system_prompt.into_iter().collect(),
+        },
+        skills: skills(&files)?,
+        arguments,
+    })
+}
+
+/// Returns the features that a worker must know in order to take an order with these gates and this
+/// schema.
+fn requires(gates: &[Gate], schema: Option<&OutputSchema>) -> Vec<String> {
+    let gate = (!gates.is_empty()).then_some(Order::GATE);
+    let schema = schema.map(|_| Order::OUTPUT_SCHEMA);
+    gate.into_iter().chain(schema).map(str::to_owned).collect()
+}
+
+fn order_limits(limits: &Limits) -> OrderLimits {
+    let Limits {
+        timeout,
+        extension,
+        repetitions,
+        allowance: Allowance { tokens, cost },
+    } = limits;
+    OrderLimits {
+        timeout: timeout.map(|time| time.as_secs_f64()),
+        extension: extension.as_secs_f64(),
+        repetitions: *repetitions,
+        tokens: *tokens,
+        cost: cost.map(Dollars::amount),
+    }
 }
 
 fn gate(gate: &Gate) -> OrderGate {
@@ -128,7 +227,7 @@ fn cannot_travel(part: &str, why: &str) -> Refusal {
     }
 }
 
-fn model(choice: &ModelChoice) -> Model {
+fn order_model(choice: &ModelChoice) -> Model {
     match choice {
         ModelChoice::Inherit => Model::default(),
         ModelChoice::Named {
@@ -143,7 +242,7 @@ fn model(choice: &ModelChoice) -> Model {
     }
 }
 
-fn tools(policy: &ToolPolicy) -> OrderTools {
+fn order_tools(policy: &ToolPolicy) -> OrderTools {
     match policy {
         ToolPolicy::Inherit => OrderTools::Default,
         ToolPolicy::Nothing => OrderTools::None,
@@ -153,8 +252,8 @@ fn tools(policy: &ToolPolicy) -> OrderTools {
 }
 
 /// Reads the skills that a definition offers: their files are not on the worker.
-fn skills(patch: &PlanPatch) -> Result<Vec<OrderSkill>, Refusal> {
-    let read = |path: &std::path::PathBuf| {
+fn skills(files: &[PathBuf]) -> Result<Vec<OrderSkill>, Refusal> {
+    let read = |path: &PathBuf| {
         let text = read_own_text(path, LONGEST_SKILL).map_err(|error| {
             cannot_travel(&format!("the skill {}", path.display()), &error.to_string())
         })?;
@@ -167,7 +266,7 @@ fn skills(patch: &PlanPatch) -> Result<Vec<OrderSkill>, Refusal> {
             text,
         })
     };
-    patch.skills.iter().map(read).collect()
+    files.iter().map(read).collect()
 }
 
 /// Returns the arguments of the child. None of them may name a file that stays here.

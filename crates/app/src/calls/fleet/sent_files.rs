@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_delegation::{Refusal, RunId, WorkspaceChoice};
 use pi_subagents_files::write_whole;
-use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Shared, Workspace};
+use pi_subagents_fleet::{Fleet, begins};
 use pi_subagents_workspaces::{ObjectId, Pin, Repository, pin};
 
 use super::cloned::Published;
@@ -20,8 +20,8 @@ pub(crate) struct SentFiles {
     workspace: Workspace,
     /// The repository that the workspace is one of, if it is.
     repository: Option<Repository>,
-    /// The repositories in it, each with the commit that runs begin from.
-    begins: Vec<(Repository, ObjectId)>,
+    /// The repository and its submodules, by their paths in the workspace.
+    parts: Vec<(String, Repository)>,
     /// The file that proves that a directory is shared; removed when the call is over.
     _token: Option<TokenFile>,
     /// The warnings about them for a person.
@@ -41,7 +41,7 @@ impl SentFiles {
                 root: None,
                 workspace: Workspace::None,
                 repository: None,
-                begins: Vec::new(),
+                parts: Vec::new(),
                 _token: None,
                 warnings: Vec::new(),
             }),
@@ -51,18 +51,19 @@ impl SentFiles {
         }
     }
 
-    /// Makes the files of a repository, with the commits that runs begin from.
+    /// Makes the files of a repository, with its submodules.
     pub(super) fn of_repository(
         repository: Repository,
         workspace: Workspace,
-        begins: Vec<(Repository, ObjectId)>,
+        submodules: Vec<(String, Repository)>,
         warnings: Vec<String>,
     ) -> Self {
+        let project = (String::new(), repository.clone());
         Self {
             root: Some(repository.top().to_owned()),
             workspace,
             repository: Some(repository),
-            begins,
+            parts: [project].into_iter().chain(submodules).collect(),
             _token: None,
             warnings,
         }
@@ -73,11 +74,14 @@ impl SentFiles {
         self.repository.as_ref()?.id().ok()
     }
 
-    /// Keeps the snapshot that a run begins from, so that its changes can be shown and merged.
-    pub(super) fn keep_for(&self, run: &RunId) {
-        for (repository, commit) in &self.begins {
-            // Without it the result is shown against the commit that is checked out.
-            _ = pin(repository, run.as_str(), Pin::Base, commit);
+    /// Keeps the states that a run begins from, so that its changes can be shown and merged.
+    pub(super) fn keep_for(&self, run: &RunId, workspace: &Workspace) {
+        for begin in begins(workspace) {
+            let part = self.parts.iter().find(|(path, _)| *path == begin.path);
+            if let (Some((_, repository)), Some(commit)) = (part, ObjectId::parse(&begin.commit)) {
+                // Without it diff and merge have nothing to compare the result with, and say so.
+                _ = pin(repository, run.as_str(), Pin::Base, &commit);
+            }
         }
     }
 
@@ -101,7 +105,7 @@ impl SentFiles {
                 token,
             }),
             repository: None,
-            begins: Vec::new(),
+            parts: Vec::new(),
             _token: Some(file),
             warnings: Vec::new(),
         })

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pi_subagents_delegation::{Priority, RunId, Task, Timestamp};
-use pi_subagents_fleet::CallerLease;
 use pi_subagents_fleet::names::order_object;
 use pi_subagents_fleet::wire::{self, CallerCard, Conversation, Order, RunCard};
+use pi_subagents_fleet::{CallerLease, begins};
 use serde_json::json;
 use tracing::warn;
 
@@ -84,7 +84,9 @@ impl Departure {
             },
             repository: self.files.repository_id(),
             inside: order.relative_cwd.clone(),
+            begins: begins(&order.workspace),
             directory: task.cwd.display().to_string(),
+            has_schema: order.output_schema.is_some(),
             background: order.lease.is_none(),
             issued: order.issued.clone(),
         };

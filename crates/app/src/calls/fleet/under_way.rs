@@ -159,8 +159,8 @@ async fn give(
             (None, _) => Err("a run of a fleet needs a directory for its record".to_owned()),
         };
         match submitted {
-            Ok((directory, order)) => {
-                departure.files.keep_for(&task.run);
+            Ok((directory, given_order)) => {
+                departure.files.keep_for(&task.run, &order.workspace);
                 if let Some(idle) = &idle {
                     // The window shows it too.
                     _ = directory.warn(idle);
@@ -168,7 +168,7 @@ async fn give(
                 given.runs.push(FleetRun {
                     run: task.run.clone(),
                     directory,
-                    order: Some(order),
+                    order: Some(given_order),
                     is_from_elsewhere: false,
                 });
             }

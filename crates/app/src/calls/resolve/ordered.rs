@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Allowance, Dollars, Gate, Limits, ModelChoice, Refusal, RunnerChoice, ThinkingLevel, ToolPolicy,
+    Allowance, Dollars, Gate, Limits, ModelChoice, OutputSchema, Refusal, RunnerChoice,
+    ThinkingLevel, ToolPolicy,
 };
 use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderGate, OrderLimits, OrderTools};
 
@@ -36,7 +37,7 @@ impl Resolver<'_> {
             .map_err(|error| NotHere::Missing(error.to_string()))?;
         Ok(ResolvedWork {
             gates: order.gates.iter().map(gate).collect(),
-            schema: None,
+            schema: schema(order)?,
             runner,
             program: ChosenProgram::Here(program),
             model,
@@ -140,6 +141,14 @@ fn gate(gate: &OrderGate) -> Gate {
         timeout: time(gate.timeout),
         retries: gate.retries,
     }
+}
+
+/// Returns the schema of the caller, with the limits that hold for a schema of this machine too.
+fn schema(order: &Order) -> Result<Option<OutputSchema>, NotHere> {
+    let schema = order.output_schema.clone().map(OutputSchema::new);
+    schema
+        .transpose()
+        .map_err(|why| NotHere::Refused(format!("outputSchema cannot be used: {why}.")))
 }
 
 fn time(seconds: f64) -> Duration {

@@ -15,7 +15,7 @@ use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::ModelChecks;
 use super::place::place_of;
-use super::schema::{can_check, schema_of};
+use super::schema::schema_of;
 use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
 use super::working_directory::working_directory;
 use crate::calls::caller::Caller;
@@ -160,7 +160,6 @@ impl<'a> Resolver<'a> {
         let place = place_of(asked, overrides, patch.as_ref(), (settings.isolation, &cwd));
         let gates = gates_of(asked, patch.as_ref(), (self.caller, settings));
         let schema = schema_of(asked, overrides.output_schema.as_ref(), patch.as_ref());
-        let schema = schema.and_then(|schema| can_check(schema, &program));
         let schema = schema.map_err(Unusable::Task)?;
         let mut tools = self.tools_of(patch.as_ref());
         if schema.is_some() {

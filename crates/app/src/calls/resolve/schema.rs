@@ -6,7 +6,6 @@ use pi_subagents_files::read_own_text;
 use serde_json::Value;
 
 use super::asked::Asked;
-use super::task::ChosenProgram;
 use crate::calls::task_terms::SchemaWish;
 
 /// Returns the schema of a task: its own, else that of the call, else that of its definition.
@@ -46,18 +45,5 @@ fn of_definition(patch: &PlanPatch) -> Result<Option<OutputSchema>, Refusal> {
 fn refusal(field: &str, why: &dyn std::fmt::Display) -> Refusal {
     Refusal {
         message: format!("{field} cannot be used: {why}."),
-    }
-}
-
-/// Refuses a schema of a task for a fleet: no worker knows of it, and it is never left out.
-pub(super) fn can_check(
-    schema: Option<OutputSchema>,
-    program: &ChosenProgram,
-) -> Result<Option<OutputSchema>, Refusal> {
-    match program {
-        ChosenProgram::OnWorker(_) if schema.is_some() => Err(Refusal {
-            message: "A task with an output schema cannot be sent to a fleet. Run it on this machine (--on local), or leave out the schema.".to_owned(),
-        }),
-        ChosenProgram::OnWorker(_) | ChosenProgram::Here(_) => Ok(schema),
     }
 }

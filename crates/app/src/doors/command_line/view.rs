@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Write};
 use pi_subagents_definitions::Settings;
 use pi_subagents_delegation::{EventSink, Timestamp};
 use pi_subagents_windows::{
-    AsciiOutput, AtEnd, Fleet, LiveView, Paint, ProgressLines, Redraw, Terminal,
+    AsciiOutput, AtEnd, LiveView, Paint, ProgressLines, Redraw, Terminal, Wall,
 };
 use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -67,8 +67,8 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
         at_end,
     };
     let page = PageAddress::read(places).map(PageAddress::origin);
-    let fleet = Fleet::new(context.clone()).with_page(page);
-    match LiveView::start(fleet, terminal) {
+    let wall = Wall::new(context.clone()).with_page(page);
+    match LiveView::start(wall, terminal) {
         Ok(view) => {
             tokio::spawn(redraw_when_resized(view.redraw()));
             Box::new(view)

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use pi_subagents_delegation::{ModelChoice, RunId, SessionId, Task, UsedDefinition};
@@ -13,11 +12,11 @@ use pi_subagents_sessions::{
     Detached, NewRun, OwnerName, RunDir, SHORTEST_BEGINNING, StickySession, Store,
 };
 use pi_subagents_workspaces::Repository;
-use tokio::time::timeout;
 
 use super::connection::{connect, settings_of_user};
 use super::follow::{Until, follow_until};
 use super::following::FleetRun;
+use super::own_thread::wait_for;
 use crate::places::Places;
 use crate::runs::owned::this_host;
 
@@ -46,19 +45,7 @@ pub(crate) fn look_elsewhere(store: &Store, places: &Places, id: &str) -> Result
         let prefix = settings.prefix.clone();
         copy(&fleet, store, places, (id, &prefix)).await
     };
-    // A thread of its own, because the caller may be one of the runtime's.
-    thread::scope(|scope| {
-        let asking = scope.spawn(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .map_err(|error| error.to_string())?;
-            let done = runtime.block_on(async { timeout(PATIENCE, asked).await });
-            done.unwrap_or_else(|_| Err(format!("it took longer than {} s", PATIENCE.as_secs())))
-        });
-        let panicked = |_| Err("a thread has failed".to_owned());
-        asking.join().unwrap_or_else(panicked)
-    })
+    wait_for(PATIENCE, asked)
 }
 
 async fn copy(
@@ -130,7 +117,7 @@ fn begin(
         record_limit: u64::MAX,
         known_tools: None,
         test_commands: Vec::new(),
-        has_schema: false,
+        has_schema: card.has_schema,
     });
     let begun = store.begin(&NewRun {
         task: &task,

@@ -17,7 +17,7 @@ use super::away::Away;
 use super::conversation::bring_home;
 use super::following::{FleetRun, Following, Forgotten, Standing};
 use super::live_words::LiveWords;
-use super::results::{fetch_result, fetch_submodule};
+use super::results::fetch_changes;
 use super::wants::{WorkerWant, ask_worker};
 
 /// The pause between two looks at the facts that nobody reports.
@@ -310,15 +310,30 @@ impl Runs {
         }
     }
 
+    /// Fetches what a run has changed.
+    async fn fetch_changes(&self, one: &Following) -> Vec<Result<String, String>> {
+        let (Some(ended), Some(cwd)) = (one.ended(), one.cwd()) else {
+            return Vec::new();
+        };
+        let run = &one.run.run;
+        let card = if one.run.is_from_elsewhere {
+            // Without the card nothing is known of the repository of another machine.
+            let card = self.fleet.card(run).await;
+            Some(card.ok().flatten().unwrap_or_default())
+        } else {
+            None
+        };
+        fetch_changes(&self.fleet, run, (&cwd, card.as_ref()), ended).await
+    }
+
     async fn end(&mut self, run: &RunId) {
         let Some(mut one) = self.followed.remove(run) else {
             return;
         };
-        let fetched = match (one.result(), one.cwd()) {
-            (Some(result), Some(cwd)) => Some(fetch_result(&self.fleet, run, &cwd, &result).await),
-            _ => None,
-        };
-        if matches!(fetched, Some(Err(_))) && one.may_fetch_again(self.fleet.is_connected()) {
+        let fetched = self.fetch_changes(&one).await;
+        // What another machine asked for is fetched by diff and merge, where there is a clone of it.
+        let is_missing = fetched.iter().any(Result::is_err) && !one.run.is_from_elsewhere;
+        if is_missing && one.may_fetch_again(self.fleet.is_connected()) {
             // The next look tries it again.
             self.followed.insert(run.clone(), one);
             return;
@@ -326,20 +341,10 @@ impl Runs {
         if let Some(words) = &mut self.words {
             words.forget(run);
         }
-        if let Some(fetched) = fetched {
-            let note = fetched
-                .unwrap_or_else(|error| format!("what it changed could not be fetched: {error}"));
-            one.warn(&note);
+        for (Ok(note) | Err(note)) in &fetched {
+            one.warn(note);
         }
         one.complete();
-        if let (Some(ended), Some(cwd)) = (one.ended(), one.cwd()) {
-            for (path, result) in &ended.submodules {
-                let fetched = fetch_submodule(&self.fleet, run, (&cwd, path), result).await;
-                one.warn(&fetched.unwrap_or_else(|error| {
-                    format!("what it changed in the submodule {path} could not be fetched: {error}")
-                }));
-            }
-        }
         if let (Some(saved), Some(cwd)) = (one.session(), one.cwd())
             && let Some(file) = one.run.directory.sticky_file()
             && let Err(why) = bring_home(&self.fleet, &saved, &file, &cwd).await

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{Ending, EventSink, RunId, RunSummary};
-use pi_subagents_fleet::wire::{Ended, ResultName, RunEntry, SavedSession};
+use pi_subagents_fleet::wire::{Ended, RunEntry, SavedSession};
 use pi_subagents_fleet::{ChunkFit, FleetError, RecordChunk};
 use pi_subagents_sessions::{RunDir, ending_value, read_ending};
 use tracing::{debug, warn};
@@ -271,11 +271,6 @@ impl Following {
         if let Err(error) = self.record.begin(delivery) {
             warn!(run = %self.run.run, %error, "record of a new delivery cannot be begun");
         }
-    }
-
-    /// Returns where its changes are, if it has made any.
-    pub(super) fn result(&self) -> Option<ResultName> {
-        self.ended()?.result.clone()
     }
 
     /// Returns where the conversation is that it continued, if the fleet keeps that.

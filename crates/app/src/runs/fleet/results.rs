@@ -6,9 +6,10 @@ use std::path::Path;
 use pi_subagents_delegation::RunId;
 use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::Fleet;
-use pi_subagents_fleet::wire::ResultName;
+use pi_subagents_fleet::wire::{Begin, Ended, ResultName, RunCard};
 use pi_subagents_workspaces::{
-    ObjectId, Pins, Repository, WorkspaceError, changes, large_files_of, receive_result,
+    ObjectId, Pin, Pins, Repository, WorkspaceError, changes, large_files_of, pin, receive_begin,
+    receive_result,
 };
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -18,31 +19,121 @@ use super::large_files::fetch_large_files;
 /// A larger result is not fetched by itself.
 const LARGEST_RESULT: u64 = 10_000_000_000;
 
-/// Fetches the result of a run, and describes its changes: `3 files +40 −12; not merged (…)`.
-pub(super) async fn fetch_result(
+/// Fetches everything that a run has changed into the repository of a directory and its submodules.
+/// Each change becomes a note for people, or the reason why it could not be fetched. A run of
+/// another machine comes with its card, which says what it began from.
+pub(super) async fn fetch_changes(
     fleet: &Fleet,
     run: &RunId,
-    cwd: &Path,
-    result: &ResultName,
-) -> Result<String, String> {
-    let changed = fetch(fleet, run, cwd, result).await?;
-    Ok(format!("{changed}; not merged (pi-subagents merge {run})"))
+    (cwd, card): (&Path, Option<&RunCard>),
+    ended: &Ended,
+) -> Vec<Result<String, String>> {
+    let mut fetched = Vec::new();
+    if let Some(result) = &ended.result {
+        let part = Part {
+            cwd,
+            path: "",
+            card,
+        };
+        let changed = part.fetch(fleet, run, result).await;
+        fetched.push(
+            changed
+                .map(|changed| format!("{changed}; not merged (pi-subagents merge {run})"))
+                .map_err(|error| format!("what it changed could not be fetched: {error}")),
+        );
+    }
+    for (path, result) in &ended.submodules {
+        let part = Part { cwd, path, card };
+        let changed = part.fetch(fleet, run, result).await;
+        fetched.push(
+            changed
+                .map(|changed| {
+                    format!("{changed} in the submodule {path}; not merged (pi-subagents merge {run} in {path})")
+                })
+                .map_err(|error| {
+                    format!("what it changed in the submodule {path} could not be fetched: {error}")
+                }),
+        );
+    }
+    fetched
 }
 
-/// Fetches the result that a run left in a submodule, and says how to look at it.
-pub(super) async fn fetch_submodule(
+/// A repository that a run has changed: the project of a directory, or a submodule of it.
+struct Part<'a> {
+    cwd: &'a Path,
+    path: &'a str,
+    /// The card of the run, if somebody on another machine asked for it.
+    card: Option<&'a RunCard>,
+}
+
+impl Part<'_> {
+    async fn fetch(
+        &self,
+        fleet: &Fleet,
+        run: &RunId,
+        result: &ResultName,
+    ) -> Result<String, String> {
+        let (cwd, path) = (self.cwd.to_owned(), self.path.to_owned());
+        let wanted = self.card.map(|card| card.repository.clone());
+        let place = on_thread(move || {
+            let project = Repository::find(&cwd)?;
+            let is_its = match wanted {
+                Some(wanted) => wanted.is_some() && wanted == project.id().ok(),
+                None => true,
+            };
+            Ok(is_its.then(|| project.top().join(&path)))
+        });
+        let place = place.await?.ok_or_else(|| {
+            format!(
+                "{} is no clone of its repository; pi-subagents diff {run} in a clone fetches it",
+                self.cwd.display()
+            )
+        })?;
+        if let Some(card) = self.card {
+            let begin = card.begins.iter().find(|begin| begin.path == self.path);
+            let begin = begin.ok_or("the fleet does not say what it began from")?;
+            fetch_begin(fleet, run, (&place, begin), &card.caller).await?;
+        }
+        fetch(fleet, run, &place, result).await
+    }
+}
+
+/// Fetches the state that a run began from, unless it is there.
+async fn fetch_begin(
     fleet: &Fleet,
     run: &RunId,
-    (cwd, path): (&Path, &str),
-    result: &ResultName,
-) -> Result<String, String> {
-    let project = cwd.to_owned();
-    let top = on_thread(move || Ok(Repository::find(&project)?.top().to_owned())).await?;
-    let changed = fetch(fleet, run, &top.join(path), result).await?;
-    let refs = format!("refs/pi-subagents/runs/{run}");
-    Ok(format!(
-        "{changed} in the submodule {path}; not merged (git -C {path} diff {refs}/base {refs}/result)"
-    ))
+    (place, begin): (&Path, &Begin),
+    caller: &str,
+) -> Result<(), String> {
+    let commit = ObjectId::parse(&begin.commit).ok_or("the fleet names no commit as its begin")?;
+    let (id, directory) = (run.to_string(), place.to_owned());
+    let (wanted, behind) = (commit.clone(), begin.behind.clone());
+    let (is_there, lacks) = on_thread(move || {
+        let repository = Repository::find(&directory)?;
+        if repository.commit_of(wanted.as_str())?.is_some() {
+            pin(&repository, &id, Pin::Base, &wanted)?;
+            return Ok((true, None));
+        }
+        let behind = behind.as_deref().map(|behind| repository.commit_of(behind));
+        let is_behind_missing = matches!(behind.transpose()?, Some(None));
+        Ok((false, is_behind_missing.then_some(wanted)))
+    })
+    .await?;
+    if is_there {
+        return Ok(());
+    }
+    let (Some(object), None) = (&begin.object, lacks) else {
+        let missing = begin.behind.as_deref().unwrap_or(&begin.commit);
+        return Err(format!(
+            "this clone does not have the commit {missing}, which it builds on; push and fetch that commit, or use diff and merge at {caller}"
+        ));
+    };
+    let scratch = TempDir::new().map_err(|error| error.to_string())?;
+    let file = scratch.path().join("begin.bundle");
+    let got = fleet.blobs().get(object, &file, LARGEST_RESULT).await;
+    got.map_err(|error| error.to_string())?;
+    let (id, directory) = (run.to_string(), place.to_owned());
+    on_thread(move || receive_begin(&Repository::find(&directory)?, &id, &commit, &file)).await
 }
 
 async fn fetch(

@@ -4,7 +4,7 @@ use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Change, Conflict, Matrix, Repository};
 use serde_json::{Value, json};
 
-use super::name_of;
+use super::{name_of, notes};
 use crate::error::CommandError;
 use crate::runs::results::{RunResult, failed};
 use crate::runs::workspace::{matrix_table, place, place_in_both};
@@ -16,6 +16,8 @@ const MOST_NAMED: usize = 20;
 pub(crate) struct Fit<'a> {
     results: &'a [RunResult],
     matrix: Matrix,
+    /// The changes that are merged elsewhere, as sentences.
+    pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Fit<'a> {
@@ -27,7 +29,11 @@ impl<'a> Fit<'a> {
     ) -> Result<Self, CommandError> {
         let changes: Vec<Change> = results.iter().map(|result| result.change.clone()).collect();
         let matrix = Matrix::of(checkout, &changes).map_err(|error| failed(&error))?;
-        Ok(Self { results, matrix })
+        Ok(Self {
+            results,
+            matrix,
+            notes: notes(checkout, results.iter()),
+        })
     }
 
     /// Returns whether all of them can be merged, one after the other.
@@ -91,7 +97,7 @@ impl<'a> Fit<'a> {
     pub(crate) fn to_json(&self) -> Value {
         let numbered = self.results.iter().enumerate();
         let rows: Vec<Value> = numbered.map(|(row, _)| self.row(row)).collect();
-        json!({ "clean": self.is_clean(), "runs": rows })
+        json!({ "clean": self.is_clean(), "runs": rows, "warnings": self.notes })
     }
 
     fn row(&self, row: usize) -> Value {

@@ -16,6 +16,7 @@ pub(crate) use self::fit::{Fit, conflicts_json};
 pub(crate) use self::report::MergeReport;
 use crate::error::CommandError;
 use crate::runs::results::{RunResult, failed};
+use crate::runs::submodule_changes::{changed_submodules, submodule_note};
 use crate::runs::workspace::{WorkspaceState, note_state, take_away};
 
 /// The form that a merged result has in the checkout.
@@ -119,7 +120,7 @@ pub(crate) fn merge_with(
         merged.push(Merged { result, outcome });
     }
     drop(merging);
-    let mut warnings = Vec::new();
+    let mut warnings = notes(checkout, merged.iter().map(|one| &one.result));
     for one in merged.iter_mut().filter(|merged| merged.is_in()) {
         warnings.extend(tidy(checkout, &mut one.result).err());
     }
@@ -207,6 +208,19 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
         note_state(directory, WorkspaceState::Merged);
     }
     Ok(())
+}
+
+/// Says of each run which submodules it has changed, because those are merged apart.
+fn notes<'a>(checkout: &Repository, results: impl Iterator<Item = &'a RunResult>) -> Vec<String> {
+    let notes = results.flat_map(|result| {
+        let run = result.run.run.as_str();
+        let submodules = changed_submodules(checkout, run).into_iter();
+        submodules.map(move |path| {
+            let note = submodule_note(&path, run);
+            format!("{}: {note}", name_of(&result.run))
+        })
+    });
+    notes.collect()
 }
 
 /// Words the commit of a run.

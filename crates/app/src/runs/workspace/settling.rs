@@ -7,14 +7,15 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_files::write_whole;
 use pi_subagents_sessions::{RunDir, note_changed_files};
 use pi_subagents_workspaces::{
-    Captured, ObjectId, Repository, WorkspaceError, WorkspaceKind, changes, is_pinned,
-    is_worktree_locked, patch, remove_submodules, remove_worktree, remove_worktree_directory,
+    Captured, ObjectId, Pin, Repository, WorkspaceError, WorkspaceKind, changes, is_pinned,
+    is_worktree_locked, patch, pin, remove_submodules, remove_worktree, remove_worktree_directory,
     unlock_worktree, unpin,
 };
 
 use super::guarding::changed_meanwhile;
 use super::unsettled::forget_unsettled;
 use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState};
+use crate::runs::submodule_changes::submodule_note;
 
 pub(crate) const PATCH: &str = "changes.patch";
 
@@ -119,13 +120,10 @@ impl Workspace {
             if captured.is_unchanged {
                 continue;
             }
+            pin(&part, run.as_str(), Pin::Base, &base)?;
             captured.pin(&part, run.as_str())?;
             has_changes = true;
-            let (name, base) = (submodule.path.display(), base.short());
-            let note = format!(
-                "the submodule {name} has changes of its own, which merge does not bring; in {name}, \
-                 git diff {base} refs/pi-subagents/runs/{run}/result shows them"
-            );
+            let note = submodule_note(&submodule.path, run.as_str());
             if !self.notes.contains(&note) {
                 self.notes.push(note);
             }

@@ -160,7 +160,7 @@ fn submodules_travel_with_their_uncommitted_files_and_their_changes_come_back() 
     let submodule = project.join("libs/inner");
     assert_eq!(field.left(&run, &submodule, "added.txt"), "added\n");
     let said = answer["warnings"].to_string();
-    let expected = "1 file +1 −0 in the submodule libs/inner; not merged (git -C libs/inner diff";
+    let expected = "1 file +1 −0 in the submodule libs/inner; not merged (pi-subagents merge";
     assert!(said.contains(expected), "{said}");
     assert!(
         !submodule.join("added.txt").exists(),
@@ -215,8 +215,7 @@ fn ignored_files_travel_only_if_the_user_names_them() {
     let dry = field
         .fleet
         .said(&["run", "x", "--on", "fleet", "--dry-run"]);
-    let expected =
-        "ignored     1 file with 7 B, because subagents.fleet.include names them: test.local";
+    let expected = "ignored     1 file with 7 B of at most 50 MB, because subagents.fleet.include names them: test.local";
     assert!(dry.contains(expected), "{dry}");
     let (run, _) = field.run(shell("(ls -A; cat test.local) > seen.txt"), &[]);
     let seen = field.left(&run, &project, "seen.txt");
@@ -354,4 +353,36 @@ fn a_full_disk_on_the_worker_ends_the_run_in_words_and_nothing_of_it_is_lost() {
         Some("next"),
         "{answered}"
     );
+}
+
+#[test]
+fn a_worker_without_room_for_the_files_of_a_project_says_so_and_goes_on() {
+    let fleet = FleetStage::with_git();
+    let stage = &fleet.stage;
+    stage
+        .sandbox
+        .write("project/large.txt", &"no room for this\n".repeat(40_000));
+    // No file of this worker may grow beyond some kilobytes, as on a full disk.
+    let program = env!("CARGO_BIN_EXE_pi-subagents");
+    let limited = r#"ulimit -f 256; exec "$0" "$@""#;
+    let command = stage.sandbox.command(Path::new("/bin/sh"));
+    let command = command.env("PI_SUBAGENTS_PI", pi_subagents_testkit::bin("misbehave"));
+    let root = stage.path("full");
+    let arguments = [
+        "-c", limited, program, "worker", "--name", "build-7", "--root", &root,
+    ];
+    let worker = command.args(arguments).spawn();
+    worker.wait_for_stderr("takes");
+    let script = json!([{"reply": "done"}]);
+    let tasks = call(&[("task", script)]);
+    let refused = stage.delegate(&tasks).args(["--on", "fleet"]).run();
+    let error = outcomes(&refused)[0].error.clone().unwrap_or_default();
+    assert!(
+        error.contains("its workspace could not be made"),
+        "{refused}"
+    );
+    assert!(error.contains("build-7"), "{refused}");
+    let on_fleet = ["--on", "fleet", "--workspace", "none"];
+    let next = stage.delegate(&tasks).args(on_fleet).run();
+    assert_eq!(outcomes(&next), [completed("task", "done")], "{next}");
 }

@@ -169,3 +169,18 @@ fn a_caller_who_may_not_read_records_is_told_at_once() {
     );
     assert_eq!(answer["runs"][0]["status"], "completed", "{answer}");
 }
+
+#[test]
+fn a_caller_who_may_not_give_orders_is_told_at_once_and_nothing_waits() {
+    let keys = Keys::with_entries(|entry| entry.replace("pi.work.>", "pi.none"));
+    keys.use_key(&keys.ada);
+    let answered = keys.stage.delegate(&call(&[("task", json!([]))]));
+    let on_fleet = ["--on", "fleet", "--workspace", "none"];
+    let answer = answered.args(on_fleet).run().json();
+    let run = &answer["runs"][0];
+    let said = format!("{}: {}", run["status"], run["errorMessage"]);
+    let id = run["runId"].as_str().unwrap();
+    insta::assert_snapshot!(said.replace(id, "RUN"), @"");
+    let listed = keys.stage.command(&["status", "--json"]).run().json();
+    assert_eq!(listed["runs"], json!([]));
+}

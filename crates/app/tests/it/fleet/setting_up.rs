@@ -184,3 +184,20 @@ fn a_server_with_keys_lets_in_who_has_an_entry_and_nobody_else() {
     hint: Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file.
     "#);
 }
+
+#[test]
+fn records_take_less_where_the_server_has_less_room_and_a_given_size_is_never_changed() {
+    let stage = Stage::new();
+    let limited = "accounts { FLEET: { jetstream: { max_file: 6G, max_mem: 1G }, users: [{ user: a, password: b }] } }\nno_auth_user: a";
+    let server = NatsServer::with_settings(limited);
+    stage.settings(&json!({"fleet": {"servers": [server.url()]}}));
+    let fleet = FleetStage { stage, server };
+    let all = [
+        fleet.said(&["fleet", "init", "--records", "50"]),
+        fleet.said(&["fleet", "init", "--records", "0"]),
+        fleet.said(&["fleet", "init", "--json"]),
+        fleet.said(&["fleet", "init", "--records", "3", "--json"]),
+        fleet.said(&["fleet", "init"]),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @"");
+}

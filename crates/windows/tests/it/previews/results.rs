@@ -172,8 +172,8 @@ fn edited(details: &Value, is_error: bool) -> Vec<String> {
         .started(0, "scan")
         .called(1, "scan", "edit", &arguments);
     let newest = |script: &Script| {
-        let fleet = script.fleet();
-        let window = fleet.window(&run("scan")).unwrap();
+        let wall = script.wall();
+        let window = wall.window(&run("scan")).unwrap();
         window.lines(1).next().unwrap().text()
     };
     let mut seen = vec![newest(&begun)];

@@ -27,6 +27,9 @@ impl Patch {
 pub(super) fn of_check(fit: &Fit<'_>) -> String {
     let mut parts = vec![fit.table()];
     parts.extend(Some(fit.conflict_lines().join("\n")).filter(|lines| !lines.is_empty()));
+    let notes = fit.notes.iter().map(|note| format!("! {note}"));
+    let notes: Vec<String> = notes.collect();
+    parts.extend(Some(notes.join("\n")).filter(|notes| !notes.is_empty()));
     parts.push(if fit.is_clean() {
         "All of it fits. merge_subagents without check merges it.".to_owned()
     } else {

@@ -26,16 +26,11 @@ impl Packed {
             };
             lines.extend([place, part.commit_line(), part.history_line()]);
         }
-        if let Some(included) = &self.included {
-            let files = included.files.iter().take(NAMED);
-            let files: Vec<String> = files.map(|file| file.display().to_string()).collect();
-            lines.push(format!(
-                "ignored     {} with {}, because subagents.fleet.include names them: {}",
-                count(included.files.len(), "file"),
-                bytes(included.bytes),
-                files.join(", ")
-            ));
-        }
+        lines.extend(
+            self.included
+                .as_ref()
+                .map(|included| included.chosen.line()),
+        );
         lines.push(format!("upload      {}", bytes(self.bytes())));
         lines.extend(self.left_out().map(|line| format!("left out    {line}")));
         lines

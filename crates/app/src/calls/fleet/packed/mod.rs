@@ -3,6 +3,7 @@
 
 mod base;
 mod described;
+mod included;
 mod part;
 mod upload;
 
@@ -13,12 +14,11 @@ use pi_subagents_definitions::FleetSettings;
 use pi_subagents_fleet::names::included_object;
 use pi_subagents_fleet::wire::{self, Workspace};
 use pi_subagents_fleet::{BlobError, Fleet};
-use pi_subagents_workspaces::{
-    IgnoredFiles, Repository, WorkspaceError, bundle_thin, commit_ignored, parts,
-};
+use pi_subagents_workspaces::{Repository, WorkspaceError, bundle_thin, commit_ignored, parts};
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
+use self::included::{ChosenFiles, Included, chosen};
 use self::part::{Looked, Part};
 use self::upload::Upload;
 use super::sent_files::SentFiles;
@@ -28,7 +28,7 @@ use crate::error::CommandError;
 pub(super) struct Packed {
     /// The project, and then its submodules.
     parts: Vec<Part>,
-    included: Option<IgnoredFiles>,
+    included: Option<Included>,
     /// The objects that the fleet lacks.
     uploads: Vec<Upload>,
     /// The bundles are in it.
@@ -62,12 +62,14 @@ pub(super) async fn pack(
     settings: &FleetSettings,
 ) -> Result<Packed, CommandError> {
     let directory = cwd.to_owned();
-    let mut looked = on_thread(move || {
+    let (patterns, most) = (settings.include.clone(), settings.max_include);
+    let (mut looked, ignored) = on_thread(move || {
         let repository = Repository::find(&directory).map_err(|error| no_repository(&error))?;
+        let ignored = chosen(&repository, &patterns, most)?;
         let found = parts(&repository).map_err(|error| not_packed(&error))?;
         let looked = found.into_iter().map(Looked::at);
         let looked: Result<Vec<_>, _> = looked.collect();
-        looked.map_err(|error| not_packed(&error))
+        Ok((looked.map_err(|error| not_packed(&error))?, ignored))
     })
     .await?;
     let blobs = fleet.blobs();
@@ -79,10 +81,12 @@ pub(super) async fn pack(
             }
         }
     }
-    let (history, include) = (settings.history, settings.include.clone());
-    let mut packed =
-        on_thread(move || write_all(looked, history, &include).map_err(|error| not_packed(&error)))
-            .await?;
+    let history = settings.history;
+    let mut packed = on_thread(move || {
+        let written = write_all(looked, history, ignored);
+        written.map_err(|error| not_packed(&error))
+    })
+    .await?;
     let mut missing = Vec::new();
     for upload in packed.uploads {
         let is_missing = upload.is_missing(&blobs).await;
@@ -98,7 +102,7 @@ pub(super) async fn pack(
 fn write_all(
     looked: Vec<Looked>,
     history: u32,
-    include: &[String],
+    ignored: Option<ChosenFiles>,
 ) -> Result<Packed, WorkspaceError> {
     let no_room = |error| WorkspaceError::File {
         path: std::env::temp_dir(),
@@ -114,15 +118,14 @@ fn write_all(
         uploads.extend(its);
     }
     let mut included = None;
-    if let Some(project) = parts.first() {
-        included = commit_ignored(&project.repository, include)?;
-        if let Some(files) = &included {
-            let file = scratch.path().join("included");
-            let bundle = bundle_thin(&project.repository, &files.commit, &[], &[], &file)?;
-            let bytes = bundle.map_or(0, |bundle| bundle.bytes);
-            let object = included_object(files.commit.as_str());
-            uploads.push(Upload::of(object, file, bytes));
-        }
+    if let (Some(project), Some(chosen)) = (parts.first(), ignored) {
+        let commit = commit_ignored(&project.repository, &chosen.files)?;
+        let file = scratch.path().join("included");
+        let bundle = bundle_thin(&project.repository, &commit, &[], &[], &file)?;
+        let bytes = bundle.map_or(0, |bundle| bundle.bytes);
+        let object = included_object(commit.as_str());
+        uploads.push(Upload::of(object, file, bytes));
+        included = Some(Included { chosen, commit });
     }
     Ok(Packed {
         parts,
@@ -148,11 +151,11 @@ impl Packed {
             .next()
             .ok_or_else(|| CommandError::failed("there is no repository to send"))?;
         let mut bundle = project.wire();
-        bundle.included = self.included.map(|files| wire::Included {
-            object: included_object(files.commit.as_str()),
-            commit: files.commit.to_string(),
+        bundle.included = self.included.map(|included| wire::Included {
+            object: included_object(included.commit.as_str()),
+            commit: included.commit.to_string(),
         });
-        let mut begins = vec![(project.repository.clone(), project.snapshot.commit.clone())];
+        let mut submodules = Vec::new();
         for part in parts {
             let path = part.path.to_str().ok_or_else(|| {
                 CommandError::failed(format!(
@@ -164,13 +167,13 @@ impl Packed {
                 path: path.to_owned(),
                 bundle: part.wire(),
             });
-            begins.push((part.repository, part.snapshot.commit));
+            submodules.push((path.to_owned(), part.repository));
         }
         let workspace = Workspace::Bundle(Box::new(bundle));
         Ok(SentFiles::of_repository(
             project.repository,
             workspace,
-            begins,
+            submodules,
             warnings,
         ))
     }

@@ -48,7 +48,15 @@ impl Looked {
         let snapshot = Snapshot::take(repository)?;
         let known = snapshot.head.as_ref();
         let known = known.and_then(|head| Base::read(repository, head));
-        let large = large_files(repository, &snapshot.commit)?;
+        let mut large = large_files(repository, &snapshot.commit)?;
+        let head = snapshot.head.as_ref();
+        let head = head.filter(|head| **head != snapshot.commit && !large.is_empty());
+        if let Some(head) = head {
+            // A task may begin from HEAD alone, where these files may have other contents.
+            large.extend(large_files(repository, head)?);
+            large.sort();
+            large.dedup();
+        }
         Ok(Self {
             id: repository.id()?,
             known,
@@ -140,6 +148,7 @@ impl Part {
             shallow: base.map(|base| base.shallow.clone()).unwrap_or_default(),
             head: self.snapshot.head.as_ref().map(ToString::to_string),
             commit: self.snapshot.commit.to_string(),
+            from_head: false,
             snapshot: thin.map(|bundle| snapshot_object(bundle.commit.as_str())),
             origin: self.repository.origin().ok().flatten(),
             submodules: Vec::new(),

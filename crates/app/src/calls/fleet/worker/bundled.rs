@@ -157,7 +157,12 @@ impl MadeClone {
         fetch_large_files(fleet, &bundle.lfs, &cache.large_files()).await?;
         let large = bundle.lfs.iter().map(|file| file.oid.clone()).collect();
         let origin = bundle.origin.clone();
-        let (at, from, lender) = (head.clone(), snapshot.clone(), Arc::clone(&cache));
+        let begin = match (&head, bundle.from_head) {
+            (Some(head), true) => head.clone(),
+            (None, true) => return Err("its order begins from no commit".to_owned()),
+            (_, false) => snapshot,
+        };
+        let (at, from, lender) = (head.clone(), begin.clone(), Arc::clone(&cache));
         let repository = on_thread(move || {
             lender.check_out(CheckOut {
                 path: &place,
@@ -171,7 +176,7 @@ impl MadeClone {
         Ok(Self {
             path: path.to_owned(),
             repository,
-            snapshot,
+            snapshot: begin,
             head,
             large,
             cache,

@@ -46,8 +46,9 @@ impl Worker {
                 if let Some(conversation) = conversation {
                     conversation.give_back(None).await;
                 }
+                let (worker, message) = (&self.options.name, why.refusal().message);
                 Err(Ending::Refused {
-                    message: why.refusal().message,
+                    message: format!("worker {worker} could not begin: {message}"),
                 })
             }
         }

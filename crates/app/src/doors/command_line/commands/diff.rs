@@ -7,6 +7,7 @@ use pi_subagents_windows::{Line, Paint};
 use pi_subagents_workspaces::{ChangedFile, changes};
 use serde_json::json;
 
+use super::merge::because;
 use super::read_runs::meant;
 use super::shared_diff::SharedDiff;
 use crate::doors::command_line::pager;
@@ -14,7 +15,9 @@ use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::results::{RunResult, failed};
+use crate::runs::fleet::fetch_missing;
+use crate::runs::results::{Results, RunResult, failed};
+use crate::runs::submodule_changes::{changed_submodules, submodule_note};
 use crate::runs::workspace::{WorkspaceFile, files_words};
 
 #[derive(Args)]
@@ -32,7 +35,9 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
     if let Some(edits) = SharedDiff::of_latest(&runs)? {
         return edits.print(args.stat, &places, printer);
     }
-    let result = RunResult::of_latest(&runs)?;
+    let missing = fetch_missing(&places, &runs);
+    let result = Results::here(&places.cwd).of_latest(&runs);
+    let result = result.map_err(|error| because(error, missing))?;
     let change = &result.change;
     let files = changes(&result.repository, &change.base, &change.result)
         .map_err(|error| failed(&error))?;
@@ -45,6 +50,10 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
     } else {
         print_patch(&result, &places, printer)?;
     }
+    for path in changed_submodules(&result.repository, result.run.run.as_str()) {
+        let note = submodule_note(&path, result.run.run.as_str());
+        printer.note(&format!("! {note}"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,6 +65,7 @@ fn to_json(result: &RunResult, files: &[ChangedFile]) -> serde_json::Value {
         "result": result.change.result.as_str(),
         "merged": result.is_merged,
         "files": described,
+        "submodules": changed_submodules(&result.repository, result.run.run.as_str()),
     })
 }
 

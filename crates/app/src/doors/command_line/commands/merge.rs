@@ -12,6 +12,7 @@ use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::fleet::fetch_missing;
 use crate::runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, checkout_at, merge_with};
 use crate::runs::results::{Results, RunResult};
 use crate::runs::typed::TypedIds;
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let typed = TypedIds::newest(&store, &places, printer);
-    let mut found = Results::default();
+    let mut found = Results::here(&places.cwd);
     let results = args.ids.iter().map(|id| result_of(typed, &mut found, id));
     let results = results.collect::<Result<Vec<_>, _>>()?;
     let checkout = checkout_at(&places.cwd, &results)?;
@@ -76,9 +77,21 @@ fn result_of(
 ) -> Result<RunResult, CommandError> {
     let ids = [id.to_owned()];
     let runs = conversations_of(typed, &ids, "merge")?;
-    let result = results.of_latest(&runs)?;
+    let missing = fetch_missing(typed.places, &runs);
+    let result = results
+        .of_latest(&runs)
+        .map_err(|error| because(error, missing))?;
     let session = result.run.session.clone();
     Ok(result.with_earlier(&runs_of_session(&typed.store.runs()?, &session)))
+}
+
+/// Returns why there is no result: its changes could not be fetched from its fleet, if that was
+/// tried, else the error that was found here.
+pub(super) fn because(error: CommandError, missing: Result<(), String>) -> CommandError {
+    match missing {
+        Ok(()) => error,
+        Err(why) => CommandError::failed(why),
+    }
 }
 
 fn check(
@@ -91,6 +104,9 @@ fn check(
         printer.json(&fit.to_json());
     } else {
         printer.data(&fit.table());
+        for note in &fit.notes {
+            printer.note(&format!("! {note}"));
+        }
     }
     Ok(ExitCode::from(u8::from(!fit.is_clean())))
 }

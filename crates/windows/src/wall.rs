@@ -18,7 +18,7 @@ use crate::{Line, Role, Window, figures};
 
 /// The windows of several runs, in the order their tasks were accepted.
 #[derive(Debug, Clone)]
-pub struct Fleet {
+pub struct Wall {
     context: PreviewContext,
     windows: Vec<Window>,
     places: HashMap<RunId, usize>,
@@ -26,8 +26,8 @@ pub struct Fleet {
     page: Option<String>,
 }
 
-impl Fleet {
-    /// Makes an empty fleet; each window's previews follow `context` and its task's directory.
+impl Wall {
+    /// Makes an empty wall; each window's previews follow `context` and its task's directory.
     pub fn new(context: PreviewContext) -> Self {
         Self {
             context,
