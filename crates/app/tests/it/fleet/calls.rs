@@ -1,5 +1,7 @@
 //! Calls whose runs work on workers: answers, steering, stopping, and calls without a trace.
 
+use std::io::ErrorKind;
+use std::net::TcpListener;
 use std::time::Duration;
 
 use pi_subagents_testkit::{wait_for_file, wait_until};
@@ -7,7 +9,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::fleet_stage::FleetStage;
-use crate::stage::{Outcome, call, completed, outcomes};
+use crate::stage::{Outcome, Stage, call, completed, outcomes};
 use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -296,4 +298,34 @@ fn windows_show_the_words_that_a_model_on_a_worker_is_writing_and_name_the_worke
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(0), "{screen}");
     assert!(!screen.contains('▌'), "{screen}");
+}
+
+#[test]
+fn a_fleet_in_the_settings_is_left_alone_by_everything_that_stays_here() {
+    let stage = Stage::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let servers = json!([format!("nats://127.0.0.1:{port}")]);
+    stage.settings(&json!({"fleet": {"servers": servers}}));
+    let script = json!([{"reply": "done"}]);
+    let here = stage.delegate(&call(&[("here", script.clone())])).run();
+    assert_eq!(outcomes(&here), [completed("here", "done")]);
+    let spawn = ["spawn", "--runner", "pi", "--json"];
+    let spawned = stage.command(&spawn).arg(script.to_string()).run();
+    let id = spawned.json()["runId"].as_str().unwrap().to_owned();
+    for command in [
+        &["wait", &id][..],
+        &["status", "--all"],
+        &["output", "here"],
+        &["logs", "here"],
+        &["tools"],
+    ] {
+        stage.command(command).run().expect_success();
+    }
+    let knocked = listener.accept().map(|(_, from)| from);
+    assert!(
+        matches!(&knocked, Err(nobody) if nobody.kind() == ErrorKind::WouldBlock),
+        "{knocked:?}"
+    );
 }

@@ -195,8 +195,12 @@ fn a_third_machine_without_the_commit_says_which_and_works_once_it_has_it() {
         .run()
         .expect_success();
     assert_eq!(stat.stdout, "new.txt  +1 −0  added\n");
-    // Outside of a clone nothing is fetched into a repository that is not the run's.
+    // Nothing is fetched into a repository that is not the run's. The caller's own, which another
+    // machine would not see, is moved away.
+    fs::rename(&project, caller.sandbox.root().join("moved")).unwrap();
     let stranger = git_project();
+    let other = ["commit", "--quiet", "--amend", "-m", "another project"];
+    git(&stranger, &stranger.sandbox.project(), &other);
     stranger.settings(&json!({"fleet": {"servers": [fleet.server.url()]}}));
     let stranger_diff = stranger.command(&["diff", &run]).run();
     insta::assert_snapshot!(stranger.said(&stranger_diff), @"error: <run-1>: what it changed could not be fetched: $PROJECT is no clone of its repository; pi-subagents diff <run-1> in a clone fetches it");

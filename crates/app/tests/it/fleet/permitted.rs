@@ -180,7 +180,7 @@ fn a_caller_who_may_not_give_orders_is_told_at_once_and_nothing_waits() {
     let run = &answer["runs"][0];
     let said = format!("{}: {}", run["status"], run["errorMessage"]);
     let id = run["runId"].as_str().unwrap();
-    insta::assert_snapshot!(said.replace(id, "RUN"), @"");
+    insta::assert_snapshot!(said.replace(id, "RUN"), @r#""failed": "our key may not do this in the fleet: Permissions Violation for Publish to \"pi.work.default.normal.RUN\"\nhint: pi-subagents fleet key prints the permissions that a caller and a worker need in the server's file.""#);
     let listed = keys.stage.command(&["status", "--json"]).run().json();
     assert_eq!(listed["runs"], json!([]));
 }

@@ -192,12 +192,30 @@ fn records_take_less_where_the_server_has_less_room_and_a_given_size_is_never_ch
     let server = NatsServer::with_settings(limited);
     stage.settings(&json!({"fleet": {"servers": [server.url()]}}));
     let fleet = FleetStage { stage, server };
-    let all = [
-        fleet.said(&["fleet", "init", "--records", "50"]),
-        fleet.said(&["fleet", "init", "--records", "0"]),
-        fleet.said(&["fleet", "init", "--json"]),
-        fleet.said(&["fleet", "init", "--records", "3", "--json"]),
-        fleet.said(&["fleet", "init"]),
-    ];
-    insta::assert_snapshot!(all.join("\n"), @"");
+    let kept = |more: &[&str]| {
+        let init = fleet.stage.command(&["fleet", "init", "--json"]).args(more);
+        init.run().expect_success().json()["recordGigabytes"].clone()
+    };
+    let too_much = fleet.said(&["fleet", "init", "--records", "50"]);
+    let nothing = fleet.said(&["fleet", "init", "--records", "0"]);
+    assert_eq!([kept(&[]), kept(&["--records", "3"])], [json!(5), json!(3)]);
+    let fitting = fleet.said(&["fleet", "init"]);
+    insta::assert_snapshot!([too_much, nothing, fitting].join("\n"), @r#"
+    error: the server has no room for 50 GB of records
+      caused by: the fleet's server refuses $JS.API.STREAM.CREATE.PI_REC: insufficient storage resources available (error 10047)
+    hint: Give it more with jetstream { max_file: 50G } in its file, or less to the fleet with --records GB.
+    exit 1
+
+    error: invalid value '0' for '--records <GB>': 0 is not in 1..=100000
+
+    For more information, try '--help'.
+    exit 2
+
+    The fleet is set up on nats-server 2.15.1, with the pool default.
+    It keeps up to 5 GB of records, because the server has no room for more.
+
+    Start a worker:   pi-subagents worker
+    Send it a task:   pi-subagents run --on fleet "PROMPT"
+    exit 0
+    "#);
 }

@@ -122,7 +122,7 @@ fn orders_that_cannot_be_done_are_refused_with_the_reason() {
     });
     insta::assert_snapshot!(reasons.join("\n"), @r#"
     failed: this worker does not know "teleport", which the order requires; update pi-subagents on it
-    failed: "../secret" leads out of the workspace
+    failed: worker build-7 could not begin: "../secret" leads out of the workspace
     "#);
 }
 

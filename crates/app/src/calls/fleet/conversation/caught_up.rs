@@ -56,47 +56,64 @@ pub(crate) fn catch_up(
         let asking = scope.spawn(|| ask(places, settings, named));
         asking
             .join()
-            .unwrap_or_else(|_| Err("a thread has failed".to_owned()))
+            .unwrap_or_else(|_| Err(Behind::NotAsked("a thread has failed".to_owned())))
     });
     match asked {
         Ok(()) => Ok(None),
-        Err(why) if named.note().is_none() => Ok(Some(format!(
+        Err(Behind::NotAsked(why)) if named.note().is_none() => Ok(Some(format!(
             "whether the fleet knows session {} could not be asked: {why}",
             named.id
         ))),
-        Err(why) => Err(Refusal {
+        Err(Behind::NotAsked(why)) => Err(Refusal {
             message: format!(
                 "session {} may have gone on in the fleet, and what was said there cannot be had now: {why}",
+                named.id
+            ),
+        }),
+        Err(Behind::NotBrought(why)) => Err(Refusal {
+            message: format!(
+                "session {} has gone on in the fleet, and what was said there cannot be had: {why}. The machine on which it went on last still has it, and sends it again with its next run; or begin another session.",
                 named.id
             ),
         }),
     }
 }
 
-fn ask(places: &Places, settings: &FleetSettings, named: &NamedSession<'_>) -> Result<(), String> {
+/// Why a conversation is not up to date here.
+enum Behind {
+    /// The fleet could not be asked whether it knows more.
+    NotAsked(String),
+    /// The fleet knows more, and did not hand it out.
+    NotBrought(String),
+}
+
+fn ask(places: &Places, settings: &FleetSettings, named: &NamedSession<'_>) -> Result<(), Behind> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| Behind::NotAsked(error.to_string()))?;
     let work = async {
         let fleet = connect(settings, places).await;
-        let fleet = fleet.map_err(|error| error.sentence())?;
+        let fleet = fleet.map_err(|error| Behind::NotAsked(error.sentence()))?;
         let done = bring(places, &fleet, named).await;
         fleet.close().await;
         done
     };
     let done = runtime.block_on(async { timeout(PATIENCE, work).await });
-    done.unwrap_or_else(|_| Err(format!("it took longer than {} s", PATIENCE.as_secs())))
+    done.unwrap_or_else(|_| {
+        let why = format!("it took longer than {} s", PATIENCE.as_secs());
+        Err(Behind::NotAsked(why))
+    })
 }
 
-async fn bring(places: &Places, fleet: &Fleet, named: &NamedSession<'_>) -> Result<(), String> {
+async fn bring(places: &Places, fleet: &Fleet, named: &NamedSession<'_>) -> Result<(), Behind> {
     let note = named.note();
     let key = match &note {
         Some(note) => note.key.clone(),
         None => key_of(places, named.cwd, named.agent, named.id),
     };
     let seen = fleet.look_at_session(&key).await;
-    let Some(entry) = seen.map_err(|error| error.to_string())? else {
+    let Some(entry) = seen.map_err(|error| Behind::NotAsked(error.to_string()))? else {
         return Ok(());
     };
     if entry
@@ -110,7 +127,8 @@ async fn bring(places: &Places, fleet: &Fleet, named: &NamedSession<'_>) -> Resu
     let here = note.and_then(|note| note.object);
     match entry.saved {
         Some(saved) if Some(&saved.object) != here.as_ref() => {
-            bring_home(fleet, &saved, named.session.file(), named.cwd).await
+            let brought = bring_home(fleet, &saved, named.session.file(), named.cwd).await;
+            brought.map_err(Behind::NotBrought)
         }
         Some(_) | None => Ok(()),
     }
