@@ -310,27 +310,11 @@ impl Runs {
         }
     }
 
-    /// Fetches what a run has changed.
-    async fn fetch_changes(&self, one: &Following) -> Vec<Result<String, String>> {
-        let (Some(ended), Some(cwd)) = (one.ended(), one.cwd()) else {
-            return Vec::new();
-        };
-        let run = &one.run.run;
-        let card = if one.run.is_from_elsewhere {
-            // Without the card nothing is known of the repository of another machine.
-            let card = self.fleet.card(run).await;
-            Some(card.ok().flatten().unwrap_or_default())
-        } else {
-            None
-        };
-        fetch_changes(&self.fleet, run, (&cwd, card.as_ref()), ended).await
-    }
-
     async fn end(&mut self, run: &RunId) {
         let Some(mut one) = self.followed.remove(run) else {
             return;
         };
-        let fetched = self.fetch_changes(&one).await;
+        let fetched = changes_of(&self.fleet, &one).await;
         // What another machine asked for is fetched by diff and merge, where there is a clone of it.
         let is_missing = fetched.iter().any(Result::is_err) && !one.run.is_from_elsewhere;
         if is_missing && one.may_fetch_again(self.fleet.is_connected()) {
@@ -341,7 +325,7 @@ impl Runs {
         if let Some(words) = &mut self.words {
             words.forget(run);
         }
-        for (Ok(note) | Err(note)) in &fetched {
+        for Ok(note) | Err(note) in &fetched {
             one.warn(note);
         }
         one.complete();
@@ -368,6 +352,22 @@ impl Runs {
             _ = self.fleet.wish_kept(run).await;
         }
     }
+}
+
+/// Fetches what a run has changed.
+async fn changes_of(fleet: &Fleet, one: &Following) -> Vec<Result<String, String>> {
+    let (Some(ended), Some(cwd)) = (one.ended(), one.cwd()) else {
+        return Vec::new();
+    };
+    let run = &one.run.run;
+    let card = if one.run.is_from_elsewhere {
+        // Without the card nothing is known of the repository of another machine.
+        let card = fleet.card(run).await;
+        Some(card.ok().flatten().unwrap_or_default())
+    } else {
+        None
+    };
+    fetch_changes(fleet, run, (&cwd, card.as_ref()), ended).await
 }
 
 async fn next_words(words: &mut Option<LiveWords>) -> (RunId, PartialMessage) {
