@@ -56,7 +56,7 @@ impl Away {
     pub(crate) fn waiting(&self) -> String {
         let (since, until) = self.times();
         format!(
-            "the servers of the fleet are away since {since}; they are waited for until {until}"
+            "the servers of the fleet have been away since {since}; they are waited for until {until}"
         )
     }
 
@@ -64,7 +64,7 @@ impl Away {
     pub(super) fn given_up(&self, run: &RunId) -> String {
         let (since, until) = self.times();
         format!(
-            "the servers of the fleet are away since {since}, and nobody waits for them since {until}; \
+            "the servers of the fleet have been away since {since}, and nobody has waited for them since {until}; \
              the run may go on there, and pi-subagents wait {run} catches up with it"
         )
     }
@@ -142,8 +142,8 @@ mod tests {
         ];
         let sentences = sentences.map(|sentence| without_times(&sentence));
         insta::assert_snapshot!(sentences.join("\n"), @"
-        the servers of the fleet are away since <date> <time> they are waited for until <date> <time>
-        the servers of the fleet are away since <date> <time> and nobody waits for them since <date> <time> the run may go on there, and pi-subagents wait 20261116-100000-000-00000a catches up with it
+        the servers of the fleet have been away since <date> <time> they are waited for until <date> <time>
+        the servers of the fleet have been away since <date> <time> and nobody has waited for them since <date> <time> the run may go on there, and pi-subagents wait 20261116-100000-000-00000a catches up with it
         ");
     }
 

@@ -22,7 +22,7 @@ const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
 const SHORT: Duration = Duration::from_secs(7);
 
 /// The beginning of what is told about servers that are away.
-const AWAY: &str = "the servers of the fleet are away since";
+const AWAY: &str = "the servers of the fleet have been away since";
 
 const BACK: &str = "the servers of the fleet are back";
 
@@ -154,7 +154,7 @@ fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_know
     );
     let table = stage.command(&["status"]).run();
     assert!(
-        table.stdout.contains("nobody waits for them since"),
+        table.stdout.contains("nobody has waited for them since"),
         "{table}"
     );
     assert!(!directory(&stage, id).join("result.json").exists());
@@ -180,7 +180,7 @@ fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() 
     // Somebody who asks while the server is away waits for a while too, and learns what is known.
     let waited = stage.command(&["wait", &run]).run();
     assert_eq!(waited.code, Some(1), "{waited}");
-    insta::assert_snapshot!(without_times(&waited, &run), @"! default: the servers of the fleet are away since <time>, and nobody waits for them since <time>; the run may go on there, and pi-subagents wait <run> catches up with it");
+    insta::assert_snapshot!(without_times(&waited, &run), @"! default: the servers of the fleet have been away since <time>, and nobody has waited for them since <time>; the run may go on there, and pi-subagents wait <run> catches up with it");
     yard.server.restart();
     fs::write(stage.path("go"), "").unwrap();
     // Another machine of the same user, and this one.
