@@ -109,8 +109,8 @@ fn the_subagent_tool_of_an_mcp_client_goes_on_with_its_session_in_the_fleet() {
     let talk = Talk::new();
     let mut client = McpClient::start(&talk.caller, "legacy", &[]);
     for (word, output) in [("one", "answer one"), ("three", "answer three")] {
-        let task = json!({"agent": "scout", "task": format!("say {word}"), "sessionId": "talk"});
-        client.call(word, "subagent", &task);
+        let asked = json!({"agent": "scout", "task": format!("say {word}"), "sessionId": "talk"});
+        client.call(word, "subagent", &asked);
         let answer = client.answer(word);
         assert!(answer.to_string().contains(output), "{answer}");
     }
