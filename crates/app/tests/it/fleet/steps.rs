@@ -23,7 +23,7 @@ fn a_run_ends_once_at_whichever_step_its_worker_dies() {
     let yard = Yard::new();
     let pools = STEPS.map(|(step, _)| step.to_owned());
     let shape = Shape {
-        lease: Duration::from_secs(3),
+        lease: Duration::from_secs(6),
         record_bytes: 1_000_000_000,
         pools: pools.to_vec(),
         ..Shape::default()

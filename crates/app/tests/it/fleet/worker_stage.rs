@@ -36,7 +36,7 @@ pub(crate) struct WorkerMachine {
 
 impl Yard {
     pub(crate) fn new() -> Self {
-        Self::with_lease(Duration::from_secs(3))
+        Self::with_lease(Duration::from_secs(6))
     }
 
     /// Makes a fleet whose runs are lent to workers for this time.
@@ -70,7 +70,7 @@ impl Yard {
     /// Returns a user whose calls wait for so long when the server is away.
     pub(crate) fn caller_with_patience(&self, patience: Duration) -> Stage {
         let stage = Stage::new();
-        let fleet = json!({"servers": [self.server.url()], "callerLease": 5,
+        let fleet = json!({"servers": [self.server.url()], "callerLease": 10,
             "patience": patience.as_secs()});
         stage.settings(&json!({"fleet": fleet}));
         stage
