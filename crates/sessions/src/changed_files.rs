@@ -15,7 +15,7 @@ pub fn note_changed_files(directory: &RunDir, files: Vec<String>) -> io::Result<
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         read => read?,
     };
-    // What this version does not know stays in the file.
+    // Fields that this version does not know stay in the file.
     let mut result: Value = serde_json::from_slice(&content)?;
     let Some(noted) = result.get_mut("receipt") else {
         return Ok(());

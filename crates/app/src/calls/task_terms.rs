@@ -21,7 +21,7 @@ pub(crate) struct TaskTerms {
     #[serde(default, deserialize_with = "isolation")]
     #[schemars(with = "Option<String>", extend("enum" = ["none", "worktree"]))]
     pub(crate) isolation: Option<Isolation>,
-    /// What the worktree begins with: "working" (default), "head", or a branch, tag or commit.
+    /// The state the worktree begins with: "working" (default), "head", or a branch, tag or commit.
     #[serde(default, deserialize_with = "base")]
     #[schemars(with = "Option<String>")]
     pub(crate) base: Option<BaseChoice>,

@@ -315,7 +315,8 @@ impl Runs {
             return;
         };
         let fetched = changes_of(&self.fleet, &one).await;
-        // What another machine asked for is fetched by diff and merge, where there is a clone of it.
+        // Changes of a run that another machine gave are fetched by diff and merge, in a clone of its
+        // repository.
         let is_missing = fetched.iter().any(Result::is_err) && !one.run.is_from_elsewhere;
         if is_missing && one.may_fetch_again(self.fleet.is_connected()) {
             // The next look tries it again.

@@ -8,14 +8,11 @@ use pi_subagents_testkit::{wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::fleet_stage::FleetStage;
+use super::fleet_stage::{FleetStage, words_until};
 use crate::stage::{Outcome, Stage, call, completed, outcomes};
 use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The largest number of times that something is said until somebody reads it.
-const TIMES: usize = 400;
 
 /// The options of a call to the fleet whose runs need no files.
 const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
@@ -278,17 +275,8 @@ fn windows_show_the_words_that_a_model_on_a_worker_is_writing_and_name_the_worke
     let fleet = FleetStage::set_up();
     let _worker = fleet.worker("build-7");
     let stage = &fleet.stage;
-    let piece = |event: Value| json!({"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}});
-    let mut script = vec![piece(json!({"type": "text_start", "contentIndex": 0}))];
-    // It goes on until somebody listens, and then until somebody has seen it.
-    for _ in 0..TIMES {
-        script.push(json!({"sleepMs": 50}));
-        let delta = json!({"type": "text_delta", "contentIndex": 0, "delta": "word "});
-        script.push(piece(delta));
-    }
-    script.push(json!({"waitForFile": stage.path("end")}));
-    script.push(json!({"reply": "All words are said."}));
-    let call = call(&[("talker", Value::from(script))]);
+    let script = words_until(&stage.path("end"));
+    let call = call(&[("talker", script)]);
     stage.sandbox.write("project/call.json", &call.to_string());
     let command = stage.command(&["delegate", "call.json", "--runner", "pi"]);
     let terminal = Terminal::start(command.args(ON_FLEET));

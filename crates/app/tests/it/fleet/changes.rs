@@ -7,14 +7,8 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::fleet_stage::{FleetStage, git_project};
+use super::fleet_stage::{FleetStage, git, git_project, library};
 use crate::stage::{Stage, call, outcomes};
-
-fn git(stage: &Stage, directory: &Path, arguments: &[&str]) {
-    let git = stage.sandbox.command(Path::new("git"));
-    let git = git.args(["-c", "protocol.file.allow=always"]);
-    git.args(arguments).cwd(directory).run().expect_success();
-}
 
 /// Runs a shell command on a worker and returns its run.
 fn ran(stage: &Stage, command: &str) -> String {
@@ -32,12 +26,7 @@ fn ran(stage: &Stage, command: &str) -> String {
 fn with_submodule() -> (FleetStage, PathBuf) {
     let fleet = FleetStage::with_git();
     let (stage, project) = (&fleet.stage, fleet.stage.sandbox.project());
-    let inner = stage.sandbox.root().join("inner");
-    fs::create_dir(&inner).unwrap();
-    git(stage, &inner, &["init", "--quiet", "--initial-branch=main"]);
-    fs::write(inner.join("lib.txt"), "library\n").unwrap();
-    git(stage, &inner, &["add", "."]);
-    git(stage, &inner, &["commit", "--quiet", "-m", "library"]);
+    let inner = library(stage);
     let from = inner.to_str().unwrap();
     git(
         stage,

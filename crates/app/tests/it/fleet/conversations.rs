@@ -1,7 +1,6 @@
 //! Conversations that go on on several machines: in the fleet, at home, in the fleet again, and on a
 //! third machine that knows only an id.
 
-use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_fleet::wire::{Conversation, SessionHolder, StickyConversation};
@@ -12,7 +11,7 @@ use pi_subagents_testkit::wait_for_file;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::fleet_stage::git_project;
+use super::fleet_stage::{clone_of, git_project};
 use super::worker_stage::{Yard, order};
 use crate::real_pi::{RealPi, for_each_pi};
 use crate::stage::Stage;
@@ -57,11 +56,7 @@ impl Machines {
 
     /// Makes a machine with a clone of the caller's repository.
     fn another(&self) -> Stage {
-        let stage = Stage::new();
-        let from = self.caller.sandbox.project();
-        let clone = stage.sandbox.command(Path::new("git"));
-        let arguments = ["clone", "--quiet", from.to_str().unwrap(), "."];
-        clone.args(arguments).run().expect_success();
+        let stage = clone_of(&self.caller);
         self.settle(&stage);
         stage
     }

@@ -9,7 +9,7 @@ use pi_subagents_testkit::sandbox::RunningCommand;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::fleet_stage::FleetStage;
+use super::fleet_stage::{FleetStage, git, library};
 use super::worker_stage::Yard;
 use crate::stage::{Stage, call, completed, outcomes};
 
@@ -31,14 +31,6 @@ else
 fi
 rm -f "$content"
 "#;
-
-fn git(stage: &Stage, directory: &Path, arguments: &[&str]) -> String {
-    let git = stage.sandbox.command(Path::new("git"));
-    let git = git
-        .args(["-c", "protocol.file.allow=always"])
-        .args(arguments);
-    git.cwd(directory).run().expect_success().stdout
-}
 
 /// A fleet whose caller has a repository with a commit, and one worker.
 struct Field {
@@ -130,12 +122,7 @@ fn every_kind_of_uncommitted_file_travels_and_the_index_is_as_the_caller_has_it(
 fn submodules_travel_with_their_uncommitted_files_and_their_changes_come_back() {
     let field = Field::new();
     let (stage, project) = (field.stage(), field.project());
-    let inner = stage.sandbox.root().join("inner");
-    fs::create_dir(&inner).unwrap();
-    git(stage, &inner, &["init", "--quiet", "--initial-branch=main"]);
-    fs::write(inner.join("lib.txt"), "library\n").unwrap();
-    git(stage, &inner, &["add", "."]);
-    git(stage, &inner, &["commit", "--quiet", "-m", "library"]);
+    let inner = library(stage);
     let add = [
         "submodule",
         "--quiet",

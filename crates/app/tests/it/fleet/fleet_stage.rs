@@ -1,12 +1,13 @@
 //! The stage for the tests of fleets: a server, and a user whose settings name it.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::sandbox::{RunningCommand, Sandbox};
 use pi_subagents_testkit::wait_until;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
@@ -28,6 +29,52 @@ pub(crate) fn git_project() -> Stage {
         git.cwd(sandbox.project()).run().expect_success();
     }
     Stage { sandbox }
+}
+
+/// Runs git in a directory of a user, who may fetch from files, and returns its output.
+pub(crate) fn git(stage: &Stage, directory: &Path, arguments: &[&str]) -> String {
+    let git = stage.sandbox.command(Path::new("git"));
+    let git = git
+        .args(["-c", "protocol.file.allow=always"])
+        .args(arguments);
+    git.cwd(directory).run().expect_success().stdout
+}
+
+/// Makes a repository with one commit, for a submodule.
+pub(crate) fn library(stage: &Stage) -> PathBuf {
+    let inner = stage.sandbox.root().join("inner");
+    fs::create_dir(&inner).unwrap();
+    git(stage, &inner, &["init", "--quiet", "--initial-branch=main"]);
+    fs::write(inner.join("lib.txt"), "library\n").unwrap();
+    git(stage, &inner, &["add", "."]);
+    git(stage, &inner, &["commit", "--quiet", "-m", "library"]);
+    inner
+}
+
+/// Makes a machine whose project is a clone of another user's.
+pub(crate) fn clone_of(caller: &Stage) -> Stage {
+    let stage = Stage::new();
+    let from = caller.sandbox.project();
+    let clone = stage.sandbox.command(Path::new("git"));
+    let arguments = ["clone", "--quiet", from.to_str().unwrap(), "."];
+    clone.args(arguments).run().expect_success();
+    stage
+}
+
+/// Returns the script of a child whose model goes on writing, until somebody listens and then until
+/// somebody has seen it: it ends when the file is there.
+pub(crate) fn words_until(end: &str) -> Value {
+    const TIMES: usize = 400;
+    let piece = |event: Value| json!({"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}});
+    let mut script = vec![piece(json!({"type": "text_start", "contentIndex": 0}))];
+    for _ in 0..TIMES {
+        script.push(json!({"sleepMs": 50}));
+        let delta = json!({"type": "text_delta", "contentIndex": 0, "delta": "word "});
+        script.push(piece(delta));
+    }
+    script.push(json!({"waitForFile": end}));
+    script.push(json!({"reply": "All words are said."}));
+    Value::from(script)
 }
 
 impl FleetStage {

@@ -3,7 +3,6 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
@@ -12,7 +11,7 @@ use pretty_assertions::assert_eq;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::fleet_stage::git_project;
+use super::fleet_stage::{clone_of, git_project};
 use super::worker_stage::Yard;
 use crate::mcp_stage::McpClient;
 use crate::stage::{Stage, outcomes};
@@ -63,11 +62,7 @@ impl Talk {
 
     /// Makes a machine with a clone of the caller's repository.
     fn another(&self) -> Stage {
-        let stage = Stage::new();
-        let from = self.caller.sandbox.project();
-        let clone = stage.sandbox.command(Path::new("git"));
-        let arguments = ["clone", "--quiet", from.to_str().unwrap(), "."];
-        clone.args(arguments).run().expect_success();
+        let stage = clone_of(&self.caller);
         self.settle(&stage);
         stage
     }

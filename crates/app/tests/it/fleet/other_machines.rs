@@ -9,14 +9,11 @@ use pi_subagents_testkit::{wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::fleet_stage::FleetStage;
+use super::fleet_stage::{FleetStage, words_until};
 use crate::stage::{Stage, call, completed, outcomes};
 use crate::terminal::Terminal;
 
 const PATIENCE: Duration = Duration::from_mins(1);
-
-/// The largest number of times that something is said until somebody reads it.
-const TIMES: usize = 400;
 
 /// Makes another machine with a clone of the repository, and the same fleet.
 fn another_machine(fleet: &FleetStage) -> Stage {
@@ -91,22 +88,10 @@ fn attach_shows_the_words_that_a_model_on_a_worker_is_writing() {
     let fleet = FleetStage::set_up();
     let _worker = fleet.worker("build-7");
     let stage = &fleet.stage;
-    let piece = |event: Value| json!({"record": {"type": "message_update", "usage": {}, "assistantMessageEvent": event}});
-    let mut script = vec![piece(json!({"type": "text_start", "contentIndex": 0}))];
-    // It goes on until somebody listens, and then until somebody has seen it.
-    for _ in 0..TIMES {
-        script.push(json!({"sleepMs": 50}));
-        let delta = json!({"type": "text_delta", "contentIndex": 0, "delta": "word "});
-        script.push(piece(delta));
-    }
-    script.push(json!({"waitForFile": stage.path("end")}));
-    script.push(json!({"reply": "All words are said."}));
+    let script = words_until(&stage.path("end"));
     let spawn = ["spawn", "--runner", "pi", "--json", "--on", "fleet"];
     let spawn = stage.command(&spawn).args(["--workspace", "none"]);
-    spawn
-        .arg(Value::from(script).to_string())
-        .run()
-        .expect_success();
+    spawn.arg(script.to_string()).run().expect_success();
     let mut attached = Terminal::start(stage.command(&["attach"]));
     attached.wait_for("word word word");
     fs::write(stage.path("end"), "").unwrap();

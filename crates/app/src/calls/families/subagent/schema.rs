@@ -61,7 +61,7 @@ pub(crate) fn task_parameters() -> Value {
     let mut schema = parameters::<TaskArguments>();
     // Either of two fields names the definition that does the task.
     schema["required"] = json!(["task"]);
-    // Who has this tool has `subagent` too, which describes these fields.
+    // A model that has this tool has `subagent` too, which describes these fields.
     for field in TERMS {
         without_description(&mut schema["properties"][field]);
     }

@@ -127,7 +127,7 @@ async fn wait_for(
         }
         if any || ended.is_none() {
             line.iter().for_each(WaitingLine::clear);
-            // What was said last may not be printed yet.
+            // The last news may not be printed yet.
             while let Ok(words) = told.try_recv() {
                 printer.note(&words);
             }
