@@ -32,7 +32,9 @@ pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, Comman
     let mut names = Vec::new();
     for run in runs {
         let directory = run.directory.path();
-        let Some(mut workspace) = Workspace::read(directory) else {
+        // A worktree that was merged or discarded is gone.
+        let workspace = Workspace::read(directory).filter(|workspace| workspace.path.is_dir());
+        let Some(mut workspace) = workspace else {
             continue;
         };
         workspace.is_kept = !args.undo;
