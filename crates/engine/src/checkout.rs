@@ -2,15 +2,14 @@
 //!
 //! Both are locks of files, so they are free when their owner is gone, however it went.
 
-use std::fs::File;
 use std::time::Duration;
 
 use pi_subagents_delegation::SharedCheckout;
-use pi_subagents_files::{LockError, create_directories, lock_file, share_file};
+use pi_subagents_files::{HeldLock, LockError, create_directories, lock_file, share_file};
 
 /// Marks a child as at work in its checkout until the result is dropped. A mark that cannot be made
 /// only costs a warning of somebody's gate.
-pub(crate) fn mark_at_work(shared: Option<&SharedCheckout>) -> Option<File> {
+pub(crate) fn mark_at_work(shared: Option<&SharedCheckout>) -> Option<HeldLock> {
     let lock = &shared?.work_lock;
     create_directories(lock.parent()?).ok()?;
     share_file(lock, Duration::ZERO).ok()
@@ -30,7 +29,7 @@ pub(crate) enum GateTurn {
     /// Nobody else runs one until this is dropped. There is no lock where none can be made.
     Mine {
         #[expect(dead_code, reason = "it is held, and freed by being dropped")]
-        lock: Option<File>,
+        lock: Option<HeldLock>,
     },
     /// Another gate runs.
     Taken,

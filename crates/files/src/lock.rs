@@ -36,19 +36,52 @@ pub enum LockError {
     },
 }
 
+/// The lock of a file or a directory, held until this is dropped.
+///
+/// Dropping frees the lock before it closes the file. Closing alone is not enough: a child that
+/// another thread is starting has a copy of every open file until it becomes another program, and
+/// the lock would live on in that copy.
+#[derive(Debug)]
+pub struct HeldLock {
+    file: File,
+}
+
+impl HeldLock {
+    /// Shares the lock of an open file, and waits as `share_open` does.
+    pub fn share(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
+        share_open(&file, path, patience)?;
+        Ok(Self { file })
+    }
+
+    /// Returns the file that is locked.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    fn alone(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
+        lock_open(&file, path, patience)?;
+        Ok(Self { file })
+    }
+}
+
+impl Drop for HeldLock {
+    fn drop(&mut self) {
+        // It fails for no open file.
+        _ = flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 /// Locks a file, which is made for the user alone if it is not there, and waits at most `patience`
-/// for its holder. The lock is free again when the file is closed.
-pub fn lock_file(path: &Path, patience: Duration) -> Result<File, LockError> {
+/// for its holder.
+pub fn lock_file(path: &Path, patience: Duration) -> Result<HeldLock, LockError> {
     let file = open_lock(path).map_err(|source| io_error(path, source))?;
-    lock_open(&file, path, patience)?;
-    Ok(file)
+    HeldLock::alone(file, path, patience)
 }
 
 /// Shares the lock of such a file with others who share it.
-pub fn share_file(path: &Path, patience: Duration) -> Result<File, LockError> {
+pub fn share_file(path: &Path, patience: Duration) -> Result<HeldLock, LockError> {
     let file = open_lock(path).map_err(|source| io_error(path, source))?;
-    share_open(&file, path, patience)?;
-    Ok(file)
+    HeldLock::share(file, path, patience)
 }
 
 /// Locks a file that is open already, in the same way. `path` is its name in errors.
@@ -75,13 +108,11 @@ pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 }
 
 /// Locks a directory in the same way.
-pub fn lock_directory(path: &Path, patience: Duration) -> Result<File, LockError> {
+pub fn lock_directory(path: &Path, patience: Duration) -> Result<HeldLock, LockError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = openat(CWD, path, flags, Mode::empty());
     let directory = opened.map_err(|error| io_error(path, error.into()))?;
-    let directory = File::from(directory);
-    lock_open(&directory, path, patience)?;
-    Ok(directory)
+    HeldLock::alone(File::from(directory), path, patience)
 }
 
 /// Locks a file without waiting. The last holder of such a file removes it. If somebody holds the
@@ -224,6 +255,17 @@ mod tests {
         let directory = lock_directory(home.path(), Duration::ZERO).unwrap();
         lock_directory(home.path(), Duration::ZERO).unwrap_err();
         drop(directory);
+    }
+
+    #[test]
+    fn a_copy_of_the_open_file_does_not_keep_a_lock_that_was_dropped() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let held = lock_file(&path, Duration::ZERO).unwrap();
+        let copy = held.file().try_clone().unwrap();
+        drop(held);
+        let again = lock_file(&path, Duration::ZERO).unwrap();
+        drop((again, copy));
     }
 
     #[test]

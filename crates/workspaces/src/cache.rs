@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_files::{
-    Directory, append_own, create_directories, is_named, lock_file, share_open,
+    Directory, HeldLock, append_own, create_directories, is_named, lock_file,
 };
 
 use crate::bundle::{SENT, with_checks};
@@ -31,7 +31,7 @@ pub(crate) const USE: &str = "pi-subagents.use";
 pub struct Cache {
     path: PathBuf,
     git: Git,
-    _in_use: fs::File,
+    _in_use: HeldLock,
 }
 
 /// The clone that a run works in.
@@ -179,24 +179,24 @@ impl Cache {
         clone_settings::add(&git.directory().join(".git"), &settings)
     }
 
-    fn lock(&self) -> Result<fs::File, WorkspaceError> {
+    fn lock(&self) -> Result<HeldLock, WorkspaceError> {
         Ok(lock_file(&self.path.join("pi-subagents.lock"), PATIENCE)?)
     }
 }
 
-/// Says that a cache is in use until the file is closed. It is made again if it was removed in this
+/// Says that a cache is in use until the lock is dropped. It is made again if it was removed in this
 /// moment.
-fn begin_use(path: &Path) -> Result<fs::File, WorkspaceError> {
+fn begin_use(path: &Path) -> Result<HeldLock, WorkspaceError> {
     let mark = path.join(USE);
     loop {
         create_directories(path).map_err(WorkspaceError::of_file(path))?;
         let file = append_own(&mark).map_err(WorkspaceError::of_file(&mark))?;
-        share_open(&file, &mark, PATIENCE)?;
-        if is_named(&file, &mark).map_err(WorkspaceError::of_file(&mark))? {
+        let shared = HeldLock::share(file, &mark, PATIENCE)?;
+        if is_named(shared.file(), &mark).map_err(WorkspaceError::of_file(&mark))? {
             // The time of its last use decides which cache goes first.
-            let touched = file.set_modified(std::time::SystemTime::now());
+            let touched = shared.file().set_modified(std::time::SystemTime::now());
             touched.map_err(WorkspaceError::of_file(&mark))?;
-            return Ok(file);
+            return Ok(shared);
         }
     }
 }

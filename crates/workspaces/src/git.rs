@@ -5,13 +5,13 @@
 //! because they would lead to another repository.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pi_subagents_files::HeldLock;
 use tracing::debug;
 
 use crate::object_id::ObjectId;
@@ -148,7 +148,7 @@ pub(crate) struct Git {
     /// True if the user's helpers may be asked for credentials.
     has_credentials: bool,
     /// A lock that each command holds.
-    lock: Option<Arc<File>>,
+    lock: Option<Arc<HeldLock>>,
 }
 
 impl Git {
@@ -196,7 +196,7 @@ impl Git {
     }
 
     /// Holds a lock in every command, for as long as that lives.
-    pub(crate) fn holding(mut self, lock: File) -> Self {
+    pub(crate) fn holding(mut self, lock: HeldLock) -> Self {
         self.lock = Some(Arc::new(lock));
         self
     }
@@ -251,7 +251,7 @@ impl Git {
         input: &[u8],
     ) -> Result<Ended, GitError> {
         let begun = Instant::now();
-        let lock = self.lock.as_deref();
+        let lock = self.lock.as_deref().map(HeldLock::file);
         let ended = piped::run_holding(&mut self.command(arguments), input, self.bounds, lock);
         let name = name_of(arguments);
         let seconds = begun.elapsed().as_secs_f64();

@@ -1,13 +1,13 @@
 //! The directory of all sockets: their names, and the removal of sockets on which nobody listens
 //! any more, because their owner was killed.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_files::lock_directory;
+use pi_subagents_files::{HeldLock, lock_directory};
 use pi_subagents_processes::start_time;
 
 /// The length of the longest name of a socket.
@@ -22,11 +22,11 @@ pub(super) fn own_path(directory: &Path) -> PathBuf {
 /// takes them milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Keeps other processes from making or removing sockets while the returned file is open, so that a
+/// Keeps other processes from making or removing sockets while the returned lock is held, so that a
 /// socket that is just being made is never taken for an abandoned one. A process that never lets go
 /// of the directory cannot keep others from listening: the name of a socket has the number of its
 /// process, and the socket of a living process is never taken for abandoned.
-pub(super) fn hold(directory: &Path) -> Option<File> {
+pub(super) fn hold(directory: &Path) -> Option<HeldLock> {
     lock_directory(directory, PATIENCE).ok()
 }
 
@@ -39,7 +39,7 @@ pub fn remove_abandoned_sockets(directory: &Path) {
 }
 
 /// Does the same for a caller that holds the directory already.
-pub(super) fn remove_abandoned(directory: &Path, _held: &File) {
+pub(super) fn remove_abandoned(directory: &Path, _held: &HeldLock) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
         if owner_of(&path).is_some_and(|pid| start_time(pid).is_none()) && is_deaf(&path) {

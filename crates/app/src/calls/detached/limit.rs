@@ -1,9 +1,8 @@
 //! Counts the background runs of a user, and refuses a run that is too many.
 
-use std::fs::File;
 use std::time::Duration;
 
-use pi_subagents_files::{self as files, LockError, lock_file};
+use pi_subagents_files::{self as files, HeldLock, LockError, lock_file};
 use pi_subagents_sessions::IndexedRun;
 
 use crate::calls::caller::Caller;
@@ -22,7 +21,7 @@ pub(super) struct Place {
     /// The reason why another process may have taken the last place at the same time, if that is
     /// possible.
     pub(super) warning: Option<String>,
-    _lock: Option<File>,
+    _lock: Option<HeldLock>,
 }
 
 impl Place {
@@ -62,7 +61,7 @@ impl Place {
 /// for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-fn lock(places: &Places) -> Result<File, LockError> {
+fn lock(places: &Places) -> Result<HeldLock, LockError> {
     // Without the directory there is no lock either, and the error of the lock is clearer.
     _ = files::create_directories(&places.agent_dir);
     lock_file(

@@ -1,12 +1,12 @@
 //! Carries out a plan, a few runs at a time, and finishes the work of a killed removal.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::{RunId, Timestamp};
-use pi_subagents_files::{self as files, LockError, lock_file};
+use pi_subagents_files::{self as files, HeldLock, LockError, lock_file};
 use pi_subagents_sessions::{FindError, QuietIndex, Removal, RunDir, Store};
 use tracing::info;
 
@@ -204,7 +204,7 @@ fn compact(store: &Store, now: Timestamp) -> Result<(), String> {
 }
 
 /// Waits for another removal, and keeps others waiting.
-fn lock(store: &Store) -> Result<File, LockError> {
+fn lock(store: &Store) -> Result<HeldLock, LockError> {
     let path = store.index().with_file_name("subagents-clean.lock");
     if let Some(directory) = path.parent() {
         // Without the directory there is no lock either, and the error of the lock is clearer.

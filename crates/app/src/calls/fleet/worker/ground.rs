@@ -1,13 +1,12 @@
 //! The directory of a worker: one process at a time has it, and finds no leftovers of a killed one
 //! in it.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_files::{Directory, LockError, create_directories, is_absent, lock_file};
+use pi_subagents_files::{Directory, HeldLock, LockError, create_directories, is_absent, lock_file};
 use pi_subagents_sessions::{QuietIndex, Removal, Store};
 use pi_subagents_workspaces::collect_caches;
 use tracing::{info, warn};
@@ -26,8 +25,8 @@ const UNUSED: Duration = Duration::from_hours(30 * 24);
 /// More workspaces are not looked at.
 const MOST_WORKSPACES: usize = 100_000;
 
-/// Takes the directory for this process, until the file is closed.
-pub(super) fn take(root: &Path) -> Result<File, CommandError> {
+/// Takes the directory for this process, until the lock is dropped.
+pub(super) fn take(root: &Path) -> Result<HeldLock, CommandError> {
     let failed = |why: &dyn std::error::Error| {
         let text = format!("the worker's directory {} cannot be used", root.display());
         CommandError::failed(text).because(why)
