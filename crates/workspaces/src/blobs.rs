@@ -1,7 +1,9 @@
 //! Reads objects that hold files, many by one process.
 
+use std::collections::HashMap;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::error::WorkspaceError;
 use crate::git::strange;
@@ -15,7 +17,7 @@ const LARGEST: usize = 16 * 1024 * 1024;
 const MOST: usize = 128 * 1024 * 1024;
 
 /// The name of a file in git.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum BlobName<'a> {
     /// By its own name.
     Id(&'a ObjectId),
@@ -23,11 +25,29 @@ pub(crate) enum BlobName<'a> {
     In(&'a ObjectId, &'a Path),
 }
 
-/// Reads files. A file that is not there or too large is `None`.
+/// Reads files, each once however often it is named. A file that is not there or too large is
+/// `None`.
 pub(crate) fn read_blobs(
     repository: &Repository,
     files: &[BlobName<'_>],
-) -> Result<Vec<Option<Vec<u8>>>, WorkspaceError> {
+) -> Result<Vec<Option<Rc<[u8]>>>, WorkspaceError> {
+    let mut places = HashMap::new();
+    let mut named = Vec::new();
+    for file in files {
+        places.entry(*file).or_insert_with(|| {
+            named.push(*file);
+            named.len() - 1
+        });
+    }
+    let read = read_each(repository, &named)?;
+    let texts = files.iter().map(|file| read[places[file]].clone());
+    Ok(texts.collect())
+}
+
+fn read_each(
+    repository: &Repository,
+    files: &[BlobName<'_>],
+) -> Result<Vec<Option<Rc<[u8]>>>, WorkspaceError> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
@@ -44,7 +64,7 @@ pub(crate) fn read_blobs(
             Some(_) => {
                 let (text, after) = first(rest).ok_or_else(|| strange(&arguments, rest))?;
                 rest = after;
-                Some(text.to_vec())
+                Some(Rc::from(text))
             }
             None => None,
         });

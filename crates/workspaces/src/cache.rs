@@ -149,7 +149,8 @@ impl Cache {
         let git = workspace.git();
         git.run(&["read-tree", "--reset", "-u", wished.snapshot.as_str()])?;
         match wished.head {
-            Some(_) => git.run(&["reset", "--quiet", "--mixed"])?,
+            // Every file was written in this second, so a refresh would read all of them in vain.
+            Some(_) => git.run(&["reset", "--quiet", "--mixed", "--no-refresh"])?,
             None => git.run(&["read-tree", "--empty"])?,
         };
         Ok(workspace)

@@ -49,6 +49,7 @@ mod line_map;
 mod matrix;
 mod merge;
 mod merge_tree;
+mod narrow;
 mod object_id;
 mod pins;
 mod piped;

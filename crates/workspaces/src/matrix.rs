@@ -7,11 +7,15 @@
 use crate::drivers::Drivers;
 use crate::error::WorkspaceError;
 use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
+use crate::narrow::{Narrow, unfolded};
 use crate::object_id::ObjectId;
 use crate::quarantine::Quarantine;
 use crate::repository::Repository;
 use crate::snapshot::Snapshot;
 use crate::touched::Touched;
+
+/// With fewer pairs, to make stand-ins for their changes takes longer than to merge the changes.
+const FEWEST_PAIRS: usize = 4;
 
 /// The change of one run: from a base to a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +121,19 @@ enum Meet {
     Checkout,
 }
 
+impl Pair {
+    /// Returns the merge of the stand-ins for both changes, if there are any.
+    fn in_place_of(&self, narrow: &Narrow) -> Option<Wished> {
+        let of = |place| narrow.results.get(place).cloned();
+        (self.meet == Meet::Base).then_some(())?;
+        Some(Wished {
+            base: Some(narrow.base.clone()),
+            ours: of(&self.row)?,
+            theirs: of(&self.column)?,
+        })
+    }
+}
+
 impl<'a> Sides<'a> {
     fn of(repository: &'a Repository, changes: &'a [Change]) -> Result<Self, WorkspaceError> {
         let now = Snapshot::take(repository)?.commit;
@@ -188,7 +205,12 @@ impl<'a> Sides<'a> {
         rows: &[Option<Merged>],
     ) -> Result<Vec<Merged>, WorkspaceError> {
         let commits = self.commits(rows)?;
+        let narrow = self.narrow(pairs)?;
+        let stand_in = |pair: &Pair| narrow.as_ref().and_then(|narrow| pair.in_place_of(narrow));
         let wished = pairs.iter().map(|pair| {
+            if let Some(stand_in) = stand_in(pair) {
+                return stand_in;
+            }
             let (one, other) = (&self.changes[pair.row], &self.changes[pair.column]);
             match (pair.meet, &commits[pair.row], &commits[pair.column]) {
                 (Meet::Checkout, Some(one), Some(other)) => Wished {
@@ -204,7 +226,36 @@ impl<'a> Sides<'a> {
                 },
             }
         });
-        merge_trees(self.repository, &wished.collect::<Vec<_>>())
+        let mut found = merge_trees(self.repository, &wished.collect::<Vec<_>>())?;
+        let stood_in = pairs.iter().map(|pair| stand_in(pair).is_some());
+        for (merged, _) in found.iter_mut().zip(stood_in).filter(|(_, is)| *is) {
+            for conflict in &mut merged.conflicts {
+                conflict.path = unfolded(&conflict.path);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Makes stand-ins for the changes of the most common base, if many pairs of them meet there.
+    fn narrow(&self, pairs: &[Pair]) -> Result<Option<Narrow>, WorkspaceError> {
+        let at_base = pairs.iter().filter(|pair| pair.meet == Meet::Base);
+        let at_base: Vec<&Pair> = at_base.collect();
+        let Some(base) = at_base.first().map(|pair| &self.changes[pair.row].base) else {
+            return Ok(None);
+        };
+        let with_base = at_base
+            .iter()
+            .filter(|pair| self.changes[pair.row].base == *base);
+        let places = with_base.flat_map(|pair| [pair.row, pair.column]);
+        let places = places.filter(|place| !self.touched[*place].has_removed);
+        let places: Vec<usize> = places.collect();
+        if places.len() < 2 * FEWEST_PAIRS {
+            return Ok(None);
+        }
+        let touched = places
+            .into_iter()
+            .map(|place| (place, &self.touched[place]));
+        Narrow::of(self.repository, base, &touched.collect())
     }
 
     /// Makes a commit of the checkout with each change that was merged and fits.

@@ -21,10 +21,14 @@ impl Quarantine {
     pub(crate) fn of(repository: &Repository) -> Result<(Self, Repository), WorkspaceError> {
         let directory = tempfile::tempdir().map_err(WorkspaceError::of_file(Path::new("/tmp")))?;
         let own = quoted(&repository.common_dir().join("objects"));
-        let writing = repository.with_variables(&[
-            ("GIT_OBJECT_DIRECTORY", directory.path().into()),
-            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", own),
-        ]);
+        let writing = repository
+            .with_variables(&[
+                ("GIT_OBJECT_DIRECTORY", directory.path().into()),
+                ("GIT_ALTERNATE_OBJECT_DIRECTORIES", own),
+            ])
+            // They live for a moment. A tree of a large directory takes longer to compress than to
+            // merge.
+            .with_setting("core.looseCompression=0");
         let quarantine = Self {
             _directory: directory,
         };

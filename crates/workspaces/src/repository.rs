@@ -282,6 +282,21 @@ impl Repository {
         Ok(git.id(&arguments)?)
     }
 
+    /// Makes trees, all by one process. Each is written as `git mktree -z` reads it, and all its
+    /// files are in one directory.
+    pub(crate) fn make_trees(&self, trees: &[Vec<u8>]) -> Result<Vec<ObjectId>, WorkspaceError> {
+        let arguments = ["mktree", "-z", "--missing", "--batch"];
+        let input: Vec<u8> = trees
+            .iter()
+            .flat_map(|tree| [tree, &b"\0"[..]].concat())
+            .collect();
+        let printed = self.git.run_with(&arguments, &input)?;
+        let ids = String::from_utf8_lossy(&printed).into_owned();
+        let made: Option<Vec<ObjectId>> = ids.lines().map(ObjectId::parse).collect();
+        made.filter(|made| made.len() == trees.len())
+            .ok_or_else(|| strange(&arguments, &printed).into())
+    }
+
     /// Makes a commit of each of some trees, all by one process. Nobody reads them but git.
     pub(crate) fn commit_trees(
         &self,
@@ -337,6 +352,13 @@ impl Repository {
         for (name, value) in variables {
             repository.git = repository.git.with_variable(name, value);
         }
+        repository
+    }
+
+    /// Returns the repository with one more setting of git.
+    pub(crate) fn with_setting(&self, setting: &str) -> Self {
+        let mut repository = self.clone();
+        repository.git = repository.git.with_setting(setting);
         repository
     }
 

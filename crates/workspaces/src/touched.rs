@@ -1,7 +1,7 @@
 //! The paths that a change touches. Two changes that touch different places fit each other, and
 //! nobody has to merge them to know it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
@@ -9,13 +9,32 @@ use crate::git::strange;
 use crate::object_id::ObjectId;
 use crate::repository::{Repository, lines, path};
 
+/// The mode of a path that is not there.
+const ABSENT: &str = "000000";
+
 /// The paths that differ between two states.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
-    paths: BTreeSet<PathBuf>,
+    /// The versions of each path.
+    pub(crate) versions: BTreeMap<PathBuf, Versions>,
     /// True if a file is gone or has become something else. It may have been renamed, and then
     /// files of other names are touched too.
-    has_removed: bool,
+    pub(crate) has_removed: bool,
+}
+
+/// A path in the two states; `None` where it is not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Versions {
+    pub(crate) before: Option<Version>,
+    pub(crate) after: Option<Version>,
+}
+
+/// A path in one state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Version {
+    /// The mode, as git writes it: `100644`.
+    pub(crate) mode: String,
+    pub(crate) id: ObjectId,
 }
 
 impl Touched {
@@ -55,13 +74,14 @@ impl Touched {
 
     /// Returns whether a path is one of another change, or lies below one.
     fn reaches_below(&self, other: &Self) -> bool {
-        let mut above = self.paths.iter().flat_map(|path| path.ancestors());
-        above.any(|path| other.paths.contains(path))
+        let mut above = self.versions.keys().flat_map(|path| path.ancestors());
+        above.any(|path| other.versions.contains_key(path))
     }
 
     /// Returns the paths that both touch.
     pub(crate) fn shared<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a Path> {
-        self.paths.intersection(&other.paths).map(PathBuf::as_path)
+        let paths = self.versions.keys().map(PathBuf::as_path);
+        paths.filter(|path| other.versions.contains_key(*path))
     }
 }
 
@@ -81,7 +101,26 @@ fn parse(printed: &[u8]) -> Option<Vec<Touched>> {
         }
         let touched = all.last_mut()?;
         touched.has_removed |= matches!(field.last()?, b'D' | b'T');
-        touched.paths.insert(path(fields.next()?).to_owned());
+        let versions = Versions::parse(std::str::from_utf8(field).ok()?)?;
+        let path = path(fields.next()?).to_owned();
+        touched.versions.insert(path, versions);
+    }
+}
+
+impl Versions {
+    /// Reads `:100644 100644 <id> <id> M`.
+    fn parse(entry: &str) -> Option<Self> {
+        let mut words = entry.strip_prefix(':')?.split(' ');
+        let (old_mode, new_mode) = (words.next()?, words.next()?);
+        let (old_id, new_id) = (words.next()?, words.next()?);
+        let version = |mode: &str, id: &str| {
+            let (mode, id) = (mode.to_owned(), ObjectId::parse(id)?);
+            Some((mode != ABSENT).then_some(Version { mode, id }))
+        };
+        Some(Self {
+            before: version(old_mode, old_id)?,
+            after: version(new_mode, new_id)?,
+        })
     }
 }
 
@@ -90,8 +129,13 @@ mod tests {
     use super::*;
 
     fn touched(paths: &[&str], has_removed: bool) -> Touched {
-        let paths = paths.iter().map(PathBuf::from).collect();
-        Touched { paths, has_removed }
+        let id = "b".repeat(40);
+        let versions = Versions::parse(&format!(":100644 100644 {id} {id} M")).unwrap();
+        let versions = paths.iter().map(|path| (path.into(), versions.clone()));
+        Touched {
+            versions: versions.collect(),
+            has_removed,
+        }
     }
 
     #[test]
@@ -116,9 +160,16 @@ mod tests {
     #[test]
     fn answers_are_read_as_git_writes_them() {
         let id = "a".repeat(40);
-        let text = format!("{id}\0{id}\0:1 2 a b M\0f\ng\0:1 0 a 0 D\0h\0");
-        let expected = [touched(&[], false), touched(&["f\ng", "h"], true)];
-        assert_eq!(parse(text.as_bytes()).unwrap(), expected);
+        let other = "b".repeat(40);
+        let text = format!(
+            "{id}\0{id}\0:100644 100644 {other} {other} M\0f\ng\0:100644 000000 {other} {id} D\0h\0"
+        );
+        let mut expected = touched(&["f\ng", "h"], true);
+        expected.versions.get_mut(Path::new("h")).unwrap().after = None;
+        assert_eq!(
+            parse(text.as_bytes()).unwrap(),
+            [touched(&[], false), expected]
+        );
         for text in ["", ":1 2 a b M\0f\0", "HEAD\0"] {
             let read = parse(text.as_bytes());
             assert!(read.is_none_or(|read| read.is_empty()), "{text:?}");
