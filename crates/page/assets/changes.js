@@ -28,7 +28,7 @@ function exact(row, opened, dispatch) {
   const state = row.workspace?.state === "merged" || found.merged ? "merged" : row.workspace?.state === "discarded" ? "discarded" : "not merged yet";
   const lines = (/** @type {"added" | "removed"} */ side) => found.files.reduce((sum, file) => sum + (file[side] ?? 0), 0);
   return html`<div class="page"><p class="muted">${count(found.files.length, "file")} <span class="plus">+${lines("added")}</span> <span class="minus">−${lines("removed")}</span>
-      on <code>${row.workspace?.branch}</code>, ${state}</p>
+      ${row.workspace?.branch ? html`on <code>${row.workspace.branch}</code>, ` : nothing}${state}</p>
     ${found.files.map((file) => patch(file, opened, dispatch))}</div>`;
 }
 

@@ -3,7 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import { count, lasted, modelId, moment, spent, tokens } from "./figures.js";
 import { VirtualList } from "./virtual.js";
-import { mark } from "./words.js";
+import { mark, plainLine } from "./words.js";
 
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
@@ -41,7 +41,7 @@ export class History {
   draw() {
     this.list.show(this.model.history.rows);
     const { history } = this.model;
-    if (this.list.heights.total < this.list.element.clientHeight && history.rows.length < history.found && !history.isReading) {
+    if (this.list.heights.total < this.list.height && history.rows.length < history.found && !history.isReading) {
       this.dispatch({ type: "moreHistory" });
     }
   }
@@ -55,9 +55,9 @@ export class History {
     };
     const dollars = spent(row.usage);
     return html`<div class="history-row" role="listitem"><button class="cover" aria-label=${`Open ${row.name}`} @click=${open}></button>
-      ${mark(row.status)}<span class="muted">${moment(Date.parse(row.acceptedAt), now)}</span><b>${row.name}</b>
+      ${mark(row.status)}<span class="muted">${moment(Date.parse(row.acceptedAt), now)}</span><b dir="auto">${row.name}</b>
       <span class="muted">${modelId(row.resolvedModel)}</span><span class="number">${lasted(row, now)}</span>
       <span class="number">${row.toolCalls ?? nothing}</span><span class="number">${row.usage ? tokens(row.usage.totalTokens) : nothing}</span>
-      <span class="number">${dollars.includes("$") ? dollars : nothing}</span><span class="doing">${row.doing ?? nothing}</span></div>`;
+      <span class="number">${dollars.includes("$") ? dollars : nothing}</span><span class="doing" dir="auto">${plainLine(row, row.doing ?? "")}</span></div>`;
   }
 }

@@ -138,9 +138,10 @@ function draw() {
   isDrawn = true;
   render(framed(model, dispatch, content()), document.body);
   if (model.page === "runs") {
+    // Its height decides how much room the others have.
+    timeline.draw();
     runList.draw();
     runView.draw();
-    timeline.draw();
   } else if (model.page === "history") {
     history.draw();
   }

@@ -19,6 +19,7 @@ export function initial() {
     /** @type {Map<string, Row>} */ rows: new Map(),
     /** @type {Row[]} */ listed: [],
     isListed: false,
+    /** @type {Set<string> | null} The runs that a new stream has told so far, until it has told all. */ told: null,
     /** @type {import("./types.js").Counts | null} */ counts: null,
     /** @type {import("./types.js").Totals | null} */ totals: null,
     /** @type {import("./types.js").Totals | null} */ today: null,
@@ -227,19 +228,22 @@ function take(model, piece) {
 }
 
 /** @param {Model} model @param {any} piece @returns {Effect[]} */
-function takeRows(model, { rows, gone = [], whole = false }) {
-  if (whole) {
-    const kept = new Set(rows.map((/** @type {Row} */ row) => row.runId));
-    for (const run of model.rows.keys()) if (!kept.has(run)) model.rows.delete(run);
-  }
+function takeRows(model, { rows, gone = [], begins = false, isWhole = false }) {
+  if (begins) model.told = new Set();
   /** @type {Effect[]} */
   const effects = [];
   for (const run of gone) model.rows.delete(run);
   for (const row of rows) {
     const before = model.rows.get(row.runId);
     model.rows.set(row.runId, row);
+    model.told?.add(row.runId);
     const isNews = before && (before.status !== row.status || before.workspace?.state !== row.workspace?.state);
     if (isNews && isOver(row)) effects.push(...readAgain(model, row.runId));
+  }
+  // The rows of the server that went away stay until everything was told again.
+  if (isWhole) {
+    for (const run of model.rows.keys()) if (model.told && !model.told.has(run)) model.rows.delete(run);
+    model.told = null;
   }
   list(model);
   if (!model.hasChosen && model.listed.length > 0 && !isBusy(model)) {

@@ -32,7 +32,7 @@ export class RecordedConnection {
   /** @param {() => Record<string, any>} _view @param {(piece: any) => void} each */
   async follow(_view, each) {
     const { data } = this;
-    each({ rows: data.rows, gone: [], whole: true });
+    each({ rows: data.rows, gone: [] });
     each({ totals: data.totals, spans: data.spans, now: data.exportedAt });
     await new Promise(() => {});
   }

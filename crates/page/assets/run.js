@@ -56,14 +56,15 @@ export class RunView {
   header(row) {
     const now = Date.now() + this.model.ahead;
     const about = [row.preset, row.resolvedModel, row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
-    const figures = [context(this.model.opened), lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);
+    const read = context(this.model.opened);
+    const figures = [lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);
     const warnings = flags(row);
     return html`<header class="run-header">
       <button class="back" aria-label="Back to the list" @click=${() => this.dispatch({ type: "zoom", on: false })}>‹</button>
-      ${mark(row.status, warnings.length > 0)}<h1>${row.name}</h1><span class="muted about">${about.join(" · ")}</span>
+      ${mark(row.status, warnings.length > 0)}<h1 dir="auto" title=${row.name}>${row.name}</h1><span class="muted about">${about.join(" · ")}</span>
       ${warnings.map((words) => html`<span class="tag warn">${words}</span>`)}
-      <span class="space"></span><span class="muted figures">${figures.join(" · ")}</span>
-    </header>`;
+      <span class="space"></span><span class="muted figures">${read ? html`<span class="context-words">${read} · </span>` : nothing}${figures.join(" · ")}</span>
+    </header>${row.notice ? html`<p class="notice warn" role="status">${row.notice}</p>` : nothing}`;
   }
 
   /** @param {Row} row @param {Opened} opened */

@@ -6,7 +6,7 @@ import { clock, count, isOver, lasted, modelId, moment, spent, tokens } from "./
 import { filters, groupKey } from "./listing.js";
 import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
-import { mark } from "./words.js";
+import { mark, plainLine } from "./words.js";
 
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
@@ -87,9 +87,9 @@ export class RunList {
     return html`<div class="run ${row.status}" role="option" id=${`run-${row.runId}`} aria-selected=${isSelected}
       @click=${() => this.dispatch({ type: "select", run: row.runId })}>
       ${mark(row.status, flags(row).length > 0)}
-      <span class="who"><b>${row.name}</b> <span class="model">${[row.preset !== row.name ? row.preset : "", modelId(row.resolvedModel)].filter(Boolean).join(" · ")}</span></span>
+      <span class="who"><b dir="auto">${row.name}</b> <span class="model">${[row.preset !== row.name ? row.preset : "", modelId(row.resolvedModel)].filter(Boolean).join(" · ")}</span></span>
       <span class="figures">${figures}</span>
-      <span class="doing">${age ? html`<span class="age" title="since it was last heard of">${age}</span> ` : nothing}${doing(row)}</span>
+      <span class="doing" dir="auto">${age ? html`<span class="age" title="since it was last heard of">${age}</span> ` : nothing}${doing(row)}</span>
       ${row.context ? contextBar(row.context) : nothing}
     </div>`;
   }
@@ -104,15 +104,10 @@ function contextBar([used, size]) {
 
 /** Returns one line of what a run does, or what came of it. @param {Row} row */
 function doing(row) {
-  if (row.ownerStopped) return "its owner is stopped (suspended)";
-  const said = row.recordProblem ?? plainLine(row, row.doing || row.task || "");
+  if (row.notice) return html`<span class="warn">${row.notice}</span>`;
+  const said = plainLine(row, row.doing || row.task || "");
   const [warning] = row.status === "completed" ? flags(row) : [];
   return warning ? html`<span class="warn">${warning}</span> · ${said}` : said;
-}
-
-/** Leaves the marks of Markdown out of the beginning of an answer. @param {Row} row @param {string} line */
-function plainLine(row, line) {
-  return row.status === "completed" ? line.replace(/^#+ /, "").replace(/\*\*|`/g, "") : line;
 }
 
 /** Puts headings between the runs of calls. Calls with one run share a heading, which would else be

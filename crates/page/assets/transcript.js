@@ -56,7 +56,7 @@ export class Transcript {
   /** Draws where calls and errors are, beside the scroll bar. @param {Opened} opened */
   strip(opened) {
     const items = opened.transcript.items;
-    if (this.list.heights.total <= this.list.element.clientHeight) return nothing;
+    if (this.list.heights.total <= this.list.height) return nothing;
     // A long transcript is not looked through for every frame.
     const isOld = this.marks.items !== items || items.length > this.marks.count * 1.01 || items.length < 1000;
     if (isOld) this.marks = { items, count: items.length, marks: this.marksOf(items) };
@@ -98,7 +98,7 @@ export class Transcript {
       case "call":
         return this.call(item);
       case "words":
-        return html`<div class="said live">${item.text}<span class="caret" aria-hidden="true">▌</span>
+        return html`<div class="said live" dir="auto">${item.text}<span class="caret" aria-hidden="true">▌</span>
           ${this.model.opened?.activity ? html`<span class="muted"> ${this.model.opened.activity}</span>` : nothing}</div>`;
       case "steered":
         return html`<div class="said steer-text"><b>you</b> ${item.text}</div>`;
@@ -106,8 +106,12 @@ export class Transcript {
         return html`<div class="said steer-text"><b>corrected</b> ${item.text}</div>`;
       case "started":
         return html`<div class="remark">started (${item.text})</div>`;
-      case "ended":
-        return html`<div class="remark ended">${mark(item.status ?? "")} ${item.status}${item.text ? html`: <span class="bad">${item.text}</span>` : nothing}</div>`;
+      case "ended": {
+        // A reason that stands above is not told twice.
+        const items = this.model.opened?.transcript.items ?? [];
+        const isTold = items.findLast((one) => one.kind === "warned")?.text === item.text;
+        return html`<div class="remark ended">${mark(item.status ?? "")} ${item.status}${item.text && !isTold ? html`: <span class="bad">${item.text}</span>` : nothing}</div>`;
+      }
       case "unreadable":
         return html`<div class="remark bad">A line of the record cannot be read here.</div>`;
       case "warned":
@@ -133,7 +137,7 @@ export class Transcript {
     const isOpen = this.model.opened?.open.has(item.key) ?? false;
     const text = this.whole(item)?.text ?? item.text ?? "";
     return html`<button class="fold thought-title" aria-expanded=${isOpen} @click=${() => this.dispatch({ type: "toggle", key: item.key })}>thought <span class="muted">${isOpen ? "" : text.slice(0, 90)}</span></button>
-      ${isOpen ? html`<div class="thinking">${text}</div>` : nothing}`;
+      ${isOpen ? html`<div class="thinking" dir="auto">${text}</div>` : nothing}`;
   }
 
   /** @param {Item} item */

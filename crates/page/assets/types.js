@@ -33,10 +33,10 @@
  * @property {number} [toolCalls]
  * @property {number} [exitCode]
  * @property {boolean} [background]
- * @property {boolean} [ownerStopped]
  * @property {number} sequence
  * @property {string} group
  * @property {string} groupLabel
+ * @property {string | null} [notice] Something a person should know of the run.
  * @property {string} [doing]
  * @property {number | null} [lastAt]
  * @property {[number, number] | null} [context] Tokens of the last turn, and how many the model reads at most.
@@ -57,7 +57,7 @@
  * @typedef {{path: string, status: string, from?: string, added?: number, removed?: number,
  *   patch?: string}} ChangedFile
  * @typedef {{files: ChangedFile[], merged: boolean, base: string, result: string}} Changes
- * @typedef {{state: string, branch: string, path: string, notes?: string[], files?: ChangedFile[]}} Workspace
+ * @typedef {{state: string, branch?: string, path?: string, notes?: string[], files?: ChangedFile[]}} Workspace
  *
  * @typedef {object} Told Something that happened, as the server tells it.
  * @property {string} k

@@ -6,6 +6,13 @@ import { Heights } from "./heights.js";
 /** How far beyond the screen rows are drawn. */
 const BEYOND = 240;
 
+/** Makes the place of one row. */
+function newBox() {
+  const box = document.createElement("div");
+  box.setAttribute("role", "presentation");
+  return box;
+}
+
 /** @template T */
 export class VirtualList {
   /**
@@ -25,8 +32,14 @@ export class VirtualList {
     /** @type {string | undefined} */
     this.firstKey = undefined;
     this.isFollowing = false;
+    /** @type {Map<string, {item: T, box: HTMLElement}>} The rows that are drawn, by their keys. */
+    this.drawn = new Map();
     /** Where we have scrolled to ourselves. */
     this.own = -1;
+    /** Where the list is scrolled to, and its height. To ask the browser while a frame is drawn
+     * would make it lay the page out once more, so both are noted when it tells them. */
+    this.top = 0;
+    this.height = 0;
     this.element = document.createElement("div");
     this.element.className = "virtual";
     this.element.tabIndex = 0;
@@ -40,7 +53,11 @@ export class VirtualList {
     this.all.append(this.some);
     this.element.append(this.all);
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    new ResizeObserver(() => this.draw()).observe(this.element);
+    new ResizeObserver(() => {
+      this.top = this.element.scrollTop;
+      this.height = this.element.clientHeight;
+      this.draw();
+    }).observe(this.element);
   }
 
   /** Draws these items. @param {T[]} items @param {boolean} [isFollowing] stays at the end */
@@ -52,20 +69,21 @@ export class VirtualList {
     this.items = items;
     this.isFollowing = isFollowing;
     this.heights.resize(items.length);
-    this.draw(anchor);
+    this.draw(anchor, true);
   }
 
   /** Returns the item at the top of the screen, to find it again when others come before it. */
   anchor() {
     if (this.items.length === 0) return undefined;
-    const place = this.heights.at(this.element.scrollTop);
+    const place = this.heights.at(this.top);
     const key = this.options.key(this.items[place], place);
-    return { key, offset: this.element.scrollTop - this.heights.top(place) };
+    return { key, offset: this.top - this.heights.top(place) };
   }
 
-  /** @param {{key: string, offset: number}} [anchor] */
-  draw(anchor) {
-    const { element, heights, items } = this;
+  /** @param {{key: string, offset: number}} [anchor] @param {boolean} [isNews] whether rows that are
+   * on the screen already may look different now */
+  draw(anchor, isNews = false) {
+    const { heights, items } = this;
     if (anchor && !this.isFollowing) {
       const place = items.findIndex((item, place) => this.options.key(item, place) === anchor.key);
       if (place >= 0) this.scrollTo(heights.top(place) + anchor.offset);
@@ -75,7 +93,7 @@ export class VirtualList {
       this.all.style.height = `${heights.total}px`;
       if (this.isFollowing) this.toEnd();
       const [from, to] = this.range(BEYOND);
-      this.paint(from, to);
+      this.paint(from, to, isNews && round === 0);
       const hasChanged = this.measure(from, to);
       if (hasChanged) this.place(from);
       if (this.isFollowing) this.toEnd();
@@ -87,21 +105,35 @@ export class VirtualList {
   /** Returns which rows are on the screen or so near to it. @param {number} beyond
    * @returns {[number, number]} */
   range(beyond) {
-    const { element, heights, items } = this;
+    const { heights, items, top, height } = this;
     if (items.length === 0) return [0, 0];
-    const top = element.scrollTop;
-    return [heights.at(Math.max(0, top - beyond)), heights.at(top + element.clientHeight + beyond) + 1];
+    return [heights.at(Math.max(0, top - beyond)), heights.at(top + height + beyond) + 1];
   }
 
   toEnd() {
-    this.scrollTo(Math.max(0, this.heights.total - this.element.clientHeight));
+    this.scrollTo(Math.max(0, this.heights.total - this.height));
   }
 
-  /** @param {number} from @param {number} to */
-  paint(from, to) {
-    const rows = [];
-    for (let place = from; place < to; place++) rows.push(this.options.row(this.items[place], place));
-    render(rows, this.some);
+  /** Draws the rows that come onto the screen, and with news also those that are there.
+   * @param {number} from @param {number} to @param {boolean} isNews */
+  paint(from, to, isNews) {
+    const before = this.drawn;
+    this.drawn = new Map();
+    /** @type {ChildNode | null} */
+    let next = this.some.firstChild;
+    for (let place = from; place < to; place++) {
+      const item = this.items[place];
+      const name = this.options.key(item, place);
+      const key = this.drawn.has(name) ? `${name} ${place}` : name;
+      const known = before.get(key);
+      before.delete(key);
+      const box = known?.box ?? newBox();
+      if (isNews || known?.item !== item) render(this.options.row(item, place), box);
+      this.drawn.set(key, { item, box });
+      if (box === next) next = next.nextSibling;
+      else this.some.insertBefore(box, next);
+    }
+    for (const { box } of before.values()) box.remove();
     this.place(from);
   }
 
@@ -115,7 +147,7 @@ export class VirtualList {
    * @param {number} from @param {number} to */
   measure(from, to) {
     const drawn = this.some.children;
-    const top = this.element.scrollTop;
+    const top = this.top;
     let hasChanged = false;
     let above = 0;
     for (let place = from; place < to && place - from < drawn.length; place++) {
@@ -133,32 +165,30 @@ export class VirtualList {
 
   /** @param {number} height */
   scrollTo(height) {
-    if (Math.abs(this.element.scrollTop - height) < 1) return;
+    if (Math.abs(this.top - height) < 1) return;
     this.element.scrollTop = height;
-    this.own = this.element.scrollTop;
+    this.top = this.own = this.element.scrollTop;
   }
 
   /** Brings an item onto the screen. @param {string} key */
   reveal(key) {
     const place = this.items.findIndex((item, place) => this.options.key(item, place) === key);
     if (place < 0) return;
-    const { element, heights } = this;
+    const { heights } = this;
     for (let round = 0; round < 3; round++) {
       const top = heights.top(place);
       const bottom = top + heights.heights[place];
-      if (top < element.scrollTop) this.scrollTo(top);
-      else if (bottom > element.scrollTop + element.clientHeight) {
-        this.scrollTo(Math.min(top, bottom - element.clientHeight));
-      }
+      if (top < this.top) this.scrollTo(top);
+      else if (bottom > this.top + this.height) this.scrollTo(Math.min(top, bottom - this.height));
       this.draw();
     }
   }
 
   scrolled() {
-    const { element } = this;
-    const isOwn = Math.abs(element.scrollTop - this.own) < 2;
+    this.top = this.element.scrollTop;
+    const isOwn = Math.abs(this.top - this.own) < 2;
     this.own = -1;
-    const isAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 8;
+    const isAtEnd = this.top + this.height >= this.heights.total - 8;
     if (!isOwn) {
       if (!isAtEnd) this.isFollowing = false;
       this.options.scrolled?.(isAtEnd);

@@ -1,4 +1,5 @@
-// Draws what a model wrote, element by element. No text ever becomes HTML.
+// Draws what a model wrote, element by element. No text ever becomes HTML. Each block goes in the
+// direction of its own words.
 
 import { html, nothing } from "./lit-html.js";
 
@@ -14,24 +15,24 @@ function node(value) {
   const [name, ...inside] = value;
   switch (name) {
     case "p":
-      return html`<p>${inside.map(node)}</p>`;
+      return html`<p dir="auto">${inside.map(node)}</p>`;
     case "h3":
-      return html`<h3>${inside.map(node)}</h3>`;
+      return html`<h3 dir="auto">${inside.map(node)}</h3>`;
     case "h4":
-      return html`<h4>${inside.map(node)}</h4>`;
+      return html`<h4 dir="auto">${inside.map(node)}</h4>`;
     case "h5":
     case "h6":
-      return html`<h5>${inside.map(node)}</h5>`;
+      return html`<h5 dir="auto">${inside.map(node)}</h5>`;
     case "pre":
       return html`<pre class="code" aria-label=${inside[0] || "code"}>${inside.slice(1).map(node)}</pre>`;
     case "blockquote":
-      return html`<blockquote>${inside.map(node)}</blockquote>`;
+      return html`<blockquote dir="auto">${inside.map(node)}</blockquote>`;
     case "ul":
-      return html`<ul>${inside.map(node)}</ul>`;
+      return html`<ul dir="auto">${inside.map(node)}</ul>`;
     case "ol":
-      return html`<ol>${inside.map(node)}</ol>`;
+      return html`<ol dir="auto">${inside.map(node)}</ol>`;
     case "li":
-      return html`<li>${inside.map(node)}</li>`;
+      return html`<li dir="auto">${inside.map(node)}</li>`;
     case "table":
       return html`<div class="wide"><table>${inside.map(node)}</table></div>`;
     case "thead":
@@ -39,7 +40,7 @@ function node(value) {
     case "tr":
       return html`<tr>${inside.map(node)}</tr>`;
     case "td":
-      return html`<td>${inside.map(node)}</td>`;
+      return html`<td dir="auto">${inside.map(node)}</td>`;
     case "em":
       return html`<em>${inside.map(node)}</em>`;
     case "strong":
@@ -59,8 +60,13 @@ function node(value) {
     case "img":
       return html`<span class="muted">[picture: ${(inside[1] ?? []).map(node)} ${inside[0]}]</span>`;
     default:
-      return html`<p>${inside.map(node)}</p>`;
+      return html`<p dir="auto">${inside.map(node)}</p>`;
   }
+}
+
+/** Leaves the marks of Markdown out of the beginning of an answer. @param {import("./types.js").Row} row @param {string} line */
+export function plainLine(row, line) {
+  return row.status === "completed" ? line.replace(/^#+ /, "").replace(/\*\*|`/g, "") : line;
 }
 
 /** Draws the lines of a change. @param {string} diff */
