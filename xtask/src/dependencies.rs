@@ -6,10 +6,20 @@ use crate::machine::cargo;
 /// Returns a line for each package that is built on this machine: its name and version, a bar and
 /// its licence. No network is needed, because the workspace was built before.
 pub fn licensed() -> Outcome<String> {
+    tree("--workspace --edges normal,build,dev --format {p}|{l}")
+}
+
+/// Returns a line for each package that is linked into our program if it is built without the fleet.
+pub fn without_fleet() -> Outcome<String> {
+    tree("--package pi-subagents --no-default-features --edges normal --format {p}")
+}
+
+/// Asks cargo for a tree, and returns each of its lines once.
+fn tree(arguments: &str) -> Outcome<String> {
     let output = cargo()
-        .args(["tree", "--workspace", "--locked", "--offline"])
-        .args(["--edges", "normal,build,dev", "--prefix", "none"])
-        .args(["--no-dedupe", "--format", "{p}|{l}"])
+        .args(["tree", "--locked", "--offline"])
+        .args(["--prefix", "none", "--no-dedupe"])
+        .args(arguments.split(' '))
         .output()?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);

@@ -88,6 +88,16 @@ impl CommandError {
         }
     }
 
+    /// Says the same in other words.
+    pub(crate) fn reworded(mut self, message: String) -> Self {
+        self.message = message;
+        self
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }

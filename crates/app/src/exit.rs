@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 /// Some runs completed and some did not.
-const MIXED: i32 = 4;
+const MIXED: u8 = 4;
 
 /// A run has no answer, or none that is finished.
 pub(crate) const NO_ANSWER: u8 = 5;
@@ -15,6 +15,16 @@ const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];
 /// Returns one code for several runs: theirs if they agree.
 pub(crate) fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {
     ExitCode::from(u8::try_from(merged(codes)).unwrap_or(1))
+}
+
+/// Returns the code of a command that did what it was asked for with some of several things: 0 if
+/// with all, 1 if with none.
+pub(crate) fn of_some(done: usize, all: usize) -> ExitCode {
+    match done {
+        done if done == all => ExitCode::SUCCESS,
+        0 => ExitCode::FAILURE,
+        _ => ExitCode::from(MIXED),
+    }
 }
 
 /// Returns the code of a process that this signal ended, as shells count.
@@ -30,7 +40,7 @@ fn merged(codes: impl IntoIterator<Item = i32>) -> i32 {
     match codes.as_slice() {
         [] => 1,
         [first, rest @ ..] if rest.iter().all(|code| code == first) => *first,
-        several if several.contains(&0) => MIXED,
+        several if several.contains(&0) => i32::from(MIXED),
         _ => 1,
     }
 }

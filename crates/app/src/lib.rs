@@ -14,6 +14,14 @@
         reason = "tests make the files that they read"
     )
 )]
+#![cfg_attr(
+    not(feature = "fleet"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "some parts of resolving, opening and keeping runs are there for the fleet alone"
+    )
+)]
 
 mod attach;
 mod bell;
@@ -38,7 +46,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::doors::command_line::cli;
-use crate::doors::command_line::commands::{agent, detached, keeper, sweeper, warden};
+use crate::doors::command_line::commands::{agent, detached, ended, keeper, sweeper, warden};
 use crate::doors::command_line::completion;
 use crate::print::Printer;
 
@@ -67,6 +75,9 @@ pub fn main() -> ExitCode {
         }
         // A log would be written at every press of a key.
         Some(own_commands::COMPLETE) => completion::run(further),
+        Some(own_commands::ENDED) => {
+            with_log(own_commands::ENDED, || log::end(ended::run(further)))
+        }
         Some(own_commands::SWEEPER) => with_log(own_commands::SWEEPER, || log::end(sweeper::run())),
         Some(own_commands::AGENT) => {
             with_log(own_commands::AGENT, || log::end(agent::run(further)))

@@ -2,6 +2,12 @@
 //! agent, which people may start too. The keeper supervises one child, the warden one owner, and the
 //! sweeper removes old runs.
 
+use std::process::Command;
+
+use pi_subagents_engine::MARKS;
+
+use crate::places::Places;
+
 /// Keeps one child and ends its whole tree.
 pub(crate) const KEEPER: &str = "keeper";
 /// Watches over an owner, and ends the leftovers of its runs when it is killed.
@@ -12,5 +18,28 @@ pub(crate) const DETACHED: &str = "detached";
 pub(crate) const COMPLETE: &str = "complete-words";
 /// Removes old runs of one project.
 pub(crate) const SWEEPER: &str = "sweeper";
+/// Runs the command of the settings for a background run whose own process did not see its end.
+pub(crate) const ENDED: &str = "ended";
 /// Is the embedded agent.
 pub(crate) const AGENT: &str = "agent";
+
+/// Makes the command of a process of our own that outlives this one. The process has the
+/// environment of its caller, but it belongs to no run: a process that ends a run must not take it
+/// for a part of that run.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is an owner, or looks after runs, and is no sub-agent"
+)]
+pub(crate) fn process(places: &Places, name: &str) -> Command {
+    let mut command = Command::new(&places.program);
+    let variables = places
+        .variables
+        .iter()
+        .filter(|(name, _)| MARKS.iter().all(|mark| name.as_os_str() != *mark));
+    command
+        .arg(name)
+        .current_dir(&places.cwd)
+        .env_clear()
+        .envs(variables);
+    command
+}

@@ -16,12 +16,14 @@ use std::time::Duration;
 
 use pi_subagents::delegation::Happening;
 use pi_subagents::{
-    EventSink, MergeOutcome, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status, Task,
-    Team, TeamErrorKind, TeamOptions, WorkspaceState,
+    Delegated, EventSink, MergeOutcome, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status,
+    Task, Team, TeamErrorKind, TeamOptions, WorkspaceState,
 };
+use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::Sandbox;
 use pretty_assertions::assert_eq;
+use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pi-subagents");
@@ -426,5 +428,67 @@ async fn settings_that_are_not_json_fail_the_call_until_they_are_mended() {
     sandbox.models_json(&server.base_url());
     let done = team.delegate([Task::new("a", "hello")], Vec::new()).await;
     assert_eq!(done.unwrap().outcomes[0].status, Status::Completed);
+    team.close().await;
+}
+
+/// Tells the warnings of runs.
+struct Warned(UnboundedSender<String>);
+
+impl EventSink for Warned {
+    fn on_events(&mut self, events: &[RunEvent], _: &RunSummary) {
+        for event in events {
+            if let Happening::Warned(warning) = &event.happening {
+                self.0.send(warning.clone()).unwrap();
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_program_hears_that_the_servers_of_its_fleet_are_away_and_does_not_wait_for_ever() {
+    const AWAY: &str = "the servers of the fleet have been away since";
+    let (caller, model) = waiting_model();
+    let worker = Sandbox::new();
+    worker.models_json(&model.base_url());
+    let mut server = NatsServer::start();
+    for sandbox in [&caller, &worker] {
+        let fleet = json!({"servers": [server.url()], "on": "fleet", "workspace": "none",
+            "patience": 7});
+        let settings = json!({"subagents": {"fleet": fleet}}).to_string();
+        sandbox.write("home/.pi/agent/settings.json", &settings);
+    }
+    let command = |sandbox: &Sandbox| sandbox.command(Path::new(BINARY));
+    let init = command(&caller).args(["fleet", "init"]);
+    init.run().expect_success();
+    let working = command(&worker)
+        .args(["worker", "--name", "build-7"])
+        .spawn();
+    working.wait_for_stderr("takes");
+    let team = Team::open(options(&caller).model("fake/fake-model")).await;
+    let team = team.unwrap();
+    let (mut sinks, mut started) = Started::sink();
+    let (sender, mut warned) = unbounded_channel();
+    sinks.push(Box::new(Warned(sender)));
+    let delegated = team.delegate([Task::new("one", "Wait.")], sinks);
+    let watching = async {
+        started.recv().await.unwrap();
+        server.kill();
+        warned.recv().await.unwrap()
+    };
+    let (delegated, warning) = tokio::join!(delegated, watching);
+    assert!(warning.starts_with(AWAY), "{warning}");
+    let Delegated {
+        outcomes, warnings, ..
+    } = delegated.unwrap();
+    let [outcome] = outcomes.try_into().unwrap();
+    let error = outcome.error.unwrap();
+    assert!(
+        error.starts_with(&format!("Its end was not seen: {AWAY}")),
+        "{error}"
+    );
+    assert_eq!(
+        (outcome.status, outcome.output, warnings),
+        (Status::Running, None, Vec::new())
+    );
     team.close().await;
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_processes::{ProcessName, children, reap_killed, signal_descendants};
@@ -17,6 +17,9 @@ const SWEEP_FOR: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub struct KnownChildren(Option<Arc<Mutex<HashSet<u32>>>>);
 
+/// The list of a process that kills unknown children.
+static OWN: OnceLock<Arc<Mutex<HashSet<u32>>>> = OnceLock::new();
+
 /// Something with a process of its own.
 pub trait HasProcess {
     /// Returns the number of the process, while it lives.
@@ -25,9 +28,15 @@ pub trait HasProcess {
 
 impl KnownChildren {
     /// Makes the list of a process that starts all its children through it: children that are
-    /// not on it are killed.
+    /// not on it are killed. A process has one such list, whoever asks for it.
     pub fn kill_unknown() -> Self {
-        Self(Some(Arc::default()))
+        Self(Some(Arc::clone(OWN.get_or_init(Arc::default))))
+    }
+
+    /// Returns the list of this process: the one of an owner that kills unknown children, if this
+    /// process has become such an owner.
+    pub fn of_this_process() -> Self {
+        Self(OWN.get().cloned())
     }
 
     /// Makes the list of a process that has other children too: children that are not on it are
@@ -76,6 +85,12 @@ impl KnownChildren {
     fn lock(&self) -> Option<MutexGuard<'_, HashSet<u32>>> {
         let known = self.0.as_ref()?;
         Some(known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl HasProcess for std::process::Child {
+    fn pid(&self) -> Option<u32> {
+        Some(self.id())
     }
 }
 

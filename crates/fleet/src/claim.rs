@@ -4,7 +4,7 @@
 //! message, so a delivery that was held up on its way, and comes when a later one was claimed
 //! already, is left alone.
 
-use crate::wire::RunEntry;
+use crate::wire::{LeftBy, RunEntry};
 
 /// The number of times that a run may be taken from a lost worker before its child was ever
 /// started. An order that kills every worker must not go round for ever.
@@ -43,6 +43,8 @@ pub struct Taking {
     pub attempt: u32,
     /// The number of times that the run was taken from a lost worker by now.
     pub losses: u32,
+    /// The workers that could not do the run and left it to others, with their reasons.
+    pub left_by: LeftBy,
     /// The reason why the run is ended and not begun, if it is.
     pub give_up: Option<GiveUp>,
 }
@@ -73,7 +75,10 @@ pub fn decide(facts: &Facts<'_>) -> Decision {
         Some(RunEntry::Released(given)) => (given.attempt, given.losses),
         None => (1, 0),
     };
-    Decision::Take(taking(facts, attempt, losses))
+    Decision::Take(Taking {
+        left_by: facts.entry.map(RunEntry::left_by).unwrap_or_default(),
+        ..taking(facts, attempt, losses)
+    })
 }
 
 /// Returns how a run is taken in this attempt, after so many losses.
@@ -87,6 +92,7 @@ pub fn taking(facts: &Facts<'_>, attempt: u32, losses: u32) -> Taking {
     Taking {
         attempt,
         losses,
+        left_by: LeftBy::new(),
         give_up,
     }
 }
@@ -115,6 +121,7 @@ mod tests {
             attempt,
             begun,
             losses,
+            left_by: LeftBy::new(),
         })
     }
 
@@ -122,6 +129,7 @@ mod tests {
         Decision::Take(Taking {
             attempt,
             losses,
+            left_by: LeftBy::new(),
             give_up,
         })
     }
@@ -153,8 +161,12 @@ mod tests {
             worker,
             attempt: 2,
             losses: 1,
+            left_by: LeftBy::from([("build-7".to_owned(), "no room".to_owned())]),
         });
-        assert_eq!(decide(&facts(Some(&given), 2)), take(2, 1, None));
+        // The next worker knows who could not do it.
+        let mut taken = taking(&facts(None, 2), 2, 1);
+        taken.left_by = given.left_by();
+        assert_eq!(decide(&facts(Some(&given), 2)), Decision::Take(taken));
         let begun = running(1, 2, true, 1);
         let lost = Some(GiveUp::Lost { losses: 2 });
         assert_eq!(decide(&facts(Some(&begun), 2)), take(3, 2, lost));

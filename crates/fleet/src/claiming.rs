@@ -12,7 +12,7 @@ use crate::names::run_key;
 use crate::runs::json;
 use crate::steps::{Step, reached};
 use crate::store::{LastWrite, Written};
-use crate::wire::{RunEntry, Running};
+use crate::wire::{LeftBy, RunEntry, Running};
 
 /// The number of times that a claim is tried while others write at the same time.
 const TRIES: u32 = 20;
@@ -33,7 +33,7 @@ pub enum Claim {
     Mine(Held),
     /// The run is ours to end, for this reason.
     GaveUp(GiveUp, Held),
-    /// The run has ended; its message is out of the queue.
+    /// The run has ended; its message leaves the queue.
     Ended,
     /// A later delivery has the run.
     NotMine,
@@ -50,6 +50,23 @@ enum Unseen {
 }
 
 impl Delivery {
+    /// Returns the workers that could not do the run and left it to others, with their reasons. A run
+    /// that shall not be begun at all has none, because any worker can end it.
+    pub async fn left_by(&self, terms: &Terms) -> Result<LeftBy, FleetError> {
+        if self.n == 1 {
+            return Ok(LeftBy::new());
+        }
+        let (entry, stop, is_caller_gone) = tokio::try_join!(
+            self.fleet.entry(&self.run),
+            self.fleet.stop_wish(&self.run),
+            self.is_caller_gone(terms),
+        )?;
+        let entry = entry.filter(|_| stop.is_none() && !is_caller_gone);
+        Ok(entry
+            .map(|stored| stored.value.left_by())
+            .unwrap_or_default())
+    }
+
     /// Claims the run for a worker, under the terms of its order.
     pub async fn claim(self, worker: &str, terms: &Terms) -> Result<Claim, FleetError> {
         reached(Step::Delivered);
@@ -88,7 +105,10 @@ impl Delivery {
                 .own_claim(worker, entry.as_ref())
                 .filter(|_| may_be_written)
             {
-                let taking = taking(&facts, own.attempt, own.losses);
+                let taking = Taking {
+                    left_by: own.left_by.clone(),
+                    ..taking(&facts, own.attempt, own.losses)
+                };
                 return Ok(self.taken(worker, terms, &taking, over));
             }
             let taking = match decide(&facts) {
@@ -163,6 +183,7 @@ impl Delivery {
             attempt: taking.attempt,
             begun: false,
             losses: taking.losses,
+            left_by: taking.left_by.clone(),
         });
         let bucket = self.fleet.names().runs();
         self.fleet

@@ -194,8 +194,13 @@ impl fmt::Debug for Fleet {
     }
 }
 
+/// Returns how long the connection waits before a try; the first has the number 1. The client
+/// library asks before the very first connection too, so that one must not wait.
 fn return_delay(tries: usize) -> Duration {
-    let doubled = 100_u64.saturating_mul(1 << tries.min(10));
+    let Some(failed) = tries.checked_sub(2) else {
+        return Duration::ZERO;
+    };
+    let doubled = 100_u64.saturating_mul(1 << failed.min(10));
     Duration::from_millis(doubled).min(SLOWEST_RETURN)
 }
 
@@ -279,9 +284,9 @@ mod tests {
     }
 
     #[test]
-    fn returning_is_tried_more_slowly_but_never_given_up() {
-        let delays = [0, 1, 5, 6, 1000].map(return_delay);
+    fn the_first_try_is_at_once_and_later_ones_are_slower_but_never_given_up() {
+        let delays = [0, 1, 2, 3, 7, 8, 1000].map(return_delay);
         let milliseconds = delays.map(|delay| delay.as_millis());
-        assert_eq!(milliseconds, [100, 200, 3200, 4000, 4000]);
+        assert_eq!(milliseconds, [0, 0, 100, 200, 3200, 4000, 4000]);
     }
 }

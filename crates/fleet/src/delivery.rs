@@ -85,11 +85,12 @@ impl Delivery {
     }
 }
 
-/// Takes a message out of the queue. It fails when the server has no leader at the moment; then the
-/// message comes again, its run is found ended, and it is acknowledged then.
+/// Takes the message of a run that has ended out of the queue. Nobody waits for a confirmation: a
+/// message whose acknowledgement is lost comes again after the lease, its run is found ended, and it
+/// is acknowledged then.
 pub(crate) async fn acknowledge(fleet: &Fleet, ack: &str) {
-    let answer = fleet.ask(ack, None, Bytes::from_static(b"+ACK")).await;
-    if let Err(error) = answer {
+    let word = Bytes::from_static(b"+ACK");
+    if let Err(error) = fleet.inner.client.publish(ack.to_owned(), word).await {
         tracing::debug!("fleet: a message could not be acknowledged: {error}");
     }
 }

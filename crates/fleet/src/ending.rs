@@ -52,7 +52,7 @@ mod tests {
             since,
             attempt: 1,
             begun: true,
-            losses: 0,
+            ..Running::default()
         })
     }
 

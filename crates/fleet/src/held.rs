@@ -18,7 +18,7 @@ use crate::names::run_key;
 use crate::runs::json;
 use crate::steps::{Step, reached};
 use crate::store::Written;
-use crate::wire::{Ended, Released, RunEntry, Running};
+use crate::wire::{Ended, LeftBy, Released, RunEntry, Running};
 
 /// The time for which we try to write an entry while the servers do not answer. Nobody can take the
 /// run meanwhile, so waiting costs nothing but a place of this worker.
@@ -40,6 +40,7 @@ pub struct Held {
     worker: String,
     attempt: u32,
     losses: u32,
+    left_by: LeftBy,
     last: Mutex<LastWrite>,
 }
 
@@ -70,6 +71,7 @@ impl Held {
             worker: worker.to_owned(),
             attempt: taking.attempt,
             losses: taking.losses,
+            left_by: taking.left_by.clone(),
             last: Mutex::new(LastWrite {
                 revision,
                 connection,
@@ -85,6 +87,16 @@ impl Held {
     /// Returns the number of the delivery, which is part of the names of the run's results.
     pub fn n(&self) -> u64 {
         self.delivery.n
+    }
+
+    /// Returns the pool that the run came through.
+    pub fn pool(&self) -> &str {
+        self.delivery.pool()
+    }
+
+    /// Returns the workers that could not do the run and left it to others, with their reasons.
+    pub fn left_by(&self) -> &LeftBy {
+        &self.left_by
     }
 
     /// Returns which attempt this is; the first is 1.
@@ -113,6 +125,7 @@ impl Held {
             attempt: self.attempt,
             begun: true,
             losses: self.losses,
+            left_by: self.left_by.clone(),
         });
         let kept = self.write(&entry).await?;
         reached(Step::Begun);
@@ -140,15 +153,29 @@ impl Held {
 
     /// Gives the run back, so that another worker takes it at once. The attempt does not count.
     pub async fn release(self) -> Result<Kept, FleetError> {
+        let left_by = self.left_by.clone();
+        self.give_back(left_by, Duration::ZERO).await
+    }
+
+    /// Leaves the run to workers that have not tried it, because this one cannot do it. They get it
+    /// after a while, so that this one does not get it first.
+    pub async fn leave_to_others(self, why: &str, after: Duration) -> Result<Kept, FleetError> {
+        let mut left_by = self.left_by.clone();
+        left_by.insert(self.worker.clone(), why.to_owned());
+        self.give_back(left_by, after).await
+    }
+
+    async fn give_back(self, left_by: LeftBy, after: Duration) -> Result<Kept, FleetError> {
         let entry = RunEntry::Released(Released {
             n: self.n(),
             worker: self.worker.clone(),
             attempt: self.attempt,
             losses: self.losses,
+            left_by,
         });
         let kept = self.write(&entry).await?;
         if kept == Kept::Done {
-            give_back(&self.delivery.fleet, &self.delivery.ack, Duration::ZERO).await?;
+            give_back(&self.delivery.fleet, &self.delivery.ack, after).await?;
         }
         Ok(kept)
     }

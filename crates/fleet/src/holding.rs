@@ -115,7 +115,7 @@ mod tests {
             since: String::new(),
             attempt: 1,
             begun: true,
-            losses: 0,
+            ..Running::default()
         });
         let in_use = Holding::InUse(holder("b", 1, None));
         assert_eq!(decide(Some(&entry), Some(&running), &taker("a", 9)), in_use);

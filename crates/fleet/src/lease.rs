@@ -114,7 +114,7 @@ mod tests {
             since: String::new(),
             attempt: 1,
             begun: true,
-            losses: 0,
+            ..Running::default()
         })
     }
 
@@ -133,7 +133,7 @@ mod tests {
             n: 3,
             worker: "me".to_owned(),
             attempt: 1,
-            losses: 0,
+            ..Released::default()
         });
         let sights = [
             ME.sees(Some(&running("me", 3))),

@@ -15,7 +15,7 @@
 //! - [`blobs`], `control`, `words`: large objects, requests to the process that runs a run, and the
 //!   words that its model is writing;
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
-//! - [`queue`], [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from
+//! - [`queue`], `places`, [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from
 //!   its order to its end;
 //! - [`runs`], [`presence`]: the entries of runs, workers and callers in the store;
 //! - [`holding`], [`sessions`]: conversations that runs on several machines continue, and the rule of
@@ -50,6 +50,7 @@ pub mod names;
 mod patience;
 pub mod permissions;
 mod permitted;
+mod places;
 pub mod presence;
 mod probe;
 pub mod puller;

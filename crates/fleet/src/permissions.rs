@@ -16,6 +16,16 @@ pub struct Permissions {
 }
 
 impl Permissions {
+    /// Returns the permissions of somebody who sets a fleet up: everything in its account.
+    pub fn of_admin() -> Self {
+        let everything = vec![">".to_owned()];
+        Self {
+            publish: everything.clone(),
+            subscribe: everything,
+            answers: false,
+        }
+    }
+
     /// Returns the permissions of a caller with this name, whose answers come to its inbox.
     pub fn of_caller(names: &Names, name: &str) -> Self {
         let (subjects, streams) = (names.subjects(), names.streams());

@@ -5,7 +5,7 @@
 //! tasks of their own, and a caller may stop waiting for runs at any moment.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::{Message, StatusCode};
@@ -20,6 +20,7 @@ use crate::delivery::{Delivery, give_back};
 use crate::error::FleetError;
 use crate::lease::Lease;
 use crate::names::{GROUP, Names, check_name};
+use crate::places::Places;
 use crate::wire::Priority;
 
 /// The time for which a request waits for runs.
@@ -37,8 +38,9 @@ pub struct Puller {
     queues: Vec<Arc<Queue>>,
     arrived: mpsc::UnboundedReceiver<Delivery>,
     arrivals: mpsc::UnboundedSender<Delivery>,
-    /// The number of runs that may still be taken.
-    places: Arc<AtomicUsize>,
+    places: Arc<Places>,
+    /// The number of runs that were handed to the worker since the beginning.
+    taken: usize,
     /// The questions for present runs that are under way. Somebody who stopped waiting for them
     /// comes back to them: to ask again would bring runs for which there is no place.
     asking: Option<JoinHandle<Result<(), FleetError>>>,
@@ -80,7 +82,8 @@ impl Fleet {
             queues,
             arrived,
             arrivals,
-            places: Arc::new(AtomicUsize::new(0)),
+            places: Arc::default(),
+            taken: 0,
             asking: None,
         })
     }
@@ -95,8 +98,8 @@ impl Puller {
     /// Returns runs, at most as many as there are free places. If there are none, it waits for some
     /// seconds and returns an empty list. It may be dropped while it waits.
     pub async fn pull(&mut self, free: usize) -> Result<Vec<Delivery>, FleetError> {
+        self.places.offer(self.taken, free);
         let mut taken = self.take(free);
-        self.places.store(free - taken.len(), Ordering::SeqCst);
         if taken.is_empty() && free > 0 {
             self.ask_all_at_once().await?;
             taken = self.take(free);
@@ -104,6 +107,7 @@ impl Puller {
         if taken.is_empty() && free > 0 {
             self.ask_for_long();
             if let Ok(Some(first)) = timeout(LONG, self.arrived.recv()).await {
+                self.taken += 1;
                 taken.push(first);
                 taken.extend(self.take(free - 1));
             }
@@ -113,7 +117,7 @@ impl Puller {
 
     /// Takes nothing more: runs that still arrive are given back. It takes some seconds.
     pub async fn stop(mut self) {
-        self.places.store(0, Ordering::SeqCst);
+        self.places.offer(0, 0);
         drop(self.arrivals);
         // The last request that is on its way drops the last sender.
         while let Some(delivery) = self.arrived.recv().await {
@@ -123,7 +127,9 @@ impl Puller {
 
     fn take(&mut self, most: usize) -> Vec<Delivery> {
         let next = || self.arrived.try_recv().ok();
-        std::iter::from_fn(next).take(most).collect()
+        let taken: Vec<Delivery> = std::iter::from_fn(next).take(most).collect();
+        self.taken += taken.len();
+        taken
     }
 
     /// Asks the queues one after the other for their present runs, the urgent ones first. The
@@ -179,7 +185,7 @@ impl Puller {
 /// Asks queues one after the other for as many runs as there are places.
 async fn ask_in_order(questions: Vec<(PullRequest, Arc<Queue>)>) -> Result<(), FleetError> {
     for (mut request, queue) in questions {
-        let left = request.places.load(Ordering::SeqCst);
+        let left = request.places.left();
         if left == 0 {
             break;
         }
@@ -196,7 +202,7 @@ struct PullRequest {
     body: Value,
     within: Duration,
     arrivals: mpsc::UnboundedSender<Delivery>,
-    places: Arc<AtomicUsize>,
+    places: Arc<Places>,
 }
 
 impl PullRequest {
@@ -260,13 +266,7 @@ impl PullRequest {
             tracing::debug!("fleet: a message in the queue is no order");
             return;
         };
-        let has_place = self
-            .places
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |places| {
-                places.checked_sub(1)
-            })
-            .is_ok();
-        let refused = if has_place {
+        let refused = if self.places.let_in() {
             self.arrivals.send(delivery).err().map(|error| error.0)
         } else {
             Some(delivery)

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::names::{Names, check_name, run_key};
+use crate::steps::{Step, reached};
 use crate::wire::Priority;
 
 /// The code of the error of a stream that takes no more.
@@ -64,6 +65,7 @@ impl Fleet {
     /// submit it again.
     pub async fn submit(&self, submission: &Submission<'_>) -> Result<Submitted, FleetError> {
         check_name("pool", submission.pool)?;
+        reached(Step::Ordering);
         let mut tries = 0;
         loop {
             tries += 1;

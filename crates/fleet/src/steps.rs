@@ -1,10 +1,13 @@
-//! The steps of a run from its delivery to its end. A test can let a worker die at each of them.
+//! The steps of a run from its order to its end. A test can let a caller or a worker die at each of
+//! them.
 
 use std::sync::OnceLock;
 
-/// A step that a worker has reached.
+/// A step that a caller or a worker has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
+    /// The order of the run is about to be given.
+    Ordering,
     /// The message of the run has come.
     Delivered,
     /// The claim is written.
@@ -22,6 +25,7 @@ pub(crate) enum Step {
 impl Step {
     fn word(self) -> &'static str {
         match self {
+            Self::Ordering => "ordering",
             Self::Delivered => "delivered",
             Self::Claimed => "claimed",
             Self::Begun => "begun",

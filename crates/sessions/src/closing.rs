@@ -18,7 +18,7 @@ use crate::recovery::KnownMessages;
 use crate::replay;
 use crate::run_dir::{self, RunDir};
 use crate::store::Store;
-use crate::used::Used;
+use crate::used::UsedByRun;
 use crate::{reserve, sticky, transcript};
 
 /// The time for which a process that closes a run waits for another process that closes the same
@@ -86,9 +86,9 @@ impl Store {
             // The owner may have been killed between its last words and the line in the index.
             if self.is_open_in_index(run) {
                 let at = result.ended_at.parse().unwrap_or(at);
-                let used = Used::from(&result);
+                let used = UsedByRun::from(&result);
                 let ending = result.ending.into();
-                index::append_end(&self.index(), run, &ending, at, Some(used))?;
+                index::append_end(&self.index(), run, &ending, at, Some(&used))?;
             }
             return Ok(None);
         }
@@ -123,11 +123,11 @@ impl Store {
         // The room that the owner kept free is for this.
         reserve::release(directory);
         let result = RunResult::new(&task, &summary, &ending);
-        let used = Used::from(&result);
+        let used = UsedByRun::from(&result);
         let result = serde_json::to_vec_pretty(&result)?;
         let is_ours = directory.write_once(run_dir::RESULT, &result)?;
         let at = summary.ended_at.unwrap_or(at);
-        index::append_end(&self.index(), run, &ending, at, Some(used))?;
+        index::append_end(&self.index(), run, &ending, at, Some(&used))?;
         Ok(is_ours.then_some(rest))
     }
 

@@ -19,7 +19,7 @@ use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine, beginning_of}
 use crate::OwnerName;
 use crate::format::Meta;
 use crate::run_dir::RunDir;
-use crate::used::{Used, UsedRecord};
+use crate::used::{Used, UsedByRun, UsedRecord};
 
 /// A run as the index knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,8 @@ pub struct IndexedRun {
     pub name: String,
     /// The definition it was given to, if any.
     pub preset: Option<String>,
+    /// The model that answered, or that was asked for; none if that is not known.
+    pub model: Option<String>,
     /// The directory of its record.
     pub directory: RunDir,
     /// The project its owner was started in.
@@ -95,6 +97,7 @@ pub(crate) fn append_begin(
             session: task.session.as_str(),
             name: &task.name,
             preset: meta.preset.as_deref(),
+            model: meta.model.as_deref(),
             directory: directory.path(),
             project,
             accepted_at: meta.accepted_at().to_string(),
@@ -111,7 +114,7 @@ pub(crate) fn append_end(
     run: &RunId,
     ending: &Ending,
     at: Timestamp,
-    used: Option<Used>,
+    used: Option<&UsedByRun>,
 ) -> io::Result<()> {
     append(
         index,
@@ -120,7 +123,8 @@ pub(crate) fn append_end(
             status: ending.status().as_str(),
             exit_code: ending.exit_code(),
             ended_at: at.to_string(),
-            used: used.map(UsedRecord::from),
+            model: used.and_then(|used| used.model.as_deref()),
+            used: used.map(|used| UsedRecord::from(used.figures)),
         },
         || Ok(()),
     )
@@ -145,6 +149,7 @@ impl Alone {
             session: run.session.as_str(),
             name: &run.name,
             preset: run.preset.as_deref(),
+            model: run.model.as_deref(),
             directory: run.directory.path(),
             project: &run.project,
             accepted_at: run.accepted_at.to_string(),
@@ -163,6 +168,7 @@ impl Alone {
                 status: status.as_str(),
                 exit_code,
                 ended_at: at.to_string(),
+                model: None,
                 used: used.map(UsedRecord::from),
             })?);
         }
@@ -262,6 +268,7 @@ fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
             (Kind::End, Some(place)) => {
                 if let Some(run) = &mut runs[place] {
                     run.state = line.state();
+                    run.model = line.model.map(Cow::into_owned).or(run.model.take());
                 }
             }
             (Kind::Removed, Some(place)) => runs[place] = None,
@@ -281,6 +288,7 @@ impl IndexLine<'_> {
             session: SessionId::parse(&self.session).ok()?,
             name: self.name.into_owned(),
             preset: self.preset.map(Cow::into_owned),
+            model: self.model.map(Cow::into_owned),
             directory: RunDir::new(self.directory.into_owned()),
             project: self.project.into_owned().into(),
             accepted_at: self.accepted_at.parse().ok()?,

@@ -99,6 +99,7 @@ impl RecordedRun {
 
 impl From<RunResult> for RecordedEnd {
     fn from(result: RunResult) -> Self {
+        let model = result.full_model();
         let ending = Ending::from(result.ending);
         Self {
             status: ending.status(),
@@ -108,11 +109,7 @@ impl From<RunResult> for RecordedEnd {
             output: result.output,
             structured: result.structured,
             rejected: result.rejected,
-            model: match (result.provider, result.model) {
-                (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
-                (None, model) => model,
-                (Some(_), None) => None,
-            },
+            model,
             stop_reason: result.stop_reason,
             usage: result.usage.into(),
             tool_calls: result.tool_calls,

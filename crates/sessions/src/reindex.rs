@@ -14,7 +14,7 @@ use crate::run_dir::{self, RunDir};
 use crate::runs_place;
 use crate::seal::Seal;
 use crate::store::Store;
-use crate::used::Used;
+use crate::used::UsedByRun;
 
 /// The number of run directories that are looked at in one place.
 const MOST_RUNS: usize = 1_000_000;
@@ -102,8 +102,8 @@ impl Store {
         // Without a readable result the run is closed again, when somebody looks at it.
         if let Ok(Some(result)) = read_result(directory) {
             let at = result.ended_at.parse().unwrap_or_default();
-            let used = Used::from(&result);
-            index::append_end(&index, &task.run, &result.ending.into(), at, Some(used))?;
+            let used = UsedByRun::from(&result);
+            index::append_end(&index, &task.run, &result.ending.into(), at, Some(&used))?;
         }
         Ok(())
     }

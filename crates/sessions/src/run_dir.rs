@@ -13,6 +13,7 @@ pub(crate) const RESULT: &str = "result.json";
 pub(crate) const STDOUT: &str = "stdout.log";
 pub(crate) const STDERR: &str = "stderr.log";
 pub(crate) const TRANSCRIPT: &str = "transcript.log";
+const ON_END_LOG: &str = "on-end.log";
 
 /// More than this is not read of `meta.json` and `result.json`; a prompt may be long.
 pub(crate) const LARGEST_WHOLE_FILE: u64 = 64 << 20;
@@ -105,10 +106,26 @@ impl RunDir {
         self.0.join("system-prompt.md")
     }
 
+    /// Returns the path of the output of the user's command for ended runs.
+    pub fn on_end_log(&self) -> PathBuf {
+        self.0.join(ON_END_LOG)
+    }
+
+    /// Claims the user's command for ended runs: the log of its output is made. Returns true for one
+    /// caller only.
+    pub fn claim_on_end(&self) -> io::Result<bool> {
+        self.claim(ON_END_LOG)
+    }
+
     /// Claims the notice to a session of pi that this run is over. Returns true for one caller per
     /// session only.
     pub fn claim_notice(&self, pi_session: &str) -> io::Result<bool> {
-        match self.open()?.create_new(Path::new(&notified(pi_session))) {
+        self.claim(&notified(pi_session))
+    }
+
+    /// Makes a file that only one process can make.
+    fn claim(&self, name: &str) -> io::Result<bool> {
+        match self.open()?.create_new(Path::new(name)) {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),

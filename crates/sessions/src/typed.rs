@@ -168,6 +168,7 @@ mod tests {
             session: SessionId::parse(session).unwrap(),
             name: name.to_owned(),
             preset: None,
+            model: None,
             directory: RunDir::new(format!("/runs/{id}")),
             project: PathBuf::from(project),
             accepted_at: Timestamp::UNIX_EPOCH,

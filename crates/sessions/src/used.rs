@@ -39,11 +39,21 @@ fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
 
-impl From<&RunResult> for Used {
+/// The figures of a run that is over, and the model that they are about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct UsedByRun {
+    pub(crate) figures: Used,
+    pub(crate) model: Option<String>,
+}
+
+impl From<&RunResult> for UsedByRun {
     fn from(result: &RunResult) -> Self {
         Self {
-            calls: result.tool_calls,
-            usage: result.usage.into(),
+            figures: Used {
+                calls: result.tool_calls,
+                usage: result.usage.into(),
+            },
+            model: result.full_model(),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::log::{Log, Origin};
 use crate::open_run::{OpenRun, Problem, Unwritten};
 use crate::problems::{Problems, could_not_write};
 use crate::run_dir::RunDir;
-use crate::used::Used;
+use crate::used::UsedByRun;
 
 /// The time without a job after which the writer hands its lines to the system.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -170,7 +170,7 @@ impl Writing<'_> {
             self.note(run, problem);
         }
         self.try_again();
-        let used = Used::from(&result);
+        let used = UsedByRun::from(&result);
         match open.end(result, at) {
             // Somebody ended the run while we were stopped, and has written down how.
             Ok(false) => return,
@@ -182,7 +182,7 @@ impl Writing<'_> {
                 }
             }
         }
-        if let Err(error) = index::append_end(self.index, run, ending, at, Some(used)) {
+        if let Err(error) = index::append_end(self.index, run, ending, at, Some(&used)) {
             let sentence = could_not_write(self.index, &error);
             self.note(run, Problem::Minor(sentence));
         }

@@ -41,8 +41,13 @@ impl Wall {
     /// way.
     #[must_use]
     pub fn with_page(mut self, address: Option<String>) -> Self {
-        self.page = address;
+        self.set_page(address);
         self
+    }
+
+    /// Names the address of a wall that is filled already.
+    pub fn set_page(&mut self, address: Option<String>) {
+        self.page = address;
     }
 
     /// Returns how wide the previews of calls are.
@@ -138,7 +143,16 @@ impl Wall {
     /// Returns the first line of windows that are drawn again and again, with the address of the page
     /// if there is room for it.
     fn live_line(&self, columns: usize) -> Line {
-        let line = self.first_line(columns);
+        self.naming_page(self.first_line(columns), columns)
+    }
+
+    /// Returns the same for a screen that somebody else breaks into lines.
+    pub fn live_headline(&self, columns: usize) -> Line {
+        self.naming_page(self.headline(), columns)
+    }
+
+    /// Adds the address of the page to a line while a run is under way, if there is room for it.
+    fn naming_page(&self, line: Line, columns: usize) -> Line {
         let page = self.page.as_ref().filter(|_| !self.is_over());
         let named = page.map(|page| {
             let line = line.clone();

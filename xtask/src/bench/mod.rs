@@ -3,6 +3,7 @@
 
 mod background;
 mod crowd;
+mod feature;
 mod figures;
 mod fleet;
 mod installed;
@@ -21,7 +22,7 @@ use crate::Outcome;
 use crate::machine::cargo;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 12] = [
+const MEASURES: [&str; 13] = [
     "one-turn",
     "receipts",
     "stream",
@@ -34,7 +35,11 @@ const MEASURES: [&str; 12] = [
     "worktrees",
     "delegating",
     "installed",
+    "feature",
 ];
+
+/// The measurement that builds the whole program twice, so it is made only if it is named.
+const NAMED_ONLY: &str = "feature";
 
 /// The arguments of the benchmark.
 #[derive(Debug, Default)]
@@ -66,7 +71,8 @@ impl Wishes {
     }
 
     fn want(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|wanted| wanted == name)
+        let is_named = self.only.iter().any(|wanted| wanted == name);
+        is_named || (self.only.is_empty() && name != NAMED_ONLY)
     }
 }
 
@@ -102,6 +108,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("fleet", _) => fleet::measure()?,
             ("page", _) => page::measure()?,
             ("worktrees", _) => worktrees::measure()?,
+            ("feature", _) => feature::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
             (_, Some(pi)) => installed::measure(pi)?,
             (_, None) => println!(

@@ -12,21 +12,42 @@ use crate::process_tree::tree;
 /// The pause between two looks at a watched process.
 const PAUSE: Duration = Duration::from_millis(1);
 
+/// The role of a process that is none of ours, or that has no command line.
+const CHILD: &str = "child";
+
 /// The facts about a process and its tree that were seen until it ended.
 pub(super) struct Watched {
     pub(super) status: ExitStatus,
     pub(super) wall: Duration,
     /// Processor time of the process itself, without its tree.
     pub(super) processor: Duration,
-    /// The highest memory of each process, by its role.
-    peaks: BTreeMap<u32, (String, u64)>,
+    /// The memory of each process when it was last seen, by its role.
+    peaks: BTreeMap<u32, (String, Memory)>,
+}
+
+/// The memory of a process, in kilobytes.
+#[derive(Clone, Copy)]
+struct Memory {
+    /// The highest, with the pages of the program file that were read.
+    all: u64,
+    /// The part that the process has written, which it shares with nobody, when it was last seen.
+    own: u64,
 }
 
 impl Watched {
     /// Returns the most memory that a process of this role took, in kilobytes.
     pub(super) fn peak(&self, role: &str) -> u64 {
+        self.highest(role, |memory| memory.all)
+    }
+
+    /// Returns the memory that a process of this role had for itself at last, in kilobytes.
+    pub(super) fn own(&self, role: &str) -> u64 {
+        self.highest(role, |memory| memory.own)
+    }
+
+    fn highest(&self, role: &str, which: impl Fn(Memory) -> u64) -> u64 {
         let of_role = self.peaks.values().filter(|(name, _)| name == role);
-        of_role.map(|(_, peak)| *peak).max().unwrap_or(0)
+        of_role.map(|(_, peak)| which(*peak)).max().unwrap_or(0)
     }
 }
 
@@ -35,18 +56,21 @@ impl Watched {
 pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     let begun = Instant::now();
     let root = child.id();
-    let mut peaks = BTreeMap::new();
+    let mut peaks: BTreeMap<u32, (String, Memory)> = BTreeMap::new();
     let mut processor = Duration::ZERO;
     loop {
         for pid in tree(root) {
             // A process whose file cannot be read is gone already, and keeps the peak seen before.
-            if let Some(peak) = number_in(&format!("/proc/{pid}/status"), "VmHWM:") {
+            if let Some(now) = memory(pid) {
                 let role = if pid == root {
                     "owner".to_owned()
                 } else {
                     role(pid)
                 };
-                peaks.insert(pid, (role, peak));
+                let known = peaks.remove(&pid).map(|(role, _)| role);
+                // A process that is about to end has no command line any more.
+                let role = known.filter(|_| role == CHILD).unwrap_or(role);
+                peaks.insert(pid, (role, now));
             }
         }
         processor = processor.max(processor_time(root));
@@ -60,6 +84,14 @@ pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
         }
         thread::sleep(PAUSE);
     }
+}
+
+fn memory(pid: u32) -> Option<Memory> {
+    let status = format!("/proc/{pid}/status");
+    Some(Memory {
+        all: number_in(&status, "VmHWM:")?,
+        own: number_in(&status, "RssAnon:")?,
+    })
 }
 
 /// Returns the memory of a process in kilobytes: its own, and its share of the memory that several
@@ -77,7 +109,7 @@ pub(super) fn role(pid: u32) -> String {
         .collect();
     match words.get(1).map(String::as_str) {
         Some(word @ ("keeper" | "agent")) => word.to_owned(),
-        _ => "child".to_owned(),
+        _ => CHILD.to_owned(),
     }
 }
 

@@ -66,16 +66,24 @@ pub(super) fn measure() -> Outcome<()> {
         &format!("{ratio:.2} ×"),
         "1.30 ×",
     );
-    measure_matrix(&stage)
+    measure_matrix(&stage, "16 results", own_file)?;
+    // Each pair of these conflicts, so that each is merged and read.
+    measure_matrix(&stage, "16 in one file", |number| {
+        format!(
+            "sed -i '{}s/.*/changed by {number}/' f0000.txt",
+            5 + number % 3
+        )
+    })
 }
 
-/// Compares the matrix of many results with a process for each pair of them.
-fn measure_matrix(stage: &Stage) -> Outcome<()> {
+/// Compares the matrix of many results with a process for each pair of them. `edit` is the command
+/// of each run.
+fn measure_matrix(stage: &Stage, what: &str, edit: fn(usize) -> String) -> Outcome<()> {
     let names: Vec<String> = (0..BRANCHES)
         .map(|number| format!("t{number:02}"))
         .collect();
     let tasks: Vec<&str> = names.iter().map(String::as_str).collect();
-    succeed(delegate(stage, &tasks, "worktree")?)?;
+    succeed(delegate_with(stage, &tasks, "worktree", edit)?)?;
     let check = [&["merge"][..], &tasks, &["--check"]].concat();
     let listed = "git for-each-ref --format='%(objectname)' 'refs/pi-subagents/runs/*/result'";
     let pairs = format!(
@@ -84,13 +92,20 @@ fn measure_matrix(stage: &Stage) -> Outcome<()> {
     );
     let (mut ours, mut each) = (Times::none(), Times::none());
     for _ in 0..ROUNDS {
-        ours.add(|| succeed(stage.command(&check)?))?;
-        each.add(|| succeed(git(stage, &pairs)))?;
+        ours.add(|| end(stage.command(&check)?))?;
+        each.add(|| end(git(stage, &pairs)))?;
     }
-    row("the matrix of 16 results", &ours.text(), "");
+    row(&format!("the matrix of {what}"), &ours.text(), "");
     row("a process for each pair", &each.text(), "");
     let ratio = ours.beside(&each);
     row("the matrix beside them", &format!("{ratio:.2} ×"), "0.20 ×");
+    let discard = [&["discard"][..], &tasks, &["--yes"]].concat();
+    succeed(stage.command(&discard)?)
+}
+
+/// Runs a command to its end. Conflicts are an exit code of their own.
+fn end(mut command: Command) -> Outcome<()> {
+    command.output()?;
     Ok(())
 }
 
@@ -116,12 +131,27 @@ fn git(stage: &Stage, script: &str) -> Command {
     command
 }
 
-/// Returns a call whose tasks each change a file.
+/// Returns a call whose tasks each change a file of their own.
 fn delegate(stage: &Stage, names: &[&str], isolation: &str) -> Outcome<Command> {
+    delegate_with(stage, names, isolation, own_file)
+}
+
+/// Returns a command that changes a file which no other run changes.
+fn own_file(number: usize) -> String {
+    format!("echo changed > f{number:04}.txt")
+}
+
+/// Returns a call whose tasks each run a command.
+fn delegate_with(
+    stage: &Stage,
+    names: &[&str],
+    isolation: &str,
+    edit: fn(usize) -> String,
+) -> Outcome<Command> {
     let mut rules = String::new();
     for (number, name) in names.iter().enumerate() {
         let comma = if number == 0 { "" } else { "," };
-        let edit = format!("echo changed > f{number:04}.txt");
+        let edit = edit(number);
         let call = format!(r#"{{"name": "bash", "arguments": {{"command": "{edit}"}}}}"#);
         let turns = format!(r#"[{{"toolCalls": [{call}]}}, {{"text": "Done."}}]"#);
         write!(

@@ -1,27 +1,23 @@
 //! Sends requests to the owners of runs, and receives the messages that their models are writing.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_engine::{Extent, OwnerReply, PartialStream, Want};
-use pi_subagents_fleet::Fleet;
 use pi_subagents_sessions::{IndexedRun, Store};
 use pi_subagents_windows::Role;
-use tokio::sync::{OnceCell, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::message::{Message, Notice};
-use crate::runs::fleet::LiveWords;
-use crate::runs::fleet::control::fleet_of_user;
+use crate::runs::fleet::FleetWords;
 use crate::runs::owner_request::{request, stop_run};
 
 /// Reads the messages that models are still writing.
 #[derive(Default)]
 pub(super) struct PartialReaders {
     tasks: HashMap<(RunId, Extent), AbortHandle>,
-    /// The connection to the fleet, once a run in it is read.
-    fleet: Arc<OnceCell<Fleet>>,
+    fleet: FleetWords,
 }
 
 impl PartialReaders {
@@ -42,7 +38,7 @@ impl PartialReaders {
             self.tasks.entry((id, extent)).or_insert_with(|| {
                 let tell = tell.clone();
                 let task = if run.owner.fleet.is_some() {
-                    tokio::spawn(read_from_fleet(run, Arc::clone(&self.fleet), tell))
+                    tokio::spawn(read_from_fleet(run, self.fleet.clone(), tell))
                 } else {
                     tokio::spawn(read_partial(run, extent, tell))
                 };
@@ -70,17 +66,11 @@ async fn read_partial(run: IndexedRun, extent: Extent, tell: mpsc::Sender<Messag
 }
 
 /// Reads the partial messages of a run that a worker does, until nobody wants them any more.
-async fn read_from_fleet(
-    run: IndexedRun,
-    fleet: Arc<OnceCell<Fleet>>,
-    tell: mpsc::Sender<Message>,
-) {
+async fn read_from_fleet(run: IndexedRun, fleet: FleetWords, tell: mpsc::Sender<Message>) {
     // Without them everything is seen too, only later.
-    let Ok(fleet) = fleet.get_or_try_init(fleet_of_user).await else {
+    let Some(mut words) = fleet.listen_to(&run.run).await else {
         return;
     };
-    let mut words = LiveWords::new(fleet);
-    words.listen(&run.run);
     loop {
         let (run, message) = words.next().await;
         if tell.send(Message::Partial(run, message)).await.is_err() {

@@ -6,7 +6,7 @@ use pi_subagents_windows::{Line, Role};
 
 use super::message::Notice;
 use crate::error::CommandError;
-use crate::runs::merging::{Discardable, Fit, MergedAs, merge};
+use crate::runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use crate::runs::owned::current_runs;
 use crate::runs::results::RunResult;
 use crate::runs::workspace::Workspace;
@@ -55,8 +55,8 @@ pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandE
 /// Merges a run as uncommitted changes.
 pub(super) fn merge_one(store: &Store, run: &IndexedRun) -> Result<Notice, CommandError> {
     let asked = result(&current_runs(store)?, run)?;
-    let checkout = asked.repository.clone();
-    let report = merge(&checkout, vec![asked], MergedAs::Changes)?;
+    let top = asked.repository.top().to_owned();
+    let report = merge(ToMerge::of(&top, vec![asked])?, MergedAs::Changes)?;
     let role = if report.merged_count() > 0 {
         Role::Success
     } else {
@@ -68,16 +68,12 @@ pub(super) fn merge_one(store: &Store, run: &IndexedRun) -> Result<Notice, Comma
 
 /// Discards what a run has left.
 pub(super) fn discard_one(run: IndexedRun) -> Result<Notice, CommandError> {
-    let name = run.name.clone();
-    let Some(found) = Discardable::of(run)? else {
-        let words = format!("Nothing of {name} waits in a worktree.");
-        return Ok(Notice::new(Role::Muted, words));
+    let found = match Discardable::of(&[run]) {
+        Ok(found) => found,
+        Err(without) => return Ok(Notice::new(Role::Muted, without.sentence())),
     };
-    let words = match found.discard()? {
-        Some(kept) => format!("{name}: discarded; git branch NAME {kept} gets it back."),
-        None => format!("{name}: discarded."),
-    };
-    Ok(Notice::new(Role::Success, words))
+    let lines = DiscardReport::of(found, Vec::new()).lines()?;
+    Ok(Notice::new(Role::Success, lines.join(" ")))
 }
 
 /// Returns the result of a run, or of a later run of its session.

@@ -39,6 +39,7 @@ pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
         session: SessionId::new(0xa3f7_0000_0000_0000 + u64::from(number)),
         name: name.to_owned(),
         preset: None,
+        model: None,
         directory: RunDir::new(format!("{PROJECT}/.pi/subagents/runs/{id}")),
         project: PathBuf::from(PROJECT),
         accepted_at: at(0),

@@ -70,7 +70,10 @@ impl Outcomes {
         }
         for run in &runs {
             let name = run.task.as_ref().map_or("", |task| &task.name);
-            warnings.extend(run.warnings.iter().map(|text| format!("{name}: {text}")));
+            // The reason why the end of a run was not seen stands where the run is named.
+            let unseen = run.unseen().unwrap_or_default();
+            let news = run.warnings.iter().filter(|text| !unseen.contains(*text));
+            warnings.extend(news.map(|text| format!("{name}: {text}")));
         }
         let errors: Vec<String> = runs.iter().filter_map(error).collect();
         // The reason why a run failed is read where the run is named, and not a second time.

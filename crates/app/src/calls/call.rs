@@ -96,7 +96,7 @@ impl<C: Call> ReadyCall<C> {
         let settings = &configuration.settings;
         let opening = Opening::new(C::FAMILY, (caller, configuration), &service.owner);
         let mut opened = call.open_runs(&opening.towards(departure.as_ref()))?;
-        let about_files = departure.iter().flat_map(|one| &one.files.warnings);
+        let about_files = departure.iter().flat_map(Departure::warnings);
         opened.warnings.extend(about_files.cloned());
         let (tasks, warnings) = (opened.tasks.len(), opened.warnings.len());
         info!(door = ?caller.door, tasks, warnings, "call resolved");
@@ -140,7 +140,7 @@ impl<C: Call> ReadyCall<C> {
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let runs = match self.departure {
             None => {
-                let work = fleet::conversation::work_here(&service.owner, sorted(tasks).here);
+                let work = fleet::work_here(&service.owner, sorted(tasks).here);
                 service.run(work, &self.panes, followed).await
             }
             Some(departure) => {

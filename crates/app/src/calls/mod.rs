@@ -6,10 +6,13 @@ mod arguments;
 mod call;
 pub(crate) mod caller;
 mod choices;
+pub(crate) mod destination;
 pub(crate) mod detached;
 pub(crate) mod families;
+#[cfg_attr(not(feature = "fleet"), path = "fleet/absent.rs")]
 pub(crate) mod fleet;
 mod followed;
+mod named_session;
 #[cfg(test)]
 mod never_panics;
 pub(crate) mod next_steps;
@@ -34,6 +37,7 @@ pub(crate) mod watch;
 mod window_json;
 mod window_record;
 mod work;
+pub(crate) mod worker_options;
 
 pub(crate) use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use pi_subagents_delegation::{Plan, PlannedTask, Refusal, Task, TaskPlan};
-use pi_subagents_fleet::wire::Order;
+
+use crate::calls::fleet::Order;
 
 /// A task whose run is open.
 pub(crate) struct OpenedTask {

@@ -5,9 +5,10 @@ use std::process::Stdio;
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_engine::KnownChildren;
+use tokio::process::Command;
 
-use crate::calls::detached::{own_process, reap};
-use crate::own_commands::SWEEPER;
+use crate::calls::detached::reap;
+use crate::own_commands::{SWEEPER, process};
 use crate::places::Places;
 use crate::runs::keeping::retention;
 
@@ -16,13 +17,13 @@ pub(crate) fn start_if_due(places: &Places, known_children: &KnownChildren) {
     if !retention::is_due(places, Timestamp::now()) {
         return;
     }
-    let mut command = own_process(places, SWEEPER);
+    let mut command = Command::from(process(places, SWEEPER));
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     // If the sweeper cannot be started, the next call tries again.
-    if let Ok(process) = known_children.start(|| command.spawn()) {
-        reap(process, known_children.clone());
+    if let Ok(sweeper) = known_children.start(|| command.spawn()) {
+        reap(sweeper, known_children.clone());
     }
 }

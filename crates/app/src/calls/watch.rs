@@ -40,6 +40,8 @@ pub(crate) struct WindowFollower {
     pub(crate) is_drawn: bool,
     /// The look of that person's view.
     pub(crate) look: Arc<Look>,
+    /// The address at which the runs can be watched in a browser.
+    pub(crate) page: Option<String>,
 }
 
 /// Takes the windows of a call under way, and which of their lines are seen.

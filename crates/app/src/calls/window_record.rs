@@ -95,7 +95,9 @@ impl WindowRecord {
             mut on_update,
             is_drawn,
             look,
+            page,
         } = follower;
+        self.lock().set_page(page);
         let windows = self.clone();
         Updates::new(
             Arc::clone(&self.changed),
@@ -150,7 +152,10 @@ impl WindowRecord {
             session_ids: session_ids
                 .filter_map(|window| Some(window.session()?.as_str()))
                 .collect(),
-            header: SpansJson(wall.headline()),
+            header: SpansJson(match lines {
+                Lines::Live { .. } => wall.live_headline(columns),
+                Lines::Both => wall.headline(),
+            }),
             footer: wall.footer(ANY_WIDTH).into_iter().map(SpansJson).collect(),
         })
     }

@@ -13,7 +13,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::error::CommandError;
-use crate::runs::fleet::control;
+use crate::runs::fleet::ask_fleet;
 use crate::runs::follow::{FollowedRun, Follower};
 use crate::runs::owned::{OwnerProcess as _, is_owned};
 
@@ -23,25 +23,10 @@ const COPYING: Duration = Duration::from_secs(15);
 /// Asks the owner of a run, whichever process that is.
 pub(crate) async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
     if run.owner.fleet.is_some() {
-        return ask_fleet(run, want).await;
+        return ask_fleet(&run.run, want).await;
     }
     let asked = ask_owner(run, want).await;
     asked.map_err(|error| error.for_person(run))
-}
-
-/// Asks the worker of a run that a fleet does.
-async fn ask_fleet(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
-    let fleet = control::fleet_of_user().await?;
-    let reply = match want {
-        Want::Stop => control::stop(&fleet, &run.run).await,
-        Want::Steer { message } => control::steer(&fleet, &run.run, message).await,
-        // The copy of its record grows here, and its end is written beside it.
-        Want::Wait | Want::PartialMessages { .. } => Ok(OwnerReply::Refused {
-            message: format!("run {} works in a fleet", run.run),
-        }),
-    };
-    fleet.close().await;
-    reply
 }
 
 /// The reason why the owner of a run did not fulfil a request.
@@ -130,7 +115,7 @@ pub(crate) async fn stop_run(
 ) -> Result<Option<String>, CommandError> {
     if run.owner.fleet.is_some() {
         let copied = Follower::start().end_of(run);
-        ask_fleet(run, Want::Stop).await?;
+        ask_fleet(&run.run, Want::Stop).await?;
         // Its end is here when the copy of its record is whole.
         _ = timeout(COPYING, copied.over()).await;
         return Ok(None);

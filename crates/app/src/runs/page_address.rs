@@ -17,10 +17,15 @@ const LONGEST: u64 = 4096;
 /// Says where a person can watch, if a page is served. Models read it too, so it has no token: the
 /// command opens the browser with it.
 pub(crate) fn page_words(places: &Places) -> Option<String> {
-    let origin = PageAddress::read(places)?.origin();
+    let origin = page_origin(places)?;
     Some(format!(
         "{origin} shows it live; pi-subagents web --open opens it."
     ))
+}
+
+/// Returns the address at which a person can watch, if a page is served. It has no token.
+pub(crate) fn page_origin(places: &Places) -> Option<String> {
+    PageAddress::read(places).map(PageAddress::origin)
 }
 
 /// A page that is served by some process.

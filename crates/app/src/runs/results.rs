@@ -8,7 +8,7 @@ use pi_subagents_windows::{Line, Role};
 use pi_subagents_workspaces::{Change, Pins, Repository, WorkspaceError, patch};
 
 use crate::error::CommandError;
-use crate::runs::submodule_changes::{changed_submodules, submodule_note};
+use crate::runs::no_result::NoResult;
 use crate::runs::workspace::{Workspace, settle};
 
 /// A run with the change that it made.
@@ -18,11 +18,14 @@ pub(crate) struct RunResult {
     pub(crate) change: Change,
     /// True if somebody has merged this result.
     pub(crate) is_merged: bool,
-    /// Its worktree, if it had one.
+    /// Its worktree, or the note about its result in a fleet.
     pub(crate) workspace: Option<Workspace>,
     /// The directories of earlier runs that worked in the same worktree.
     pub(crate) earlier: Vec<PathBuf>,
 }
+
+/// The result of a run that was asked for, or the reason why there is none.
+pub(crate) type Asked = Result<RunResult, NoResult>;
 
 /// Finds results. Each repository is looked at once, however many runs have worked on it.
 #[derive(Default)]
@@ -46,30 +49,30 @@ impl Results {
     }
 
     /// Finds the result of the latest of some runs that has one.
-    pub(crate) fn of_latest(&mut self, runs: &[IndexedRun]) -> Result<RunResult, CommandError> {
+    pub(crate) fn of_latest(&mut self, runs: &[IndexedRun]) -> Result<Asked, CommandError> {
         let mut without = None;
         for run in runs.iter().rev() {
             match self.of(run)? {
-                Ok(result) => return Ok(result.with_earlier(runs)),
+                Ok(result) => return Ok(Ok(result.with_earlier(runs))),
                 Err(why) => _ = without.get_or_insert(why),
             }
         }
-        Err(without.unwrap_or_else(|| CommandError::not_found("there is no such run")))
+        let without = without.ok_or_else(|| CommandError::not_found("there is no such run"));
+        without.map(Err)
     }
 
-    /// Finds the result of a run; the inner error is the reason why there is none.
-    fn of(&mut self, run: &IndexedRun) -> Result<Result<RunResult, CommandError>, CommandError> {
+    /// Finds the result of a run.
+    fn of(&mut self, run: &IndexedRun) -> Result<Asked, CommandError> {
         if run.is_open() {
-            let words = format!("{} is still running", run.run);
-            let hint = format!("pi-subagents wait {} returns when it has ended.", run.run);
-            return Ok(Err(CommandError::failed(words).hint(hint)));
+            let how = format!("pi-subagents wait {} returns when it has ended.", run.run);
+            return Ok(Err(NoResult::is_running(run, &how)));
         }
         let workspace = settle(run.directory.path(), &run.run);
         if let Some(result) = self.left_here(run, workspace.as_ref())? {
             return Ok(Ok(result));
         }
         let Some((repository, pins)) = self.repository_of(run, workspace.as_ref())? else {
-            return Ok(Err(no_result(run, workspace.as_ref())));
+            return Ok(Err(NoResult::of(run, workspace.as_ref())));
         };
         let read = pins.get(run.run.as_str());
         let pins = match read.filter(|pins| pins.result.is_some()) {
@@ -79,7 +82,7 @@ impl Results {
         };
         let is_merged = !pins.is_unmerged();
         let (Some(base), Some(result)) = (pins.base, pins.result) else {
-            return Ok(Err(no_result(run, workspace.as_ref())));
+            return Ok(Err(NoResult::of(run, workspace.as_ref())));
         };
         Ok(Ok(RunResult {
             run: run.clone(),
@@ -173,6 +176,11 @@ fn look_at(directory: &Path) -> Result<Option<Pinned>, WorkspaceError> {
 impl RunResult {
     /// Finds the result of the latest of some runs that has one.
     pub(crate) fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
+        Ok(Self::asked(runs)??)
+    }
+
+    /// Finds the same, or the reason why there is none.
+    pub(crate) fn asked(runs: &[IndexedRun]) -> Result<Asked, CommandError> {
         Results::default().of_latest(runs)
     }
 
@@ -199,15 +207,15 @@ impl RunResult {
 
     /// Finds the other runs of the conversation that worked in the same worktree.
     pub(crate) fn with_earlier(mut self, runs: &[IndexedRun]) -> Self {
-        let path = self
-            .workspace
-            .as_ref()
-            .map(|workspace| workspace.path.clone());
+        let workspace = self.workspace.as_ref();
+        let Some(path) = workspace.and_then(Workspace::path).map(Path::to_owned) else {
+            return self;
+        };
         let others = runs.iter().filter(|run| run.run != self.run.run);
         let directories = others.map(|run| run.directory.path().to_owned());
         let earlier = directories.filter(|directory| {
             let workspace = Workspace::read(directory);
-            workspace.is_some_and(|workspace| Some(&workspace.path) == path.as_ref())
+            workspace.is_some_and(|workspace| workspace.path() == Some(&path))
         });
         self.earlier = earlier.collect();
         self
@@ -236,37 +244,4 @@ pub(crate) fn painted(line: &str) -> Line {
 /// Returns the error of a command that git could not help with.
 pub(crate) fn failed(error: &WorkspaceError) -> CommandError {
     CommandError::failed(error.to_string())
-}
-
-/// Returns whether a child worked for the run. A run whose worktree cannot be made has none.
-fn has_begun(run: &IndexedRun) -> bool {
-    let recorded = RecordedRun::read(&run.directory).ok();
-    let end = recorded.and_then(|recorded| recorded.end);
-    end.is_none_or(|end| end.started_at.is_some())
-}
-
-fn no_result(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
-    let id = &run.run;
-    match workspace {
-        Some(workspace) => {
-            CommandError::no_answer(format!("{id} has no result: {}", workspace.line(id.as_str())))
-        }
-        None if !has_begun(run) => CommandError::no_answer(format!(
-            "{id} has no result: it never began"
-        ))
-        .hint(format!("pi-subagents status {id} says why.")),
-        None if run.owner.fleet.is_some() => {
-            let words = format!("{id} has left no changes in this repository");
-            let recorded = RecordedRun::read(&run.directory).ok();
-            let project = recorded.and_then(|recorded| Repository::find(&recorded.task.cwd).ok());
-            let submodules = project.map(|project| changed_submodules(&project, id.as_str()));
-            let submodules = submodules.unwrap_or_default();
-            let hints = submodules.iter().map(|path| submodule_note(path, id.as_str()));
-            hints.fold(CommandError::no_answer(words), CommandError::hint)
-        }
-        None => CommandError::no_answer(format!(
-            "{id} has no result of its own: it worked in the checkout itself"
-        ))
-        .hint("git diff shows what has changed there. With --isolation worktree each run works in a worktree of its own."),
-    }
 }

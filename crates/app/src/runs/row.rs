@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use self::totals::RowTotals;
-use crate::runs::fleet::Away;
+use crate::runs::away::Away;
 use crate::runs::workspace::Workspace;
 
 /// The number of characters of an answer that are kept if the record itself is not far.

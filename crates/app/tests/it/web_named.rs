@@ -9,6 +9,7 @@ use pi_subagents_testkit::{Signal, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::host_stage::Shim;
 use crate::mcp_stage::{McpServer, endless};
 use crate::stage::Stage;
 use crate::terminal::Terminal;
@@ -78,6 +79,40 @@ fn the_windows_of_a_terminal_say_where_the_page_is_if_there_is_room() {
         let (_, screen) = terminal.end();
         assert!(!screen.contains("live at"), "{screen}");
     }
+}
+
+#[test]
+fn the_windows_inside_pi_say_where_the_page_is_while_it_is_served() {
+    let mut web = WebStage::new();
+    let page = format!("live at http://127.0.0.1:{}", web.port());
+    let mut shim = Shim::start(&web.stage);
+    let place = web.stage.path("end-of-");
+    let mut header_of = |call: &str, columns: u64| {
+        let end = format!("{place}{call}");
+        let script = json!([{"say": "hello"}, {"waitForFile": end}, {"reply": "end"}]);
+        shim.caller(json!({"columns": columns}));
+        let id = shim.delegate(call, &[("one", script)]);
+        let is_said = |update: &Value| {
+            let windows = update["details"]["windows"].to_string();
+            update["callId"] == call && windows.contains("hello")
+        };
+        let update = wait_until(PATIENCE, || {
+            shim.told("tool/update").into_iter().find(is_said)
+        });
+        fs::write(&end, "").unwrap();
+        // The text of the call that pi keeps does not name it.
+        let answer = shim.result(id).to_string();
+        assert!(!answer.contains("http"), "{answer}");
+        update.unwrap()["details"]["header"].to_string()
+    };
+    let wide = header_of("wide", 100);
+    assert!(wide.contains(&page), "{wide}");
+    let narrow = header_of("narrow", 40);
+    assert!(!narrow.contains("http"), "{narrow}");
+    assert!(!wide.contains(&web.token("subagents-web-token")));
+    web.stop();
+    let without = header_of("without", 100);
+    assert!(!without.contains("http"), "{without}");
 }
 
 /// Puts a program into the sandbox that opens files, and notes them instead. Returns the path to

@@ -167,6 +167,13 @@ const scenes = {
   async restart() {
     const page = await open(asked.url);
     await page.waitForSelector(".state.live");
+    await page.waitForSelector(".list .run");
+    await page.evaluate(() => {
+      const count = () => document.querySelectorAll(".list .run").length;
+      window.fewest = count();
+      const look = () => (window.fewest = Math.min(window.fewest, count()));
+      new MutationObserver(look).observe(document.querySelector(".list"), { childList: true, subtree: true });
+    });
     console.log("ready");
     await page.waitForSelector(".state.lost");
     console.log("lost");
@@ -175,7 +182,9 @@ const scenes = {
     let requests = 0;
     page.on("request", () => (requests += 1));
     await page.waitForTimeout(1500);
-    return { names: await names(page), idle: requests };
+    // The rows that were shown stay until the new server has told everything.
+    const fewest = await page.evaluate(() => window.fewest);
+    return { names: await names(page), idle: requests, fewest };
   },
 
   // A page on another port of this machine, such as a dev server that a sub-agent has started.
@@ -263,7 +272,7 @@ const scenes = {
     const kept = (await page.waitForSelector(".result")) !== null;
     await page.click('button:has-text("Discard…")');
     await page.click("#discard-yes");
-    await page.waitForSelector('.notice:has-text("ui: discarded.")');
+    await page.waitForSelector('.notice:has-text("ui: discarded; git branch")');
     await page.waitForSelector(".pill.waiting", { state: "detached" });
     return { files, diff, waiting, fits, isBarred, kept };
   },
@@ -327,12 +336,12 @@ const scenes = {
   async numbers() {
     const tokensOf = (page, selector) => page.$$eval(selector, (found) => found.map((row) => [row.querySelector("b").textContent, row.querySelector(".figures").textContent.split(" · ").at(-1)]));
     const page = await open(asked.url);
-    await page.waitForSelector(".run:nth-child(3), .run + .run");
+    await page.locator(".run").nth(1).waitFor();
     await page.waitForSelector('.sums:has-text("2 runs")');
     const sums = await text(page, ".foot .sums");
     const rows = await tokensOf(page, ".run");
     await page.keyboard.press("2");
-    await page.waitForSelector(".history-row:not(.head) + .history-row");
+    await page.locator(".history-row:not(.head)").nth(1).waitFor();
     const history = await page.$$eval(".history-row:not(.head)", (found) => found.map((row) => [row.querySelector("b").textContent, row.querySelectorAll(".number")[2].textContent]));
     await page.keyboard.press("4");
     const usage = await text(page, ".usage tbody .number");

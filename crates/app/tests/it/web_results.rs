@@ -115,7 +115,11 @@ fn a_result_is_seen_checked_merged_and_discarded() {
     );
     assert_eq!(state(&web, &other), "captured");
     let gone = web.post(&format!("/v1/runs/{other}/discard"), &json!({}));
-    assert!(gone.body.contains("ui: discarded."), "{}", gone.body);
+    assert!(
+        gone.body.contains("ui: discarded; git branch NAME "),
+        "{}",
+        gone.body
+    );
     assert_eq!(state(&web, &other), "discarded");
     let again = web.post(&format!("/v1/runs/{other}/discard"), &json!({}));
     assert_eq!(again.status, 409, "{}", again.body);

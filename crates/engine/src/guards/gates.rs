@@ -130,5 +130,41 @@ mod tests {
             }
             prop_assert!(told.iter().all(|told| *told <= retries));
         }
+
+        #[test]
+        fn gates_are_run_once_more_than_their_sub_agent_may_mend_them(
+            retries in proptest::collection::vec(0..4_u32, 1..4),
+            outcomes in proptest::collection::vec((0..4_u8, any::<bool>()), 0..200),
+        ) {
+            let mut attempts = GateAttempts::default();
+            let mut outcomes = outcomes.into_iter();
+            let (mut prompts, mut place) = (0, 0);
+            let mut runs = vec![0; retries.len()];
+            while place < retries.len() {
+                // Without further outcomes every gate fails, and the sub-agent never gives up.
+                let (outcome, does_something) = outcomes.next().unwrap_or((1, true));
+                runs[place] += 1;
+                prop_assert_eq!(attempts.begin(place), runs[place]);
+                if outcome == 0 {
+                    place += 1;
+                    continue;
+                }
+                let is_mendable = outcome != 3;
+                match attempts.judge(place, &gate(retries[place]), is_mendable) {
+                    GateVerdict::Mend => {
+                        attempts.tell();
+                        prompts += 1;
+                        place = 0;
+                    }
+                    GateVerdict::Over(_) => break,
+                }
+                if does_something {
+                    attempts.note_deed();
+                }
+            }
+            let most: u32 = retries.iter().sum();
+            prop_assert!(prompts <= most, "{prompts} of {most}");
+            prop_assert!(runs.iter().all(|runs| *runs <= most + 1), "{runs:?} of {most}");
+        }
     }
 }

@@ -20,8 +20,11 @@ pub enum RunEntry {
     Ended(Box<Ended>),
 }
 
+/// Workers that could not do a run, with their reasons.
+pub type LeftBy = BTreeMap<String, String>;
+
 /// A run that a worker has.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Running {
     /// The worker's name.
@@ -38,10 +41,13 @@ pub struct Running {
     /// The number of times that the run was taken from a lost worker, begun or not.
     #[serde(default)]
     pub losses: u32,
+    /// The workers that could not do it and left it to others, with their reasons.
+    #[serde(default, skip_serializing_if = "LeftBy::is_empty")]
+    pub left_by: LeftBy,
 }
 
 /// A run that a worker gave back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Released {
     /// The number of the delivery that ended so.
@@ -53,6 +59,9 @@ pub struct Released {
     /// The number of times that the run was taken from a lost worker.
     #[serde(default)]
     pub losses: u32,
+    /// The workers that could not do it and left it to others, with their reasons.
+    #[serde(default, skip_serializing_if = "LeftBy::is_empty")]
+    pub left_by: LeftBy,
 }
 
 /// A run that has ended.
@@ -115,6 +124,12 @@ pub struct ResultName {
     pub reference: String,
     /// The commit.
     pub head: String,
+    /// The number of commits that the run made.
+    #[serde(default)]
+    pub commits: u64,
+    /// The number of files that the run left uncommitted.
+    #[serde(default)]
+    pub left_uncommitted: usize,
     /// The large files that git keeps apart and the run has added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lfs: Vec<LargeFile>,
@@ -160,6 +175,16 @@ impl RunEntry {
             Self::Ended(ended) => &ended.worker,
         }
     }
+
+    /// Returns the workers that could not do the run, with their reasons.
+    pub fn left_by(&self) -> LeftBy {
+        match self {
+            Self::Running(Running { left_by, .. }) | Self::Released(Released { left_by, .. }) => {
+                left_by.clone()
+            }
+            Self::Ended(_) => LeftBy::new(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -177,7 +202,7 @@ mod tests {
             since: "now".into(),
             attempt: 1,
             begun: false,
-            losses: 0,
+            ..Running::default()
         });
         assert_eq!(entry, expected);
         let ended = RunEntry::Ended(Box::new(Ended {

@@ -9,7 +9,9 @@ mod record;
 mod session;
 
 pub use card::{Begin, CallerCard, RunCard, WorkerCard};
-pub use entry::{Ended, Released, ResultName, RunEntry, Running, StopWish, Unrecorded, Wish};
+pub use entry::{
+    Ended, LeftBy, Released, ResultName, RunEntry, Running, StopWish, Unrecorded, Wish,
+};
 pub use order::{
     Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,
     OrderCompletion, OrderDefinition, OrderGate, OrderLimits, OrderSkill, OrderSystemPrompt,

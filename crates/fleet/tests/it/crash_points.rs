@@ -6,7 +6,9 @@ use pi_subagents_fleet::{Address, Claim, Fleet, GiveUp, Kept, Key};
 use pi_subagents_testkit::fleet::NatsServer;
 use pretty_assertions::assert_eq;
 
-use crate::stage::{claimed, completed, fleet, next, puller, shape, state, submit, terms};
+use crate::stage::{
+    claimed, completed, fleet, leaves_the_queue, next, puller, shape, state, submit, terms,
+};
 
 #[tokio::test]
 async fn before_its_child_starts_a_lost_worker_costs_no_attempt() {
@@ -47,7 +49,7 @@ async fn before_its_child_starts_a_lost_worker_costs_no_attempt() {
     };
     assert_eq!(held.end(completed()).await, Ok(Kept::Done));
     assert_eq!(state(&fleet, "a").await, "ended fourth 5");
-    assert!(!fleet.is_queued(held.run()).await.unwrap());
+    leaves_the_queue(&fleet, held.run()).await;
 }
 
 #[tokio::test]
@@ -78,7 +80,7 @@ async fn after_its_ending_is_written_a_lost_worker_leaves_a_message_that_the_nex
     let run = again.run().clone();
     let claim = again.claim("second", &terms(1)).await.unwrap();
     assert!(matches!(claim, Claim::Ended), "{claim:?}");
-    assert!(!fleet.is_queued(&run).await.unwrap());
+    leaves_the_queue(&fleet, &run).await;
     assert_eq!(state(&fleet, "a").await, "ended mute 1");
 }
 

@@ -296,6 +296,7 @@ impl World {
                 worker: worker_name,
                 attempt,
                 losses,
+                ..Released::default()
             };
             if self.write(RunEntry::Released(released), revision) {
                 self.message.is_lent = false;
@@ -332,6 +333,7 @@ fn running(worker: usize, n: u64, taking: &Taking, begun: bool) -> RunEntry {
         attempt: taking.attempt,
         begun,
         losses: taking.losses,
+        ..Running::default()
     })
 }
 

@@ -4,7 +4,8 @@ use pi_subagents_fleet::{Kept, Submitted};
 use pretty_assertions::assert_eq;
 
 use crate::stage::{
-    PATIENCE, claimed, completed, connected, fleet, next, puller, run_id, shape, state, submit,
+    PATIENCE, claimed, completed, connected, fleet, leaves_the_queue, next, puller, run_id, shape,
+    state, submit,
 };
 
 #[tokio::test]
@@ -49,7 +50,7 @@ async fn a_server_that_lost_its_disk_gets_the_order_again_and_the_old_worker_is_
     tokio::time::timeout(PATIENCE, back).await.unwrap();
     // The same as a follower does that finds neither an entry nor a message.
     assert_eq!(state(&fleet, "a").await, "queued");
-    assert!(!fleet.is_queued(&run_id("a")).await.unwrap());
+    leaves_the_queue(&fleet, &run_id("a")).await;
     assert_eq!(submit(&fleet, "a").await, Submitted::New);
     let second = claimed(next(&mut puller(&fleet).await).await, "second").await;
     // Both have the first delivery, and their entries have the same revision.

@@ -6,7 +6,9 @@ use pi_subagents_fleet::wire::{CallerCard, Ended, RunEntry, WorkerCard};
 use pi_subagents_fleet::{Claim, Fleet, GiveUp, Kept, QueuedEnd, Standing, Terms};
 use pretty_assertions::assert_eq;
 
-use crate::stage::{PATIENCE, claimed, completed, fleet, next, puller, run_id, submit};
+use crate::stage::{
+    PATIENCE, claimed, completed, fleet, leaves_the_queue, next, puller, run_id, submit,
+};
 
 const TIME: Duration = Duration::from_secs(5);
 
@@ -174,7 +176,7 @@ async fn a_run_is_stopped_whether_it_is_queued_claimed_or_begun_and_stays_as_it_
             panic!("{entry:?}");
         };
         ended.push(end.status);
-        assert!(!fleet.is_queued(&run_id(run)).await.unwrap(), "{run}");
+        leaves_the_queue(&fleet, &run_id(run)).await;
     }
     assert_eq!(ended, ["aborted", "aborted", "aborted", "completed"]);
 }

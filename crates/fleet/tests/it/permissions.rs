@@ -10,7 +10,7 @@ use pi_subagents_fleet::{Address, Claim, Fleet, FleetError, Kept, Key, Permissio
 use pi_subagents_testkit::fleet::{Certificates, NatsServer};
 use pretty_assertions::assert_eq;
 
-use crate::stage::{LEASE, completed, next, puller, shape, state, submit};
+use crate::stage::{LEASE, completed, leaves_the_queue, next, puller, shape, state, submit};
 
 /// A server with an account for us and one for strangers.
 struct Guarded {
@@ -144,7 +144,7 @@ async fn caller_and_worker_may_do_their_work() {
     assert_eq!(caller.pool_load("default").await.unwrap().running, 1);
     assert_eq!(held.end(completed()).await, Ok(Kept::Done));
     assert_eq!(state(&caller, "a").await, "ended build-7 1");
-    assert!(!caller.is_queued(held.run()).await.unwrap());
+    leaves_the_queue(&caller, held.run()).await;
     caller.wish_kept(held.run()).await.unwrap();
     presence.leave().await.unwrap();
     lease.end().await.unwrap();

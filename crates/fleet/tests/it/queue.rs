@@ -5,8 +5,8 @@ use pi_subagents_fleet::{Claim, PoolLoad, QueuedEnd, Submitted};
 use pretty_assertions::assert_eq;
 
 use crate::stage::{
-    PATIENCE, claimed, completed, connected, fleet, next, puller, run_id, state, submit, submit_as,
-    terms,
+    PATIENCE, claimed, completed, connected, fleet, leaves_the_queue, next, puller, run_id, state,
+    submit, submit_as, terms,
 };
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn a_run_that_is_submitted_twice_runs_once() {
     let held = claimed(next(&mut puller).await, "w").await;
     held.end(completed()).await.unwrap();
     assert_eq!(state(&fleet, "a").await, "ended w 1");
-    assert!(!fleet.is_queued(&run_id("a")).await.unwrap());
+    leaves_the_queue(&fleet, &run_id("a")).await;
     assert!(puller.pull(1).await.unwrap().is_empty());
 }
 
@@ -126,7 +126,7 @@ async fn a_run_that_nobody_has_taken_can_be_ended_at_once() {
         fleet.end_queued(&run_id("b"), &completed()).await.unwrap(),
     ];
     assert_eq!(ends, [QueuedEnd::Taken, QueuedEnd::Ended, QueuedEnd::Ended]);
-    assert!(!fleet.is_queued(&run_id("b")).await.unwrap());
+    leaves_the_queue(&fleet, &run_id("b")).await;
     assert_eq!(submit(&fleet, "b").await, Submitted::Already);
     a.end(completed()).await.unwrap();
     assert_eq!(state(&fleet, "a").await, "ended w 1");
@@ -140,5 +140,5 @@ async fn an_order_that_comes_again_after_its_run_has_ended_is_taken_out() {
     let mut puller = puller(&fleet).await;
     let claim = next(&mut puller).await.claim("w", &terms(1)).await.unwrap();
     assert!(matches!(claim, Claim::Ended), "{claim:?}");
-    assert!(!fleet.is_queued(&run_id("a")).await.unwrap());
+    leaves_the_queue(&fleet, &run_id("a")).await;
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::wire::{Ended, Priority};
@@ -98,6 +98,15 @@ pub(crate) fn completed() -> Ended {
     Ended {
         status,
         ..Ended::default()
+    }
+}
+
+/// Waits until an order has left the queue: its worker does not wait for that.
+pub(crate) async fn leaves_the_queue(fleet: &Fleet, run: &RunId) {
+    let end = Instant::now() + PATIENCE;
+    while fleet.is_queued(run).await.unwrap() {
+        assert!(Instant::now() < end, "{} stays queued", run.as_str());
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
 

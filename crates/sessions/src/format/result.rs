@@ -157,6 +157,13 @@ impl RunResult {
         }
     }
 
+    /// Returns the model with its provider, as far as they are known.
+    pub(crate) fn full_model(&self) -> Option<String> {
+        let model = self.model.as_ref()?;
+        let provider = self.provider.as_ref();
+        Some(provider.map_or_else(|| model.clone(), |provider| format!("{provider}/{model}")))
+    }
+
     /// Returns the same with as much of the answer as fits where there is little room.
     pub(crate) fn shortened(mut self) -> Self {
         if let Some(output) = self.output.take_if(|output| output.len() > SHORT_OUTPUT) {

@@ -17,6 +17,8 @@ pub(super) struct BeginLine<'a> {
     pub(super) name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) preset: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<&'a str>,
     pub(super) directory: &'a Path,
     pub(super) project: &'a Path,
     pub(super) accepted_at: String,
@@ -32,6 +34,8 @@ pub(super) struct EndLine<'a> {
     pub(super) status: &'a str,
     pub(super) exit_code: i32,
     pub(super) ended_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) model: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) used: Option<UsedRecord>,
 }
@@ -60,6 +64,8 @@ pub(super) struct IndexLine<'a> {
     pub(super) name: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) preset: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) model: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(super) directory: Cow<'a, str>,
     #[serde(borrow, default)]

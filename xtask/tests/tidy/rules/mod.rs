@@ -7,6 +7,7 @@ mod doc_subjects;
 pub(crate) mod documents;
 mod file_names;
 mod file_sizes;
+mod fleet_doors;
 mod function_docs;
 mod headings;
 pub(crate) mod licenses;
@@ -20,19 +21,21 @@ mod sources;
 mod terminology;
 mod unfinished;
 mod white_space;
+pub(crate) mod without_fleet;
 
 use xtask::source::Tree;
 
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 18] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 19] = [
     app_rooms::check,
     banned_crates::check,
     directions::check,
     doc_subjects::check,
     file_names::check,
     file_sizes::check,
+    fleet_doors::check,
     function_docs::check,
     headings::check,
     machine_paths::check,

@@ -33,7 +33,7 @@ use super::starting::Starter;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
-use crate::runs::fleet::AwayNews;
+use crate::runs::away::AwayNews;
 use crate::runs::follow::{FileChanges, Owners};
 use crate::signals::{self, Signals};
 

@@ -9,7 +9,7 @@ use super::Session;
 use crate::attach::list_row::{Record, Recorded};
 use crate::attach::message::{Effect, Message, Notice};
 use crate::error::CommandError;
-use crate::runs::follow::follow_in_fleet;
+use crate::runs::fleet::follow_in_fleet;
 use crate::runs::owned::current_runs;
 use crate::runs::row::RunRow;
 

@@ -75,7 +75,7 @@ async fn run_one(order: Order, signals: &mut Signals) {
     };
     let known_children = owner.known_children.clone();
     let Work { begin, .. } = match departure {
-        None => fleet::conversation::work_here(&owner, sorted(tasks).here),
+        None => fleet::work_here(&owner, sorted(tasks).here),
         Some(departure) => fleet::work(departure, tasks, &owner),
     };
     owner.until_signalled(signals, begin(Vec::new())).await;

@@ -14,6 +14,7 @@ mod whole_call;
 
 pub(crate) use life::live;
 pub(crate) use limit::background_counts;
+pub(crate) use on_end::run_alone;
 pub(crate) use order::{BegunRun, Order, OrderedTool};
-pub(crate) use start::{own_process, reap, start};
+pub(crate) use start::{reap, start};
 pub(crate) use waited_call::{WaitedCall, WaitedReply};

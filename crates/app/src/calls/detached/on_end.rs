@@ -15,7 +15,7 @@ use pi_subagents_files::append_own;
 use pi_subagents_sessions::{RecordedRun, RunDir};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tracing::info;
 
 use crate::configuration::Configuration;
@@ -25,13 +25,35 @@ use crate::runs::row::RunRow;
 /// The time that the command may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The time that whoever has seen the end of a run may take to record it.
+const RECORDED: Duration = Duration::from_mins(1);
+
+/// The pause between two looks whether it is recorded.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
 /// The time for which its streams may stay open after its end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The number of bytes of each output stream that are kept.
 const MOST_KEPT: usize = 16 << 10;
 
-/// Runs the command, if there is one. The settings are read now: the run may have taken days.
+/// Runs the command in a process that is there for nothing else, once the end of the run is recorded.
+pub(crate) async fn run_alone(places: &Places, directory: &RunDir) {
+    let recorded = async {
+        while !directory.result().exists() {
+            sleep(LOOK_AGAIN).await;
+        }
+    };
+    if timeout(RECORDED, recorded).await.is_err() {
+        return;
+    }
+    // Without it the processes that the command leaves behind go on.
+    _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    run(places, directory, &KnownChildren::kill_unknown()).await;
+}
+
+/// Runs the command, if there is one, and if nobody has run it for this run. The settings are read
+/// now: the run may have taken days.
 pub(super) async fn run(places: &Places, directory: &RunDir, known_children: &KnownChildren) {
     let settings = Configuration::read_once(places, false).settings;
     let Some(words) = settings.on_end else {
@@ -42,6 +64,10 @@ pub(super) async fn run(places: &Places, directory: &RunDir, known_children: &Kn
     };
     if record.end.is_none() {
         // It was not seen to its end.
+        return;
+    }
+    // A log that cannot be made keeps nobody from being told.
+    if !directory.claim_on_end().unwrap_or(true) {
         return;
     }
     let row = serde_json::to_vec(&RunRow::of_record(&record)).unwrap_or_default();
@@ -163,7 +189,7 @@ impl Done {
             text.push('\n');
         }
         // A log that cannot be written changes nothing for the run.
-        _ = append_own(&directory.path().join("on-end.log"))
+        _ = append_own(&directory.on_end_log())
             .and_then(|mut log| writeln!(log, "{text}onEnd: {}", self.outcome));
     }
 }

@@ -3,14 +3,14 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use pi_subagents_engine::{KnownChildren, MARKS};
+use pi_subagents_engine::KnownChildren;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::order::{Order, Reply, STOP, TakenOver};
 use crate::error::CommandError;
-use crate::own_commands::DETACHED;
+use crate::own_commands::{DETACHED, process};
 use crate::places::Places;
 
 /// Returns when the detached process has taken over, or has refused.
@@ -62,16 +62,16 @@ impl DetachedProcess {
     ) -> Result<Self, CommandError> {
         let mut line = serde_json::to_vec(order).map_err(|error| failed(&error))?;
         line.push(b'\n');
-        let mut command = own_process(places, DETACHED);
+        let mut command = Command::from(process(places, DETACHED));
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut process = known_children
+        let mut started = known_children
             .start(|| command.spawn())
             .map_err(|error| failed(&error))?;
-        let pipes = process.stdin.take().zip(process.stdout.take());
-        reap(process, known_children.clone());
+        let pipes = started.stdin.take().zip(started.stdout.take());
+        reap(started, known_children.clone());
         let (mut stdin, stdout) = pipes.ok_or_else(ended_early)?;
         // If it is gone already, its answer is missing too.
         _ = stdin.write_all(&line).await;
@@ -103,27 +103,6 @@ fn failed(error: &dyn std::error::Error) -> CommandError {
 
 pub(super) fn ended_early() -> CommandError {
     CommandError::failed("the background process ended before it took over")
-}
-
-/// Makes the command of a process of our own that outlives this one. The process has the
-/// environment of its caller, but it belongs to no run: a process that ends a run must not take it
-/// for a part of that run.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it is an owner or removes runs, and is no sub-agent"
-)]
-pub(crate) fn own_process(places: &Places, name: &str) -> Command {
-    let mut command = Command::new(&places.program);
-    let variables = places
-        .variables
-        .iter()
-        .filter(|(name, _)| MARKS.iter().all(|mark| name.as_os_str() != *mark));
-    command
-        .arg(name)
-        .current_dir(&places.cwd)
-        .env_clear()
-        .envs(variables);
-    command
 }
 
 /// Waits for a process that was started like this, in case it ends before this one.

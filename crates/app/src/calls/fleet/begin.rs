@@ -13,11 +13,12 @@ pub(super) fn begin_from(place: &RunPlace, workspace: Workspace) -> Result<Works
         RunPlace::Worktree { base, earlier } => (base, earlier),
     };
     if let Some(earlier) = earlier
+        && let Some(path) = earlier.workspace.path()
         && earlier.workspace.is_unmerged()
     {
         return Err(refusal(&format!(
             "isolation: the changes of this session are in {}, which does not travel to a fleet. Merge or discard them first, or use --on local.",
-            earlier.workspace.path.display()
+            path.display()
         )));
     }
     match (workspace, base) {

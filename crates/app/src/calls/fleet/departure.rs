@@ -8,27 +8,27 @@ use pi_subagents_delegation::{Refusal, Task};
 use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
 use pi_subagents_fleet::{Fleet, FleetError, Patience};
 
-use super::Destination;
 use super::begin::begin_from;
 use super::conversation::key_of;
-use super::order::{FleetCall, Ordered, order_of};
+use super::order::{FleetCall, order_of};
 use super::sent_files::SentFiles;
 use crate::calls::caller::Caller;
+use crate::calls::destination::Destination;
+use crate::calls::open_run::Ordered;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::random;
-use crate::runs::fleet::connection::{caller_of, connect, unreachable};
+use crate::runs::fleet::connection::{caller_of, die_in_tests, unreachable};
 
 /// The time for which a call waits for servers that choose a leader.
 const NO_LEADER: Duration = Duration::from_secs(20);
 
 /// A call that is ready to leave.
 pub(crate) struct Departure {
-    pub(crate) fleet: Fleet,
-    pub(crate) call: FleetCall,
-    pub(crate) settings: FleetSettings,
-    pub(crate) files: SentFiles,
+    pub(super) fleet: Fleet,
+    pub(super) call: FleetCall,
+    pub(super) files: SentFiles,
     places: Places,
 }
 
@@ -40,20 +40,18 @@ impl Departure {
         configuration: &Configuration,
         is_waited_for: bool,
     ) -> Result<Option<Self>, CommandError> {
-        configuration.check()?;
-        let settings = &configuration.settings.fleet;
-        let destination = Destination::of(&caller.overrides.fleet, settings)?;
-        let Some(destination) = destination else {
+        let Some(destination) = Destination::of_call(caller, configuration)? else {
             return Ok(None);
         };
-        let fleet = connect(settings, &caller.places).await?;
+        die_in_tests(&caller.places);
+        let fleet = destination.fleet.connect(&caller.places).await?;
         check_set_up(&fleet, &destination.pool).await?;
         let cwd = caller.working_directory();
         let files = Box::pin(SentFiles::send(
             &fleet,
             destination.workspace,
             &cwd,
-            settings,
+            destination.fleet.settings(),
         ))
         .await?;
         Ok(Some(Self {
@@ -64,10 +62,24 @@ impl Departure {
                 is_waited_for,
                 destination,
             },
-            settings: settings.clone(),
             files,
             places: caller.places.clone(),
         }))
+    }
+
+    /// Returns the name of the fleet, as the records of its runs name it.
+    pub(crate) fn name(&self) -> &str {
+        &self.settings().prefix
+    }
+
+    /// Returns what a person should know about the files that were sent.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.files.warnings
+    }
+
+    /// Returns the settings of the fleet.
+    pub(super) fn settings(&self) -> &FleetSettings {
+        self.call.destination.fleet.settings()
     }
 
     /// Makes the order of a task, or says what of it cannot travel. A task that continues the
@@ -109,8 +121,12 @@ async fn check_set_up(fleet: &Fleet, pool: &str) -> Result<(), CommandError> {
     let Some(first) = missing.into_iter().next() else {
         return Ok(());
     };
-    let error = FleetError::NotSetUp { what: first };
-    Err(CommandError::failed(error.to_string()).hint(format!(
-        "For this pool: pi-subagents fleet init --pool {pool}"
+    let words = if first.starts_with("consumer") {
+        format!("the fleet has no pool {pool}")
+    } else {
+        FleetError::NotSetUp { what: first }.to_string()
+    };
+    Err(CommandError::failed(words).hint(format!(
+        "pi-subagents fleet init --pool {pool} makes it; its administrator may do that."
     )))
 }

@@ -4,12 +4,11 @@ use pi_subagents_delegation::WorkspaceChoice;
 use serde_json::{Value, json};
 
 use super::cloned::Published;
-use super::destination::Destination;
 use super::packed;
 use crate::calls::caller::Caller;
-use crate::configuration::Configuration;
+use crate::calls::destination::Destination;
 use crate::error::CommandError;
-use crate::runs::fleet::connection::{connect, unreachable};
+use crate::runs::fleet::connection::unreachable;
 
 /// A call that has not left.
 pub(crate) struct DryRun {
@@ -23,21 +22,13 @@ pub(crate) struct DryRun {
 }
 
 impl DryRun {
-    /// Finds out what would travel. Nothing is sent.
+    /// Finds out what would travel to a destination. Nothing is sent.
     pub(crate) async fn look(
         caller: &Caller,
-        configuration: &Configuration,
+        destination: Destination,
     ) -> Result<Self, CommandError> {
-        configuration.check()?;
-        let settings = &configuration.settings.fleet;
-        let destination = Destination::of(&caller.overrides.fleet, settings)?;
-        let destination = destination.ok_or_else(|| {
-            CommandError::usage(
-                "--dry-run says what would travel to a fleet, and this call stays on this machine",
-            )
-            .hint("Add --on fleet.")
-        })?;
-        let fleet = connect(settings, &caller.places).await?;
+        let settings = destination.fleet.settings();
+        let fleet = destination.fleet.connect(&caller.places).await?;
         let cwd = caller.working_directory();
         let (files, bytes) = match destination.workspace {
             WorkspaceChoice::Bundle => {

@@ -2,9 +2,8 @@
 
 mod begin;
 mod cloned;
-pub(crate) mod conversation;
+mod conversation;
 mod departure;
-mod destination;
 mod dry_run;
 mod order;
 mod packed;
@@ -12,10 +11,11 @@ mod sent_files;
 mod shared_sinks;
 mod submit;
 mod under_way;
-pub(crate) mod worker;
+mod worker;
 
+pub(crate) use conversation::{catch_up, work_here};
 pub(crate) use departure::Departure;
-pub(crate) use destination::Destination;
 pub(crate) use dry_run::DryRun;
-pub(crate) use order::Ordered;
+pub(crate) use pi_subagents_fleet::wire::Order;
 pub(crate) use under_way::work;
+pub(crate) use worker::work_as_worker;

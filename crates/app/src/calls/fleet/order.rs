@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Allowance, Completion, Dollars, Gate, Limits, ModelChoice, OutputSchema, Refusal, RunnerChoice,
-    Task, Timestamp, ToolPolicy, WorkspaceChoice,
+    Allowance, Completion, Dollars, Gate, Limits, ModelChoice, OutputSchema, Refusal, Task,
+    Timestamp, ToolPolicy, WorkspaceChoice,
 };
 use pi_subagents_files::read_own_text;
 use pi_subagents_fleet::wire::{
@@ -14,7 +14,8 @@ use pi_subagents_fleet::wire::{
     OrderSkill, OrderSystemPrompt, OrderTools, Workspace,
 };
 
-use super::Destination;
+use crate::calls::destination::Destination;
+use crate::calls::open_run::Ordered;
 use crate::calls::resolve::ResolvedWork;
 
 /// A longer skill does not travel.
@@ -30,16 +31,6 @@ pub(crate) struct FleetCall {
     /// True if its runs end when nobody waits for them any more.
     pub(crate) is_waited_for: bool,
     pub(crate) destination: Destination,
-}
-
-/// The parts of an order beside its task.
-pub(crate) struct Ordered<'a> {
-    pub(crate) task: &'a Task,
-    pub(crate) work: ResolvedWork,
-    pub(crate) runner: RunnerChoice,
-    /// The whole prompt.
-    pub(crate) prompt: String,
-    pub(crate) completion: Completion,
 }
 
 /// Makes the order of a task. Its files and its conversation are filled in when they are sent.

@@ -34,7 +34,7 @@ impl Departure {
             caller: self.call.caller.clone(),
             since: Timestamp::now().to_string(),
         };
-        let time = self.settings.caller_lease;
+        let time = self.settings().caller_lease;
         let lease = self.fleet.caller_lease(&self.call.id, &card, time).await;
         lease.map(Some).map_err(unreachable)
     }

@@ -78,7 +78,7 @@ async fn run(
     let fleet = departure.fleet.clone();
     let sink: Box<dyn EventSink> = Box::new(sinks);
     let followed = follow_until(
-        Until::Over(departure.settings.patience),
+        Until::Over(departure.settings().patience),
         fleet,
         owner.store.clone(),
         given.runs,

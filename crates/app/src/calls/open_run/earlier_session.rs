@@ -54,7 +54,7 @@ impl EarlierSession {
 
     /// Returns the worktree in which the session goes on, if it had one.
     pub(crate) fn worktree(&self) -> Option<EarlierWorktree> {
-        self.workspace.clone().map(EarlierWorktree::new)
+        self.workspace.clone().and_then(EarlierWorktree::of)
     }
 
     /// Returns the directory of the caller's checkout for which that worktree was made.

@@ -8,8 +8,11 @@ mod files;
 mod kept_tools;
 mod opening;
 mod ordered;
+mod taken;
 mod worktree;
 
 pub(crate) use conversation::Conversation;
 pub(crate) use earlier_session::EarlierSession;
 pub(crate) use opening::Opening;
+pub(crate) use ordered::Ordered;
+pub(crate) use taken::{TakenSkill, TakenTask};

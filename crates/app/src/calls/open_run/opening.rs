@@ -13,9 +13,10 @@ use pi_subagents_sessions::{NewRun, OwnerName, RunDir, SessionTools, tools_of_se
 use super::conversation::Conversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
+use super::ordered::Ordered;
 use super::worktree::{PlannedWorktree, Wish, plan};
 use crate::calls::caller::Caller;
-use crate::calls::fleet::{Departure, Ordered};
+use crate::calls::fleet::Departure;
 use crate::calls::opened_task::{OpenedTask, OpenedWork};
 use crate::calls::owner::Owner;
 use crate::calls::resolve::{
@@ -156,7 +157,7 @@ impl<'a> Opening<'a> {
                 Ok(OpenedWork::Here(Box::new(plan)))
             }
             Some(departure) => {
-                let order = departure.order(ordered(&task, ready)?, self.agent_of(&task))?;
+                let order = departure.order(Ordered::of(&task, ready)?, self.agent_of(&task))?;
                 Ok(OpenedWork::Fleet(Box::new(order)))
             }
         });
@@ -221,9 +222,7 @@ impl<'a> Opening<'a> {
     /// Returns the owner of the runs: this process, which only follows those of a fleet.
     fn owner_name(&self) -> OwnerName {
         OwnerName {
-            fleet: self
-                .departure
-                .map(|departure| departure.settings.prefix.clone()),
+            fleet: self.departure.map(|fleet| fleet.name().to_owned()),
             ..self.owner.name.clone()
         }
     }
@@ -302,22 +301,7 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Returns the parts of an order for a task that can be started on a worker.
-fn ordered(task: &Task, ready: Ready) -> Result<Ordered<'_>, Refusal> {
-    let completion = completion(&ready.work);
-    let ChosenProgram::OnWorker(runner) = ready.work.program else {
-        return Err(without_departure());
-    };
-    Ok(Ordered {
-        task,
-        work: ready.work,
-        runner,
-        prompt: ready.conversation.prompt,
-        completion,
-    })
-}
-
-fn completion(work: &ResolvedWork) -> Completion {
+pub(super) fn completion(work: &ResolvedWork) -> Completion {
     if work.must_report() {
         Completion::Finalized {
             corrections: CORRECTIONS,
@@ -329,7 +313,7 @@ fn completion(work: &ResolvedWork) -> Completion {
 }
 
 /// Refuses a task that was resolved for another place than that of its call.
-fn without_departure() -> Refusal {
+pub(super) fn without_departure() -> Refusal {
     Refusal {
         message: "this is a bug in pi-subagents: the task was resolved for another machine"
             .to_owned(),

@@ -1,131 +1,33 @@
-//! Opens the run of an order on the worker that has taken it.
+//! The parts of a task from which its order to a worker is made.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use pi_subagents_delegation::{Completion, Refusal, RunnerChoice, Task};
 
-use pi_subagents_delegation::{
-    ModelChoice, PlannedTask, RunId, SessionId, SessionPolicy, Task, UsedDefinition,
-};
-use pi_subagents_files::{create_directories, write_whole};
-use pi_subagents_fleet::wire::Order;
-use pi_subagents_sessions::{NewRun, install_session, tools_of_session};
+use super::opening::{Ready, completion, without_departure};
+use crate::calls::resolve::{ChosenProgram, ResolvedWork};
 
-use super::conversation::Conversation;
-use super::files::RunFiles;
-use super::opening::{Opening, Ready, with_cause};
-use crate::calls::resolve::ResolvedWork;
-use crate::error::CommandError;
-
-impl Opening<'_> {
-    /// Gives the run of an order its directory, the files of its child and its record on this
-    /// machine. The run keeps the id that its caller gave it, and goes on in the conversation whose
-    /// file came with it.
-    pub(crate) fn open_order(
-        &self,
-        order: &Order,
-        cwd: PathBuf,
-        mut work: ResolvedWork,
-        session_so_far: Option<&Path>,
-    ) -> Result<PlannedTask, CommandError> {
-        let bad_id = |error| CommandError::failed("the order has no usable id").because(&error);
-        let run = RunId::parse(&order.run).map_err(bad_id)?;
-        let session = SessionId::parse(&order.session).map_err(bad_id)?;
-        let settings = &self.resolver.configuration.settings;
-        let store = self.owner.store.with_runs_dir(settings.runs_dir.clone());
-        let directory = store.make_directory(None, &run).map_err(|error| {
-            CommandError::failed("the directory of the run could not be made").because(&error)
-        })?;
-        let child_session = directory.child_session();
-        if let Some(file) = session_so_far {
-            install_session(file, &child_session, &cwd).map_err(|error| {
-                CommandError::failed("its conversation cannot go on").because(&error)
-            })?;
-        }
-        let session_tools = tools_of_session(&child_session);
-        if let Some(patch) = &mut work.patch {
-            patch.skills = write_skills(order, directory.path())?;
-        }
-        let task = Arc::new(Task {
-            run,
-            session,
-            name: order.name.clone(),
-            prompt: order.asked.clone(),
-            cwd,
-            definition: order.definition.as_ref().map(|used| UsedDefinition {
-                name: used.name.clone(),
-                summary: used.summary.clone(),
-                model: ModelChoice::Inherit,
-                file: None,
-            }),
-            timeout: work.limits.timeout,
-            directory: Some(directory.path().to_owned()),
-            record_limit: settings.max_run_disk,
-            known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
-            test_commands: settings.test_commands.clone(),
-            has_schema: work.schema.is_some(),
-        });
-        let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
-        let ready = files.map(|files| Ready {
-            conversation: Conversation {
-                prompt: order.prompt.clone(),
-                session: SessionPolicy::File(child_session),
-                warnings: Vec::new(),
-            },
-            work,
-            files,
-            worktree: None,
-            setup: None,
-        });
-        self.record_order(&task, ready.as_ref().ok())?;
-        let work = ready.and_then(|ready| self.plan(&task.cwd, ready, session_tools.as_ref()));
-        Ok(PlannedTask {
-            task,
-            work: work.map(Box::new),
-        })
-    }
-
-    fn record_order(&self, task: &Task, ready: Option<&Ready>) -> Result<(), CommandError> {
-        let work = ready.map(|ready| &ready.work);
-        let begun = self.owner.store.begin(&NewRun {
-            task,
-            project: &self.resolver.caller.places.project,
-            owner: &self.owner.name,
-            runner: work.map(|work| work.runner.as_str()),
-            requested_model: None,
-            model: work.and_then(|work| work.model.resolved.as_deref()),
-            tools: None,
-            system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
-            sticky_agent: None,
-        });
-        begun.map_err(|error| {
-            CommandError::failed(format!(
-                "the record of run {} could not be begun: {}",
-                task.run,
-                with_cause(&error)
-            ))
-        })
-    }
+/// A task that can be started on a worker.
+pub(crate) struct Ordered<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) work: ResolvedWork,
+    pub(crate) runner: RunnerChoice,
+    /// The whole prompt.
+    pub(crate) prompt: String,
+    pub(crate) completion: Completion,
 }
 
-/// Writes the skills of an order where its child can read them.
-fn write_skills(order: &Order, directory: &Path) -> Result<Vec<PathBuf>, CommandError> {
-    let failed = |error: &std::io::Error| {
-        CommandError::failed("the skills of the run could not be written").because(error)
-    };
-    let mut files = Vec::new();
-    for (number, skill) in order.skills.iter().enumerate() {
-        // The name comes from another machine, and is no path.
-        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-        let name: String = skill
-            .name
-            .chars()
-            .filter(|letter| is_fine(*letter))
-            .collect();
-        let folder = directory.join("skills").join(format!("{number}-{name}"));
-        create_directories(&folder).map_err(|error| failed(&error))?;
-        let file = folder.join("SKILL.md");
-        write_whole(&file, skill.text.as_bytes()).map_err(|error| failed(&error))?;
-        files.push(file);
+impl<'a> Ordered<'a> {
+    /// Puts together a task that is ready, if it was resolved for a worker.
+    pub(super) fn of(task: &'a Task, ready: Ready) -> Result<Self, Refusal> {
+        let completion = completion(&ready.work);
+        let ChosenProgram::OnWorker(runner) = ready.work.program else {
+            return Err(without_departure());
+        };
+        Ok(Self {
+            task,
+            work: ready.work,
+            runner,
+            prompt: ready.conversation.prompt,
+            completion,
+        })
     }
-    Ok(files)
 }

@@ -3,10 +3,10 @@
 
 mod asked;
 mod definition;
+mod found_here;
 mod gates;
 mod model;
 mod model_check;
-mod ordered;
 mod place;
 mod resolver;
 mod schema;
@@ -19,7 +19,6 @@ pub(crate) use asked::{Asked, Family};
 pub(crate) use definition::check_definition;
 pub(crate) use model::provider_of;
 pub(crate) use model_check::model_place;
-pub(crate) use ordered::{NotHere, ordered_directory};
 pub(crate) use place::RunPlace;
 pub(crate) use resolver::Resolver;
 pub(crate) use task::{ChosenProgram, ResolvedTask, ResolvedWork};

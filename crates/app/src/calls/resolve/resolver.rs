@@ -19,7 +19,7 @@ use super::schema::schema_of;
 use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
 use super::working_directory::working_directory;
 use crate::calls::caller::Caller;
-use crate::calls::fleet::Destination;
+use crate::calls::destination::Destination;
 use crate::calls::runner::{ChosenRunner, Runners};
 use crate::configuration::Configuration;
 use crate::error::CommandError;

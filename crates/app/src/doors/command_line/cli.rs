@@ -99,24 +99,26 @@ enum Command {
     /// Bring what runs have changed into this checkout
     ///
     /// The changes become uncommitted changes beside yours; nothing of yours is staged, stashed or
-    /// overwritten. Each run is merged whole or not at all: what conflicts is left out and named.
-    /// Exits with 0 if all were merged, 4 if some were, and 1 if none was.
+    /// overwritten. Each run is merged whole or not at all: what conflicts or has no result is left
+    /// out and named. Exits with 0 if all were merged, 4 if some were, 1 if none was, and 5 if none
+    /// has a result.
     #[command(after_help = examples::MERGE)]
     Merge(Printing<commands::merge::MergeArgs, JsonArgs>),
-    /// List the worktrees in which runs have worked
+    /// List the worktrees in which runs have worked, and results of a fleet
     #[command(after_help = examples::WORKTREES)]
     Worktrees(Printing<commands::worktrees::WorktreesArgs, JsonArgs>),
     /// Remove worktrees of runs whose results nobody wants
     ///
-    /// What was in them is kept for a while under a ref, which is printed.
+    /// Their changes are kept for a while under a ref, which is printed. Exits with 0 if all were
+    /// discarded, 4 if some were, and 5 if there was nothing to discard.
     #[command(after_help = examples::DISCARD)]
-    Discard(Printing<commands::worktrees::DiscardArgs, QuietArgs>),
+    Discard(Printing<commands::worktrees::DiscardArgs, JsonArgs>),
     /// Keep the worktree of a run until it is merged or discarded
     ///
     /// Without it, its directory is removed a week after the run has ended; the result stays in git
     /// either way.
     #[command(after_help = examples::KEEP)]
-    Keep(Printing<commands::worktrees::KeepArgs, QuietArgs>),
+    Keep(Printing<commands::worktrees::KeepArgs, JsonArgs>),
     /// Send a message to a running sub-agent, which reads it before its next turn
     #[command(after_help = examples::STEER)]
     Steer(Printing<commands::control::SteerArgs, JsonArgs>),
@@ -396,6 +398,8 @@ mod tests {
                 "diff",
                 "merge",
                 "worktrees",
+                "discard",
+                "keep",
                 "steer",
                 "stop",
                 "wait",
@@ -412,8 +416,7 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "trace", "events", "discard", "keep", "stop", "wait", "fleet", "clean",
-                "profile", "trust"
+                "export", "trace", "events", "stop", "wait", "fleet", "clean", "profile", "trust"
             ]
         );
     }

@@ -35,7 +35,11 @@ pub(crate) fn run_table(rows: &[impl Borrow<RunRow>], sheet: &Sheet, now: Timest
     let mut drawn = table(&COLUMNS, cells, sheet.columns()).into_iter();
     let headings = drawn.next();
     let with_notes = drawn.zip(rows).flat_map(|(line, row)| {
-        let note = note(row.borrow()).map(|note| sheet.hang(&Line::new(Role::Warning, &note), 3));
+        let notice = row.borrow().notice();
+        let note = notice.map(|notice| {
+            let note = Line::new(Role::Warning, &format!("   {notice}"));
+            sheet.hang(&note, 3)
+        });
         std::iter::once(line).chain(note.into_iter().flatten())
     });
     headings.into_iter().chain(with_notes).collect()
@@ -108,21 +112,6 @@ fn counted(number: Option<String>, nothing: &str) -> String {
     number
         .filter(|number| number != nothing)
         .unwrap_or_default()
-}
-
-/// Returns the note for a person about a run.
-fn note(row: &RunRow) -> Option<String> {
-    if let Some(problem) = &row.record_problem {
-        return Some(format!("   {}", one_line(problem)));
-    }
-    if let Some(away) = &row.away {
-        return Some(format!("   {}", away.sentence(&row.run_id)));
-    }
-    let owner = row.owner.as_ref().filter(|owner| owner.owner_stopped)?;
-    let pid = owner.owner_pid;
-    Some(format!(
-        "   its owner (pid {pid}) is stopped (suspended); kill -CONT {pid} continues it"
-    ))
 }
 
 /// Returns words of others in one line that a terminal can show.

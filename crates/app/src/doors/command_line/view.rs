@@ -17,7 +17,7 @@ use crate::doors::command_line::json_stream::JsonStream;
 use crate::locale;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::page_address::PageAddress;
+use crate::runs::page_address::page_origin;
 
 /// The size of a terminal that does not report its size.
 const USUAL_SIZE: (usize, usize) = (80, 24);
@@ -66,7 +66,7 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
         },
         at_end,
     };
-    let page = PageAddress::read(places).map(PageAddress::origin);
+    let page = page_origin(places);
     let wall = Wall::new(context.clone()).with_page(page);
     match LiveView::start(wall, terminal) {
         Ok(view) => {

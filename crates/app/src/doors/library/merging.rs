@@ -9,10 +9,10 @@ use tokio::task::spawn_blocking;
 use super::Team;
 use super::failure::TeamError;
 use super::workspace::{Conflict, MergeOutcome, Merged};
-use crate::error::CommandError;
-use crate::runs::merging::{self, Discardable, Fit, MergedAs, checkout_at};
+use crate::error::{CommandError, Kind};
+use crate::runs::merging::{self, Discardable, Fit, MergedAs, ToMerge};
 use crate::runs::owned::current_runs;
-use crate::runs::results::RunResult;
+use crate::runs::results::{Asked, RunResult};
 
 /// The runs that fit the checkout and each other, and those that do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct MergeCheck {
     pub is_clean: bool,
     /// The runs that cannot both be merged.
     pub clashes: Vec<Clash>,
+    /// The runs that have no result, each with the reason.
+    pub without_result: Vec<(RunId, String)>,
     /// The same as a table for people.
     pub table: String,
 }
@@ -54,9 +56,11 @@ impl Team {
     pub async fn check_merge(&self, runs: &[RunId]) -> Result<MergeCheck, TeamError> {
         let work = self.merge_work(runs);
         beside(move || {
-            let results = work.results()?;
-            let checkout = checkout_at(&work.cwd, &results)?;
-            Ok(check_of(&Fit::of(&checkout, &results)?))
+            let to_merge = ToMerge::at(&work.cwd, work.asked()?)?;
+            let (checkout, results, without) = to_merge.parted();
+            Ok(check_of(
+                &Fit::of(&checkout, &results)?.with_missing(without),
+            ))
         })
         .await
     }
@@ -65,7 +69,7 @@ impl Team {
     /// given order, as uncommitted changes. Each is merged whole or not at all, and nothing that is
     /// there is overwritten.
     ///
-    /// An error means that nothing was merged, for example because a run has no worktree.
+    /// An error means that nothing was merged, for example because none of the runs has a result.
     ///
     /// ```no_run
     /// # async fn example(team: &pi_subagents::Team) -> Result<(), pi_subagents::TeamError> {
@@ -86,11 +90,10 @@ impl Team {
     pub async fn merge(&self, runs: &[RunId]) -> Result<Vec<Merged>, TeamError> {
         let work = self.merge_work(runs);
         beside(move || {
-            let results = work.results()?;
-            let checkout = checkout_at(&work.cwd, &results)?;
-            let report = merging::merge(&checkout, results, MergedAs::Changes)?;
+            let to_merge = ToMerge::at(&work.cwd, work.asked()?)?;
+            let report = merging::merge(to_merge, MergedAs::Changes)?;
             let merged = report.merged.iter().map(|merged| Merged {
-                run: merged.result.run.run.clone(),
+                run: merged.run.run.clone(),
                 outcome: MergeOutcome::of(&merged.outcome),
             });
             Ok(merged.collect())
@@ -114,8 +117,8 @@ impl Team {
         beside(move || {
             let mut kept = None;
             for run in work.named()? {
-                if let Some(found) = Discardable::of(run)? {
-                    kept = found.discard()?;
+                for found in waiting(run)? {
+                    kept = found.discard()?.result_ref;
                 }
             }
             Ok(kept)
@@ -140,14 +143,14 @@ struct MergeWork {
 }
 
 impl MergeWork {
-    fn results(&self) -> Result<Vec<RunResult>, CommandError> {
+    fn asked(&self) -> Result<Vec<Asked>, CommandError> {
         if self.runs.is_empty() {
             return Err(CommandError::usage("no run was named"));
         }
         let runs = self.named()?;
         let results = runs
             .iter()
-            .map(|run| RunResult::of_latest(std::slice::from_ref(run)));
+            .map(|run| RunResult::asked(std::slice::from_ref(run)));
         results.collect()
     }
 
@@ -167,15 +170,27 @@ impl MergeWork {
     }
 }
 
+/// Returns the worktree of a run that waits; nothing if nothing waits.
+fn waiting(run: IndexedRun) -> Result<Vec<Discardable>, CommandError> {
+    let found = Discardable::of(&[run]).map_err(CommandError::from);
+    found.or_else(|error| match error.kind() {
+        Kind::NoAnswer => Ok(Vec::new()),
+        Kind::Usage | Kind::NotFound | Kind::Failed | Kind::Interrupted => Err(error),
+    })
+}
+
 fn check_of(fit: &Fit<'_>) -> MergeCheck {
     let clashes = fit.clashes().map(|(run, with, conflicts)| Clash {
         run: run.run.clone(),
         with: with.map(|with| with.run.clone()),
         conflicts: Conflict::all(conflicts),
     });
+    let without = fit.without.iter();
+    let without = without.map(|one| (one.run.run.clone(), one.sentence()));
     MergeCheck {
         is_clean: fit.is_clean(),
         clashes: clashes.collect(),
+        without_result: without.collect(),
         table: fit.table(),
     }
 }

@@ -1,4 +1,5 @@
-//! The worktree of a run, and what comes of merging it, as a program gets them.
+//! The worktree of a run or the result that a fleet sent back, and what comes of merging it, as a
+//! program gets them.
 
 use std::path::PathBuf;
 
@@ -8,14 +9,14 @@ use pi_subagents_workspaces as workspaces;
 use crate::runs::merging;
 use crate::runs::workspace as kept;
 
-/// The git worktree in which an isolated task worked.
+/// The git worktree in which an isolated task worked, or the result of a task that a fleet did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Workspace {
-    /// Its directory, which is gone unless something waits in it.
-    pub path: PathBuf,
-    /// The branch that was made for it.
-    pub branch: String,
+    /// Its directory, which is gone unless something waits in it; none if a fleet did the task.
+    pub path: Option<PathBuf>,
+    /// The branch that was made for it; none if a fleet did the task.
+    pub branch: Option<String>,
     /// Its state.
     pub state: WorkspaceState,
     /// The number of commits that the sub-agent made.
@@ -90,6 +91,8 @@ pub enum MergeOutcome {
     Failed(String),
     /// It was not tried, because git could not do one before it.
     NotTried,
+    /// The run has no result, for this reason.
+    NoResult(String),
 }
 
 /// Two changes of one file that cannot both be.
@@ -110,10 +113,11 @@ pub struct Conflict {
 impl Workspace {
     pub(super) fn of(workspace: &kept::Workspace) -> Self {
         let left = workspace.left.as_ref();
+        let worktree = workspace.worktree.as_ref();
         let files = left.map(|left| left.files.as_slice()).unwrap_or_default();
         Self {
-            path: workspace.path.clone(),
-            branch: workspace.branch.clone(),
+            path: worktree.map(|worktree| worktree.path.clone()),
+            branch: worktree.map(|worktree| worktree.branch.clone()),
             state: WorkspaceState::of(workspace.state),
             commits: left.map_or(0, |left| left.commits),
             files: files.iter().map(ChangedFile::of).collect(),
@@ -164,6 +168,7 @@ impl MergeOutcome {
             }
             merging::MergeOutcome::Failed(why) => return Self::Failed(why.clone()),
             merging::MergeOutcome::NotTried => return Self::NotTried,
+            merging::MergeOutcome::NoResult(why) => return Self::NoResult(why.clone()),
         };
         match outcome {
             workspaces::Outcome::Merged { files, .. } => {

@@ -29,7 +29,7 @@ use crate::calls::trust_question::{TrustQuestion, remember};
 use crate::calls::watch::{Follow, Watch};
 use crate::calls::{Effect, Tool, check_fields, choices_of, mcp_tools, uses_definitions};
 use crate::error::CommandError;
-use crate::runs::page_address::PageAddress;
+use crate::runs::page_address::page_origin;
 
 /// A sentence for models that get a message when a run ends. An MCP client gets no such message, so
 /// another sentence takes its place here.
@@ -88,10 +88,8 @@ impl ServedTools {
     async fn plain_answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
         let on_progress = call.on_progress.map(|mut tell| -> OnCallProgress {
             // A person who watches a client may rather watch the page, if it is served.
-            let page = PageAddress::read(&caller.places);
-            let page = page.map_or(String::new(), |page| {
-                format!(" · live at {}", page.origin())
-            });
+            let page = page_origin(&caller.places);
+            let page = page.map_or(String::new(), |page| format!(" · live at {page}"));
             Box::new(move |progress| {
                 tell(Progress {
                     finished: progress.finished,

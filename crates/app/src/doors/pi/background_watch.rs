@@ -143,11 +143,9 @@ impl Shared {
         let shared = Arc::clone(self);
         let session = state.session.clone();
         state.wait_for(async move {
-            if let Some(end) = end
-                && end.over().await.is_some()
-            {
-                // The run may go on in its fleet. Whoever asks for its state catches up with it.
-                return;
+            if let Some(end) = end {
+                // A run of a fleet may be seen to its end by whoever asks for its state.
+                end.recorded().await;
             }
             let row = shared.closed(row).await;
             if shared.note_end(&session, &row) {

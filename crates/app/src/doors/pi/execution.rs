@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
 use super::calls::Call;
 use super::link::HostLink;
@@ -17,6 +18,7 @@ use crate::calls::uses_definitions;
 use crate::calls::watch::{Details, Follow, Watch, WindowFollower};
 use crate::configuration::Configuration;
 use crate::error::CommandError;
+use crate::runs::page_address::page_origin;
 
 /// A tool call with all it needs.
 pub(super) struct Execution {
@@ -44,12 +46,15 @@ impl Execution {
         }
         let (link, call_id) = (self.link.clone(), self.call.id.clone());
         let pi_session = self.link.session_id();
+        let places = self.caller.places.clone();
+        let page = spawn_blocking(move || page_origin(&places)).await;
         let watch = Watch {
             sinks: vec![Box::new(self.record)],
             follow: Follow::Windows(WindowFollower {
                 on_update: Box::new(move |windows, seen| link.update(&call_id, windows, seen)),
                 is_drawn: self.told.has_ui,
                 look: Arc::clone(&self.call.look),
+                page: page.ok().flatten(),
             }),
             details: Details::ForPi,
             cancelled: Box::pin(self.call.cancelled()),

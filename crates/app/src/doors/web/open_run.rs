@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::rows::{Doing, listed, row_of};
 use super::told::millisecond;
+use crate::runs::away::Away;
 use crate::runs::row::RunRow;
 use crate::runs::spans::{Span, Spans};
 
@@ -30,6 +31,8 @@ pub(super) struct OpenRun {
     /// The tokens of the last answer and of everything before it.
     context: Option<u64>,
     is_changed: bool,
+    /// The absence of its fleet's servers, in words.
+    away: Option<String>,
     /// All rows are counted with each change of one of them, so this is kept.
     counted: RunRow,
 }
@@ -45,13 +48,20 @@ impl OpenRun {
             last_at: None,
             context: None,
             is_changed: true,
+            away: None,
             counted: RunRow::of_index(&run),
             run,
         }
     }
 
-    /// Reads the events since the last time.
+    /// Reads the events since the last time, and whether the servers of its fleet are away.
     pub(super) fn read(&mut self) {
+        if self.run.owner.fleet.is_some() {
+            let away = Away::noted(&self.run.directory);
+            let away = away.map(|away| away.sentence(&self.run.run));
+            self.is_changed |= away != self.away;
+            self.away = away;
+        }
         // A record that cannot be read has no news; the index has its end.
         while let Ok(events) = self.tail.next(PIECE) {
             if events.is_empty() {

@@ -39,7 +39,7 @@ pub(super) fn row_of(run: &IndexedRun, progress: Option<&RunSummary>) -> RunRow 
 
 /// Returns a row for a list.
 pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Value {
-    let outcome = row.outcome_line();
+    let (outcome, notice) = (row.outcome_line(), row.notice());
     let mut row = row.shortened();
     row.artifacts = None;
     row.end.output = None;
@@ -52,6 +52,7 @@ pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Va
         Some(doing) => json!(doing.line),
         None => json!(text::cut_characters(&outcome, SHOWN_TASK)),
     };
+    value["notice"] = json!(notice);
     let last_at = doing.and_then(|doing| doing.last_at);
     value["lastAt"] = json!(last_at.map(millisecond));
     value

@@ -20,7 +20,7 @@ use super::sums::Sums;
 use super::tab::Tab;
 use super::texts::{raw, texts};
 use super::told::{Telling, TextExtent};
-use super::usage::{KnownModels, usage};
+use super::usage::usage;
 use super::wishes::{fits, fulfil};
 use crate::attach::Starter;
 use crate::error::{CommandError, Kind};
@@ -58,7 +58,6 @@ pub(super) struct ServedRuns {
     index: Arc<Index>,
     zone: TimeZone,
     starter: Arc<dyn Starter>,
-    models: Arc<KnownModels>,
     sizes: Arc<ContextSizes>,
     free: Arc<Semaphore>,
 }
@@ -76,7 +75,6 @@ impl ServedRuns {
             places: Arc::new(places),
             zone,
             starter,
-            models: Arc::default(),
             sizes: Arc::default(),
             free: Arc::new(Semaphore::new(AT_ONCE)),
         }
@@ -101,7 +99,7 @@ impl ServedRuns {
             Question::Usage { project } => {
                 let known = self.index.runs().map_err(|error| problem(&error.into()))?;
                 let scope = Scope::of(project);
-                Ok(usage(known.of(&scope), &self.models, &self.zone).to_string())
+                Ok(usage(known.of(&scope), &self.zone).to_string())
             }
             Question::Definitions { project } => {
                 let project = project.map_or_else(|| self.places.cwd.clone(), PathBuf::from);

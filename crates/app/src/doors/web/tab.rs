@@ -37,6 +37,10 @@ pub(super) struct Tab {
     zone: TimeZone,
     /// The runs as they were when the tab was last told about them.
     known: Option<Arc<KnownRuns>>,
+    /// True once the tab was told that the runs follow.
+    has_begun: bool,
+    /// True once it was told that these were all.
+    is_whole: bool,
     /// The finished runs that are still to be told, newest first.
     untold: Vec<IndexedRun>,
     /// The finished runs that were sent.
@@ -83,6 +87,8 @@ impl Tab {
             zone,
             known: None,
             untold: Vec::new(),
+            has_begun: false,
+            is_whole: false,
             told: HashMap::new(),
             open: HashMap::new(),
             opened: Opened::of(view.run.as_deref(), view.from),
@@ -124,6 +130,7 @@ impl Tab {
         // The runs under way come first: a person wants to see them before all others.
         self.look_at_open_runs();
         self.tell_rows();
+        self.tell_that_all_is_told();
         if !self.outbox.is_empty() {
             self.tell_sums();
         }
@@ -162,7 +169,6 @@ impl Tab {
     }
 
     fn take_runs(&mut self, known: &KnownRuns) {
-        let is_first = self.told.is_empty() && self.open.is_empty();
         let runs: Vec<&IndexedRun> = known.of(&self.scope).collect();
         let ids: HashSet<&RunId> = runs.iter().map(|run| &run.run).collect();
         let gone = self.told.keys().chain(self.open.keys());
@@ -185,9 +191,10 @@ impl Tab {
             is_shown && self.told.get(&run.run) != Some(*run)
         });
         self.untold = wanted.map(|(_, run)| run.clone()).collect();
-        if is_first || !gone.is_empty() {
+        if !self.has_begun || !gone.is_empty() {
+            let begins = !std::mem::replace(&mut self.has_begun, true);
             self.outbox
-                .push(json!({"rows": [], "gone": gone, "whole": is_first}));
+                .push(json!({"rows": [], "gone": gone, "begins": begins}));
         }
     }
 
@@ -206,6 +213,15 @@ impl Tab {
         }
         if !rows.is_empty() {
             self.outbox.push(json!({ "rows": rows }));
+        }
+    }
+
+    /// Tells once that all runs were told. Until then a page that was connected before shows what it
+    /// knew.
+    fn tell_that_all_is_told(&mut self) {
+        if self.has_begun && !self.is_whole && self.untold.is_empty() {
+            self.is_whole = true;
+            self.outbox.push(json!({"rows": [], "isWhole": true}));
         }
     }
 

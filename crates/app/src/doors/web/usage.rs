@@ -1,25 +1,16 @@
 //! Tokens and costs of runs, added up as `status` adds them up: by day, model, definition and
 //! caller.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
 
-use pi_subagents_delegation::{RunId, RunSummary, TimeZone};
-use pi_subagents_sessions::{IndexedRun, RecordedRun, read_events};
+use pi_subagents_delegation::{RunSummary, TimeZone};
+use pi_subagents_sessions::{IndexedRun, read_events};
 use serde_json::{Value, json};
 
 use crate::runs::row::{RowTotals, RunRow};
 
-/// The models of finished runs, which are in their records alone.
-#[derive(Default)]
-pub(super) struct KnownModels(Mutex<HashMap<RunId, Option<String>>>);
-
 /// Adds up the usage of runs.
-pub(super) fn usage<'a>(
-    runs: impl Iterator<Item = &'a IndexedRun>,
-    models: &KnownModels,
-    zone: &TimeZone,
-) -> Value {
+pub(super) fn usage<'a>(runs: impl Iterator<Item = &'a IndexedRun>, zone: &TimeZone) -> Value {
     let rows: Vec<(&IndexedRun, RunRow)> = runs
         .map(|run| {
             let mut row = RunRow::of_index(run);
@@ -33,7 +24,6 @@ pub(super) fn usage<'a>(
         let day = run.accepted_at.to_zoned(zone.clone());
         day.strftime("%Y-%m-%d").to_string()
     };
-    let model = |run: &IndexedRun, row: &RunRow| models.of(run, row);
     let definition = |run: &IndexedRun, _: &RunRow| run.preset.clone().unwrap_or_default();
     let project = |run: &IndexedRun, _: &RunRow| run.project.display().to_string();
     json!({
@@ -66,19 +56,14 @@ fn caller(run: &IndexedRun) -> &'static str {
     }
 }
 
-impl KnownModels {
-    /// Returns the model of a run, or an empty text if it is unknown.
-    fn of(&self, run: &IndexedRun, row: &RunRow) -> String {
-        if run.is_open() {
-            return row.resolved_model.clone().unwrap_or_default();
-        }
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let model = known.entry(run.run.clone()).or_insert_with(|| {
-            let record = RecordedRun::read(&run.directory).ok()?;
-            record.end.and_then(|end| end.model).or(record.model)
-        });
-        model.clone().unwrap_or_default()
-    }
+/// Returns the model of a run, or an empty text if it is unknown.
+fn model(run: &IndexedRun, row: &RunRow) -> String {
+    let model = if run.is_open() {
+        row.resolved_model.as_ref()
+    } else {
+        run.model.as_ref()
+    };
+    model.cloned().unwrap_or_default()
 }
 
 fn summary_of(run: &IndexedRun) -> RunSummary {

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use super::served::problem;
 use crate::attach::{Starter, Wanted};
 use crate::error::CommandError;
-use crate::runs::merging::{Discardable, Fit, MergedAs, checkout_at, merge};
+use crate::runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use crate::runs::owner_request::{request, stop_run};
 use crate::runs::results::RunResult;
 
@@ -42,7 +42,7 @@ pub(super) async fn fulfil(
             start(Wanted::Again { run, model }, usual, starter).await
         }
         Wish::Merge => blocking(move || merged(&run)).await,
-        Wish::Discard => blocking(move || discarded(run, &name)).await,
+        Wish::Discard => blocking(move || discarded(run)).await,
     }
 }
 
@@ -74,8 +74,11 @@ pub(super) fn fits(runs: Vec<IndexedRun>) -> Result<Value, Problem> {
         let Some(first) = results.first() else {
             return Err(CommandError::usage("no run was named"));
         };
-        let checkout = checkout_at(first.repository.top(), &results)?;
-        Ok(Fit::of(&checkout, &results)?.to_json())
+        let top = first.repository.top().to_owned();
+        let (checkout, results, without) = ToMerge::of(&top, results)?.parted();
+        Ok(Fit::of(&checkout, &results)?
+            .with_missing(without)
+            .to_json())
     };
     fits().map_err(|error| problem(&error))
 }
@@ -84,24 +87,16 @@ pub(super) fn fits(runs: Vec<IndexedRun>) -> Result<Value, Problem> {
 fn merged(run: &IndexedRun) -> Result<Value, CommandError> {
     let result = RunResult::of_latest(std::slice::from_ref(run))?;
     let top = result.repository.top().to_owned();
-    let results = vec![result];
-    let checkout = checkout_at(&top, &results)?;
-    let report = merge(&checkout, results, MergedAs::Changes)?;
+    let report = merge(ToMerge::of(&top, vec![result])?, MergedAs::Changes)?;
     let is_failed = report.merged_count() == 0;
     let lines = [report.lines(), report.warnings.clone()].concat();
     Ok(json!({"message": lines.join("\n"), "failed": is_failed}))
 }
 
-fn discarded(run: IndexedRun, name: &str) -> Result<Value, CommandError> {
-    let found = Discardable::of(run)?;
-    let found = found
-        .ok_or_else(|| CommandError::no_answer("there is no result that could be discarded"))?;
-    let kept = found.discard()?;
-    let back = kept.map(|kept| format!(" git branch NAME {kept} gets it back."));
-    Ok(said(&format!(
-        "{name}: discarded.{}",
-        back.unwrap_or_default()
-    )))
+fn discarded(run: IndexedRun) -> Result<Value, CommandError> {
+    let report = DiscardReport::of(Discardable::of(&[run])?, Vec::new());
+    let lines = report.lines()?;
+    Ok(said(&lines.join("\n")))
 }
 
 async fn blocking(

@@ -9,16 +9,18 @@ use pi_subagents_definitions::FleetSettings;
 use pi_subagents_engine::ProcessName;
 use pi_subagents_fleet::{Absence, Fleet, Turn};
 use pi_subagents_sessions::{IndexedRun, OwnerName, RunDir, Store};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-use super::away::Away;
 use super::connection::{address, connect, settings_of_user};
 use super::copied::CopiedRecord;
 use super::elsewhere::is_from_elsewhere;
-use super::follow::{Until, follow_until};
+use super::follow::{Until, away_of, follow_until};
 use super::following::FleetRun;
 use crate::places::Places;
+use crate::runs::away::Away;
 use crate::runs::follow::process_gone;
 use crate::runs::owned::OwnerProcess as _;
 
@@ -56,9 +58,24 @@ pub(crate) fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
     caught_up.unwrap_or(false)
 }
 
-/// Follows a run until it is over, beside other work, once no other process does. Returns why its end
-/// was not seen, if it was not.
-pub(crate) async fn follow_left(run: FleetRun, owner: OwnerName) -> Option<String> {
+/// Follows a run of a fleet to its end beside other work, once no other process does. The task
+/// returns why the end was not seen, if it was not.
+pub(crate) fn follow_in_fleet(
+    directory: &RunDir,
+    owner: &OwnerName,
+) -> Option<JoinHandle<Option<String>>> {
+    owner.fleet.as_ref()?;
+    let run = FleetRun {
+        run: directory.run()?,
+        directory: directory.clone(),
+        order: None,
+        is_from_elsewhere: is_from_elsewhere(owner),
+    };
+    let runtime = Handle::try_current().ok()?;
+    Some(runtime.spawn(follow_left(run, owner.clone())))
+}
+
+async fn follow_left(run: FleetRun, owner: OwnerName) -> Option<String> {
     if !is_left(&owner) {
         process_gone(&owner).await;
     }
@@ -102,7 +119,7 @@ async fn reach(settings: &FleetSettings, places: &Places, run: &FleetRun) -> Res
             other => return other.map_err(|error| error.to_string()),
         }
         let turn = absence.note(Instant::now(), false);
-        if let (Some(turn), Some(away)) = (turn, Away::of(&absence)) {
+        if let (Some(turn), Some(away)) = (turn, away_of(&absence)) {
             note_away(&run.directory, away);
             if turn == Turn::GivenUp {
                 return Err(away.given_up(&run.run));

@@ -6,7 +6,7 @@ use std::path::Path;
 use pi_subagents_definitions::{FleetSettings, ReadSettings, SettingsFiles};
 use pi_subagents_delegation::Secret;
 use pi_subagents_files::{open_own, read_bounded};
-use pi_subagents_fleet::{Address, Fleet, FleetError, Key};
+use pi_subagents_fleet::{Address, Fleet, FleetError, Key, die_at};
 
 use crate::error::CommandError;
 use crate::places::Places;
@@ -62,6 +62,13 @@ pub(crate) fn address(
     })
 }
 
+/// Lets this process die at the step that a test names.
+pub(crate) fn die_in_tests(places: &Places) {
+    if let Some(step) = places.variable("FLEET_DIE_AT") {
+        die_at(step.to_string_lossy().into_owned());
+    }
+}
+
 /// Returns the name of the caller with a key, under which answers reach them.
 pub(crate) fn caller_name(key: &Key) -> String {
     key.public().chars().take(NAME_FROM_KEY).collect()
@@ -92,6 +99,9 @@ pub(crate) fn no_fleet() -> CommandError {
 )]
 pub(crate) fn unreachable(error: FleetError) -> CommandError {
     let hint = match &error {
+        FleetError::Unreachable { why, .. } if why.contains("certificate") => {
+            "Name the certificates that the server is checked against in subagents.fleet.ca, and the server as they name it."
+        }
         FleetError::Unreachable { .. } => {
             "Check subagents.fleet.servers, and that nats-server runs there; pi-subagents doctor tries every step."
         }

@@ -1,7 +1,7 @@
 //! Steers and stops runs of a fleet, from whichever machine.
 
 use pi_subagents_delegation::{Ending, RunId};
-use pi_subagents_engine::OwnerReply;
+use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Ended, RunEntry};
 use pi_subagents_sessions::ending_value;
@@ -11,6 +11,21 @@ use super::connection::{caller_of, connect, settings_of_user, unreachable};
 use super::wants::{WorkerReply, WorkerWant, ask_worker};
 use crate::error::CommandError;
 use crate::places::Places;
+
+/// Asks the worker of a run that a fleet does.
+pub(crate) async fn ask_fleet(run: &RunId, want: Want) -> Result<OwnerReply, CommandError> {
+    let fleet = fleet_of_user().await?;
+    let reply = match want {
+        Want::Stop => stop(&fleet, run).await,
+        Want::Steer { message } => steer(&fleet, run, message).await,
+        // The copy of its record grows here, and its end is written beside it.
+        Want::Wait | Want::PartialMessages { .. } => Ok(OwnerReply::Refused {
+            message: format!("run {run} works in a fleet"),
+        }),
+    };
+    fleet.close().await;
+    reply
+}
 
 /// Connects to the fleet of this user.
 pub(crate) async fn fleet_of_user() -> Result<Fleet, CommandError> {
@@ -31,7 +46,7 @@ pub(crate) async fn stop_all(fleet: &Fleet, runs: &[RunId]) {
 /// Stops a run: the worker that has it is asked, and a run that is queued is taken out of its
 /// queue. The wish is written down first, so that it also holds for a worker that takes the run
 /// meanwhile.
-pub(crate) async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, CommandError> {
+async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, CommandError> {
     let by = caller_of(&Places::find()?);
     fleet.wish_stop(run, &by).await.map_err(unreachable)?;
     match ask_worker(fleet, run, WorkerWant::Stop).await {
@@ -53,11 +68,7 @@ pub(crate) async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, Comma
 }
 
 /// Sends a message to the child of a run.
-pub(crate) async fn steer(
-    fleet: &Fleet,
-    run: &RunId,
-    message: String,
-) -> Result<OwnerReply, CommandError> {
+async fn steer(fleet: &Fleet, run: &RunId, message: String) -> Result<OwnerReply, CommandError> {
     match ask_worker(fleet, run, WorkerWant::Steer { message }).await {
         WorkerReply::Replied(reply) => Ok(reply),
         WorkerReply::NobodyThere => Ok(OwnerReply::Refused {

@@ -11,7 +11,7 @@ use pi_subagents_fleet::{ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_le
 use pi_subagents_sessions::RunDir;
 use serde::{Deserialize, Serialize};
 
-use super::away::Away;
+use crate::runs::away::Away;
 
 /// The file with the delivery that the copy holds.
 const STATE: &str = "fleet.json";
@@ -26,7 +26,7 @@ const LARGEST_STATE: u64 = 1 << 20;
 /// are here, so that a crash leaves nothing untrue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct State {
+struct State {
     format: u32,
     /// The number of the delivery whose bytes are taken; 0 before the first.
     delivery: u64,
@@ -35,7 +35,7 @@ pub(super) struct State {
     begins: BTreeMap<String, u64>,
     /// The absence of the servers that the last follower has noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) away: Option<Away>,
+    away: Option<Away>,
 }
 
 /// The copy of the record of one run. One process at a time has it.
@@ -160,8 +160,13 @@ impl CopiedRecord {
     }
 }
 
+/// Returns the absence of the servers that the last follower of a run has noted.
+pub(crate) fn noted_away(directory: &RunDir) -> Option<Away> {
+    read_state(directory).ok()??.away
+}
+
 /// Reads the facts about a copy; `None` if nobody has noted any.
-pub(super) fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
+fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
     let directory = Directory::open_plain(directory.path())?;
     match directory.read(Path::new(STATE), LARGEST_STATE) {
         Ok(content) => Ok(Some(serde_json::from_slice(&content)?)),

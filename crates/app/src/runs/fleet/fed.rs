@@ -85,7 +85,8 @@ impl Fed {
         }
     }
 
-    /// Hands on why nobody follows the run any more, and returns its summary, which has no ending.
+    /// Notes why nobody follows the run any more, and returns its summary, which has no ending. The
+    /// answer says the reason, so nobody hears it beside.
     pub(super) fn leave(
         mut self,
         run: &RunId,
@@ -94,7 +95,7 @@ impl Fed {
     ) -> Arc<RunSummary> {
         // A record that cannot be read any more is reported by its next reader.
         _ = self.feed(sinks);
-        self.tell(&[warned(run, why)], sinks);
+        self.summary.apply(&warned(run, why));
         Arc::new(self.summary)
     }
 

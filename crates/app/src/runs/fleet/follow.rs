@@ -13,12 +13,14 @@ use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
-use super::away::Away;
 use super::conversation::bring_home;
+use super::ended::tell_of_end;
 use super::following::{FleetRun, Following, Forgotten, Standing};
 use super::live_words::LiveWords;
-use super::results::fetch_changes;
+use super::results::{FetchedRun, fetch_changes};
 use super::wants::{WorkerWant, ask_worker};
+use crate::runs::away::Away;
+use crate::runs::workspace::note_fetched;
 
 /// The pause between two looks at the facts that nobody reports.
 const LOOK: Duration = Duration::from_secs(1);
@@ -171,7 +173,7 @@ impl Runs {
 
     /// Acts on a turn of the servers' presence, and returns it.
     fn turn(&mut self, turn: Option<Turn>, absence: &Absence) -> Option<Turn> {
-        let away = Away::of(absence);
+        let away = away_of(absence);
         match (turn, away) {
             (Some(Turn::GivenUp), Some(away)) => {
                 for (run, one) in std::mem::take(&mut self.followed) {
@@ -338,9 +340,16 @@ impl Runs {
                 "what was said is in the fleet only, and could not be fetched: {why}; the next run fetches it"
             ));
         }
+        if !one.run.is_from_elsewhere {
+            // A command that waits for the end may let this process end as soon as it is recorded.
+            tell_of_end(&one.run.directory);
+        }
         let (store, fleet_run, ending) = (self.store.clone(), one.run.clone(), one.ending());
-        let closed =
-            spawn_blocking(move || store.close_ended(&fleet_run.run, &fleet_run.directory, ending));
+        let closed = spawn_blocking(move || {
+            let closed = store.close_ended(&fleet_run.run, &fleet_run.directory, ending);
+            note_fetched(&fleet_run.directory);
+            closed
+        });
         match closed.await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => warn!(%run, %error, "the end of a run is not in its record"),
@@ -353,6 +362,12 @@ impl Runs {
             _ = self.fleet.wish_kept(run).await;
         }
     }
+}
+
+/// Dates an absence of the servers; `None` while they are there.
+pub(super) fn away_of(absence: &Absence) -> Option<Away> {
+    let (away, left) = absence.times(Instant::now())?;
+    Some(Away::lasting(away, left))
 }
 
 /// Fetches what a run has changed.
@@ -368,7 +383,13 @@ async fn changes_of(fleet: &Fleet, one: &Following) -> Vec<Result<String, String
     } else {
         None
     };
-    fetch_changes(fleet, run, (&cwd, card.as_ref()), ended).await
+    let fetched = FetchedRun {
+        run,
+        directory: &one.run.directory,
+        cwd: &cwd,
+        card: card.as_ref(),
+    };
+    fetch_changes(fleet, fetched, ended).await
 }
 
 async fn next_words(words: &mut Option<LiveWords>) -> (RunId, PartialMessage) {

@@ -11,11 +11,11 @@ use pi_subagents_fleet::{ChunkFit, FleetError, RecordChunk};
 use pi_subagents_sessions::{RunDir, ending_value, read_ending};
 use tracing::{debug, warn};
 
-use super::away::{Away, BACK};
 use super::copied::{CopiedRecord, Missing};
 use super::fed::Fed;
 use super::given::GivenOrder;
 use super::words::{begun_again, incomplete, unreadable};
+use crate::runs::away::{Away, BACK};
 
 /// The time for which the last bytes of a run that has ended may be under way before they are asked
 /// for.

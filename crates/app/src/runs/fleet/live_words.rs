@@ -1,15 +1,17 @@
 //! The words that models in the fleet are just writing, for windows that show them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::{PartialMessage, RunId};
 use pi_subagents_engine::PartialUpdate;
 use pi_subagents_fleet::{Fleet, Words};
-use tokio::sync::mpsc;
+use tokio::sync::{OnceCell, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
 
+use super::control::fleet_of_user;
 use super::wants::{WorkerReply, WorkerWant, ask_worker};
 
 /// The time for which a worker goes on sending words after it was asked to.
@@ -28,6 +30,23 @@ const WAITING: usize = 64;
 /// More of one message is not read; a window shows its newest lines.
 const LONGEST: usize = 64 << 10;
 
+/// The connection over which the words of runs in the fleet of this user are read. It is made when it
+/// is first needed.
+#[derive(Clone, Default)]
+pub(crate) struct FleetWords {
+    fleet: Arc<OnceCell<Fleet>>,
+}
+
+impl FleetWords {
+    /// Listens to a run; `None` if the fleet cannot be reached.
+    pub(crate) async fn listen_to(&self, run: &RunId) -> Option<LiveWords> {
+        let fleet = self.fleet.get_or_try_init(fleet_of_user).await.ok()?;
+        let mut words = LiveWords::new(fleet);
+        words.listen(run);
+        Some(words)
+    }
+}
+
 /// The words of the runs of a call. Nobody listens any more when it is dropped.
 pub(crate) struct LiveWords {
     fleet: Fleet,
@@ -37,7 +56,7 @@ pub(crate) struct LiveWords {
 }
 
 impl LiveWords {
-    pub(crate) fn new(fleet: &Fleet) -> Self {
+    pub(super) fn new(fleet: &Fleet) -> Self {
         let (heard, words) = mpsc::channel(WAITING);
         Self {
             fleet: fleet.clone(),
@@ -48,7 +67,7 @@ impl LiveWords {
     }
 
     /// Listens to a run that a worker has taken, unless it does already.
-    pub(crate) fn listen(&mut self, run: &RunId) {
+    pub(super) fn listen(&mut self, run: &RunId) {
         if !self.listening.contains_key(run) {
             let listening = listen(self.fleet.clone(), run.clone(), self.heard.clone());
             self.listening.insert(run.clone(), tokio::spawn(listening));

@@ -12,8 +12,9 @@ use pi_subagents_workspaces::{Pins, Repository};
 use super::connection::{connect, settings_of_user};
 use super::elsewhere::is_from_elsewhere;
 use super::own_thread::wait_for;
-use super::results::fetch_changes;
+use super::results::{FetchedRun, fetch_changes};
 use crate::places::Places;
+use crate::runs::workspace::Workspace;
 
 /// The time for which this may hold up a command.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -25,6 +26,11 @@ pub(crate) fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), 
     let Some(run) = runs.last().filter(is_of_fleet) else {
         return Ok(());
     };
+    let known = Workspace::read(run.directory.path());
+    if known.is_some_and(|workspace| !workspace.is_unmerged()) {
+        // Somebody has merged or discarded them.
+        return Ok(());
+    }
     let settings = settings_of_user(places);
     let recorded = RecordedRun::read(&run.directory).ok();
     let recorded = recorded.map(|recorded| recorded.task.cwd.clone());
@@ -38,7 +44,7 @@ pub(crate) fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), 
         Ok(fetched) => fetched.into_iter().find_map(Result::err),
         Err(why) => Some(format!("what it changed could not be fetched: {why}")),
     };
-    failure.map_or(Ok(()), |why| Err(format!("{}: {why}", run.run)))
+    failure.map_or(Ok(()), Err)
 }
 
 async fn fetch(
@@ -59,8 +65,13 @@ async fn fetch(
     } else {
         None
     };
-    let place = (places.cwd.as_path(), card.as_ref());
-    let fetched = fetch_changes(&fleet, &run.run, place, &ended).await;
+    let fetched = FetchedRun {
+        run: &run.run,
+        directory: &run.directory,
+        cwd: &places.cwd,
+        card: card.as_ref(),
+    };
+    let fetched = fetch_changes(&fleet, fetched, &ended).await;
     fleet.close().await;
     Ok(fetched)
 }

@@ -1,13 +1,14 @@
 //! Runs that a fleet does. Their records are written on other machines; here they are copied byte
 //! for byte into the run directories of the caller, where everybody who reads runs finds them.
 
-mod away;
 mod catch_up;
 pub(crate) mod connection;
 pub(crate) mod control;
 pub(crate) mod conversation;
 mod copied;
 mod elsewhere;
+mod ended;
+mod examine;
 mod fed;
 mod follow;
 mod following;
@@ -15,18 +16,25 @@ mod given;
 mod large_files;
 mod live_words;
 mod missing_changes;
+mod own_fleet;
 mod own_thread;
 mod results;
+mod set_up;
 mod wants;
 mod words;
 
-pub(crate) use away::{Away, AwayNews};
-pub(crate) use catch_up::{catch_up, follow_left};
-pub(crate) use elsewhere::{is_from_elsewhere, look_elsewhere};
+pub(crate) use catch_up::{catch_up, follow_in_fleet};
+pub(crate) use control::ask_fleet;
+pub(crate) use copied::noted_away;
+pub(crate) use elsewhere::look_elsewhere;
+pub(crate) use live_words::FleetWords;
+pub(crate) use missing_changes::fetch_missing;
+pub(crate) use own_fleet::{OwnFleet, new_key};
+
+// The rest is for the calls that go to a fleet.
 pub(crate) use follow::{Until, follow_until};
 pub(crate) use following::FleetRun;
 pub(crate) use given::GivenOrder;
 pub(crate) use large_files::fetch_large_files;
-pub(crate) use live_words::{HEARD, LiveWords};
-pub(crate) use missing_changes::fetch_missing;
+pub(crate) use live_words::HEARD;
 pub(crate) use wants::{WorkerRequest, WorkerWant};

@@ -7,6 +7,7 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Begin, Ended, ResultName, RunCard};
+use pi_subagents_sessions::RunDir;
 use pi_subagents_workspaces::{
     ObjectId, Pin, Pins, Repository, WorkspaceError, changes, large_files_of, pin, receive_begin,
     receive_result,
@@ -15,33 +16,33 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use super::large_files::fetch_large_files;
+use crate::runs::workspace::{FetchedFigures, keep_fetched};
 
 /// A larger result is not fetched by itself.
 const LARGEST_RESULT: u64 = 10_000_000_000;
 
-/// Fetches everything that a run has changed into the repository of a directory and its submodules.
-/// Each change becomes a note for people, or the reason why it could not be fetched. A run of
-/// another machine comes with its card, which says what it began from.
+/// A run whose changes are fetched.
+#[derive(Clone, Copy)]
+pub(super) struct FetchedRun<'a> {
+    pub(super) run: &'a RunId,
+    /// The directory of its record.
+    pub(super) directory: &'a RunDir,
+    /// The directory of the repository that gets the changes.
+    pub(super) cwd: &'a Path,
+    /// The card of a run that somebody on another machine asked for, which says what it began from.
+    pub(super) card: Option<&'a RunCard>,
+}
+
+/// Fetches everything that a run has changed into the repository of a directory and its submodules,
+/// and writes down the result. Returns a note for people about each submodule, and the reasons why
+/// something could not be fetched.
 pub(super) async fn fetch_changes(
     fleet: &Fleet,
-    run: &RunId,
-    (cwd, card): (&Path, Option<&RunCard>),
+    fetched_run: FetchedRun<'_>,
     ended: &Ended,
 ) -> Vec<Result<String, String>> {
+    let FetchedRun { run, cwd, card, .. } = fetched_run;
     let mut fetched = Vec::new();
-    if let Some(result) = &ended.result {
-        let part = Part {
-            cwd,
-            path: "",
-            card,
-        };
-        let changed = part.fetch(fleet, run, result).await;
-        fetched.push(
-            changed
-                .map(|changed| format!("{changed}; not merged (pi-subagents merge {run})"))
-                .map_err(|error| format!("what it changed could not be fetched: {error}")),
-        );
-    }
     for (path, result) in &ended.submodules {
         let part = Part { cwd, path, card };
         let changed = part.fetch(fleet, run, result).await;
@@ -55,7 +56,34 @@ pub(super) async fn fetch_changes(
                 }),
         );
     }
+    if let Some(result) = &ended.result {
+        let failure = fetch_project(fleet, fetched_run, result).await.err();
+        let failure = failure.map(|error| format!("what it changed could not be fetched: {error}"));
+        fetched.extend(failure.map(Err));
+    }
     fetched
+}
+
+/// Fetches what a run has changed in its project, after its submodules, which the note about the
+/// result names.
+async fn fetch_project(
+    fleet: &Fleet,
+    FetchedRun {
+        run,
+        directory,
+        cwd,
+        card,
+    }: FetchedRun<'_>,
+    result: &ResultName,
+) -> Result<(), String> {
+    let path = "";
+    Part { cwd, path, card }.fetch(fleet, run, result).await?;
+    let figures = FetchedFigures {
+        commits: result.commits,
+        left_uncommitted: result.left_uncommitted,
+    };
+    let (run, directory, cwd) = (run.clone(), directory.clone(), cwd.to_owned());
+    on_thread(move || keep_fetched((&directory, &run), &cwd, figures)).await
 }
 
 /// A repository that a run has changed: the project of a directory, or a submodule of it.

@@ -16,10 +16,13 @@ pub(super) fn begun_again(before: Option<&RunEntry>, now: &RunEntry) -> Option<S
             "worker {} was lost; begun again on {worker}",
             lost.worker
         )),
-        Some(RunEntry::Released(released)) => Some(format!(
-            "worker {} gave the run back; begun again on {worker}",
-            released.worker
-        )),
+        Some(RunEntry::Released(released)) => {
+            let from = &released.worker;
+            Some(match released.left_by.get(from) {
+                None => format!("worker {from} gave the run back; begun again on {worker}"),
+                Some(why) => format!("worker {from} could not do it: {why}"),
+            })
+        }
         Some(RunEntry::Ended(_)) | None => (running.attempt > 1).then(|| {
             format!(
                 "an earlier worker was lost; begun again on {worker} (attempt {})",
@@ -62,7 +65,7 @@ mod tests {
             since: String::new(),
             attempt,
             begun: true,
-            losses: 0,
+            ..Running::default()
         })
     }
 
@@ -73,7 +76,7 @@ mod tests {
             n: 1,
             worker: "build-7".to_owned(),
             attempt: 1,
-            losses: 0,
+            ..Released::default()
         });
         let said = [
             begun_again(None, &first),

@@ -7,4 +7,4 @@ mod run;
 
 pub(crate) use files::FileChanges;
 pub(crate) use owners::{Owners, process_gone};
-pub(crate) use run::{FollowedRun, Follower, follow_in_fleet};
+pub(crate) use run::{FollowedRun, Follower};

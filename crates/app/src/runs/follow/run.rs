@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_sessions::{IndexedRun, OwnerName, RecordedRun, RunDir};
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::files::FileChanges;
 use super::owners::owner_gone;
-use crate::runs::fleet::{FleetRun, follow_left, is_from_elsewhere};
+use crate::runs::fleet::follow_in_fleet;
 use crate::runs::owned::is_alive;
 
 /// Follows any number of runs with one set of file events: a user may have few of them.
@@ -91,22 +90,6 @@ impl Follower {
     }
 }
 
-/// Follows a run of a fleet beside other work, once no other process does.
-pub(crate) fn follow_in_fleet(
-    directory: &RunDir,
-    owner: &OwnerName,
-) -> Option<JoinHandle<Option<String>>> {
-    owner.fleet.as_ref()?;
-    let run = FleetRun {
-        run: directory.run()?,
-        directory: directory.clone(),
-        order: None,
-        is_from_elsewhere: is_from_elsewhere(owner),
-    };
-    let runtime = Handle::try_current().ok()?;
-    Some(runtime.spawn(follow_left(run, owner.clone())))
-}
-
 impl Drop for Pump {
     fn drop(&mut self) {
         self.0.abort();
@@ -142,10 +125,25 @@ impl FollowedRun {
     /// Waits until the run has a result, or has nobody left who could write one. Returns why its
     /// end was not seen, if nobody here follows it any more.
     pub(crate) async fn over(mut self) -> Option<String> {
+        self.until_over().await;
+        self.unseen
+    }
+
+    /// Waits until the run has a result, also if nobody here follows it any more: another process may
+    /// see its end. Returns at once if the run has nobody left who could write one.
+    pub(crate) async fn recorded(mut self) {
+        self.until_over().await;
+        while self.unseen.is_some() && !self.directory.result().exists() {
+            if self.news.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn until_over(&mut self) {
         while self.is_going() {
             self.changed().await;
         }
-        self.unseen
     }
 }
 

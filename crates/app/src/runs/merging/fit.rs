@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{name_of, notes};
 use crate::error::CommandError;
+use crate::runs::no_result::NoResult;
 use crate::runs::results::{RunResult, failed};
 use crate::runs::workspace::{matrix_table, place, place_in_both};
 
@@ -18,6 +19,8 @@ pub(crate) struct Fit<'a> {
     matrix: Matrix,
     /// The changes that are merged elsewhere, as sentences.
     pub(crate) notes: Vec<String>,
+    /// Runs that were asked for and have no result.
+    pub(crate) without: Vec<NoResult>,
 }
 
 impl<'a> Fit<'a> {
@@ -33,11 +36,23 @@ impl<'a> Fit<'a> {
             results,
             matrix,
             notes: notes(checkout, results.iter()),
+            without: Vec::new(),
         })
     }
 
-    /// Returns whether all of them can be merged, one after the other.
+    /// Adds the runs that were asked for and have no result.
+    pub(crate) fn with_missing(mut self, without: Vec<NoResult>) -> Self {
+        self.without = without;
+        self
+    }
+
+    /// Returns whether all runs that were asked for can be merged, one after the other.
     pub(crate) fn is_clean(&self) -> bool {
+        self.fits_all() && self.without.is_empty()
+    }
+
+    /// Returns whether all results that there are can be merged.
+    pub(crate) fn fits_all(&self) -> bool {
         self.matrix.is_clean()
     }
 
@@ -72,6 +87,11 @@ impl<'a> Fit<'a> {
         lines.collect()
     }
 
+    /// Names the runs that were not compared, a line for each.
+    pub(crate) fn missing_lines(&self) -> Vec<String> {
+        self.without.iter().map(NoResult::line).collect()
+    }
+
     /// Returns each run with the run that it conflicts with, or with nothing for the checkout. Each
     /// pair comes once.
     pub(crate) fn clashes(
@@ -97,7 +117,12 @@ impl<'a> Fit<'a> {
     pub(crate) fn to_json(&self) -> Value {
         let numbered = self.results.iter().enumerate();
         let rows: Vec<Value> = numbered.map(|(row, _)| self.row(row)).collect();
-        json!({ "clean": self.is_clean(), "runs": rows, "warnings": self.notes })
+        let mut json = json!({ "clean": self.is_clean(), "runs": rows, "warnings": self.notes });
+        if !self.without.is_empty() {
+            let without = self.without.iter().map(NoResult::to_json);
+            json["withoutResult"] = without.collect();
+        }
+        json
     }
 
     fn row(&self, row: usize) -> Value {

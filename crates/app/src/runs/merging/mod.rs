@@ -4,19 +4,22 @@
 mod discarding;
 mod fit;
 mod report;
+mod to_merge;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, WorkspaceError, marked_files, pin};
 
-pub(crate) use self::discarding::Discardable;
+pub(crate) use self::discarding::{DiscardReport, Discardable};
 pub(crate) use self::fit::{Fit, conflicts_json};
 pub(crate) use self::report::MergeReport;
+pub(crate) use self::to_merge::ToMerge;
 use crate::error::CommandError;
+use crate::runs::no_result::NoResult;
 use crate::runs::results::{RunResult, failed};
-use crate::runs::submodule_changes::{changed_submodules, submodule_note};
+use crate::runs::submodule_changes::{Submodules, submodule_note};
 use crate::runs::workspace::{WorkspaceState, note_state, take_away};
 
 /// The form that a merged result has in the checkout.
@@ -37,9 +40,9 @@ pub(crate) enum AddedCopies {
     Merged,
 }
 
-/// A run whose merge was tried.
+/// A run that was to be merged.
 pub(crate) struct Merged {
-    pub(crate) result: RunResult,
+    pub(crate) run: IndexedRun,
     pub(crate) outcome: MergeOutcome,
 }
 
@@ -57,57 +60,35 @@ pub(crate) enum MergeOutcome {
     Failed(String),
     /// It was not tried, because git could not do one before it.
     NotTried,
-}
-
-/// Returns the checkout to merge into: the checkout of a directory, which must belong to the
-/// repository that all runs worked on.
-pub(crate) fn checkout_at(
-    directory: &Path,
-    results: &[RunResult],
-) -> Result<Repository, CommandError> {
-    let known = results.iter().map(|result| &result.repository);
-    let known = known.filter(|repository| repository.top() == directory);
-    let found = match known.into_iter().next() {
-        Some(repository) => Ok(repository.clone()),
-        None => Repository::find(directory).map_err(|error| failed(&error)),
-    };
-    let other = |result: &RunResult| match &found {
-        Ok(checkout) => result.repository.common_dir() != checkout.common_dir(),
-        Err(_) => true,
-    };
-    let Some(result) = results.iter().find(|result| other(result)) else {
-        return found;
-    };
-    let words = format!(
-        "{} worked on another repository than this one",
-        result.run.run
-    );
-    let (top, run) = (result.repository.top().display(), &result.run.run);
-    let hint = format!("pi-subagents merge {run} merges it in {top}.");
-    Err(CommandError::usage(words).hint(hint))
+    /// There is nothing to merge, for this reason.
+    NoResult(String),
 }
 
 /// Merges results in the given order, each whole or not at all. A result that was merged loses its
-/// worktree. Results with copies of ignored files are refused.
-pub(crate) fn merge(
-    checkout: &Repository,
-    results: Vec<RunResult>,
-    merged_as: MergedAs,
-) -> Result<MergeReport, CommandError> {
-    merge_with(checkout, results, merged_as, AddedCopies::Refused)
+/// worktree. Results with copies of ignored files are refused, and runs without a result are named.
+pub(crate) fn merge(to_merge: ToMerge, merged_as: MergedAs) -> Result<MergeReport, CommandError> {
+    merge_with(to_merge, merged_as, AddedCopies::Refused)
 }
 
 /// Does the same, and says what becomes of results with copies of ignored files.
 pub(crate) fn merge_with(
-    checkout: &Repository,
-    results: Vec<RunResult>,
+    to_merge: ToMerge,
     merged_as: MergedAs,
     copies: AddedCopies,
 ) -> Result<MergeReport, CommandError> {
+    let ToMerge { checkout, asked } = to_merge;
+    let checkout = &checkout;
     let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
-    let mut merged = Vec::new();
+    let (mut merged, mut tried) = (Vec::new(), Vec::new());
     let mut has_failed = false;
-    for result in results {
+    for asked in asked {
+        let result = match asked {
+            Ok(result) => result,
+            Err(without) => {
+                merged.push(Merged::without(without));
+                continue;
+            }
+        };
         // Git may have stopped halfway, for example on a full disk. Nothing is put on top of that,
         // and the results that were merged before it are in.
         let outcome = if has_failed {
@@ -117,12 +98,14 @@ pub(crate) fn merge_with(
             tried.unwrap_or_else(|error| MergeOutcome::Failed(error.to_string()))
         };
         has_failed |= matches!(outcome, MergeOutcome::Failed(_));
-        merged.push(Merged { result, outcome });
+        let run = result.run.clone();
+        merged.push(Merged { run, outcome });
+        tried.push((result, merged.last().is_some_and(Merged::is_in)));
     }
     drop(merging);
-    let mut warnings = notes(checkout, merged.iter().map(|one| &one.result));
-    for one in merged.iter_mut().filter(|merged| merged.is_in()) {
-        warnings.extend(tidy(checkout, &mut one.result).err());
+    let mut warnings = notes(checkout, tried.iter().map(|(result, _)| result));
+    for (result, _) in tried.iter_mut().filter(|(_, is_in)| *is_in) {
+        warnings.extend(tidy(checkout, result).err());
     }
     Ok(MergeReport { merged, warnings })
 }
@@ -166,6 +149,12 @@ fn added_copies(result: &RunResult) -> Option<Vec<PathBuf>> {
 }
 
 impl Merged {
+    fn without(without: NoResult) -> Self {
+        let outcome = MergeOutcome::NoResult(without.sentence());
+        let run = *without.run;
+        Self { run, outcome }
+    }
+
     /// Returns whether the checkout has the change now.
     pub(crate) fn is_in(&self) -> bool {
         match &self.outcome {
@@ -179,8 +168,14 @@ impl Merged {
             | MergeOutcome::HoldsCopies(_)
             | MergeOutcome::HoldsMarkers(_)
             | MergeOutcome::Failed(_)
-            | MergeOutcome::NotTried => false,
+            | MergeOutcome::NotTried
+            | MergeOutcome::NoResult(_) => false,
         }
+    }
+
+    /// Returns whether its result is there and was not merged.
+    pub(crate) fn waits(&self) -> bool {
+        !self.is_in() && !matches!(self.outcome, MergeOutcome::NoResult(_))
     }
 }
 
@@ -199,7 +194,7 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
         return Ok(());
     };
     // Somebody who merges from inside it wants to stay there.
-    if checkout.top() == workspace.path {
+    if Some(checkout.top()) == workspace.path() {
         return Ok(());
     }
     take_away(workspace, run.directory.path(), WorkspaceState::Merged)
@@ -212,10 +207,11 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
 
 /// Says of each run which submodules it has changed, because those are merged apart.
 fn notes<'a>(checkout: &Repository, results: impl Iterator<Item = &'a RunResult>) -> Vec<String> {
+    let submodules = Submodules::of(checkout);
     let notes = results.flat_map(|result| {
         let run = result.run.run.as_str();
-        let submodules = changed_submodules(checkout, run).into_iter();
-        submodules.map(move |path| {
+        let changed = submodules.changed_by(run).into_iter();
+        changed.map(move |path| {
             let note = submodule_note(&path, run);
             format!("{}: {note}", name_of(&result.run))
         })

@@ -44,7 +44,7 @@ impl MergeReport {
 }
 
 fn line(merged: &Merged) -> String {
-    let name = name_of(&merged.result.run);
+    let name = name_of(&merged.run);
     let outcome = match &merged.outcome {
         MergeOutcome::Tried(outcome) => outcome,
         MergeOutcome::HoldsCopies(files) => {
@@ -64,6 +64,7 @@ fn line(merged: &Merged) -> String {
         MergeOutcome::NotTried => {
             return format!("✗ {name}: not tried, because the one before it could not be merged");
         }
+        MergeOutcome::NoResult(why) => return format!("✗ {why}"),
     };
     match outcome {
         Outcome::Merged { files, commit } => {
@@ -115,8 +116,8 @@ fn places(conflicts: &[Conflict]) -> String {
 
 fn to_json(merged: &Merged) -> Value {
     let mut json = json!({
-        "runId": merged.result.run.run.as_str(),
-        "name": merged.result.run.name,
+        "runId": merged.run.run.as_str(),
+        "name": merged.run.name,
         "merged": merged.is_in(),
     });
     let outcome = match &merged.outcome {
@@ -129,7 +130,7 @@ fn to_json(merged: &Merged) -> Value {
             json["markers"] = json!(files);
             return json;
         }
-        MergeOutcome::Failed(why) => {
+        MergeOutcome::Failed(why) | MergeOutcome::NoResult(why) => {
             json["error"] = json!(why);
             return json;
         }

@@ -46,6 +46,22 @@ impl RunRow {
         usage_words(self.end.tool_calls, tokens, dollars, self.lasted(now))
     }
 
+    /// Returns what a person should know beside the state of the run: its record cannot be read, the
+    /// servers of its fleet are away, or somebody has stopped its owner.
+    pub(crate) fn notice(&self) -> Option<String> {
+        if let Some(problem) = &self.record_problem {
+            return Some(text::one_line(&text::clean(problem)));
+        }
+        if let Some(away) = &self.away {
+            return Some(away.sentence(&self.run_id));
+        }
+        let owner = self.owner.as_ref().filter(|owner| owner.owner_stopped)?;
+        let pid = owner.owner_pid;
+        Some(format!(
+            "its owner (pid {pid}) is stopped (suspended); kill -CONT {pid} continues it"
+        ))
+    }
+
     /// Writes name, state and session: the end of a run, in few words.
     pub(crate) fn brief(&self) -> String {
         let name = text::one_line(&self.name);

@@ -8,8 +8,8 @@ use pi_subagents_sessions::{
 };
 
 use super::{Artifacts, RowEnd, RowOwner, RunRow};
+use crate::runs::away::Away;
 use crate::runs::entries::{BegunRun, Entry};
-use crate::runs::fleet::Away;
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::OwnerProcess as _;
 use crate::runs::workspace::Workspace;

@@ -34,6 +34,7 @@ fn indexed(state: RunState) -> IndexedRun {
         session: SessionId::parse("talk").unwrap(),
         name: "look".to_owned(),
         preset: Some("scout".to_owned()),
+        model: None,
         directory: RunDir::new("/runs/r1"),
         project: PathBuf::from("/project"),
         accepted_at: at(0),

@@ -14,11 +14,11 @@ pub(crate) struct EarlierWorktree {
 }
 
 impl EarlierWorktree {
-    /// Goes on in a worktree as it is.
-    pub(crate) fn new(workspace: Workspace) -> Self {
-        Self {
+    /// Goes on in a worktree as it is; `None` if the run had none on this machine.
+    pub(crate) fn of(workspace: Workspace) -> Option<Self> {
+        workspace.worktree.is_some().then_some(Self {
             workspace,
             onto: None,
-        }
+        })
     }
 }

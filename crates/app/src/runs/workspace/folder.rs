@@ -23,7 +23,7 @@ pub(crate) fn worktrees_folder(home: &Path, setting: Option<&Path>) -> PathBuf {
 
 /// Lists what lies in the folder of worktrees and is of no run.
 pub(crate) fn strays(folder: &Path, known: &[Workspace]) -> Vec<Stray> {
-    let known: HashSet<&Path> = known.iter().map(|one| one.path.as_path()).collect();
+    let known: HashSet<&Path> = known.iter().filter_map(Workspace::path).collect();
     let repositories = directories_in(folder);
     let found = repositories.iter().flat_map(|one| directories_in(one));
     let unknown = found.filter(|path| !known.contains(path.as_path()));

@@ -1,7 +1,9 @@
-//! The worktree of a run, as `workspace.json` in its run directory keeps it. The file is written
-//! before anything is made, so that the next process after a crash knows what to look for.
+//! The worktree of a run and its result, as `workspace.json` in its run directory keeps them. The
+//! file is written before a worktree is made, so that the next process after a crash knows what to
+//! look for. A run that a fleet did has no worktree here; its result came back as commits.
 
 mod earlier;
+mod fetched;
 mod fitting;
 mod folder;
 mod guarding;
@@ -13,10 +15,11 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{Directory, sync, write_whole};
-use pi_subagents_workspaces::{ChangedFile, Status};
+use pi_subagents_workspaces::{ChangedFile, Repository, Status};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::earlier::EarlierWorktree;
+pub(crate) use self::fetched::{FetchedFigures, keep_fetched, note_fetched};
 pub(crate) use self::fitting::{
     conflicts_with_checkout, matrix_of_call, matrix_table, place, place_in_both,
 };
@@ -32,18 +35,19 @@ const FILE: &str = "workspace.json";
 /// A longer file is not ours.
 const LARGEST: u64 = 64 * 1024 * 1024;
 
-/// The worktree of a run.
+/// The worktree of a run, and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Workspace {
     pub(crate) state: WorkspaceState,
-    /// The checkout that it is a worktree of.
+    /// The checkout that it is a worktree of, or that its result belongs to.
     pub(crate) repository: PathBuf,
     /// The directory of the task, below the top of the checkout.
     #[serde(default, skip_serializing_if = "is_top")]
     pub(crate) inside: PathBuf,
-    pub(crate) path: PathBuf,
-    pub(crate) branch: String,
+    /// Its directory and branch; none if the run worked on another machine.
+    #[serde(flatten)]
+    pub(crate) worktree: Option<Worktree>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<WorkspaceBase>,
     /// The result of the run, once it was captured.
@@ -70,6 +74,13 @@ pub(crate) struct Workspace {
     /// Files of the caller's checkout that changed while the run worked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) checkout_changed: Vec<PathBuf>,
+}
+
+/// The directory and the branch of a worktree on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Worktree {
+    pub(crate) path: PathBuf,
+    pub(crate) branch: String,
 }
 
 /// A submodule of a worktree.
@@ -144,6 +155,26 @@ pub(crate) struct WorkspaceFile {
 }
 
 impl Workspace {
+    /// Begins the record of a workspace for a task in a directory of a checkout. Nothing is known of
+    /// it beside its state.
+    pub(crate) fn of(repository: &Repository, cwd: &Path, state: WorkspaceState) -> Self {
+        Self {
+            state,
+            repository: repository.top().to_owned(),
+            inside: repository.relative(cwd).unwrap_or_default(),
+            worktree: None,
+            base: None,
+            left: None,
+            notes: Vec::new(),
+            is_kept: false,
+            note: None,
+            submodules: Vec::new(),
+            included: Vec::new(),
+            added_copies: Vec::new(),
+            checkout_changed: Vec::new(),
+        }
+    }
+
     /// Reads the worktree of a run; `None` if it has none, or the file cannot be read.
     pub(crate) fn read(directory: &Path) -> Option<Self> {
         let directory = Directory::open(directory).ok()?;
@@ -156,6 +187,13 @@ impl Workspace {
         let path = directory.join(FILE);
         write_whole(&path, &serde_json::to_vec_pretty(self)?)?;
         sync(&path)
+    }
+
+    /// Returns the directory of the worktree, if there is one on this machine.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.worktree
+            .as_ref()
+            .map(|worktree| worktree.path.as_path())
     }
 
     /// Returns the directory of the caller's checkout for which it was made.

@@ -35,8 +35,10 @@ pub(crate) fn prune(runs: &[IndexedRun], now: Timestamp) -> Pruned {
     for run in runs {
         if let Some(workspace) = Workspace::read(run.directory.path()) {
             repositories.insert(workspace.repository);
-            // The latest run that worked in a directory decides about it.
-            latest.insert(workspace.path, run);
+            if let Some(worktree) = workspace.worktree {
+                // The latest run that worked in a directory decides about it.
+                latest.insert(worktree.path, run);
+            }
         }
     }
     for run in latest.into_values() {
@@ -82,15 +84,17 @@ fn prune_directory(run: &IndexedRun, now: Timestamp) -> Result<bool, WorkspaceEr
     let ended = at.max(run.accepted_at);
     let age = Duration::try_from(now.duration_since(ended)).unwrap_or_default();
     let is_old = workspace.state == WorkspaceState::Captured && age >= DIRECTORY_AGE;
-    if !is_old || workspace.is_kept || !workspace.path.is_dir() {
+    let worktree = workspace.worktree.clone();
+    let Some(worktree) = worktree.filter(|one| is_old && !workspace.is_kept && one.path.is_dir())
+    else {
+        return Ok(false);
+    };
+    if is_worktree_locked(&worktree.path) {
         return Ok(false);
     }
-    if is_worktree_locked(&workspace.path) {
-        return Ok(false);
-    }
-    workspace.capture_again(run.directory.path(), &run.run)?;
+    workspace.capture_again(&worktree, run.directory.path(), &run.run)?;
     let repository = Repository::find(&workspace.repository)?.locked()?;
-    workspace.remove(&repository)?;
+    worktree.remove(&repository)?;
     // The directory is gone, whether or not this can be written down.
     _ = workspace.write(run.directory.path());
     Ok(true)

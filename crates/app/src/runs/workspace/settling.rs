@@ -14,7 +14,7 @@ use pi_subagents_workspaces::{
 
 use super::guarding::changed_meanwhile;
 use super::unsettled::forget_unsettled;
-use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState};
+use super::{Workspace, WorkspaceFile, WorkspaceResult, WorkspaceState, Worktree};
 use crate::runs::submodule_changes::submodule_note;
 
 pub(crate) const PATCH: &str = "changes.patch";
@@ -30,7 +30,10 @@ pub(crate) fn settle(directory: &Path, run: &RunId) -> Option<Workspace> {
         | WorkspaceState::Merged
         | WorkspaceState::Discarded => return Some(workspace),
     }
-    if let Err(error) = workspace.capture(directory, run) {
+    let Some(worktree) = workspace.worktree.clone() else {
+        return Some(workspace);
+    };
+    if let Err(error) = workspace.capture(&worktree, directory, run) {
         workspace.state = WorkspaceState::Uncaptured;
         let note = format!("what it left could not be kept yet: {error}");
         if !workspace.notes.contains(&note) {
@@ -51,19 +54,22 @@ pub(crate) fn settle(directory: &Path, run: &RunId) -> Option<Workspace> {
     Some(workspace)
 }
 
-/// Removes the directory and the branch of a worktree. Its result has been kept elsewhere.
+/// Removes the directory and the branch of a worktree, if there is one, and notes the new state. Its
+/// result has been kept elsewhere.
 pub(crate) fn take_away(
     workspace: &mut Workspace,
     directory: &Path,
     state: WorkspaceState,
 ) -> Result<(), WorkspaceError> {
-    if is_worktree_locked(&workspace.path) {
-        let source = std::io::Error::other("a later run works in it, so it is not removed");
-        let path = workspace.path.clone();
-        return Err(WorkspaceError::File { path, source });
+    if let Some(worktree) = &workspace.worktree {
+        if is_worktree_locked(&worktree.path) {
+            let source = std::io::Error::other("a later run works in it, so it is not removed");
+            let path = worktree.path.clone();
+            return Err(WorkspaceError::File { path, source });
+        }
+        let repository = Repository::find(&workspace.repository)?.locked()?;
+        worktree.remove(&repository)?;
     }
-    let repository = Repository::find(&workspace.repository)?.locked()?;
-    workspace.remove(&repository)?;
     workspace.state = state;
     // The worktree is gone, whether or not this can be written down.
     _ = workspace.write(directory);
@@ -81,36 +87,45 @@ pub(crate) fn note_state(directory: &Path, state: WorkspaceState) {
 
 impl Workspace {
     /// Keeps the changes of the run.
-    fn capture(&mut self, directory: &Path, run: &RunId) -> Result<(), WorkspaceError> {
+    fn capture(
+        &mut self,
+        worktree: &Worktree,
+        directory: &Path,
+        run: &RunId,
+    ) -> Result<(), WorkspaceError> {
         let repository = Repository::find(&self.repository)?.locked()?;
         if self.state == WorkspaceState::Planned {
             // No child has worked in it: its owner was killed, or could not make it.
-            return self.forget_planned(&repository, run);
+            return self.forget_planned(worktree, &repository, run);
         }
         let base = self
             .base
             .as_ref()
             .and_then(|base| ObjectId::parse(&base.commit));
-        let (Some(base), Some(worktree)) = (base, self.worktree()) else {
-            return self.capture_branch(&repository, run);
+        let (Some(base), Some(opened)) = (base, worktree.open()) else {
+            return self.capture_branch(worktree, &repository, run);
         };
-        let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree)?;
-        let has_changed_submodules = self.capture_submodules(run)?;
+        let captured = Captured::take(&opened, &base, WorkspaceKind::Worktree)?;
+        let has_changed_submodules = self.capture_submodules(worktree, run)?;
         self.checkout_changed = changed_meanwhile(&repository, directory);
         if captured.is_unchanged && !has_changed_submodules {
-            return self.forget(&repository, run);
+            return self.forget(worktree, &repository, run);
         }
         captured.pin(&repository, run.as_str())?;
-        unlock_worktree(&repository, &self.path)?;
+        unlock_worktree(&repository, &worktree.path)?;
         self.take(&repository, &base, &captured, directory)
     }
 
     /// Keeps what was left in submodules, in their own repositories. Returns whether there was
     /// anything.
-    fn capture_submodules(&mut self, run: &RunId) -> Result<bool, WorkspaceError> {
+    fn capture_submodules(
+        &mut self,
+        worktree: &Worktree,
+        run: &RunId,
+    ) -> Result<bool, WorkspaceError> {
         let mut has_changes = false;
         for submodule in &self.submodules {
-            let path = self.path.join(&submodule.path);
+            let path = worktree.path.join(&submodule.path);
             let opened = Repository::find(&path).ok();
             let opened = opened.filter(|found| found.top() == path);
             let (Some(part), Some(base)) = (opened, ObjectId::parse(&submodule.base)) else {
@@ -131,60 +146,48 @@ impl Workspace {
         Ok(has_changes)
     }
 
-    /// Removes directory and branch, with the submodules in it.
-    pub(super) fn remove(&self, repository: &Repository) -> Result<(), WorkspaceError> {
-        remove_submodules(repository, &self.path)?;
-        remove_worktree(repository, &self.path, &self.branch)
-    }
-
     /// Captures once more a worktree in which somebody may have worked since, for example its
     /// caller by hand.
     pub(super) fn capture_again(
         &mut self,
+        worktree: &Worktree,
         directory: &Path,
         run: &RunId,
     ) -> Result<(), WorkspaceError> {
         let base = self.base.as_ref();
         let base = base.and_then(|base| ObjectId::parse(&base.commit));
-        let (Some(base), Some(worktree)) = (base, self.worktree()) else {
+        let (Some(base), Some(opened)) = (base, worktree.open()) else {
             return Ok(());
         };
         let repository = Repository::find(&self.repository)?.locked()?;
-        let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree)?;
-        self.capture_submodules(run)?;
+        let captured = Captured::take(&opened, &base, WorkspaceKind::Worktree)?;
+        self.capture_submodules(worktree, run)?;
         captured.pin(&repository, run.as_str())?;
         self.take(&repository, &base, &captured, directory)
-    }
-
-    /// Returns the worktree, if it is there and whole enough to be read.
-    fn worktree(&self) -> Option<Repository> {
-        let path = std::fs::canonicalize(&self.path).ok()?;
-        Repository::find(&path)
-            .ok()
-            .filter(|found| found.top() == path)
     }
 
     /// Keeps the branch of a worktree whose directory is gone, if anything was committed to it.
     fn capture_branch(
         &mut self,
+        worktree: &Worktree,
         repository: &Repository,
         run: &RunId,
     ) -> Result<(), WorkspaceError> {
-        if self.path.exists() {
+        if worktree.path.exists() {
             let words = "the directory is there, and git does not know it as a worktree any more";
-            let (path, source) = (self.path.clone(), std::io::Error::other(words));
+            let (path, source) = (worktree.path.clone(), std::io::Error::other(words));
             return Err(WorkspaceError::File { path, source });
         }
-        let tip = repository.commit_of(&format!("refs/heads/{}", self.branch))?;
+        let tip = repository.commit_of(&format!("refs/heads/{}", worktree.branch))?;
         let base = self
             .base
             .as_ref()
             .and_then(|base| ObjectId::parse(&base.commit));
         let (Some(tip), Some(base)) = (tip, base) else {
-            return self.forget(repository, run);
+            return self.forget(worktree, repository, run);
         };
         if tip == base {
-            return self.forget(repository, run);
+            return self.forget(worktree, repository, run);
         }
         let captured = Captured {
             result: tip,
@@ -195,7 +198,7 @@ impl Workspace {
             is_unchanged: false,
         };
         captured.pin(repository, run.as_str())?;
-        self.remove(repository)?;
+        worktree.remove(repository)?;
         self.notes.push(
             "its directory was removed by somebody else; only what it had committed is kept"
                 .to_owned(),
@@ -209,34 +212,40 @@ impl Workspace {
     /// nothing else leads to was there before, and stays.
     fn forget_planned(
         &mut self,
+        worktree: &Worktree,
         repository: &Repository,
         run: &RunId,
     ) -> Result<(), WorkspaceError> {
-        let tip = repository.commit_of(&format!("refs/heads/{}", self.branch))?;
+        let tip = repository.commit_of(&format!("refs/heads/{}", worktree.branch))?;
         let is_own = match &tip {
             Some(tip) => is_pinned(repository, tip)?,
             None => true,
         };
         if is_own {
-            return self.forget(repository, run);
+            return self.forget(worktree, repository, run);
         }
-        remove_submodules(repository, &self.path)?;
-        remove_worktree_directory(repository, &self.path)?;
+        remove_submodules(repository, &worktree.path)?;
+        remove_worktree_directory(repository, &worktree.path)?;
         unpin(repository, run.as_str())?;
         self.state = WorkspaceState::Unchanged;
         Ok(())
     }
 
     /// Removes a worktree without changes, and all that was kept for it.
-    fn forget(&mut self, repository: &Repository, run: &RunId) -> Result<(), WorkspaceError> {
-        self.remove(repository)?;
+    fn forget(
+        &mut self,
+        worktree: &Worktree,
+        repository: &Repository,
+        run: &RunId,
+    ) -> Result<(), WorkspaceError> {
+        worktree.remove(repository)?;
         unpin(repository, run.as_str())?;
         self.state = WorkspaceState::Unchanged;
         Ok(())
     }
 
     /// Writes down the result that was kept.
-    fn take(
+    pub(super) fn take(
         &mut self,
         repository: &Repository,
         base: &ObjectId,
@@ -266,6 +275,22 @@ impl Workspace {
         self.left = Some(left);
         self.state = WorkspaceState::Captured;
         Ok(())
+    }
+}
+
+impl Worktree {
+    /// Removes directory and branch, with the submodules in it.
+    pub(super) fn remove(&self, repository: &Repository) -> Result<(), WorkspaceError> {
+        remove_submodules(repository, &self.path)?;
+        remove_worktree(repository, &self.path, &self.branch)
+    }
+
+    /// Opens the worktree, if it is there and whole enough to be read.
+    fn open(&self) -> Option<Repository> {
+        let path = std::fs::canonicalize(&self.path).ok()?;
+        Repository::find(&path)
+            .ok()
+            .filter(|found| found.top() == path)
     }
 }
 

@@ -5,25 +5,39 @@ use std::path::PathBuf;
 use pi_subagents_delegation::text::{count, one_line};
 use pi_subagents_workspaces::Brought;
 
-use super::{Workspace, WorkspaceFile, WorkspaceState};
+use super::{Workspace, WorkspaceFile, WorkspaceState, Worktree};
 
 impl Workspace {
     /// Says what became of the worktree of a run, and in further lines what somebody should look at
     /// before it is merged. `id` is what a person types for the run.
     pub(crate) fn lines(&self, id: &str) -> Vec<String> {
-        let mut lines = vec![self.line(id)];
-        lines.extend(self.flags().map(|flag| format!("! {flag}")));
-        lines
+        self.lines_with(&how_to_merge(id))
+    }
+
+    /// Names it before a colon.
+    pub(crate) fn label(&self) -> &'static str {
+        match self.worktree {
+            Some(_) => "worktree",
+            None => "changes",
+        }
+    }
+
+    /// Names it at the beginning of a line.
+    pub(crate) fn title(&self) -> &'static str {
+        match self.worktree {
+            Some(_) => "Worktree",
+            None => "Changes",
+        }
     }
 
     /// Says what became of the worktree of a run.
     pub(crate) fn line(&self, id: &str) -> String {
-        format!("worktree: {}", self.words(id))
+        self.line_with(&how_to_merge(id))
     }
 
     /// Says it to somebody who has another way to merge it.
     pub(crate) fn line_with(&self, how_to_merge: &str) -> String {
-        format!("worktree: {}", self.words_with(how_to_merge))
+        format!("{}: {}", self.label(), self.words_with(how_to_merge))
     }
 
     /// Says it in lines: the first, and those about what somebody should look at.
@@ -50,25 +64,31 @@ impl Workspace {
 
     /// Describes the same without naming the worktree.
     pub(crate) fn words(&self, id: &str) -> String {
-        self.words_with(&format!("pi-subagents merge {id}"))
+        self.words_with(&how_to_merge(id))
     }
 
     /// Says the same to somebody who has another way to merge it.
     pub(crate) fn words_with(&self, how_to_merge: &str) -> String {
         match self.state {
-            WorkspaceState::Planned | WorkspaceState::Ready => {
-                format!("{} on the branch {}", self.path.display(), self.branch)
-            }
+            WorkspaceState::Planned | WorkspaceState::Ready => self.place_words(),
             WorkspaceState::Unchanged => "nothing was changed".to_owned(),
             WorkspaceState::Captured => {
                 format!("{}; not merged ({how_to_merge})", self.result_words())
             }
             WorkspaceState::Uncaptured => {
-                format!("what it left is only in {}", self.path.display())
+                let path = self.path().unwrap_or(&self.repository);
+                format!("what it left is only in {}", path.display())
             }
             WorkspaceState::Merged => format!("{}; merged", self.result_words()),
             WorkspaceState::Discarded => format!("{}; discarded", self.result_words()),
         }
+    }
+
+    fn place_words(&self) -> String {
+        let worktree = self.worktree.as_ref();
+        let words = worktree
+            .map(|Worktree { path, branch }| format!("{} on the branch {branch}", path.display()));
+        words.unwrap_or_else(|| "on another machine".to_owned())
     }
 
     fn result_words(&self) -> String {
@@ -77,6 +97,10 @@ impl Workspace {
         };
         result_words(&left.files, left.commits)
     }
+}
+
+fn how_to_merge(id: &str) -> String {
+    format!("pi-subagents merge {id}")
 }
 
 /// At most so many files are named in a line.
@@ -134,8 +158,10 @@ mod tests {
         Workspace {
             state,
             repository: "/project".into(),
-            path: "/worktrees/api".into(),
-            branch: "pi-subagents/api".to_owned(),
+            worktree: Some(Worktree {
+                path: "/worktrees/api".into(),
+                branch: "pi-subagents/api".to_owned(),
+            }),
             base: Some(WorkspaceBase {
                 commit: "1".repeat(40),
                 uncommitted: 3,

@@ -10,9 +10,11 @@ use pi_subagents_testkit::{process, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::worker_stage::{PATIENCE, Yard};
+use super::worker_stage::{CALLER_LEASE, PATIENCE, Yard};
+use crate::mcp_stage::McpClient;
 use crate::stage::{Stage, call, completed, outcomes};
 use crate::terminal::Terminal;
+use crate::web_stage::WebStage;
 
 /// The options of a call to the fleet whose runs need no files.
 const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
@@ -130,7 +132,7 @@ fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_know
     let calling = stage.delegate(&call(&tasks)).args(ON_FLEET).spawn();
     wait_until_running(&stage, 1);
     yard.server.kill();
-    let answered = calling.wait_for_exit();
+    let answered = calling.wait();
     let run = answered.json()["runs"][0].clone();
     let id = run["runId"].as_str().unwrap();
     assert_eq!(
@@ -143,6 +145,16 @@ fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_know
     assert!(
         error.starts_with("Its end was not seen: ") && error.ends_with(&how),
         "{error}"
+    );
+    // The answer says it once, and the progress lines before it do not.
+    let given_up = "nobody has waited for them since";
+    let answer = answered.json();
+    let times = [&answered.stderr, answer["text"].as_str().unwrap()];
+    let times = times.map(|said: &str| said.matches(given_up).count());
+    assert_eq!(
+        (times, &answer["warnings"]),
+        ([0, 1], &json!([])),
+        "{answered}"
     );
     // The record is open, and says it too.
     let listed = row(&stage);
@@ -172,9 +184,14 @@ fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_know
 fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() {
     let mut yard = Yard::new();
     let stage = yard.caller_with_patience(SHORT);
-    let _worker = yard.worker("build-7", &[]);
+    let machine = yard.worker("build-7", &[]);
     let (run, follower) = spawned(&stage);
     yard.server.kill();
+    let cut_off = [
+        "no runs can be asked for now",
+        "runs can be asked for again",
+    ];
+    machine.worker.wait_for_stderr(cut_off[0]);
     assert_eq!(process::wait_until_gone(&[follower], PATIENCE), Ok(()));
     assert_eq!(row(&stage)["status"], "running");
     // Somebody who asks while the server is away waits for a while too, and learns what is known.
@@ -196,6 +213,10 @@ fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() 
         (&json!("completed"), &Value::Null, &json!("build-7")),
         "{seen}"
     );
+    // The worker has said once that it was cut off, and once that it was not any more.
+    let said = machine.worker.wait_for_stderr(cut_off[1]);
+    let times = cut_off.map(|words| said.matches(words).count());
+    assert_eq!(times, [1, 1], "{said}");
 }
 
 #[test]
@@ -216,4 +237,63 @@ fn a_run_is_seen_to_its_end_by_whoever_waits_when_another_follower_gave_up() {
     assert_eq!(codes, [Some(0), Some(0)]);
     let is_over = || (row(&stage)["status"] == "completed").then_some(());
     assert!(wait_until(PATIENCE, is_over).is_some(), "{}", row(&stage));
+}
+
+#[test]
+fn a_client_that_wants_progress_hears_of_the_absence_and_of_the_return() {
+    let mut yard = Yard::new();
+    let stage = yard.caller();
+    let fleet = json!({"servers": [yard.server.url()], "on": "fleet", "workspace": "none",
+        "callerLease": CALLER_LEASE, "patience": PATIENCE.as_secs()});
+    stage.settings(&json!({"fleet": fleet}));
+    let _worker = yard.worker("build-7", &[]);
+    let mut client = McpClient::start(&stage, "legacy", &["--runner", "pi"]);
+    let tasks = call(&[("one", task(&stage, "one"))]);
+    client.follow("a", "delegate_to_subagents", &tasks);
+    wait_until_running(&stage, 1);
+    let is_told = |words: &str| {
+        let words = words.to_owned();
+        move |line: &Value| line["of"] == "a" && line.to_string().contains(&words)
+    };
+    yard.server.kill();
+    client.wait_for(is_told(AWAY));
+    yard.server.restart();
+    client.wait_for(is_told(BACK));
+    fs::write(stage.path("go"), "").unwrap();
+    let answer = client.answer("a");
+    assert_eq!(answer["isError"], false, "{answer}");
+    client.leave();
+}
+
+#[test]
+fn the_page_says_that_the_servers_are_away_in_the_words_of_status() {
+    let mut yard = Yard::new();
+    let web = WebStage::of(yard.caller(), &[]);
+    let stage = &web.stage;
+    let _worker = yard.worker("build-7", &[]);
+    let (run, _) = spawned(stage);
+    yard.server.kill();
+    let mut notice = String::new();
+    web.follow("", |piece| {
+        let rows = piece["rows"].as_array().into_iter().flatten();
+        let mut rows = rows.filter(|row| row["runId"] == run.as_str());
+        rows.any(|row| {
+            row["notice"]
+                .as_str()
+                .unwrap_or_default()
+                .clone_into(&mut notice);
+            notice.starts_with(AWAY)
+        })
+    });
+    let table = stage.command(&["status"]).run();
+    assert!(table.stdout.contains(&notice), "{notice}\n{table}");
+    yard.server.restart();
+    web.follow("", |piece| {
+        let rows = piece["rows"].as_array().into_iter().flatten();
+        let mut rows = rows.filter(|row| row["runId"] == run.as_str());
+        rows.any(|row| row["notice"].is_null())
+    });
+    fs::write(stage.path("go"), "").unwrap();
+    let waited = stage.command(&["wait", &run]).run();
+    assert_eq!(waited.code, Some(0), "{waited}");
 }

@@ -203,9 +203,9 @@ fn the_files_of_a_repository_travel_and_what_was_changed_comes_back() {
         .as_str()
         .unwrap()
         .to_owned();
-    let warnings = answered.json()["warnings"].to_string();
-    let expected = format!("1 file +0 −0; not merged (pi-subagents merge {run})");
-    assert!(warnings.contains(&expected), "{warnings}");
+    let expected = format!("changes: 1 file +0 −0; not merged (pi-subagents merge {run})");
+    let text = answered.json()["text"].to_string();
+    assert!(text.contains(&expected), "{text}");
     assert!(
         !stage.sandbox.project().join("new.txt").exists(),
         "the checkout was touched"

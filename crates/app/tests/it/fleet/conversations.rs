@@ -12,7 +12,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::fleet_stage::{clone_of, git_project};
-use super::worker_stage::{Yard, order};
+use super::worker_stage::{CALLER_LEASE, Yard, order};
 use crate::real_pi::{RealPi, for_each_pi};
 use crate::stage::Stage;
 
@@ -45,7 +45,7 @@ impl Machines {
     /// Gives a machine the settings, the model and the definition.
     fn settle(&self, stage: &Stage) {
         stage.sandbox.models_json(&self.model.base_url());
-        let fleet = json!({"servers": [self.yard.server.url()], "callerLease": 5});
+        let fleet = json!({"servers": [self.yard.server.url()], "callerLease": CALLER_LEASE});
         stage.settings(&json!({"fleet": fleet}));
         let preset =
             "---\nname: scout\ndescription: looks\nmodel: fake/fake-model\n---\nYou look.\n";

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use pi_subagents_testkit::sandbox::RunningCommand;
 use pretty_assertions::assert_eq;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::fleet_stage::{FleetStage, git, library};
@@ -343,13 +344,27 @@ fn a_full_disk_on_the_worker_ends_the_run_in_words_and_nothing_of_it_is_lost() {
 }
 
 #[test]
-fn a_worker_without_room_for_the_files_of_a_project_says_so_and_goes_on() {
+fn a_run_goes_to_a_worker_with_room_and_its_caller_hears_why_if_there_is_none() {
     let fleet = FleetStage::with_git();
     let stage = &fleet.stage;
     stage
         .sandbox
         .write("project/large.txt", &"no room for this\n".repeat(40_000));
-    // No file of this worker may grow beyond some kilobytes, as on a full disk.
+    let without_files = ["--workspace", "none"];
+    let begun = |name: &str, script: Value, options: &[&str]| {
+        let delegated = stage
+            .delegate(&call(&[(name, script)]))
+            .args(["--on", "fleet"]);
+        delegated.args(options).spawn()
+    };
+    // This worker has room, and is busy.
+    let roomy = ["worker", "--name", "build-9", "--slots", "1"];
+    let roomy = stage.command(&roomy).spawn();
+    roomy.wait_for_stderr("takes");
+    let busy = json!([{"waitForFile": stage.path("go")}, {"reply": "done"}]);
+    let first = begun("first", busy, &without_files);
+    roomy.wait_for_stderr("took");
+    // No file of this one may grow beyond some kilobytes, as on a full disk.
     let program = env!("CARGO_BIN_EXE_pi-subagents");
     let limited = r#"ulimit -f 256; exec "$0" "$@""#;
     let command = stage.sandbox.command(Path::new("/bin/sh"));
@@ -358,18 +373,26 @@ fn a_worker_without_room_for_the_files_of_a_project_says_so_and_goes_on() {
     let arguments = [
         "-c", limited, program, "worker", "--name", "build-7", "--root", &root,
     ];
-    let worker = command.args(arguments).spawn();
-    worker.wait_for_stderr("takes");
-    let script = json!([{"reply": "done"}]);
-    let tasks = call(&[("task", script)]);
-    let refused = stage.delegate(&tasks).args(["--on", "fleet"]).run();
+    let full = command.args(arguments).spawn();
+    full.wait_for_stderr("takes");
+    let second = begun("second", json!([{"reply": "done"}]), &[]);
+    full.wait_for_stderr("to others: its workspace could not be made");
+    fs::write(stage.path("go"), "").unwrap();
+    first.wait().expect_success();
+    let done = second.wait();
+    assert_eq!(outcomes(&done), [completed("second", "done")], "{done}");
+    assert_eq!(done.json()["runs"][0]["worker"], "build-9", "{done}");
+    let warnings = done.json()["warnings"].to_string();
+    let reason = "worker build-7 could not do it: its workspace could not be made";
+    assert!(warnings.contains(reason), "{done}");
+    // Without the other worker nobody has room.
+    roomy.kill(Signal::TERM);
+    roomy.wait().expect_success();
+    let refused = begun("third", json!([{"reply": "done"}]), &[]).wait();
     let error = outcomes(&refused)[0].error.clone().unwrap_or_default();
-    assert!(
-        error.contains("its workspace could not be made"),
-        "{refused}"
-    );
-    assert!(error.contains("build-7"), "{refused}");
-    let on_fleet = ["--on", "fleet", "--workspace", "none"];
-    let next = stage.delegate(&tasks).args(on_fleet).run();
-    assert_eq!(outcomes(&next), [completed("task", "done")], "{next}");
+    let reason = "no worker of pool default could do it; worker build-7 says: its workspace could not be made";
+    assert!(error.contains(reason), "{refused}");
+    // A run without files has room there.
+    let next = begun("next", json!([{"reply": "done"}]), &without_files).wait();
+    assert_eq!(outcomes(&next), [completed("next", "done")], "{next}");
 }

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::fleet_stage::{clone_of, git_project};
-use super::worker_stage::Yard;
+use super::worker_stage::{CALLER_LEASE, Yard};
 use crate::mcp_stage::McpClient;
 use crate::stage::{Stage, outcomes};
 
@@ -52,7 +52,7 @@ impl Talk {
 
     fn settle(&self, stage: &Stage) {
         stage.sandbox.models_json(&self.model.base_url());
-        let fleet = json!({"servers": [self.yard.server.url()], "callerLease": 5, "on": "fleet"});
+        let fleet = json!({"servers": [self.yard.server.url()], "callerLease": CALLER_LEASE, "on": "fleet"});
         stage.settings(&json!({"fleet": fleet, "runner": "embedded"}));
         let preset =
             "---\nname: scout\ndescription: looks\nmodel: fake/fake-model\n---\nYou look.\n";

@@ -164,8 +164,10 @@ fn a_server_with_keys_lets_in_who_has_an_entry_and_nobody_else() {
         made.expect_success().json()
     };
     let (ada, eve) = (key("caller", "ada"), key("caller", "eve"));
-    let entry = ada["serverEntry"].as_str().unwrap();
-    let users = format!("accounts {{ FLEET: {{ jetstream: enabled, users: [ {entry} ] }} }}");
+    let root = key("admin", "root");
+    let entries = [&ada, &root].map(|made| made["serverEntry"].as_str().unwrap());
+    let entries = entries.join("\n");
+    let users = format!("accounts {{ FLEET: {{ jetstream: enabled, users: [ {entries} ] }} }}");
     let server = NatsServer::with_settings(&users);
     let said = |file: &serde_json::Value| {
         stage.settings(&json!({"fleet": {"servers": [server.url()], "nkey": file}}));
@@ -178,11 +180,17 @@ fn a_server_with_keys_lets_in_who_has_an_entry_and_nobody_else() {
     let told = [said(&ada["file"]), said(&eve["file"])].join("\n");
     insta::assert_snapshot!(told, @r#"
     error: our key may not do this in the fleet: Permissions Violation for Publish to "$JS.API.STREAM.CREATE.PI_WORK"
-    hint: pi-subagents fleet key prints the permissions that a caller and a worker need in the server's file.
+    hint: fleet init needs the key of an administrator; pi-subagents fleet key admin NAME makes one.
 
     error: the fleet's server nats://127.0.0.1:<port> refuses our key; is its entry in the server's file?
     hint: Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file.
     "#);
+    // An administrator may.
+    let made = said(&root["file"]);
+    assert!(
+        made.starts_with("The fleet is set up on nats-server"),
+        "{made}"
+    );
 }
 
 #[test]

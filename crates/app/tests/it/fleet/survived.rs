@@ -115,6 +115,32 @@ fn a_call_goes_on_when_the_server_is_started_again() {
 }
 
 #[test]
+fn a_caller_that_dies_before_its_order_is_given_leaves_nothing_that_runs() {
+    let yard = Yard::new();
+    let stage = yard.caller();
+    let machine = yard.worker("build-7", &[]);
+    let tasks = [("review", task(&stage))];
+    let dying = stage.delegate(&call(&tasks)).args(ON_FLEET);
+    let died = dying.env("FLEET_DIE_AT", "ordering").spawn();
+    assert_eq!(died.wait_for_exit().code, None);
+    // It is recorded, and the next command that looks learns that the fleet has never heard of it.
+    let waited = stage.command(&["wait", "review"]).run();
+    assert_eq!(waited.code, Some(1), "{waited}");
+    let listed = stage.command(&["status", "--all", "--json"]).run().json();
+    let row = &listed["runs"][0];
+    let error = row["errorMessage"].as_str().unwrap_or_default();
+    assert!(error.contains("the fleet does not know it"), "{listed}");
+    assert_eq!(row["status"], "failed", "{listed}");
+    // The next call of this user works as ever.
+    fs::write(stage.path("go"), "").unwrap();
+    let answered = stage.delegate(&call(&tasks)).args(ON_FLEET).run();
+    let expected = [completed("review", "done")];
+    assert_eq!(outcomes(&answered), expected, "{answered}");
+    let taken = machine.worker.stderr().matches("took").count();
+    assert_eq!(taken, 1, "{}", machine.worker.stderr());
+}
+
+#[test]
 fn a_run_ends_when_its_caller_is_killed_and_the_next_command_knows_how() {
     let yard = Yard::new();
     let stage = yard.caller();

@@ -1,5 +1,7 @@
 //! A worker: it does orders, answers requests about them, loses them, and gives them back.
 
+use std::fs;
+
 use pi_subagents_testkit::process;
 use pi_subagents_testkit::{wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
@@ -158,4 +160,37 @@ fn a_killed_worker_that_is_started_again_gives_back_its_runs_before_their_lease_
         ),
         ("build-7", 2, 2, "completed")
     );
+}
+
+#[test]
+fn a_worker_that_gets_a_run_twice_from_a_server_without_its_disk_keeps_two_records() {
+    let mut yard = Yard::new();
+    let machine = yard.worker("build-7", &[]);
+    let (begun, go) = (machine.stage.path("begun"), machine.stage.path("go"));
+    let script = json!([{"touch": begun}, {"waitForFile": go}, {"reply": "done"}]);
+    let order = order(1, &script);
+    yard.submit(&order);
+    wait_for_file(&begun, PATIENCE);
+    yard.server.kill();
+    yard.server.lose_store();
+    yard.server.restart();
+    yard.set_up_again();
+    // A follower that finds nothing of the run gives its order again, and the server counts from one.
+    yard.submit(&order);
+    let took_twice = || {
+        let said = machine.worker.stderr();
+        (said.matches("took").count() == 2).then_some(())
+    };
+    assert!(
+        wait_until(PATIENCE, took_twice).is_some(),
+        "{}",
+        machine.worker.stderr()
+    );
+    fs::write(&go, "").unwrap();
+    let ended = yard.end_of(&order.run);
+    assert_eq!((ended.status.as_str(), ended.n), ("completed", 1));
+    let record = yard.record_of(&order.run, &ended);
+    let events = String::from_utf8_lossy(&record["events.jsonl"]).into_owned();
+    let times = ["run_started", "run_ended"].map(|kind| events.matches(kind).count());
+    assert_eq!(times, [1, 1], "{events}");
 }

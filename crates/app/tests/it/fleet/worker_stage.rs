@@ -21,11 +21,16 @@ use crate::stage::Stage;
 /// The longest time that anything here may take.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The seconds after which the runs of a caller who is gone are stopped: few, and enough for a busy
+/// machine.
+pub(crate) const CALLER_LEASE: u64 = 10;
+
 /// A fleet with a short lease, and a caller.
 pub(crate) struct Yard {
     pub(crate) server: NatsServer,
     pub(crate) fleet: Fleet,
     runtime: Runtime,
+    shape: Shape,
 }
 
 /// A worker on a machine of its own.
@@ -43,15 +48,15 @@ impl Yard {
     pub(crate) fn with_lease(lease: Duration) -> Self {
         let server = NatsServer::start();
         let runtime = Runtime::new().unwrap();
+        let shape = Shape {
+            lease,
+            record_bytes: 1_000_000_000,
+            ..Shape::default()
+        };
         let fleet = runtime.block_on(async {
             let fleet = Fleet::connect(&Address::new(&server.url(), "ada"))
                 .await
                 .unwrap();
-            let shape = Shape {
-                lease,
-                record_bytes: 1_000_000_000,
-                ..Shape::default()
-            };
             fleet.set_up(&shape).await.unwrap();
             fleet
         });
@@ -59,7 +64,14 @@ impl Yard {
             server,
             fleet,
             runtime,
+            shape,
         }
+    }
+
+    /// Sets the fleet up on a server that has lost everything.
+    pub(crate) fn set_up_again(&self) {
+        let is_set_up = || self.wait(self.fleet.set_up(&self.shape)).ok();
+        assert!(wait_until(PATIENCE, is_set_up).is_some());
     }
 
     /// Returns a user whose calls can go to the fleet.
@@ -70,7 +82,7 @@ impl Yard {
     /// Returns a user whose calls wait for so long when the server is away.
     pub(crate) fn caller_with_patience(&self, patience: Duration) -> Stage {
         let stage = Stage::new();
-        let fleet = json!({"servers": [self.server.url()], "callerLease": 10,
+        let fleet = json!({"servers": [self.server.url()], "callerLease": CALLER_LEASE,
             "patience": patience.as_secs()});
         stage.settings(&json!({"fleet": fleet}));
         stage

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::results::make_repository;
 use super::stage::PiDoor;
 use crate::real_pi::{RealPi, for_each_pi};
-use crate::terminal::{ENTER, Terminal};
+use crate::terminal::{DOWN, ENTER, Terminal};
 
 for_each_pi! {
     results_in_a_terminal_of_80_columns_and_24_rows,
@@ -62,14 +62,41 @@ fn see(pi: RealPi, columns: u16, rows: u16) {
     ];
     let name = format!("results_{columns}x{rows}");
     insta::assert_snapshot!(name, seen.join("\n~~~\n"));
-    terminal.answer("fake-model", "/subagents discard ui --yes");
-    terminal.press_until(ENTER, "ui: discarded; git branch NAME");
+    discard(&mut terminal, &format!("discarding_{columns}x{rows}"));
     terminal.answer("fake-model", "/subagents merge api");
     terminal.press_until(ENTER, "✓ api: merged, 1 file +1 −1");
     terminal.answer("fake-model", CTRL_D);
     assert_eq!(terminal.end().0, Some(0));
     let merged = std::fs::read_to_string(door.sandbox.project().join("kept.txt"));
     assert_eq!(merged.unwrap(), "api\n");
+}
+
+/// Is asked about a result, keeps it, is asked again and discards it.
+fn discard(terminal: &mut Terminal, name: &str) {
+    let asking = "Discard what ui changed?";
+    ask_to_discard(terminal);
+    let screen = terminal.wait_for_screen(|screen| part(screen, asking).contains("Yes"));
+    insta::assert_snapshot!(name, part(&screen, asking));
+    // The first answer is no, and leaves everything as it is.
+    terminal.press(ENTER);
+    terminal.wait_for_screen(|screen| !screen.contains(asking));
+    ask_to_discard(terminal);
+    terminal.answer(asking, DOWN);
+    terminal.answer("→ Yes", ENTER);
+    terminal.wait_for("ui: discarded; git branch NAME");
+}
+
+/// Picks the newest run in the list, and wants to discard what it changed.
+fn ask_to_discard(terminal: &mut Terminal) {
+    terminal.answer("fake-model", "/subagents");
+    terminal.answer("/subagents", ENTER);
+    terminal.answer("→ ✓ ui", ENTER);
+    // One key after the other: Enter alone would choose what is first.
+    terminal.answer("→ Show what was said", DOWN);
+    terminal.answer("→ Show its receipt", DOWN);
+    terminal.answer("→ Show what it changed", DOWN);
+    terminal.answer("→ Merge", DOWN);
+    terminal.answer("→ Discard", ENTER);
 }
 
 /// Returns the lines from the last one that has these words to the line where one types.

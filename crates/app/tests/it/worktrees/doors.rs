@@ -214,7 +214,7 @@ fn a_person_in_attach_reads_compares_merges_and_discards() {
     terminal.press("D");
     terminal.wait_for("Discard what api changed?");
     terminal.press("y");
-    terminal.wait_for("Nothing of api waits in a worktree.");
+    terminal.wait_for("api has nothing to discard: it was discarded");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);

@@ -1,6 +1,7 @@
 //! `merge`, `merge --check` and `discard`.
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use super::stage::WorktreeStage;
 
@@ -42,6 +43,35 @@ fn what_fits_is_merged_and_what_conflicts_is_named() {
     assert!(branches.contains("pi-subagents/ui-"), "{branches}");
     let again = stage.ours(&["merge", "ui"]).run();
     assert_eq!(again.code, Some(1));
+}
+
+#[test]
+fn the_example_of_the_readme_is_what_is_printed() {
+    let stage = WorktreeStage::new();
+    std::fs::create_dir(stage.project().join("src")).unwrap();
+    stage.write(
+        "src/main.rs",
+        "fn main() {\n    let name = \"world\";\n    println!(\"hello {name}\");\n}\n",
+    );
+    stage.run(&[
+        (
+            "api",
+            r"sed -i '2s/world/api/; 3s/hello/served by/' src/main.rs",
+        ),
+        (
+            "ui",
+            r"sed -i '2s/world/ui/; 3s/.*/    draw();\n    show(name);/' src/main.rs",
+        ),
+    ]);
+    let merge = ["merge", "api", "ui"];
+    let checked = stage.ours(&merge).arg("--check").run().stdout;
+    let merged = stage.ours(&merge).run().stdout;
+    let printed = format!(
+        "$ pi-subagents merge api ui --check\n{checked}$ pi-subagents merge api ui\n{merged}```"
+    );
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    assert!(readme.contains(&printed), "{printed}");
 }
 
 #[test]
@@ -102,6 +132,156 @@ fn a_run_in_the_checkout_has_no_result_and_says_so() {
         "{}",
         output.stderr
     );
+}
+
+/// Two results, and between them a run that changed nothing and one that worked in the checkout.
+fn two_of_four() -> WorktreeStage {
+    let stage = WorktreeStage::new();
+    stage.run(&[("api", "echo api > api.txt"), ("idle", "true")]);
+    stage.plain(&[("here", "true")]).run().expect_success();
+    stage.run(&[("ui", "echo ui > ui.txt")]);
+    stage
+}
+
+#[test]
+fn a_run_without_a_result_is_named_and_the_others_are_merged() {
+    let stage = two_of_four();
+    let all = ["api", "idle", "here", "ui"];
+    let checked = stage.ours(&["merge", "--check"]).args(all).run();
+    assert_eq!(checked.code, Some(1));
+    let merged = stage.ours(&["merge"]).args(all).run();
+    assert_eq!(merged.code, Some(4));
+    let said = format!("{}\n{}", checked.stdout, merged.stdout);
+    insta::assert_snapshot!(stage.normalise(&said), @"
+         checkout  api  ui
+    api  ✓         –    ✓
+    ui   ✓         ✓    –
+    ✗ idle has no result: nothing was changed  <run-1>
+    ✗ here has no result of its own: it worked in the checkout itself  <run-2>
+
+    ✓ api: merged, 1 file +1 −0
+    ✗ idle has no result: nothing was changed  <run-1>
+    ✗ here has no result of its own: it worked in the checkout itself  <run-2>
+    ✓ ui: merged, 1 file +1 −0
+    ");
+    assert_eq!(stage.status(), "?? api.txt\n?? ui.txt");
+    let none = stage.ours(&["merge", "idle", "here"]).run();
+    assert_eq!(none.code, Some(5));
+    insta::assert_snapshot!(stage.normalise(&none.stderr), @"
+    idle (run: <run-1>, session: <session-1>, started <past>)
+    here (run: <run-2>, session: <session-2>, started <past>)
+    error: idle has no result: nothing was changed  <run-1>
+      here has no result of its own: it worked in the checkout itself  <run-2>
+    ");
+    let unknown = stage.ours(&["merge", "api", "nobody"]).run();
+    assert_eq!(unknown.code, Some(3));
+}
+
+#[test]
+fn programs_are_told_of_runs_without_a_result() {
+    let stage = two_of_four();
+    let all = ["idle", "ui"];
+    let checked = stage.ours(&["merge", "--check", "--json"]).args(all).run();
+    let idle = &checked.json()["withoutResult"][0];
+    assert_eq!(idle["name"], "idle");
+    let error = idle["error"].as_str().unwrap();
+    assert!(
+        error.starts_with("idle has no result: nothing was changed  "),
+        "{error}"
+    );
+    let merged = stage.ours(&["merge", "--json"]).args(all).run().json();
+    let told = merged["runs"].as_array().unwrap().iter();
+    let told: Vec<_> = told.map(|run| (&run["name"], &run["merged"])).collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("idle"), &json!(false)),
+            (&json!("ui"), &json!(true))
+        ]
+    );
+    let kept = stage.ours(&["keep", "api", "ui", "--json"]).run();
+    assert_eq!(kept.code, Some(4));
+    assert_eq!(kept.json()["runs"][0]["name"], "api");
+    assert_eq!(kept.json()["withoutResult"][0]["name"], "ui");
+    let discarded = stage
+        .ours(&["discard", "ui", "api", "--yes", "--json"])
+        .run();
+    assert_eq!(discarded.code, Some(4));
+    let reference = discarded.json()["discarded"][0]["ref"].clone();
+    let reference = reference.as_str().unwrap();
+    assert!(
+        reference.starts_with("refs/pi-subagents/discarded/"),
+        "{reference}"
+    );
+    assert_eq!(discarded.json()["withoutResult"][0]["name"], "ui");
+}
+
+#[test]
+fn what_cannot_be_discarded_is_named_and_the_others_are_discarded() {
+    let stage = two_of_four();
+    let all = ["api", "idle", "here", "ui", "--yes"];
+    let discarded = stage.ours(&["discard"]).args(all).run();
+    assert_eq!(discarded.code, Some(4));
+    let again = stage.ours(&["discard"]).args(all).run();
+    assert_eq!(again.code, Some(5));
+    let one = stage.ours(&["discard", "here", "--yes"]).run();
+    assert_eq!(one.code, Some(5));
+    let said = [discarded.stdout, again.stderr, one.stderr].join("\n");
+    insta::assert_snapshot!(stage.normalise(&said), @"
+    api: discarded
+    ui: discarded
+    ✗ idle has nothing to discard: nothing was changed  <run-1>
+    ✗ here has nothing to discard: it has no worktree  <run-2>
+
+    api (run: <run-3>, session: <session-1>, started <past>)
+    idle (run: <run-1>, session: <session-2>, started <past>)
+    here (run: <run-2>, session: <session-3>, started <past>)
+    ui (run: <run-4>, session: <session-4>, started <past>)
+    error: api has nothing to discard: it was discarded  <run-3>
+      idle has nothing to discard: nothing was changed  <run-1>
+      here has nothing to discard: it has no worktree  <run-2>
+      ui has nothing to discard: it was discarded  <run-4>
+
+    here (run: <run-2>, session: <session-3>, started <past>)
+    error: here has nothing to discard: it has no worktree  <run-2>
+    ");
+    assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+/// A git that cannot write the tree of the second result.
+const FAILING_GIT: &str = r#"#!/bin/sh
+case "$*" in *read-tree*) echo x >> "$COUNT"; [ "$(wc -l < "$COUNT")" -lt 2 ] || {
+  echo "fatal: cannot write: No space left on device" >&2; exit 128; } ;; esac
+PATH=${PATH#*:} exec git "$@"
+"#;
+
+#[test]
+fn results_before_one_that_git_cannot_merge_are_in_and_those_after_it_are_not_tried() {
+    let stage = WorktreeStage::new();
+    stage.run(&[
+        ("api", "echo api > api.txt"),
+        ("ui", "echo ui > ui.txt"),
+        ("docs", "echo docs > docs.txt"),
+    ]);
+    let path = stage.stand_in("git", FAILING_GIT);
+    let merged = stage
+        .ours(&["merge", "api", "ui", "docs"])
+        .env("PATH", path)
+        .env("COUNT", stage.home_path("count"))
+        .run();
+    assert_eq!(merged.code, Some(4));
+    insta::assert_snapshot!(stage.normalise(&merged.stdout), @"
+    ✓ api: merged, 1 file +1 −0
+    ✗ ui: not merged; git read-tree failed: cannot write: No space left on device
+    ✗ docs: not tried, because the one before it could not be merged
+    ");
+    // The first one is in and tidied up. The others wait as they were.
+    assert_eq!(stage.status(), "?? api.txt");
+    let branches = stage.git(&["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches.lines().count(), 3, "{branches}");
+    assert!(!branches.contains("pi-subagents/api-"), "{branches}");
+    stage.ours(&["merge", "ui", "docs"]).run().expect_success();
+    assert_eq!(stage.status(), "?? api.txt\n?? docs.txt\n?? ui.txt");
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub(crate) fn notice(row: &RunRow) -> (String, String) {
     if row.status != Status::Completed {
         lines.push(format!("Go on with it: {}", go_on(row)));
     }
-    lines.extend(worktree(row).map(|words| format!("Worktree: {words}")));
+    lines.extend(worktree(row));
     let output = row.end.output.as_deref().map(str::trim_end);
     lines.extend(output.map(|output| format!("\n{output}")));
     let brief = format!(
@@ -119,7 +119,8 @@ pub(crate) fn notice(row: &RunRow) -> (String, String) {
 /// Says what waits in the worktree of a run that is over.
 fn worktree(row: &RunRow) -> Option<String> {
     let worktree = row.workspace.as_ref().filter(|_| row.is_over())?;
-    Some(worktree.words_with(&Door::Pi.how_to_merge(row.run_id.as_str())))
+    let words = worktree.words_with(&Door::Pi.how_to_merge(row.run_id.as_str()));
+    Some(format!("{}: {words}", worktree.title()))
 }
 
 /// Says how a model goes on with a run. The readers of these texts call tools.

@@ -9,7 +9,7 @@ use crate::calls::arguments;
 use crate::calls::caller::Caller;
 use crate::calls::service::{CallService, ToolAnswer};
 use crate::error::CommandError;
-use crate::runs::merging::{Fit, MergedAs, checkout_at, merge};
+use crate::runs::merging::{Fit, MergedAs, ToMerge, merge};
 
 /// Merges results into the checkout of the caller, or says what would fit.
 pub(crate) fn merge_subagents(
@@ -22,10 +22,11 @@ pub(crate) fn merge_subagents(
         let words = "check and commit cannot be asked for together: check changes nothing";
         return Err(CommandError::usage(words));
     }
-    let results = results(service, caller, &call.runs)?;
-    let checkout = checkout_at(&caller.places.cwd, &results)?;
+    let asked = results(service, caller, &call.runs)?;
+    let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
     if call.check {
-        let fit = Fit::of(&checkout, &results)?;
+        let (checkout, results, without) = to_merge.parted();
+        let fit = Fit::of(&checkout, &results)?.with_missing(without);
         let details = json!({ "check": fit.to_json() });
         return Ok(ToolAnswer::new(text::of_check(&fit), details));
     }
@@ -34,9 +35,11 @@ pub(crate) fn merge_subagents(
     } else {
         MergedAs::Changes
     };
-    let patches: Vec<text::Patch> = results.iter().map(text::Patch::of).collect();
-    let report = merge(&checkout, results, merged_as)?;
-    let text = text::of_merge(&report, merged_as, &patches, checkout.top());
+    let results = to_merge.asked.iter().flatten();
+    let patches: Vec<text::Patch> = results.map(text::Patch::of).collect();
+    let checkout = to_merge.checkout.top().to_owned();
+    let report = merge(to_merge, merged_as)?;
+    let text = text::of_merge(&report, merged_as, &patches, &checkout);
     Ok(ToolAnswer {
         is_refused: report.merged_count() == 0,
         ..ToolAnswer::new(text, json!({ "merge": report.to_json() }))

@@ -26,11 +26,12 @@ impl Patch {
 /// Says what fits, and how to go on.
 pub(super) fn of_check(fit: &Fit<'_>) -> String {
     let mut parts = vec![fit.table()];
-    parts.extend(Some(fit.conflict_lines().join("\n")).filter(|lines| !lines.is_empty()));
+    let conflicts = [fit.conflict_lines(), fit.missing_lines()].concat();
+    parts.extend(Some(conflicts.join("\n")).filter(|lines| !lines.is_empty()));
     let notes = fit.notes.iter().map(|note| format!("! {note}"));
     let notes: Vec<String> = notes.collect();
     parts.extend(Some(notes.join("\n")).filter(|notes| !notes.is_empty()));
-    parts.push(if fit.is_clean() {
+    parts.push(if fit.fits_all() {
         "All of it fits. merge_subagents without check merges it.".to_owned()
     } else {
         "Merge first what you want to keep; what conflicts with it is then left out and named. A \
@@ -70,8 +71,8 @@ fn left_out(report: &MergeReport, patches: &[Patch]) -> Option<String> {
     let out: Vec<&RunId> = report
         .merged
         .iter()
-        .filter(|merged| !merged.is_in())
-        .map(|merged| &merged.result.run.run)
+        .filter(|merged| merged.waits())
+        .map(|merged| &merged.run.run)
         .collect();
     if out.is_empty() {
         return None;

@@ -14,16 +14,16 @@ use crate::error::CommandError;
 use crate::runs::ask_which::ask_which;
 use crate::runs::conversation::of_one_conversation;
 use crate::runs::owned::current_runs;
-use crate::runs::results::RunResult;
+use crate::runs::results::{Asked, RunResult};
 use crate::runs::workspace::{Workspace, WorkspaceState};
 
 /// The most results that are looked for if the caller names none; the newest count.
 const MOST: usize = 64;
 
-/// Returns whether a run of this caller worked in a worktree and left something there.
+/// Returns whether a run of this caller left something in a worktree, or in a fleet.
 pub(crate) fn has_results(service: &CallService, caller: &Caller) -> bool {
     let runs = runs_of(service, caller).unwrap_or_default();
-    runs.iter().any(|run| !run.is_open() && has_worktree(run))
+    runs.iter().any(|run| !run.is_open() && has_result(run))
 }
 
 /// Returns the runs of this caller whose results nobody has merged yet.
@@ -38,14 +38,14 @@ pub(crate) fn results(
     service: &CallService,
     caller: &Caller,
     words: &[String],
-) -> Result<Vec<RunResult>, CommandError> {
+) -> Result<Vec<Asked>, CommandError> {
     let runs = runs_of(service, caller)?;
     if words.is_empty() {
         return all_that_wait(&runs);
     }
     let results = words.iter().map(|word| {
         let meant = meant(&runs, word, caller.door)?;
-        RunResult::of_latest(&meant)
+        RunResult::asked(&meant)
     });
     results.collect()
 }
@@ -62,7 +62,7 @@ fn runs_of(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRun>, Co
     Ok(runs)
 }
 
-fn has_worktree(run: &IndexedRun) -> bool {
+fn has_result(run: &IndexedRun) -> bool {
     Workspace::read(run.directory.path())
         .is_some_and(|workspace| workspace.state != WorkspaceState::Unchanged)
 }
@@ -72,17 +72,24 @@ fn waits(run: &IndexedRun) -> bool {
     !run.is_open() && workspace.is_some_and(|workspace| workspace.is_unmerged())
 }
 
-/// Returns the results that wait, one of each session, in the order of their runs.
-fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<RunResult>, CommandError> {
+/// Returns the results that wait, one of each worktree, in the order of their runs. A run of a fleet
+/// has no worktree here, and a result of its own.
+fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<Asked>, CommandError> {
     let newest = runs.iter().rev().filter(|run| waits(run)).take(MOST);
-    let mut results: Vec<RunResult> = Vec::new();
+    let mut results: Vec<Asked> = Vec::new();
     for run in newest {
-        if results.iter().any(|known| known.run.session == run.session) {
+        let directory = run.directory.path();
+        let holds = |known: &Asked| {
+            let earlier = known.as_ref().map(|known| known.earlier.as_slice());
+            earlier.is_ok_and(|earlier| earlier.iter().any(|one| one == directory))
+        };
+        if results.iter().any(holds) {
             continue;
         }
         let session = runs.iter().filter(|other| other.session == run.session);
         let session: Vec<IndexedRun> = session.cloned().collect();
-        results.push(RunResult::of_latest(&session)?);
+        let asked = RunResult::asked(std::slice::from_ref(run))?;
+        results.push(asked.map(|result| result.with_earlier(&session)));
     }
     if results.is_empty() {
         return Err(CommandError::no_answer("no result waits to be merged"));

@@ -9,7 +9,8 @@ use pi_subagents_sessions::{RunDir, StickySession, Store, runs_of_session};
 
 use super::schema::{AgentTask, SubagentCall};
 use crate::calls::call::Opened;
-use crate::calls::fleet::conversation::{NamedSession, catch_up};
+use crate::calls::fleet::catch_up;
+use crate::calls::named_session::NamedSession;
 use crate::calls::open_run::{Conversation, Opening};
 use crate::calls::resolve::{Asked, Family, ResolvedTask};
 use crate::error::CommandError;
@@ -91,7 +92,7 @@ fn worktree_of(store: &Store, session: &SessionId) -> Option<EarlierWorktree> {
     // A session that cannot be looked up begins anew, which its conversation says too.
     let runs = store.runs().ok()?;
     let latest = runs_of_session(&runs, session).pop()?;
-    Workspace::read(latest.directory.path()).map(EarlierWorktree::new)
+    Workspace::read(latest.directory.path()).and_then(EarlierWorktree::of)
 }
 
 /// Names the runs of a call: each after its agent, and with its number in the call where several

@@ -1,45 +1,23 @@
 //! Brings conversations up to date that may have gone on elsewhere, before their next runs are
 //! opened.
 
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use pi_subagents_definitions::FleetSettings;
-use pi_subagents_delegation::{Refusal, SessionId};
+use pi_subagents_delegation::Refusal;
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::SessionHolder;
-use pi_subagents_sessions::{StickySession, Travelled};
 use tokio::time::timeout;
 
 use super::key_of;
+use crate::calls::named_session::NamedSession;
 use crate::places::Places;
 use crate::runs::fleet::connection::{caller_of, connect};
 use crate::runs::fleet::conversation::bring_home;
 
 /// The time for which this may hold up a call.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A conversation that its caller has named.
-pub(crate) struct NamedSession<'a> {
-    pub(crate) session: &'a StickySession,
-    pub(crate) cwd: &'a Path,
-    pub(crate) agent: &'a str,
-    pub(crate) id: &'a SessionId,
-}
-
-impl NamedSession<'_> {
-    /// Returns the note of a conversation that was elsewhere.
-    fn note(&self) -> Option<Travelled> {
-        Travelled::read(self.session.file())
-    }
-
-    /// Returns whether the fleet may know more of it than this machine: it was there, or nothing of
-    /// it is here. A conversation that never left needs no connection.
-    fn may_be_elsewhere(&self) -> bool {
-        self.note().is_some() || !self.session.is_known()
-    }
-}
 
 /// Brings a conversation up to date, if a fleet is configured that may know more of it. Returns a
 /// note for the caller where the fleet could not be asked.
@@ -48,7 +26,7 @@ pub(crate) fn catch_up(
     settings: &FleetSettings,
     named: &NamedSession<'_>,
 ) -> Result<Option<String>, Refusal> {
-    if !settings.is_configured() || !named.may_be_elsewhere() {
+    if !settings.is_configured() || !may_be_elsewhere(named) {
         return Ok(None);
     }
     // A thread of its own, because the caller may be one of the runtime's.
@@ -77,6 +55,12 @@ pub(crate) fn catch_up(
             ),
         }),
     }
+}
+
+/// Returns whether the fleet may know more of a conversation than this machine: it was there, or
+/// nothing of it is here. A conversation that never left needs no connection.
+fn may_be_elsewhere(named: &NamedSession<'_>) -> bool {
+    named.note().is_some() || !named.session.is_known()
 }
 
 /// Why a conversation is not up to date here.

@@ -7,6 +7,6 @@ mod key;
 mod sent;
 
 pub(crate) use at_home::work_here;
-pub(crate) use caught_up::{NamedSession, catch_up};
+pub(crate) use caught_up::catch_up;
 pub(crate) use key::key_of;
 pub(super) use sent::send;

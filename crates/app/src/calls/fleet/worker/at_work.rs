@@ -10,21 +10,22 @@ use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::wire::WorkerCard;
 use pi_subagents_fleet::{Delivery, Fleet, FleetError, Patience, Presence, Puller};
 use tokio::sync::watch;
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::ground;
 use super::left_over;
 use super::one_run::Worker;
-use super::options::WorkerOptions;
 use super::told::{ready, tell};
 use crate::calls::caller::Caller;
 use crate::calls::owner::Owner;
 use crate::calls::runner::{Asking, find_pi};
+use crate::calls::worker_options::WorkerOptions;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::runs::fleet::connection::{address, unreachable};
+use crate::runs::fleet::OwnFleet;
+use crate::runs::fleet::connection::{address, die_in_tests, unreachable};
 use crate::signals::Signals;
 
 /// The time for which others see a worker after its last sign.
@@ -40,13 +41,15 @@ const ASK_AGAIN: Duration = Duration::from_secs(2);
 const MAKE_ROOM: Duration = Duration::from_mins(10);
 
 /// Works until it is asked to end.
-pub(crate) async fn work(
+pub(crate) async fn work_as_worker(
+    fleet: OwnFleet,
     options: WorkerOptions,
     places: Places,
     configuration: Configuration,
 ) -> Result<(), CommandError> {
     let mut signals = Signals::listen()?;
-    let settings = &configuration.settings.fleet;
+    die_in_tests(&places);
+    let settings = fleet.settings();
     let address = address(settings, Some(&options.name), &places)?;
     let fleet = Fleet::connect(&address).await.map_err(unreachable)?;
     let puller = puller(&fleet, &options).await.map_err(unreachable)?;
@@ -79,9 +82,10 @@ pub(crate) async fn work(
         idle_since: Instant::now(),
         has_taken: false,
         room_made: Instant::now(),
+        is_cut_off: false,
     };
-    shift.fill_places(puller, &mut signals).await;
-    shift.end(&mut signals).await;
+    let requests = shift.fill_places(puller, &mut signals).await;
+    shift.end(requests, &mut signals).await;
     Ok(())
 }
 
@@ -118,22 +122,19 @@ struct Shift {
     has_taken: bool,
     /// The time of the last look at the caches.
     room_made: Instant,
+    /// True if the last request for runs failed.
+    is_cut_off: bool,
 }
 
 impl Shift {
-    /// Takes runs until it is asked to end, has done its one run, or has waited long enough.
-    async fn fill_places(&mut self, mut queues: Puller, signals: &mut Signals) {
+    /// Takes runs until it is asked to end, has done its one run, or has waited long enough. Returns
+    /// the requests for runs that are still on their way: the runs that they bring go back.
+    async fn fill_places(&mut self, mut queues: Puller, signals: &mut Signals) -> JoinHandle<()> {
         loop {
             let free = self.free();
             let idle_end = self.idle_end();
             tokio::select! {
-                pulled = queues.pull(free), if free > 0 => match pulled {
-                    Ok(deliveries) => deliveries.into_iter().for_each(|one| self.begin(one)),
-                    Err(error) => {
-                        tell(&format!("no runs can be asked for now: {error}"));
-                        sleep(ASK_AGAIN).await;
-                    }
-                },
+                pulled = queues.pull(free), if free > 0 => self.take(pulled).await,
                 Some(ended) = self.runs.join_next() => self.ended(&ended.unwrap_or_default()),
                 _ = signals.next() => break,
                 () = sleep_until(idle_end.unwrap_or_else(Instant::now)), if idle_end.is_some() => {
@@ -147,8 +148,29 @@ impl Shift {
         }
         self.card.draining = true;
         self.presence.tell(&self.card);
-        // A run that is still on its way to us goes back.
-        tokio::spawn(queues.stop());
+        tokio::spawn(queues.stop())
+    }
+
+    /// Begins the runs that came, or waits a moment if none could be asked for. That is said once,
+    /// however long it lasts.
+    async fn take(&mut self, pulled: Result<Vec<Delivery>, FleetError>) {
+        let was_cut_off = std::mem::replace(&mut self.is_cut_off, pulled.is_err());
+        match pulled {
+            Ok(deliveries) => {
+                if was_cut_off {
+                    tell("runs can be asked for again");
+                }
+                for one in deliveries {
+                    self.begin(one);
+                }
+            }
+            Err(error) => {
+                if !was_cut_off {
+                    tell(&format!("no runs can be asked for now: {error}"));
+                }
+                sleep(ASK_AGAIN).await;
+            }
+        }
     }
 
     fn free(&self) -> usize {
@@ -201,7 +223,7 @@ impl Shift {
 
     /// Lets the runs end, and gives back the remaining ones when the time is over or a second
     /// signal comes.
-    async fn end(mut self, signals: &mut Signals) {
+    async fn end(mut self, requests: JoinHandle<()>, signals: &mut Signals) {
         let options = &self.worker.options;
         if !self.runs.is_empty() {
             let (left, drain) = (count(self.runs.len(), "run"), options.drain.as_secs());
@@ -210,15 +232,24 @@ impl Shift {
             ));
         }
         let end = Instant::now() + options.drain;
-        while !self.runs.is_empty() {
+        let mut is_hurried = false;
+        while !self.runs.is_empty() && !is_hurried {
             tokio::select! {
                 Some(ended) = self.runs.join_next() => self.ended(&ended.unwrap_or_default()),
-                _ = signals.next() => break,
+                _ = signals.next() => is_hurried = true,
                 () = sleep_until(end) => break,
             }
         }
         self.worker.leaves.send_replace(true);
         while self.runs.join_next().await.is_some() {}
+        if !is_hurried {
+            // A run that a request brings after our end would lie unnoticed for a whole lease. A
+            // request lasts some seconds.
+            tokio::select! {
+                _ = requests => {}
+                _ = signals.next() => {}
+            }
+        }
         if let Err(error) = self.presence.leave().await {
             tell(&format!(
                 "others see this worker for a while still: {error}"

@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use super::ground::CACHES;
+use super::resolved::NotHere;
 use crate::runs::fleet::fetch_large_files;
 
 /// A larger bundle is not taken.
@@ -65,7 +66,7 @@ impl BundledWorkspace {
         root: &Path,
         bundle: &Bundle,
         path: PathBuf,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NotHere> {
         let mut clones = vec![MadeClone::of(fleet, root, ("", bundle), path.clone()).await?];
         for submodule in &bundle.submodules {
             let place = inside(&path, &submodule.path)?;
@@ -74,15 +75,21 @@ impl BundledWorkspace {
         }
         if let (Some(included), Some(project)) = (&bundle.included, clones.first()) {
             let commit = id("included files", &included.commit)?;
-            take(fleet, &project.cache, (&commit, &[]), &included.object).await?;
+            let taken = take(fleet, &project.cache, (&commit, &[]), &included.object).await;
+            taken.map_err(NotHere::Missing)?;
             let repository = project.repository.clone();
-            on_thread(move || lay_ignored(&repository, &commit)).await?;
+            let laid = on_thread(move || lay_ignored(&repository, &commit)).await;
+            laid.map_err(NotHere::Missing)?;
         }
         Ok(Self { clones })
     }
 
     /// Makes a clone of a repository that this worker fetches with its own rights.
-    pub(super) async fn fetch(root: &Path, cloned: &Cloned, path: PathBuf) -> Result<Self, String> {
+    pub(super) async fn fetch(
+        root: &Path,
+        cloned: &Cloned,
+        path: PathBuf,
+    ) -> Result<Self, NotHere> {
         let commit = id("commit", &cloned.commit)?;
         let (url, wanted) = (cloned.url.clone(), commit.clone());
         let place = root.join(CACHES).join(short_name(&[&url]));
@@ -98,7 +105,8 @@ impl BundledWorkspace {
             })?;
             Ok((Arc::new(cache), repository))
         })
-        .await?;
+        .await
+        .map_err(NotHere::Missing)?;
         let clone = MadeClone {
             path: String::new(),
             repository,
@@ -140,7 +148,7 @@ impl MadeClone {
         root: &Path,
         (path, bundle): (&str, &Bundle),
         place: PathBuf,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, NotHere> {
         let snapshot = id("snapshot", &bundle.commit)?;
         let head = bundle.head.as_ref().map(|head| id("head", head));
         let head = head.transpose()?;
@@ -149,17 +157,24 @@ impl MadeClone {
         let shallow = shallow.collect::<Result<Vec<_>, _>>()?;
         if let Some(base) = &bundle.base {
             let commit = id("base", base_commit(base).unwrap_or_default())?;
-            take(fleet, &cache, (&commit, &shallow), base).await?;
+            let taken = take(fleet, &cache, (&commit, &shallow), base).await;
+            taken.map_err(NotHere::Missing)?;
         }
         if let Some(thin) = &bundle.snapshot {
-            take(fleet, &cache, (&snapshot, &shallow), thin).await?;
+            let taken = take(fleet, &cache, (&snapshot, &shallow), thin).await;
+            taken.map_err(NotHere::Missing)?;
         }
-        fetch_large_files(fleet, &bundle.lfs, &cache.large_files()).await?;
+        let large = fetch_large_files(fleet, &bundle.lfs, &cache.large_files()).await;
+        large.map_err(NotHere::Missing)?;
         let large = bundle.lfs.iter().map(|file| file.oid.clone()).collect();
         let origin = bundle.origin.clone();
         let begin = match (&head, bundle.from_head) {
             (Some(head), true) => head.clone(),
-            (None, true) => return Err("its order begins from no commit".to_owned()),
+            (None, true) => {
+                return Err(NotHere::Refused(
+                    "its order begins from no commit".to_owned(),
+                ));
+            }
             (_, false) => snapshot,
         };
         let (at, from, lender) = (head.clone(), begin.clone(), Arc::clone(&cache));
@@ -172,7 +187,8 @@ impl MadeClone {
                 origin: origin.as_deref(),
             })
         })
-        .await?;
+        .await
+        .map_err(NotHere::Missing)?;
         Ok(Self {
             path: path.to_owned(),
             repository,
@@ -202,10 +218,10 @@ impl MadeClone {
             };
             let mut large = large_files(repository, &bundle.commit)?;
             large.retain(|file| !packed.large.contains(&file.oid));
-            Ok(Some((bundle, large)))
+            Ok(Some((bundle, large, captured)))
         })
         .await?;
-        let Some((bundle, large)) = found else {
+        let Some((bundle, large, captured)) = found else {
             return Ok(None);
         };
         let failed = |error| format!("the changes could not be sent: {error}");
@@ -226,19 +242,23 @@ impl MadeClone {
             object,
             reference: RESULT.to_owned(),
             head: bundle.commit.to_string(),
+            commits: captured.commits,
+            left_uncommitted: captured.left_uncommitted,
             lfs,
         }))
     }
 }
 
 /// Opens the cache of a repository.
-async fn open(root: &Path, repo: &str, format: ObjectFormat) -> Result<Cache, String> {
+async fn open(root: &Path, repo: &str, format: ObjectFormat) -> Result<Cache, NotHere> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric();
     if repo.is_empty() || !repo.chars().all(is_plain) {
-        return Err("its order has no usable name for its repository".to_owned());
+        let words = "its order has no usable name for its repository";
+        return Err(NotHere::Refused(words.to_owned()));
     }
     let place = root.join(CACHES).join(repo);
-    on_thread(move || Cache::open(&place, format)).await
+    let opened = on_thread(move || Cache::open(&place, format)).await;
+    opened.map_err(NotHere::Missing)
 }
 
 /// Takes a commit out of an object of the fleet, unless the cache has it.
@@ -260,21 +280,23 @@ async fn take(
     on_thread(move || cache.take(&commit, &shallow, &file)).await
 }
 
-fn id(what: &str, text: &str) -> Result<ObjectId, String> {
-    ObjectId::parse(text).ok_or_else(|| format!("its order names no commit as its {what}"))
+fn id(what: &str, text: &str) -> Result<ObjectId, NotHere> {
+    let refused = || NotHere::Refused(format!("its order names no commit as its {what}"));
+    ObjectId::parse(text).ok_or_else(refused)
 }
 
 /// Returns the place of a submodule, which never leads out of the project.
-fn inside(project: &Path, path: &str) -> Result<PathBuf, String> {
+fn inside(project: &Path, path: &str) -> Result<PathBuf, NotHere> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-    let refused = || format!("the submodule {path} leads out of the project");
+    let refused = || NotHere::Refused(format!("the submodule {path} leads out of the project"));
+    let missing = |error: std::io::Error| NotHere::Missing(error.to_string());
     if path.is_empty() || !Path::new(path).components().all(is_plain) {
         return Err(refused());
     }
     let place = project.join(path);
     let above = place.parent().unwrap_or(project);
-    pi_subagents_files::create_directories(above).map_err(|error| error.to_string())?;
-    let real = |path: &Path| fs::canonicalize(path).map_err(|error| error.to_string());
+    pi_subagents_files::create_directories(above).map_err(missing)?;
+    let real = |path: &Path| fs::canonicalize(path).map_err(missing);
     if real(above)?.starts_with(real(project)?) {
         Ok(place)
     } else {

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_delegation::Timestamp;
-use pi_subagents_files::{Directory, HeldLock, LockError, create_directories, is_absent, lock_file};
+use pi_subagents_files::{
+    Directory, HeldLock, LockError, create_directories, is_absent, lock_file,
+};
 use pi_subagents_sessions::{QuietIndex, Removal, Store};
 use pi_subagents_workspaces::collect_caches;
 use tracing::{info, warn};

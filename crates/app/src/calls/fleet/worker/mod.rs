@@ -12,12 +12,12 @@ mod ground;
 mod kept_record;
 mod left_over;
 mod one_run;
-mod options;
+mod others;
 mod prepared;
 mod requests;
+mod resolved;
 mod speaker;
 mod told;
 mod workplace;
 
-pub(crate) use at_work::work;
-pub(crate) use options::WorkerOptions;
+pub(crate) use at_work::work_as_worker;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use pi_subagents_delegation::{Ending, RunSummary};
 use pi_subagents_fleet::wire::Order;
@@ -10,7 +9,8 @@ use pi_subagents_fleet::{Claim, Delivery, Fleet, FleetError, Held, Kept, Terms};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
-use super::options::WorkerOptions;
+use super::prepared::Unready;
+use super::resolved::{NotHere, resolve_order};
 use super::told::{ended, lost, not_begun, tell, took};
 use super::{end, given_order, left_over};
 use crate::calls::Call as _;
@@ -18,14 +18,8 @@ use crate::calls::caller::Caller;
 use crate::calls::families::delegation::DelegateCall;
 use crate::calls::open_run::Opening;
 use crate::calls::owner::Owner;
-use crate::calls::resolve::NotHere;
+use crate::calls::worker_options::WorkerOptions;
 use crate::configuration::Configuration;
-
-/// The time for which a run that this machine cannot do is left to others.
-const TO_OTHERS: Duration = Duration::from_secs(5);
-
-/// The number of deliveries after which a run that nobody can do is refused.
-const REFUSED_AT: u64 = 3;
 
 /// A worker, for all its runs.
 pub(super) struct Worker {
@@ -55,24 +49,12 @@ impl Worker {
             Ok(order) => order,
             Err(message) => return self.refuse(delivery, message).await,
         };
-        if let Err(why) = self.can_do(&order).await {
-            let message = match why {
-                NotHere::Missing(message) if delivery.n() < REFUSED_AT => {
-                    tell(&format!("left {} to others: {message}", order.run));
-                    return delivery.give_back(TO_OTHERS).await;
-                }
-                NotHere::Missing(message) => format!(
-                    "no worker of pool {} could do it; worker {} says: {message}",
-                    delivery.pool(),
-                    self.options.name
-                ),
-                NotHere::Refused(message) => message,
-            };
-            return self.refuse(delivery, message).await;
-        }
         let terms = Terms {
             retries: order.retries,
             call: order.lease.clone(),
+        };
+        let Some(delivery) = self.others_first(delivery, &terms).await? else {
+            return Ok(());
         };
         match delivery.claim(&self.options.name, &terms).await? {
             Claim::Mine(held) => self.hold(held, order).await,
@@ -97,12 +79,22 @@ impl Worker {
         Ok(())
     }
 
+    /// Ends a run that was taken and not begun.
+    pub(super) async fn end_unbegun(
+        held: Held,
+        order: &Order,
+        ending: &Ending,
+    ) -> Result<(), FleetError> {
+        tell(&ended(order, ending, &RunSummary::default()));
+        held.end(end::unbegun(ending)).await.map(drop)
+    }
+
     /// Returns why this machine cannot do an order, if it cannot.
-    async fn can_do(self: &Arc<Self>, order: &Order) -> Result<(), NotHere> {
+    pub(super) async fn can_do(self: &Arc<Self>, order: &Order) -> Result<(), NotHere> {
         let (worker, order) = (Arc::clone(self), order.clone());
         let resolved = spawn_blocking(move || {
             let opening = worker.opening();
-            opening.resolver.resolve_order(&order).map(drop)
+            resolve_order(&opening.resolver, &order).map(drop)
         });
         resolved.await.unwrap_or_else(|error| Err(panicked(&error)))
     }
@@ -116,10 +108,10 @@ impl Worker {
         tell(&took(&order, held.attempt()));
         let prepared = match self.make_ready(&order, &held).await {
             Ok(prepared) => prepared,
-            Err(ending) => {
-                tell(&ended(&order, &ending, &RunSummary::default()));
-                return held.end(end::unbegun(&ending)).await.map(drop);
+            Err(Unready::NotHere(message)) => {
+                return self.leave_or_refuse(held, &order, &message).await;
             }
+            Err(Unready::Ends(ending)) => return Self::end_unbegun(held, &order, &ending).await,
         };
         if let Some(directory) = &prepared.planned.task.directory {
             left_over::note(directory, &held);

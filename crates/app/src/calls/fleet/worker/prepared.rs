@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use pi_subagents_delegation::{Ending, PlannedTask, RunId};
+use pi_subagents_delegation::{Ending, ModelChoice, PlannedTask, RunId, SessionId, UsedDefinition};
 use pi_subagents_fleet::Held;
-use pi_subagents_fleet::wire::{Order, Workspace};
+use pi_subagents_fleet::wire::{Order, OrderDefinition, OrderSkill, Workspace};
 use tokio::task::spawn_blocking;
 
 use super::bundled::BundledWorkspace;
-use super::conversation::{HeldConversation, Unheld};
+use super::conversation::HeldConversation;
 use super::one_run::{Worker, panicked};
+use super::resolved::{NotHere, resolve_order};
 use super::workplace::{Workplace, own_directory};
-use crate::calls::resolve::NotHere;
+use crate::calls::open_run::{TakenSkill, TakenTask};
 
 /// A run that can begin.
 pub(super) struct Prepared {
@@ -25,16 +26,25 @@ pub(super) struct Prepared {
     _workplace: Workplace,
 }
 
+/// Why a run cannot begin here.
+pub(super) enum Unready {
+    /// It may begin on another machine.
+    NotHere(String),
+    /// It ends so, wherever it is.
+    Ends(Ending),
+}
+
 impl Worker {
-    /// Makes everything ready that a run needs before its child begins, or says how it ends without
-    /// one.
+    /// Makes everything ready that a run needs before its child begins, or says why it cannot.
     pub(super) async fn make_ready(
         self: &Arc<Self>,
         order: &Order,
         held: &Held,
-    ) -> Result<Prepared, Ending> {
+    ) -> Result<Prepared, Unready> {
+        // It is asked before anything is fetched.
+        self.can_do(order).await.map_err(|why| self.unready(why))?;
         let conversation = HeldConversation::take(&self.fleet, order, held).await;
-        let conversation = conversation.map_err(Unheld::into_ending)?;
+        let conversation = conversation.map_err(|why| Unready::Ends(why.into_ending()))?;
         let file = conversation.as_ref().and_then(HeldConversation::file);
         let prepared = self.prepare_files(order, held.n(), file);
         match prepared.await {
@@ -46,8 +56,17 @@ impl Worker {
                 if let Some(conversation) = conversation {
                     conversation.give_back(None).await;
                 }
-                let (worker, message) = (&self.options.name, why.refusal().message);
-                Err(Ending::Refused {
+                Err(self.unready(why))
+            }
+        }
+    }
+
+    fn unready(&self, why: NotHere) -> Unready {
+        match why {
+            NotHere::Missing(message) => Unready::NotHere(message),
+            NotHere::Refused(message) => {
+                let worker = &self.options.name;
+                Unready::Ends(Ending::Refused {
                     message: format!("worker {worker} could not begin: {message}"),
                 })
             }
@@ -78,16 +97,23 @@ impl Worker {
         session: Option<&Path>,
     ) -> Result<Prepared, NotHere> {
         let workplace = Workplace::prepare(&self.options.root, order, local);
-        let workplace = workplace.map_err(NotHere::Refused)?;
+        let workplace = workplace?;
         let opening = self.opening();
-        let work = opening.resolver.resolve_order(order)?;
-        let order = Order {
-            run: local.to_string(),
-            ..order.clone()
-        };
-        let planned = opening
-            .open_order(&order, workplace.cwd.clone(), work, session)
-            .map_err(|error| NotHere::Refused(error.sentence()))?;
+        let work = resolve_order(&opening.resolver, order)?;
+        let planned = opening.open_taken(TakenTask {
+            run: local.clone(),
+            session: session_of(order)?,
+            name: order.name.clone(),
+            asked: order.asked.clone(),
+            prompt: order.prompt.clone(),
+            definition: order.definition.as_ref().map(used),
+            skills: order.skills.iter().map(skill).collect(),
+            cwd: workplace.cwd.clone(),
+            work,
+            session_so_far: session,
+        });
+        // It could not write the files of the run.
+        let planned = planned.map_err(|error| NotHere::Missing(error.sentence()))?;
         Ok(Prepared {
             planned,
             clone,
@@ -111,7 +137,7 @@ impl Worker {
                 BundledWorkspace::make(&self.fleet, root, bundle, path).await
             }
         };
-        made.map(Some).map_err(NotHere::Refused)
+        made.map(Some)
     }
 
     /// Returns the id of a delivery on this machine. Each delivery has one of its own, so two
@@ -126,5 +152,26 @@ impl Worker {
             local = format!("{local}-{times}");
         }
         RunId::parse(&local).map_err(|error| NotHere::Refused(error.to_string()))
+    }
+}
+
+fn session_of(order: &Order) -> Result<SessionId, NotHere> {
+    SessionId::parse(&order.session)
+        .map_err(|error| NotHere::Refused(format!("the order has no usable session: {error}")))
+}
+
+fn used(definition: &OrderDefinition) -> UsedDefinition {
+    UsedDefinition {
+        name: definition.name.clone(),
+        summary: definition.summary.clone(),
+        model: ModelChoice::Inherit,
+        file: None,
+    }
+}
+
+fn skill(skill: &OrderSkill) -> TakenSkill<'_> {
+    TakenSkill {
+        name: &skill.name,
+        text: &skill.text,
     }
 }

@@ -7,7 +7,7 @@ use pi_subagents_fleet::GiveUp;
 use pi_subagents_fleet::wire::Order;
 use pi_subagents_windows::figures::{time_of_day, usage_words};
 
-use super::options::WorkerOptions;
+use crate::calls::worker_options::WorkerOptions;
 use crate::print::Printer;
 
 /// Prints a line with the time of day.

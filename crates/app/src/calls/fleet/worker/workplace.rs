@@ -10,7 +10,7 @@ use pi_subagents_fleet::names::short_name;
 use pi_subagents_fleet::wire::{Conversation, Order, Shared, Workspace};
 
 use super::ground::WORKSPACES;
-use crate::calls::resolve::ordered_directory;
+use super::resolved::{NotHere, ordered_directory};
 
 /// More than this is not read of the file that proves that a directory is shared.
 const LARGEST_TOKEN: u64 = 4096;
@@ -26,15 +26,18 @@ pub(super) struct Workplace {
 
 impl Workplace {
     /// Prepares the directory that an order asks for, or returns the reason why it cannot.
-    pub(super) fn prepare(root: &Path, order: &Order, run: &RunId) -> Result<Self, String> {
+    pub(super) fn prepare(root: &Path, order: &Order, run: &RunId) -> Result<Self, NotHere> {
         let (top, own) = match &order.workspace {
             Workspace::None => {
                 let own = own_directory(root, order, run);
-                create_directories(&own)
-                    .map_err(|error| format!("{} could not be made: {error}", own.display()))?;
+                create_directories(&own).map_err(|error| {
+                    NotHere::Missing(format!("{} could not be made: {error}", own.display()))
+                })?;
                 (own.clone(), Some(own))
             }
-            Workspace::Shared(shared) => (shared_directory(shared)?, None),
+            Workspace::Shared(shared) => {
+                (shared_directory(shared).map_err(NotHere::Missing)?, None)
+            }
             // The clone has been made there.
             Workspace::Clone(_) | Workspace::Bundle(_) => {
                 let own = own_directory(root, order, run);
@@ -42,16 +45,16 @@ impl Workplace {
             }
         };
         let place = Self {
-            cwd: ordered_directory(&top, order).map_err(|why| why.refusal().message)?,
+            cwd: ordered_directory(&top, order)?,
             own,
         };
         if place.cwd.is_dir() {
             return Ok(place);
         }
-        Err(format!(
+        Err(NotHere::Refused(format!(
             "there is no directory {} in its workspace",
             order.relative_cwd
-        ))
+        )))
     }
 }
 

@@ -10,7 +10,7 @@ use pi_subagents_workspaces::{
 
 use super::paths::tail;
 use super::{Beginning, EarlierWorktree, PlannedWorktree, Wish, of_file};
-use crate::runs::workspace::{Workspace, WorkspaceState, brought_words, note_checkout};
+use crate::runs::workspace::{Workspace, WorkspaceState, Worktree, brought_words, note_checkout};
 
 impl Wish<'_> {
     pub(super) fn plan_again(
@@ -20,10 +20,13 @@ impl Wish<'_> {
         directory: &Path,
     ) -> Result<PlannedWorktree, WorkspaceError> {
         let EarlierWorktree { workspace, onto } = earlier;
-        let is_there = workspace.path.is_dir();
-        if is_there && is_worktree_locked(&workspace.path) {
+        let Some(worktree) = &workspace.worktree else {
+            return self.plan_new(base, directory);
+        };
+        let is_there = worktree.path.is_dir();
+        if is_there && is_worktree_locked(&worktree.path) {
             let words = "another run works in it";
-            return Err(of_file(&workspace.path, std::io::Error::other(words)));
+            return Err(of_file(&worktree.path, std::io::Error::other(words)));
         }
         let beginning = match result_of(workspace) {
             _ if is_there => Beginning::There {
@@ -36,8 +39,11 @@ impl Wish<'_> {
             None => Beginning::New(base.clone()),
         };
         let repository = Repository::find(&workspace.repository)?;
-        let place = (workspace.path.clone(), self.branch(&repository, workspace)?);
-        let mut planned = self.planned(repository, place, beginning, directory)?;
+        let again = Worktree {
+            path: worktree.path.clone(),
+            branch: self.branch(&repository, worktree)?,
+        };
+        let mut planned = self.planned(repository, again, beginning, directory)?;
         if !matches!(planned.beginning, Beginning::New(_)) {
             planned.workspace.base.clone_from(&workspace.base);
             planned
@@ -57,11 +63,11 @@ impl Wish<'_> {
     fn branch(
         &self,
         repository: &Repository,
-        workspace: &Workspace,
+        worktree: &Worktree,
     ) -> Result<String, WorkspaceError> {
-        let branch = workspace.branch.clone();
+        let branch = worktree.branch.clone();
         let full = format!("refs/heads/{branch}");
-        let is_free = workspace.path.is_dir() || repository.commit_of(&full)?.is_none();
+        let is_free = worktree.path.is_dir() || repository.commit_of(&full)?.is_none();
         Ok(if is_free {
             branch
         } else {
@@ -97,7 +103,7 @@ impl PlannedWorktree {
         self.workspace.state = WorkspaceState::Ready;
         self.written()?;
         let base = self.pin_base()?;
-        lock_worktree(&self.repository, &self.workspace.path, &self.reason())?;
+        lock_worktree(&self.repository, &self.worktree.path, &self.reason())?;
         note_checkout(&self.repository, &self.directory)?;
         self.bring(&base, onto)
     }
@@ -107,7 +113,7 @@ impl PlannedWorktree {
         let Some(onto) = onto else {
             return Ok(());
         };
-        let worktree = Repository::find(&self.workspace.path)?;
+        let worktree = Repository::find(&self.worktree.path)?;
         let brought = bring_into(&worktree, base, onto)?;
         // Until the files were written, the old base counted: a result that lacks the changes of
         // the checkout must not look as if the child had taken them back.
@@ -125,7 +131,7 @@ impl PlannedWorktree {
         let base = base.and_then(|base| ObjectId::parse(&base.commit));
         let base = base.ok_or_else(|| {
             let words = "nobody noted what it began from";
-            of_file(&self.workspace.path, std::io::Error::other(words))
+            of_file(&self.worktree.path, std::io::Error::other(words))
         })?;
         pin(&self.repository, self.run.as_str(), Pin::Base, &base)?;
         Ok(base)

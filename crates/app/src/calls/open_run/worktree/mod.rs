@@ -25,7 +25,7 @@ use self::paths::{check_room, leaf, repository_folder};
 use self::ports::claim_ports;
 use crate::calls::resolve::RunPlace;
 use crate::runs::workspace::{
-    EarlierWorktree, Submodule, Workspace, WorkspaceBase, WorkspaceState, note_checkout,
+    EarlierWorktree, Submodule, Workspace, WorkspaceBase, WorkspaceState, Worktree, note_checkout,
     note_unsettled, worktrees_folder,
 };
 
@@ -52,6 +52,7 @@ pub(super) struct PlannedWorktree {
     run: RunId,
     /// The checkout that it is a worktree of.
     repository: Repository,
+    worktree: Worktree,
     workspace: Workspace,
     beginning: Beginning,
     settings: WorktreeSettings,
@@ -140,7 +141,7 @@ impl Wish<'_> {
         let branch = format!("pi-subagents/{leaf}");
         self.planned(
             repository,
-            (path, branch),
+            Worktree { path, branch },
             Beginning::New(base.clone()),
             directory,
         )
@@ -149,37 +150,27 @@ impl Wish<'_> {
     fn planned(
         &self,
         repository: Repository,
-        (path, branch): (PathBuf, String),
+        worktree: Worktree,
         beginning: Beginning,
         directory: &Path,
     ) -> Result<PlannedWorktree, WorkspaceError> {
         repository.demand_head()?;
-        let above = path.parent().unwrap_or(&path);
+        let above = worktree.path.parent().unwrap_or(&worktree.path);
         create_directories(above).map_err(|error| of_file(above, error))?;
         if !matches!(beginning, Beginning::There { .. }) {
             check_room(above)?;
         }
         let workspace = Workspace {
-            state: WorkspaceState::Planned,
-            repository: repository.top().to_owned(),
-            inside: repository.relative(self.cwd).unwrap_or_default(),
-            branch,
-            path,
-            base: None,
-            left: None,
+            worktree: Some(worktree.clone()),
             notes: repository.notes().to_vec(),
-            is_kept: false,
-            note: None,
-            submodules: Vec::new(),
-            included: Vec::new(),
-            added_copies: Vec::new(),
-            checkout_changed: Vec::new(),
+            ..Workspace::of(&repository, self.cwd, WorkspaceState::Planned)
         };
         Ok(PlannedWorktree {
-            isolated: isolated(&workspace, directory),
+            isolated: isolated(&worktree, &workspace, directory),
             directory: directory.to_owned(),
             run: self.run.clone(),
             repository,
+            worktree,
             workspace,
             beginning,
             settings: self.settings.clone(),
@@ -189,15 +180,15 @@ impl Wish<'_> {
 }
 
 /// Returns what a child must know of a worktree, whether or not it is there yet.
-fn isolated(workspace: &Workspace, directory: &Path) -> Isolated {
+fn isolated(worktree: &Worktree, workspace: &Workspace, directory: &Path) -> Isolated {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let above = workspace.path.parent().map(real);
-    let name = workspace.path.file_name();
+    let above = worktree.path.parent().map(real);
+    let name = worktree.path.file_name();
     let own = match (&above, name) {
         (Some(above), Some(name)) => above.join(name),
-        (Some(_) | None, _) => workspace.path.clone(),
+        (Some(_) | None, _) => worktree.path.clone(),
     };
-    let mut cwd = workspace.path.clone();
+    let mut cwd = worktree.path.clone();
     // An empty path would add a slash.
     cwd.extend(workspace.inside.iter());
     let left_alone = [Some(real(&workspace.repository)), above];
@@ -232,7 +223,7 @@ impl PlannedWorktree {
         let cwd = &self.isolated.cwd;
         create_directories(cwd).map_err(|error| of_file(cwd, error))?;
         let told = &self.isolated.told;
-        let text = told_to_child(&self.workspace);
+        let text = told_to_child(&self.worktree, &self.workspace);
         write_whole(told, text.as_bytes()).map_err(|error| of_file(told, error))?;
         self.setup()
     }
@@ -243,16 +234,16 @@ impl PlannedWorktree {
             (Some(command), Beginning::New(_) | Beginning::Anew { .. }) => command.clone(),
             (Some(_), Beginning::There { .. }) | (None, _) => return Ok(None),
         };
-        let folder = self.workspace.path.parent().and_then(Path::parent);
-        let folder = folder.unwrap_or(&self.workspace.path);
+        let folder = self.worktree.path.parent().and_then(Path::parent);
+        let folder = folder.unwrap_or(&self.worktree.path);
         let ports =
-            claim_ports(folder, &self.workspace.path).map_err(|error| of_file(folder, error))?;
+            claim_ports(folder, &self.worktree.path).map_err(|error| of_file(folder, error))?;
         let text = |path: &Path| path.display().to_string();
         Ok(Some(Setup {
             command,
             variables: vec![
                 ("PI_SUBAGENTS_PROJECT", text(&self.workspace.repository)),
-                ("PI_SUBAGENTS_WORKTREE", text(&self.workspace.path)),
+                ("PI_SUBAGENTS_WORKTREE", text(&self.worktree.path)),
                 ("PI_SUBAGENTS_PORT_BASE", ports.to_string()),
             ],
         }))
@@ -297,14 +288,14 @@ impl PlannedWorktree {
     /// Makes the directory from a commit, with everything that belongs to it.
     fn add(&mut self, commit: &ObjectId) -> Result<(), WorkspaceError> {
         let wished = NewWorktree {
-            path: &self.workspace.path,
-            branch: &self.workspace.branch,
+            path: &self.worktree.path,
+            branch: &self.worktree.branch,
             base: commit,
             reason: &self.reason(),
         };
         let worktree = wished.make(&self.repository)?;
         self.add_submodules(&worktree)?;
-        let included = copy_included(&self.repository, &self.workspace.path)?;
+        let included = copy_included(&self.repository, &self.worktree.path)?;
         self.workspace.notes.extend(included.notes);
         self.workspace.notes.extend(named_copies(&included.copied));
         self.workspace.included = included.copied;

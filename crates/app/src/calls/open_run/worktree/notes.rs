@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pi_subagents_delegation::text::count;
 use pi_subagents_workspaces::{LeftOut, WhyLeftOut};
 
-use crate::runs::workspace::Workspace;
+use crate::runs::workspace::{Workspace, Worktree};
 
 /// At most so many copied files are named.
 const MOST_NAMED: usize = 5;
@@ -38,8 +38,8 @@ pub(super) fn left_out(left: &LeftOut) -> String {
 }
 
 /// Words what the child is told.
-pub(super) fn told_to_child(workspace: &Workspace) -> String {
-    let (path, branch) = (workspace.path.display(), &workspace.branch);
+pub(super) fn told_to_child(worktree: &Worktree, workspace: &Workspace) -> String {
+    let (path, branch) = (worktree.path.display(), &worktree.branch);
     let project = workspace.repository.display();
     let begun = workspace.base.as_ref().map(|base| {
         let commit = base.commit.get(..8).unwrap_or_default();

@@ -7,15 +7,17 @@ use pi_subagents_delegation::{Isolation, RunId, RunnerChoice};
 use pi_subagents_engine::KnownChildren;
 use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use super::continued::Continued;
 use crate::attach::{Beginning, Begun, Starter, Wanted};
 use crate::calls::caller::Caller;
-use crate::calls::detached::{Order, OrderedTool, WaitedCall, own_process, reap};
+use crate::calls::detached::{Order, OrderedTool, WaitedCall, reap};
 use crate::calls::families::background;
 use crate::configuration::Configuration;
 use crate::doors::web::can_open;
 use crate::error::CommandError;
+use crate::own_commands::process;
 use crate::places::Places;
 use crate::runs::known::find_session;
 use crate::runs::workspace::Workspace;
@@ -77,7 +79,7 @@ fn open_page(run: &RunId, places: &Places) -> Result<(), CommandError> {
         return Err(CommandError::failed(problem)
             .hint("pi-subagents web prints an address for a browser on this machine."));
     }
-    let mut command = own_process(places, "web");
+    let mut command = Command::from(process(places, "web"));
     command
         .args([run.as_str(), "--open"])
         .stdin(Stdio::null())
@@ -85,10 +87,10 @@ fn open_page(run: &RunId, places: &Places) -> Result<(), CommandError> {
         .stderr(Stdio::null())
         .process_group(0);
     let known_children = children();
-    let process = known_children
+    let served = known_children
         .start(|| command.spawn())
         .map_err(|error| CommandError::failed("the page could not be opened").because(&error))?;
-    reap(process, known_children);
+    reap(served, known_children);
     Ok(())
 }
 
@@ -151,7 +153,8 @@ fn asked_again(
     again.overrides.model = Some(model);
     again.overrides.runner = record.runner.as_deref().and_then(RunnerChoice::from_word);
     // Its own worktree is gone or taken; a new run gets a new one.
-    let is_isolated = Workspace::read(run.directory.path()).is_some();
+    let workspace = Workspace::read(run.directory.path());
+    let is_isolated = workspace.is_some_and(|workspace| workspace.worktree.is_some());
     if is_isolated {
         again.overrides.isolation = Some(Isolation::Worktree);
     } else {

@@ -38,7 +38,7 @@ impl Continued {
         } else {
             let worktree = Workspace::read(latest.directory.path());
             let of_task = worktree.as_ref().map(Workspace::task_directory);
-            caller.overrides.worktree = worktree.map(EarlierWorktree::new);
+            caller.overrides.worktree = worktree.and_then(EarlierWorktree::of);
             let cwd = of_task.or(task.as_ref().map(|task| task.cwd.clone()));
             cwd.map(|cwd| where_now(&cwd, &latest, recorded.as_ref()))
         };

@@ -36,8 +36,8 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
         return edits.print(args.stat, &places, printer);
     }
     let missing = fetch_missing(&places, &runs);
-    let result = Results::here(&places.cwd).of_latest(&runs);
-    let result = result.map_err(|error| because(error, missing))?;
+    let asked = Results::here(&places.cwd).of_latest(&runs)?;
+    let result = asked.map_err(|without| because(without, missing))?;
     let change = &result.change;
     let files = changes(&result.repository, &change.base, &change.result)
         .map_err(|error| failed(&error))?;

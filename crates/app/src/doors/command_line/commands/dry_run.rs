@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::calls::caller::Caller;
+use crate::calls::destination::Destination;
 use crate::calls::fleet::DryRun;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
@@ -15,7 +16,14 @@ pub(super) fn print(
     configuration: &Configuration,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
-    let found = block_on(DryRun::look(caller, configuration))?;
+    let destination = Destination::of_call(caller, configuration)?;
+    let destination = destination.ok_or_else(|| {
+        CommandError::usage(
+            "--dry-run says what would travel to a fleet, and this call stays on this machine",
+        )
+        .hint("Add --on fleet.")
+    })?;
+    let found = block_on(DryRun::look(caller, destination))?;
     if printer.is_json() {
         printer.json(&found.json());
     } else {

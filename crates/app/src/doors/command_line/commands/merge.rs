@@ -5,17 +5,22 @@ mod resolve;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_sessions::{Store, runs_of_session};
+use pi_subagents_delegation::text::one_line;
+use pi_subagents_sessions::{IndexedRun, Store, runs_of_session};
 use pi_subagents_workspaces::Repository;
 
 use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
+use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::fleet::fetch_missing;
-use crate::runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, checkout_at, merge_with};
-use crate::runs::results::{Results, RunResult};
+use crate::runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge, merge_with};
+use crate::runs::no_result::NoResult;
+use crate::runs::owned::current_runs;
+use crate::runs::results::{Asked, Results, RunResult};
 use crate::runs::typed::TypedIds;
+use crate::runs::workspace::Workspace;
 
 #[derive(Args)]
 #[expect(
@@ -23,8 +28,8 @@ use crate::runs::typed::TypedIds;
     reason = "every one is a flag that is given or not"
 )]
 pub(crate) struct MergeArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
-    #[arg(value_name = "ID", required = true)]
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions; without any, the results that wait are named
+    #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Say what fits this checkout, with its uncommitted changes, and change nothing
     #[arg(long, conflicts_with = "commit")]
@@ -41,18 +46,21 @@ pub(crate) struct MergeArgs {
 }
 
 pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    if args.ids.is_empty() {
+        return Err(which(&current_runs(&store)?, &places));
+    }
     if args.resolve {
         return resolve::run(&args.ids, printer);
     }
-    let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
     let typed = TypedIds::newest(&store, &places, printer);
     let mut found = Results::here(&places.cwd);
-    let results = args.ids.iter().map(|id| result_of(typed, &mut found, id));
-    let results = results.collect::<Result<Vec<_>, _>>()?;
-    let checkout = checkout_at(&places.cwd, &results)?;
+    let asked = args.ids.iter().map(|id| result_of(typed, &mut found, id));
+    let asked = asked.collect::<Result<Vec<_>, _>>()?;
+    let to_merge = ToMerge::at(&places.cwd, asked)?;
     if args.check {
-        return check(&checkout, &results, printer);
+        return check(to_merge, printer);
     }
     let merged_as = if args.commit {
         MergedAs::Commits
@@ -64,46 +72,68 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     } else {
         AddedCopies::Refused
     };
-    let report = merge_with(&checkout, results, merged_as, copies)?;
+    let report = merge_with(to_merge, merged_as, copies)?;
     print(&report, printer);
-    Ok(exit_code(&report))
+    Ok(exit::of_some(report.merged_count(), report.merged.len()))
+}
+
+/// Returns the error that no run was named, with the results that wait in this repository.
+fn which(runs: &[IndexedRun], places: &Places) -> CommandError {
+    let error = CommandError::usage("merge needs the runs to merge");
+    let here = Repository::find(&places.cwd).ok();
+    let is_here = |one: &Workspace| {
+        let other = Repository::find(&one.repository).ok();
+        let other = other.as_ref().map(Repository::common_dir);
+        other.is_some() && other == here.as_ref().map(Repository::common_dir)
+    };
+    let waiting = runs.iter().filter(|run| !run.is_open()).filter_map(|run| {
+        let workspace = Workspace::read(run.directory.path())?;
+        (workspace.is_unmerged() && is_here(&workspace)).then(|| {
+            let words = workspace.words(run.run.as_str());
+            format!("{}: {words}", one_line(&run.name))
+        })
+    });
+    let waiting: Vec<String> = waiting.collect();
+    if waiting.is_empty() {
+        return error.hint("Nothing waits to be merged here; pi-subagents worktrees lists all.");
+    }
+    waiting.into_iter().fold(error, CommandError::hint)
 }
 
 /// Finds the result that an id stands for.
-fn result_of(
-    typed: TypedIds<'_>,
-    results: &mut Results,
-    id: &str,
-) -> Result<RunResult, CommandError> {
+fn result_of(typed: TypedIds<'_>, results: &mut Results, id: &str) -> Result<Asked, CommandError> {
     let ids = [id.to_owned()];
     let runs = conversations_of(typed, &ids, "merge")?;
     let missing = fetch_missing(typed.places, &runs);
-    let result = results
-        .of_latest(&runs)
-        .map_err(|error| because(error, missing))?;
-    let session = result.run.session.clone();
-    Ok(result.with_earlier(&runs_of_session(&typed.store.runs()?, &session)))
+    let asked = results.of_latest(&runs)?;
+    let all = typed.store.runs()?;
+    let with_earlier = |result: RunResult| {
+        let session = result.run.session.clone();
+        result.with_earlier(&runs_of_session(&all, &session))
+    };
+    let asked = asked.map(with_earlier);
+    Ok(asked.map_err(|without| because(without, missing)))
 }
 
-/// Returns why there is no result: its changes could not be fetched from its fleet, if that was
-/// tried, else the error that was found here.
-pub(super) fn because(error: CommandError, missing: Result<(), String>) -> CommandError {
+/// Says why there is no result: its changes could not be fetched from its fleet, if that was tried,
+/// else the reason that was found here.
+pub(super) fn because(without: NoResult, missing: Result<(), String>) -> NoResult {
     match missing {
-        Ok(()) => error,
-        Err(why) => CommandError::failed(why),
+        Ok(()) => without,
+        Err(why) => without.because(CommandError::failed(format!("has no result: {why}"))),
     }
 }
 
-fn check(
-    checkout: &Repository,
-    results: &[RunResult],
-    printer: Printer,
-) -> Result<ExitCode, CommandError> {
-    let fit = Fit::of(checkout, results)?;
+fn check(to_merge: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (checkout, results, without) = to_merge.parted();
+    let fit = Fit::of(&checkout, &results)?.with_missing(without);
     if printer.is_json() {
         printer.json(&fit.to_json());
     } else {
         printer.data(&fit.table());
+        for line in fit.missing_lines() {
+            printer.data(&line);
+        }
         for note in &fit.notes {
             printer.note(&format!("! {note}"));
         }
@@ -121,14 +151,5 @@ fn print(report: &MergeReport, printer: Printer) {
     }
     for warning in &report.warnings {
         printer.note(&format!("! {warning}"));
-    }
-}
-
-/// Returns 0 if all were merged, 4 if some were, and 1 if none was.
-fn exit_code(report: &MergeReport) -> ExitCode {
-    match report.merged_count() {
-        all if all == report.merged.len() => ExitCode::SUCCESS,
-        0 => ExitCode::from(1),
-        _ => ExitCode::from(4),
     }
 }

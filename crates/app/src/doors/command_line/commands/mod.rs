@@ -13,6 +13,7 @@ pub(crate) mod detached;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 mod dry_run;
+pub(crate) mod ended;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod fleet;

@@ -7,13 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use pi_subagents_definitions::WorkerSettings;
 use pi_subagents_delegation::fits_fleet_name;
-use pi_subagents_fleet::die_at;
 
-use crate::calls::fleet::worker::{WorkerOptions, work};
+use crate::calls::fleet::work_as_worker;
+use crate::calls::worker_options::WorkerOptions;
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
-use crate::runs::fleet::connection::no_fleet;
+use crate::runs::fleet::OwnFleet;
 use crate::runs::owned::this_host;
 use crate::runtime::block_on;
 
@@ -52,14 +52,9 @@ pub(crate) fn run(args: WorkerArgs) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let configuration = Configuration::read_once(&places, false);
     configuration.check()?;
-    if !configuration.settings.fleet.is_configured() {
-        return Err(no_fleet());
-    }
-    if let Some(step) = places.variable("FLEET_DIE_AT") {
-        die_at(step.to_string_lossy().into_owned());
-    }
+    let fleet = OwnFleet::of(&configuration.settings.fleet)?;
     let options = options(args, &configuration, &places);
-    block_on(work(options, places, configuration))?;
+    block_on(work_as_worker(fleet, options, places, configuration))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::count;
-use pi_subagents_fleet::wire::WorkerCard;
 use pi_subagents_windows::{Column, Line, Role, table};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::fleet::connection::{connect, no_fleet, settings_of_user, unreachable};
+use crate::runs::fleet::OwnFleet;
+use crate::runs::fleet_values::PresentWorker;
 use crate::runtime::block_on;
 
 /// The columns from left to right.
@@ -28,18 +28,9 @@ const COLUMNS: [Column; 7] = [
 
 pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let settings = settings_of_user(&places);
-    if !settings.is_configured() {
-        return Err(no_fleet());
-    }
-    let workers = block_on(async {
-        let fleet = connect(&settings, &places).await?;
-        let workers = fleet.workers().await.map_err(unreachable)?;
-        fleet.close().await;
-        Ok(workers)
-    })?;
+    let fleet = OwnFleet::of_user(&places)?;
+    let workers = block_on(fleet.workers(&places))?;
     if printer.is_json() {
-        let workers: Vec<Value> = workers.iter().map(to_json).collect();
         printer.json(&json!({"workers": workers}));
         return Ok(ExitCode::SUCCESS);
     }
@@ -54,10 +45,10 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     let now = Timestamp::now();
     let rows: Vec<Vec<Line>> = workers
         .iter()
-        .map(|(name, card)| cells(name, card, &sheet, now))
+        .map(|worker| cells(worker, &sheet, now))
         .collect();
     let mut lines = table(&COLUMNS, rows, sheet.columns());
-    let free: u32 = workers.iter().map(|(_, card)| card.free).sum();
+    let free: u32 = workers.iter().map(|worker| worker.free).sum();
     let words = format!(
         "{}, {} free",
         count(workers.len(), "worker"),
@@ -69,30 +60,22 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cells(name: &str, card: &WorkerCard, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+fn cells(worker: &PresentWorker, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
     let plain = |words: &str| Line::new(Role::Plain, words);
-    let since = card.since.parse::<Timestamp>().ok();
+    let since = worker.since.parse::<Timestamp>().ok();
     let since = since.map_or(String::new(), |since| sheet.moment(since, now));
-    let free = if card.draining {
+    let free = if worker.is_draining {
         "draining".to_owned()
     } else {
-        card.free.to_string()
+        worker.free.to_string()
     };
     vec![
-        Line::new(Role::Title, name),
-        plain(&card.pools.join(", ")),
-        plain(&card.runs.len().to_string()),
+        Line::new(Role::Title, &worker.name),
+        plain(&worker.pools.join(", ")),
+        plain(&worker.runs.len().to_string()),
         plain(&free),
         plain(&since),
-        plain(&card.version),
-        Line::new(Role::Muted, &card.models.join(", ")),
+        plain(&worker.version),
+        Line::new(Role::Muted, &worker.models.join(", ")),
     ]
-}
-
-fn to_json((name, card): &(String, WorkerCard)) -> Value {
-    let mut value = json!(card);
-    if let Value::Object(fields) = &mut value {
-        fields.insert("name".to_owned(), json!(name));
-    }
-    value
 }

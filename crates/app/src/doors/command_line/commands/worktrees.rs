@@ -44,7 +44,7 @@ struct Found {
     workspace: Workspace,
 }
 
-/// Lists the worktrees of runs, or removes old ones.
+/// Lists the worktrees of runs and the results of fleets, or removes old worktrees.
 pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let runs = current_runs(&Store::new(&places.agent_dir))?;

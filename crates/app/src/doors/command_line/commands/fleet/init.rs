@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::fits_fleet_name;
-use pi_subagents_fleet::{Fleet, Shape};
 use serde_json::json;
 
 use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::fleet::connection::{connect, no_fleet, unreachable};
+use crate::runs::fleet::OwnFleet;
+use crate::runs::fleet_values::WantedFleet;
 use crate::runtime::block_on;
 
 pub(super) const EXAMPLES: &str = "\
@@ -45,31 +45,25 @@ fn parse_pool(text: &str) -> Result<String, String> {
 pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let settings = Configuration::read_once(&places, false).settings.fleet;
-    if !settings.is_configured() {
-        return Err(no_fleet());
-    }
+    let fleet = OwnFleet::of(&settings)?;
     let mut pools = args.pools.clone();
     if pools.is_empty() {
         pools.push(settings.pool.clone());
     }
-    let shape = Shape {
-        pools: pools.clone(),
+    let wanted = WantedFleet {
+        pools,
         replicas: if args.replicas == "3" { 3 } else { 1 },
-        ..Shape::default()
+        record_gigabytes: args.records.map_or(RECORDS.to_vec(), |size| vec![size]),
     };
-    let ((server, version), records) = block_on(async {
-        let fleet = connect(&settings, &places).await?;
-        let records = set_up(&fleet, &shape, args.records).await?;
-        let server = fleet.server();
-        fleet.close().await;
-        Ok((server, records))
-    })?;
+    let made = block_on(fleet.set_up(&places, &wanted))?;
+    let (pools, records) = (&wanted.pools, made.record_gigabytes);
     if printer.is_json() {
-        printer.json(&json!({"server": server, "version": version, "pools": pools, "replicas": shape.replicas, "recordGigabytes": records}));
+        printer.json(&json!({"server": made.server, "version": made.version, "pools": pools, "replicas": wanted.replicas, "recordGigabytes": records}));
     } else {
         let named = if pools.len() == 1 { "pool" } else { "pools" };
         printer.data(&format!(
-            "The fleet is set up on nats-server {version}, with the {named} {}.",
+            "The fleet is set up on nats-server {}, with the {named} {}.",
+            made.version,
             pools.join(", ")
         ));
         if args.records.is_none() && Some(&records) != RECORDS.first() {
@@ -80,29 +74,4 @@ pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
         printer.note("\nStart a worker:   pi-subagents worker\nSend it a task:   pi-subagents run --on fleet \"PROMPT\"");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Sets the fleet up, and returns how many gigabytes of records it keeps.
-async fn set_up(fleet: &Fleet, shape: &Shape, records: Option<u64>) -> Result<u64, CommandError> {
-    let sizes = records.map_or(RECORDS.to_vec(), |records| vec![records]);
-    let smallest = sizes.last().copied();
-    for gigabytes in sizes {
-        let shape = Shape {
-            record_bytes: gigabytes * 1_000_000_000,
-            ..shape.clone()
-        };
-        match fleet.set_up(&shape).await {
-            Ok(()) => return Ok(gigabytes),
-            Err(error) if error.is_no_room() && Some(gigabytes) != smallest => {}
-            Err(error) if error.is_no_room() => {
-                return Err(CommandError::failed(format!(
-                    "the server has no room for {gigabytes} GB of records"
-                ))
-                .because(&error)
-                .hint("Give it more with jetstream { max_file: 50G } in its file, or less to the fleet with --records GB."));
-            }
-            Err(error) => return Err(unreachable(error)),
-        }
-    }
-    Err(CommandError::failed("no size of the records is given"))
 }

@@ -7,8 +7,6 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use pi_subagents_delegation::fits_fleet_name;
 use pi_subagents_files::{create_directories, create_new};
-use pi_subagents_fleet::names::Names;
-use pi_subagents_fleet::{Key, Permissions};
 use serde_json::json;
 
 use super::server_entry::server_entry;
@@ -16,7 +14,8 @@ use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
-use crate::runs::fleet::connection::caller_name;
+use crate::runs::fleet::new_key;
+use crate::runs::fleet_values::{KeyOwner, NewKey};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +27,7 @@ pub(super) struct KeyArgs {
     /// Who the key is for
     #[arg(value_enum, value_name = "ROLE")]
     role: Role,
-    /// Name of the caller or the worker; a worker must be started under this name
+    /// Name of the owner; a worker must be started under this name
     #[arg(value_parser = parse_name)]
     name: String,
     /// Pool that the worker may take tasks from; may be given several times [default: the setting subagents.worker.pools, or default]
@@ -41,6 +40,8 @@ pub(super) struct KeyArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Role {
+    /// Somebody who sets the fleet up with fleet init
+    Admin,
     /// Somebody who sends tasks
     Caller,
     /// A machine that does them
@@ -55,28 +56,28 @@ fn parse_name(text: &str) -> Result<String, String> {
 }
 
 pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    if args.role == Role::Caller && !args.pools.is_empty() {
+    if args.role != Role::Worker && !args.pools.is_empty() {
         return Err(CommandError::usage(
-            "a caller may send tasks to every pool, so --pool is for workers",
+            "only the key of a worker is for pools, so --pool is for workers",
         ));
     }
     let places = Places::find()?;
     let settings = Configuration::read_once(&places, false).settings;
-    let bad = |error: &dyn std::error::Error| CommandError::failed(error.to_string());
-    let names = Names::new(&settings.fleet.prefix).map_err(|error| bad(&error))?;
-    let key = Key::generate();
     let pools = if args.pools.is_empty() {
         &settings.worker.pools
     } else {
         &args.pools
     };
-    let permissions = match args.role {
-        Role::Caller => Permissions::of_caller(&names, &caller_name(&key)),
-        Role::Worker => {
-            Permissions::of_worker(&names, &args.name, pools).map_err(|error| bad(&error))?
-        }
+    let owner = match args.role {
+        Role::Admin => KeyOwner::Admin,
+        Role::Caller => KeyOwner::Caller,
+        Role::Worker => KeyOwner::Worker {
+            name: &args.name,
+            pools,
+        },
     };
-    let entry = server_entry(&args.name, &key.public(), &permissions);
+    let key = new_key(owner, &settings.fleet)?;
+    let entry = server_entry(&args.name, &key);
     let file = args.file.as_ref().map_or_else(
         || places.agent_dir.join(format!("fleet-{}.nk", args.name)),
         |file| places.cwd.join(file),
@@ -85,8 +86,8 @@ pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandE
     let path = file.display();
     if printer.is_json() {
         printer.json(&json!({
-            "name": args.name, "publicKey": key.public(), "file": file, "serverEntry": entry,
-            "permissions": {"publish": permissions.publish, "subscribe": permissions.subscribe},
+            "name": args.name, "publicKey": key.public, "file": file, "serverEntry": entry,
+            "permissions": {"publish": key.publish, "subscribe": key.subscribe},
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -99,6 +100,7 @@ pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandE
     );
     printer.data(&entry);
     let machine = match args.role {
+        Role::Admin => "the machine where you run pi-subagents fleet init".to_owned(),
         Role::Caller => "the caller's machine".to_owned(),
         Role::Worker => format!(
             "{}, and start it with pi-subagents worker --name {}",
@@ -112,12 +114,11 @@ pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandE
 }
 
 /// Writes the seed into a new file that only the user may read.
-fn write_key(key: &Key, file: &std::path::Path) -> Result<(), CommandError> {
+fn write_key(key: &NewKey, file: &std::path::Path) -> Result<(), CommandError> {
     let path = file.display();
     let failed = |error: &dyn std::error::Error| {
         CommandError::failed(format!("the key could not be written to {path}")).because(error)
     };
-    let seed = key.seed().map_err(|error| failed(&error))?;
     if let Some(above) = file.parent() {
         create_directories(above).map_err(|error| failed(&error))?;
     }
@@ -129,6 +130,6 @@ fn write_key(key: &Key, file: &std::path::Path) -> Result<(), CommandError> {
         _ => failed(&error),
     })?;
     written
-        .write_all(format!("{seed}\n").as_bytes())
+        .write_all(format!("{}\n", key.seed.expose()).as_bytes())
         .map_err(|error| failed(&error))
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use pi_subagents_fleet::Permissions;
+use crate::runs::fleet_values::NewKey;
 
 /// Writes the entry of a user with exactly the permissions they need.
-pub(super) fn server_entry(name: &str, public: &str, permissions: &Permissions) -> String {
-    let mut entry = format!("# {name}\n{{ nkey: {public}, permissions: {{\n");
-    list(&mut entry, "publish", &permissions.publish);
-    list(&mut entry, "subscribe", &permissions.subscribe);
-    if permissions.answers {
+pub(super) fn server_entry(name: &str, key: &NewKey) -> String {
+    let mut entry = format!("# {name}\n{{ nkey: {}, permissions: {{\n", key.public);
+    list(&mut entry, "publish", &key.publish);
+    list(&mut entry, "subscribe", &key.subscribe);
+    if key.answers {
         entry.push_str("  allow_responses: { max: 100000, expires: \"1h\" }\n");
     }
     entry.push_str("} }");

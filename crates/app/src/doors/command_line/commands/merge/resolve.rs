@@ -21,7 +21,7 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::ask_which::ask_which;
 use crate::runs::conversation::of_one_conversation;
-use crate::runs::merging::{Fit, checkout_at};
+use crate::runs::merging::{Fit, ToMerge};
 use crate::runs::results::{Results, RunResult, failed};
 use crate::runs::typed::TypedIds;
 use crate::runs::workspace::{EarlierWorktree, Workspace, named, place};
@@ -35,8 +35,11 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     let (places, agent_dir) = (caller.places.clone(), caller.places.agent_dir.clone());
     let store = Store::new(&agent_dir);
     let typed = TypedIds::newest(&store, &places, printer);
-    let result = result_of(typed, &mut Results::default(), id)?;
-    let checkout = checkout_at(&places.cwd, std::slice::from_ref(&result))?;
+    let asked = vec![result_of(typed, &mut Results::default(), id)?];
+    let (checkout, mut results, _) = ToMerge::at(&places.cwd, asked)?.parted();
+    let Some(result) = results.pop() else {
+        return Err(CommandError::not_found("there is no such run"));
+    };
     let conflicts = conflicts_of(&checkout, &result)?;
     if conflicts.is_empty() {
         let name = one_line(&result.run.name);
@@ -83,7 +86,9 @@ fn conflicts_of(checkout: &Repository, result: &RunResult) -> Result<Vec<Conflic
 }
 
 fn worktree_of(result: &RunResult) -> Result<Workspace, CommandError> {
-    result.workspace.clone().ok_or_else(|| {
+    let workspace = result.workspace.clone();
+    let workspace = workspace.filter(|workspace| workspace.worktree.is_some());
+    workspace.ok_or_else(|| {
         let words = format!("{} had no worktree on this machine", result.run.run);
         CommandError::usage(words)
             .hint("pi-subagents resume tells its sub-agent what to do about the conflicts.")

@@ -166,9 +166,10 @@ impl Facts {
     fn of_place(&mut self, row: &RunRow) {
         let cwd = row.cwd.as_ref().map(|cwd| cwd.display().to_string());
         self.add("directory", Role::Plain, cwd.unwrap_or_default());
-        let worktree = row.workspace.as_ref();
-        let worktree = worktree.map(|worktree| worktree.words(row.run_id.as_str()));
-        self.add("worktree", Role::Plain, worktree.unwrap_or_default());
+        if let Some(worktree) = &row.workspace {
+            let words = worktree.words(row.run_id.as_str());
+            self.add(worktree.label(), Role::Plain, words);
+        }
         let record = row.directory().filter(|_| row.record_problem.is_none());
         let record = record.map(|record| record.path().display().to_string());
         self.add("record", Role::Plain, record.unwrap_or_default());

@@ -1,19 +1,21 @@
 //! `discard`: removes worktrees whose results nobody wants.
 
-use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::{count, one_line};
-use pi_subagents_sessions::{Store, runs_of_session};
+use pi_subagents_sessions::{IndexedRun, Store, runs_of_session};
+use serde_json::json;
 
 use super::listed::lines;
 use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
+use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::profiles::ask::{self, AtTerminal, Person as _};
-use crate::runs::merging::Discardable;
+use crate::runs::merging::{DiscardReport, Discardable};
+use crate::runs::no_result::NoResult;
 use crate::runs::typed::TypedIds;
 
 #[derive(Args)]
@@ -31,20 +33,10 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let typed = TypedIds::newest(&store, &places, printer);
-    let runs = conversations_of(typed, &args.ids, "discard")?;
-    let all = store.runs()?;
-    let sessions: BTreeSet<_> = runs.into_iter().map(|run| run.session).collect();
-    let mut found = Vec::new();
-    for run in sessions
-        .iter()
-        .flat_map(|session| runs_of_session(&all, session))
-    {
-        found.extend(Discardable::of(run)?);
-    }
+    let conversations = conversations(typed, &args.ids)?;
+    let (found, without) = Discardable::of_all(&conversations);
     if found.is_empty() {
-        return Err(CommandError::no_answer(
-            "there is no result that could be discarded",
-        ));
+        return Err(NoResult::all(without));
     }
     if !args.yes {
         let person = AtTerminal { places: &places };
@@ -57,22 +49,62 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
         for found in &found {
             printer.note(&lines(&found.run, &found.workspace));
         }
-        let question = format!("Discard {}?", count(found.len(), "worktree"));
+        let question = format!("Discard {}?", count(found.len(), "result"));
         match person.yes(&question, false) {
             Ok(Some(true)) => {}
             Ok(_) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),
         }
     }
-    for found in found {
-        let name = one_line(&found.run.name);
-        let kept = found.discard()?;
-        printer.data(&format!("{name}: discarded"));
-        if let Some(kept) = kept {
+    let report = DiscardReport::of(found, without);
+    print(&report, printer);
+    let done = report.discarded.len();
+    Ok(exit::of_some(done, done + report.without.len()))
+}
+
+/// Returns all runs of each session that the ids stand for, each session once.
+fn conversations(
+    typed: TypedIds<'_>,
+    ids: &[String],
+) -> Result<Vec<Vec<IndexedRun>>, CommandError> {
+    let mut sessions = Vec::new();
+    for run in conversations_of(typed, ids, "discard")? {
+        if !sessions.contains(&run.session) {
+            sessions.push(run.session);
+        }
+    }
+    let all = typed.store.runs()?;
+    let runs = sessions
+        .iter()
+        .map(|session| runs_of_session(&all, session));
+    Ok(runs.collect())
+}
+
+fn print(report: &DiscardReport, printer: Printer) {
+    if printer.is_json() {
+        let discarded = report.discarded.iter().map(|one| {
+            json!({
+                "runId": one.run.run.as_str(),
+                "name": one.run.name,
+                "ref": one.result_ref,
+            })
+        });
+        let without = report.without.iter().map(NoResult::to_json);
+        printer.json(&json!({
+            "discarded": discarded.collect::<Vec<_>>(),
+            "withoutResult": without.collect::<Vec<_>>(),
+        }));
+        return;
+    }
+    for discarded in &report.discarded {
+        printer.data(&format!("{}: discarded", one_line(&discarded.run.name)));
+        if let Some(kept) = &discarded.result_ref {
             printer.note(&format!(
                 "hint: for 30 days, git branch NAME {kept} gets it back."
             ));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    for without in &report.without {
+        printer.data(&without.line());
+    }
 }

@@ -1,15 +1,19 @@
 //! `keep`: a worktree that is never removed by itself.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_sessions::Store;
+use pi_subagents_sessions::{IndexedRun, Store};
+use serde_json::json;
 
 use crate::doors::command_line::commands::control::conversations_of;
 use crate::error::CommandError;
+use crate::exit;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::no_result::NoResult;
 use crate::runs::typed::TypedIds;
 use crate::runs::workspace::Workspace;
 
@@ -28,33 +32,71 @@ pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, Comman
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let typed = TypedIds::newest(&store, &places, printer);
-    let runs = conversations_of(typed, &args.ids, "keep")?;
-    let mut names = Vec::new();
+    let (mut kept, mut without): (Vec<IndexedRun>, Vec<NoResult>) = (Vec::new(), Vec::new());
+    for id in &args.ids {
+        let runs = conversations_of(typed, std::slice::from_ref(id), "keep")?;
+        match note(&runs, !args.undo) {
+            // Two ids may stand for one conversation.
+            Ok(run) => kept.extend(run.filter(|run| !kept.iter().any(|one| one.run == run.run))),
+            Err(why) => without.push(why),
+        }
+    }
+    if kept.is_empty() {
+        return Err(NoResult::all(without));
+    }
+    print(&kept, &without, args.undo, printer);
+    Ok(exit::of_some(kept.len(), kept.len() + without.len()))
+}
+
+/// Notes for all runs of a conversation whose worktree is there that it is kept, or not. Returns
+/// the latest of them.
+fn note(runs: &[IndexedRun], is_kept: bool) -> Result<Option<IndexedRun>, NoResult> {
+    let (mut noted, mut without) = (None, None);
     for run in runs {
         let directory = run.directory.path();
+        let mut workspace = Workspace::read(directory);
         // A worktree that was merged or discarded is gone.
-        let workspace = Workspace::read(directory).filter(|workspace| workspace.path.is_dir());
-        let Some(mut workspace) = workspace else {
-            continue;
-        };
-        workspace.is_kept = !args.undo;
-        workspace.write(directory).map_err(|error| {
-            CommandError::failed(format!("{} cannot be noted", run.run)).because(&error)
-        })?;
-        names.push(one_line(&run.name));
+        let there = workspace.as_mut();
+        match there.filter(|found| found.path().is_some_and(Path::is_dir)) {
+            Some(found) => {
+                found.is_kept = is_kept;
+                found.write(directory).map_err(|error| {
+                    let why = format!("cannot be noted: {error}");
+                    NoResult::new(run, CommandError::failed(why))
+                })?;
+                noted = Some(run);
+            }
+            None => without = Some(NoResult::nothing_waits(run, workspace.as_ref(), "keep")),
+        }
     }
-    if names.is_empty() {
-        return Err(CommandError::no_answer(
-            "it has no worktree that could be kept",
-        ));
+    match (noted, without) {
+        (Some(run), _) => Ok(Some(run.clone())),
+        (None, Some(without)) => Err(without),
+        (None, None) => Ok(None),
     }
-    names.dedup();
-    for name in names {
-        printer.data(&if args.undo {
+}
+
+fn print(kept: &[IndexedRun], without: &[NoResult], undo: bool, printer: Printer) {
+    if printer.is_json() {
+        let kept = kept
+            .iter()
+            .map(|run| json!({"runId": run.run.as_str(), "name": run.name, "kept": !undo}));
+        let without = without.iter().map(NoResult::to_json);
+        printer.json(&json!({
+            "runs": kept.collect::<Vec<_>>(),
+            "withoutResult": without.collect::<Vec<_>>(),
+        }));
+        return;
+    }
+    for run in kept {
+        let name = one_line(&run.name);
+        printer.data(&if undo {
             format!("{name}: its worktree goes a week after its run")
         } else {
             format!("{name}: its worktree stays until it is merged or discarded")
         });
     }
-    Ok(ExitCode::SUCCESS)
+    for without in without {
+        printer.data(&without.line());
+    }
 }

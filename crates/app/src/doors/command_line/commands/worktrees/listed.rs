@@ -1,4 +1,5 @@
-//! The list of worktrees: name, run, state, files, age, size, and what each conflicts with.
+//! The list of worktrees and of results that came from a fleet: name, run, state, files, age, size,
+//! and what each conflicts with.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +60,7 @@ pub(super) fn print_list(listed: &Listed, strays: &[Stray], printer: Printer) {
         return;
     }
     if listed.rows.is_empty() && strays.is_empty() {
-        printer.note("no run has a worktree of its own");
+        printer.note("no run has a worktree of its own, and no result of a fleet waits");
         printer.note("hint: --isolation worktree gives each run one.");
     }
     for (found, with) in &listed.rows {
@@ -81,12 +82,9 @@ pub(super) fn lines(run: &IndexedRun, workspace: &Workspace) -> String {
     let mut lines = vec![
         format!("{}  {}  {age}{kept}", one_line(&run.name), run.run),
         format!("  {}", workspace.line(run.run.as_str())),
-        format!(
-            "  {}{}",
-            workspace.path.display(),
-            size_words(&workspace.path)
-        ),
     ];
+    let place = workspace.path();
+    lines.extend(place.map(|path| format!("  {}{}", path.display(), size_words(path))));
     let notes = workspace.flags().chain(workspace.notes.iter().cloned());
     lines.extend(notes.map(|note| format!("  ! {note}")));
     lines.join("\n")
@@ -127,7 +125,7 @@ fn to_json(found: &Found, with: Option<&[Conflict]>) -> Value {
         "runId": found.run.run.as_str(),
         "sessionId": found.run.session.as_str(),
         "name": found.run.name,
-        "bytes": size_of(&found.workspace.path),
+        "bytes": found.workspace.path().and_then(size_of),
         "conflicts": conflicts,
         "workspace": found.workspace,
     })

@@ -12,7 +12,6 @@ use crate::calls::families::merging::{results, waiting_runs};
 use crate::calls::service::CallService;
 use crate::error::CommandError;
 use crate::runs::find::find_runs;
-use crate::runs::results::RunResult;
 use crate::runs::workspace::{Workspace, settle};
 
 /// The columns that the labels of a receipt take.
@@ -106,9 +105,8 @@ impl Subagents {
     async fn diff_lines(&self, id: &str) -> Result<Vec<Line>, CommandError> {
         let asked = vec![id.to_owned()];
         let read = move |service: &CallService, caller: &Caller| {
-            let found = results(service, caller, &asked)?;
-            let first = found.first();
-            first.map_or(Ok(Vec::new()), RunResult::patch_lines)
+            let first = results(service, caller, &asked)?.into_iter().next();
+            first.map_or(Ok(Vec::new()), |asked| asked?.patch_lines())
         };
         self.service.beside(&self.caller, read).await
     }

@@ -1,6 +1,5 @@
 //! `/subagents merge` and `/subagents discard`: what becomes of results that wait in worktrees.
 
-use pi_subagents_sessions::IndexedRun;
 use pi_subagents_windows::{Line, Role};
 
 use super::{Shown, Subagents};
@@ -9,7 +8,7 @@ use crate::calls::families::merging::results;
 use crate::calls::service::CallService;
 use crate::error::CommandError;
 use crate::runs::find::find_runs;
-use crate::runs::merging::{Discardable, Fit, MergedAs, checkout_at, merge};
+use crate::runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 
 const NO: &str = "No";
 const YES: &str = "Yes";
@@ -111,15 +110,11 @@ impl Subagents {
             }
         }
         let discard = move |service: &CallService, caller: &Caller| {
-            let mut lines = Vec::new();
-            for id in &ids {
-                lines.extend(discarded(find_runs(
-                    &service.owner.store,
-                    &caller.places,
-                    id,
-                )?)?);
-            }
-            Ok(lines)
+            let store = &service.owner.store;
+            let found = ids.iter().map(|id| find_runs(store, &caller.places, id));
+            let found = found.collect::<Result<Vec<_>, _>>()?;
+            let (found, without) = Discardable::of_all(&found);
+            DiscardReport::of(found, without).lines()
         };
         shown.notes = self.service.beside(&self.caller, discard).await?;
         Ok(())
@@ -132,13 +127,15 @@ impl Subagents {
 
     async fn check(&self, ids: Vec<String>) -> Result<Fitting, CommandError> {
         let check = move |service: &CallService, caller: &Caller| {
-            let results = results(service, caller, &ids)?;
-            let checkout = checkout_at(&caller.places.cwd, &results)?;
-            let fit = Fit::of(&checkout, &results)?;
+            let asked = results(service, caller, &ids)?;
+            let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
+            let (checkout, results, without) = to_merge.parted();
+            let fit = Fit::of(&checkout, &results)?.with_missing(without);
             let table = fit.table();
             let lines = table.lines().map(str::to_owned);
+            let lines = lines.chain(fit.conflict_lines());
             Ok(Fitting {
-                lines: lines.chain(fit.conflict_lines()).collect(),
+                lines: lines.chain(fit.missing_lines()).collect(),
                 is_clean: fit.is_clean(),
             })
         };
@@ -152,9 +149,9 @@ impl Subagents {
         shown: &mut Shown,
     ) -> Result<(), CommandError> {
         let work = move |service: &CallService, caller: &Caller| {
-            let results = results(service, caller, &ids)?;
-            let checkout = checkout_at(&caller.places.cwd, &results)?;
-            let report = merge(&checkout, results, merged_as)?;
+            let asked = results(service, caller, &ids)?;
+            let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
+            let report = merge(to_merge, merged_as)?;
             let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
             Ok(report
                 .lines()
@@ -166,27 +163,6 @@ impl Subagents {
         shown.page = lines.iter().map(|line| painted(line)).collect();
         Ok(())
     }
-}
-
-/// Discards what some runs have changed, and says of each how to get it back.
-fn discarded(runs: Vec<IndexedRun>) -> Result<Vec<String>, CommandError> {
-    let mut lines = Vec::new();
-    for run in runs {
-        let name = run.name.clone();
-        let Some(found) = Discardable::of(run)? else {
-            continue;
-        };
-        lines.push(match found.discard()? {
-            Some(kept) => format!("{name}: discarded; git branch NAME {kept} gets it back."),
-            None => format!("{name}: discarded."),
-        });
-    }
-    if lines.is_empty() {
-        return Err(CommandError::no_answer(
-            "there is no result that could be discarded",
-        ));
-    }
-    Ok(lines)
 }
 
 fn painted(line: &str) -> Line {

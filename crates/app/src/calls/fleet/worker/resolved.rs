@@ -5,78 +5,50 @@ use std::time::Duration;
 
 use pi_subagents_definitions::PlanPatch;
 use pi_subagents_delegation::{
-    Allowance, Dollars, Gate, Limits, ModelChoice, OutputSchema, Refusal, RunnerChoice,
-    ThinkingLevel, ToolPolicy,
+    Allowance, Dollars, Gate, Limits, ModelChoice, OutputSchema, RunnerChoice, ThinkingLevel,
+    ToolPolicy,
 };
 use pi_subagents_fleet::wire::{Model, Order, OrderCompletion, OrderGate, OrderLimits, OrderTools};
 
-use super::definition::Unusable;
-use super::model::ChosenModel;
-use super::place::RunPlace;
-use super::resolver::Resolver;
-use super::task::{ChosenProgram, ResolvedWork};
-use crate::calls::runner::ChosenRunner;
-use crate::error::CommandError;
+use crate::calls::resolve::{ChosenProgram, ResolvedWork, Resolver, RunPlace};
 
-impl Resolver<'_> {
-    /// Resolves an order for this machine, or returns the reason why this machine cannot do it.
-    pub(crate) fn resolve_order(&self, order: &Order) -> Result<ResolvedWork, NotHere> {
-        let choice = RunnerChoice::from_word(&order.runner)
-            .ok_or_else(|| NotHere::Refused(format!("there is no runner \"{}\"", order.runner)))?;
-        let ChosenRunner {
-            runner,
-            program,
-            warning,
-        } = self.runners.resolve(choice).map_err(NotHere::Missing)?;
-        let model = ChosenModel::ordered(model(&order.model));
-        let doubts = self.models.check(&model, runner, None);
-        let doubts = doubts.map_err(|why| NotHere::Missing(missing(why)))?;
-        let patch = patch(order);
-        patch
-            .check_runner(runner)
-            .map_err(|error| NotHere::Missing(error.to_string()))?;
-        Ok(ResolvedWork {
-            gates: order.gates.iter().map(gate).collect(),
-            schema: schema(order)?,
-            runner,
-            program: ChosenProgram::Here(program),
-            model,
-            tools: patch.tools.clone(),
-            patch: Some(patch),
-            api_key: None,
-            place: RunPlace::Checkout,
-            limits: limits(&order.limits),
-            trusted: order.trusted,
-            warning,
-            doubts,
-        })
-    }
+/// Resolves an order for this machine, or returns the reason why this machine cannot do it.
+pub(super) fn resolve_order(
+    resolver: &Resolver<'_>,
+    order: &Order,
+) -> Result<ResolvedWork, NotHere> {
+    let choice = RunnerChoice::from_word(&order.runner)
+        .ok_or_else(|| NotHere::Refused(format!("there is no runner \"{}\"", order.runner)))?;
+    let found = resolver.find_here(choice, model(&order.model));
+    let found = found.map_err(NotHere::Missing)?;
+    let patch = patch(order);
+    patch
+        .check_runner(found.runner)
+        .map_err(|error| NotHere::Missing(error.to_string()))?;
+    Ok(ResolvedWork {
+        gates: order.gates.iter().map(gate).collect(),
+        schema: schema(order)?,
+        runner: found.runner,
+        program: ChosenProgram::Here(found.program),
+        model: found.model,
+        tools: patch.tools.clone(),
+        patch: Some(patch),
+        api_key: None,
+        place: RunPlace::Checkout,
+        limits: limits(&order.limits),
+        trusted: order.trusted,
+        warning: found.warning,
+        doubts: found.doubts,
+    })
 }
 
 /// The reason why a worker does not do an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotHere {
+pub(super) enum NotHere {
     /// Something is not on this machine, and may be on another.
     Missing(String),
     /// No worker of this version can do it.
     Refused(String),
-}
-
-impl NotHere {
-    /// Returns the reason, in the words of the run's record.
-    pub(crate) fn refusal(&self) -> Refusal {
-        let (Self::Missing(message) | Self::Refused(message)) = self;
-        Refusal {
-            message: message.clone(),
-        }
-    }
-}
-
-fn missing(why: Unusable) -> String {
-    match why {
-        Unusable::Task(refusal) => refusal.message,
-        Unusable::Call(error) => CommandError::sentence(&error),
-    }
 }
 
 fn model(model: &Model) -> ModelChoice {
@@ -168,7 +140,7 @@ fn limits(limits: &OrderLimits) -> Limits {
 }
 
 /// Returns the directory in a workspace that an order names; it never leads out of the workspace.
-pub(crate) fn ordered_directory(
+pub(super) fn ordered_directory(
     workspace: &Path,
     order: &Order,
 ) -> Result<std::path::PathBuf, NotHere> {

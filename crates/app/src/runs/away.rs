@@ -2,15 +2,14 @@
 //! waits for them. The process that follows a run writes it beside the copied record, so that every
 //! command that shows the run can say it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use pi_subagents_delegation::{RunId, TimeZone, Timestamp};
-use pi_subagents_fleet::Absence;
 use pi_subagents_sessions::{IndexedRun, RunDir};
 use pi_subagents_windows::figures::{date_and_time, time_of_day};
 use serde::{Deserialize, Serialize};
 
-use super::copied::read_state;
+use crate::runs::fleet::noted_away;
 use crate::runs::row::as_text;
 
 /// The sentence about servers that have come back.
@@ -27,20 +26,20 @@ pub(crate) struct Away {
 }
 
 impl Away {
-    /// Dates an absence; `None` while the servers are there.
-    pub(super) fn of(absence: &Absence) -> Option<Self> {
-        let (away, left) = absence.times(Instant::now())?;
+    /// Dates an absence that has lasted for some time, and that somebody waits out for the time that
+    /// is left.
+    pub(crate) fn lasting(away: Duration, left: Duration) -> Self {
         let now = Timestamp::now();
         let whole = |time: Duration| Duration::from_secs(time.as_secs());
-        Some(Self {
+        Self {
             since: now.checked_sub(whole(away)).unwrap_or(now),
             until: now.checked_add(whole(left)).unwrap_or(now),
-        })
+        }
     }
 
     /// Returns the absence that the follower of a run has noted, unless the run is over.
     pub(crate) fn noted(directory: &RunDir) -> Option<Self> {
-        let away = read_state(directory).ok()??.away?;
+        let away = noted_away(directory)?;
         (!directory.result().exists()).then_some(away)
     }
 
@@ -61,7 +60,7 @@ impl Away {
     }
 
     /// Says that nobody waits any more, and how to learn more of the run.
-    pub(super) fn given_up(&self, run: &RunId) -> String {
+    pub(crate) fn given_up(&self, run: &RunId) -> String {
         let (since, until) = self.times();
         format!(
             "the servers of the fleet have been away since {since}, and nobody has waited for them since {until}; \

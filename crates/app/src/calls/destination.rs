@@ -3,13 +3,15 @@
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_delegation::{Place, Priority, WorkspaceChoice};
 
-use crate::calls::caller::FleetWishes;
+use crate::calls::caller::{Caller, FleetWishes};
+use crate::configuration::Configuration;
 use crate::error::CommandError;
-use crate::runs::fleet::connection::no_fleet;
+use crate::runs::fleet::OwnFleet;
 
 /// A pool of the fleet, and how the runs of a call get there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
+    pub(crate) fleet: OwnFleet,
     pub(crate) pool: String,
     pub(crate) priority: Priority,
     /// The number of times that a run is begun again after its worker was lost.
@@ -18,6 +20,15 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
+    /// Decides where a call works that follows a configuration without faults.
+    pub(crate) fn of_call(
+        caller: &Caller,
+        configuration: &Configuration,
+    ) -> Result<Option<Self>, CommandError> {
+        configuration.check()?;
+        Self::of(&caller.overrides.fleet, &configuration.settings.fleet)
+    }
+
     /// Decides where a call works; `None` means this machine. The wishes of the call count before
     /// the settings.
     pub(crate) fn of(
@@ -36,10 +47,8 @@ impl Destination {
             }
             Place::Fleet { pool } => pool.clone().unwrap_or_else(|| settings.pool.clone()),
         };
-        if !settings.is_configured() {
-            return Err(no_fleet());
-        }
         Ok(Some(Self {
+            fleet: OwnFleet::of(settings)?,
             pool,
             priority: wishes.priority.unwrap_or(settings.priority),
             retries: wishes.retries.unwrap_or(settings.retries),
@@ -62,7 +71,7 @@ impl FleetWishes {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fleet"))]
 mod tests {
     use pretty_assertions::assert_eq;
 
@@ -85,6 +94,7 @@ mod tests {
             ..FleetWishes::default()
         };
         let expected = Destination {
+            fleet: OwnFleet::of(&settings()).unwrap(),
             pool: "gpu".to_owned(),
             priority: Priority::Normal,
             retries: 0,
