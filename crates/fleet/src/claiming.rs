@@ -132,8 +132,8 @@ impl Delivery {
         Ok(Claim::NotMine)
     }
 
-    /// Claims a run that was never delivered before, without a look at its entry: in all likelihood
-    /// there is none.
+    /// Claims a run that was never delivered before, without a look: in all likelihood it has no
+    /// entry, and whether somebody wants it to be stopped is looked at before its child begins.
     async fn claim_unseen(&self, worker: &str, terms: &Terms) -> Result<Unseen, FleetError> {
         let facts = Facts {
             entry: None,
@@ -143,23 +143,11 @@ impl Delivery {
             is_caller_gone: false,
         };
         let first = taking(&facts, 1, 0);
-        let (written, stop, is_caller_gone) = tokio::join!(
-            self.write_claim(worker, &first, 0),
-            self.fleet.stop_wish(&self.run),
-            self.is_caller_gone(terms),
-        );
-        match (written, stop, is_caller_gone) {
-            (Ok(Written::At(revision)), Ok(stop), Ok(is_caller_gone)) => {
-                let facts = Facts {
-                    stop: stop.as_ref().map(|stop| stop.by.as_str()),
-                    is_caller_gone,
-                    ..facts
-                };
-                Ok(Unseen::Taken(taking(&facts, 1, 0), revision))
-            }
-            (Err(error), _, _) if !error.is_passing() => Err(error),
-            (Ok(Written::Late), _, _) => Ok(Unseen::Late),
-            _ => Ok(Unseen::Written),
+        match self.write_claim(worker, &first, 0).await {
+            Ok(Written::At(revision)) => Ok(Unseen::Taken(first, revision)),
+            Ok(Written::Late) => Ok(Unseen::Late),
+            Err(error) if error.is_passing() => Ok(Unseen::Written),
+            Err(error) => Err(error),
         }
     }
 

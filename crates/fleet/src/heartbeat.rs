@@ -105,6 +105,14 @@ impl Heartbeat {
             .unwrap_or_else(PoisonError::into_inner) = Some(watched);
     }
 
+    /// Looks whether the run shall still be done, and returns the standing of its holder after that.
+    pub(crate) async fn look_for_wishes(&self) -> Standing {
+        if let Some(watched) = self.shared.watched() {
+            self.shared.look_for_wishes(&watched).await;
+        }
+        self.shared.standing.borrow().clone()
+    }
+
     /// Returns the standing of the holder, with its changes. The standing of this moment counts as
     /// a change that was not seen yet: it may have turned while the run was being prepared, and it
     /// turns only once.
@@ -136,17 +144,17 @@ impl Shared {
             if self.tell().await.is_ok() {
                 self.confirmed.store(milliseconds(sent), Ordering::SeqCst);
             }
-            let watched = self
-                .watched
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone();
-            if let Some(watched) = watched {
+            if let Some(watched) = self.watched() {
                 self.look(&watched, &mut looks).await;
             }
             let next = sent + self.lease.beat();
             sleep(next.saturating_sub(since_boot())).await;
         }
+    }
+
+    fn watched(&self) -> Option<Watched> {
+        let watched = self.watched.lock();
+        watched.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sends our sign to the server. It is a request, because a sign without a confirmation proves
@@ -173,6 +181,11 @@ impl Shared {
                 return;
             }
         }
+        self.look_for_wishes(watched).await;
+    }
+
+    /// Looks whether somebody wants the run to be stopped, and whether anybody still waits for it.
+    async fn look_for_wishes(&self, watched: &Watched) {
         if let Ok(Some(stop)) = self.fleet.stop_wish(&watched.run).await {
             self.turn(Standing::StopWished { by: stop.by });
         } else if let Some(call) = &watched.call

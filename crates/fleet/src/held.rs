@@ -7,7 +7,7 @@ use pi_subagents_delegation::RunId;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep};
 
-use crate::claim::Taking;
+use crate::claim::{GiveUp, Taking};
 use crate::connect::Fleet;
 use crate::delivery::{Delivery, acknowledge, give_back};
 use crate::ending::{Next, after_look};
@@ -63,6 +63,17 @@ pub enum Kept {
     Fenced,
 }
 
+/// The outcome of the last look before the child is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begun {
+    /// The child may be started.
+    Begins,
+    /// The run is ours to end, for this reason.
+    GaveUp(GiveUp),
+    /// The run is not ours any more.
+    Lost,
+}
+
 impl Held {
     pub(crate) fn new(delivery: Delivery, worker: &str, taking: &Taking, revision: u64) -> Self {
         let connection = delivery.fleet.connection_number();
@@ -116,8 +127,10 @@ impl Held {
         self.delivery.heartbeat.standing()
     }
 
-    /// Notes that the child is about to be started: from here on the attempt counts.
-    pub async fn begin(&self) -> Result<Kept, FleetError> {
+    /// Notes that the child is about to be started: from here on the attempt counts. At the same
+    /// moment it looks whether the run shall still be done, because a lot may have happened while
+    /// everything was made ready.
+    pub async fn begin(&self) -> Result<Begun, FleetError> {
         let entry = RunEntry::Running(Running {
             worker: self.worker.clone(),
             n: self.n(),
@@ -127,9 +140,18 @@ impl Held {
             losses: self.losses,
             left_by: self.left_by.clone(),
         });
-        let kept = self.write(&entry).await?;
+        let (kept, standing) = tokio::join!(
+            self.write(&entry),
+            self.delivery.heartbeat.look_for_wishes()
+        );
+        let kept = kept?;
         reached(Step::Begun);
-        Ok(kept)
+        Ok(match (kept, standing) {
+            (Kept::Fenced, _) | (Kept::Done, Standing::TimeOver | Standing::Fenced) => Begun::Lost,
+            (Kept::Done, Standing::Good) => Begun::Begins,
+            (Kept::Done, Standing::StopWished { by }) => Begun::GaveUp(GiveUp::Stopped { by }),
+            (Kept::Done, Standing::CallerGone) => Begun::GaveUp(GiveUp::CallerGone),
+        })
     }
 
     /// Ends the run, once and for all, and takes its message out of the queue. The worker, the

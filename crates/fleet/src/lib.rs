@@ -80,7 +80,7 @@ pub use control::{Asked, Request, Requests};
 pub use delivery::Delivery;
 pub use error::FleetError;
 pub use heartbeat::Standing;
-pub use held::{Held, Kept};
+pub use held::{Begun, Held, Kept};
 pub use holding::Taker;
 pub use keys::Key;
 pub use patience::Patience;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agent_stage::{AgentStage, FORMATS, answers};
 use crate::bad_server::{BadServer, STREAM, ends, says};
-use crate::stage::{Stage, outcomes};
+use crate::stage::{Stage, files_below, outcomes};
 
 const COMPLETIONS: &str = FORMATS[0];
 /// The memory by which an agent may grow for a server, whatever the server sends.
@@ -320,7 +320,7 @@ fn owned(server: &BadServer) -> (crate::stage::Outcome, u64) {
     let running = stage.delegate_to("embedded", &call).spawn();
     let runs = stage.sandbox.root().join("project/.pi/subagents/runs");
     let has_result = || {
-        let files = walk(&runs);
+        let files = files_below(&runs);
         files
             .iter()
             .any(|file| file.ends_with("result.json"))
@@ -331,20 +331,6 @@ fn owned(server: &BadServer) -> (crate::stage::Outcome, u64) {
     std::fs::write(gate, "").unwrap();
     let mut found = outcomes(&running.wait());
     (found.remove(0), peak)
-}
-
-fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries
-        .flat_map(|entry| {
-            let path = entry.path();
-            if path.is_dir() {
-                walk(&path)
-            } else {
-                vec![path]
-            }
-        })
-        .collect()
 }
 
 #[test]

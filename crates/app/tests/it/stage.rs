@@ -77,6 +77,21 @@ impl Stage {
     }
 }
 
+/// Returns all files in a directory and below it.
+pub(crate) fn files_below(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .flat_map(|entry| {
+            let path = entry.path();
+            if path.is_dir() {
+                files_below(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
 /// The JSON of a call whose tasks have these scripts.
 pub(crate) fn call(tasks: &[(&str, Value)]) -> Value {
     let tasks: Vec<Value> = tasks

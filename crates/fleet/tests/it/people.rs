@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_fleet::wire::{CallerCard, Ended, RunEntry, WorkerCard};
-use pi_subagents_fleet::{Claim, Fleet, GiveUp, Kept, QueuedEnd, Standing, Terms};
+use pi_subagents_fleet::{Begun, Claim, Fleet, GiveUp, Kept, QueuedEnd, Standing, Terms};
 use pretty_assertions::assert_eq;
 
 use crate::stage::{
@@ -89,6 +89,14 @@ async fn a_run_whose_caller_is_gone_is_ended_by_whoever_has_it_or_gets_it() {
         .clone();
     assert_eq!(gone, Standing::CallerGone);
     let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
+    let Claim::Mine(late) = claim else {
+        panic!("{claim:?}");
+    };
+    let gone = Begun::GaveUp(GiveUp::CallerGone);
+    assert_eq!(late.begin().await, Ok(gone));
+    assert_eq!(late.release().await, Ok(Kept::Done));
+    // Whoever gets it after that knows it at once.
+    let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
     assert!(
         matches!(claim, Claim::GaveUp(GiveUp::CallerGone, _)),
         "{claim:?}"
@@ -118,15 +126,17 @@ async fn a_run_that_shall_be_stopped_is_ended_by_whoever_has_it_or_gets_it() {
     let mut late = held.standing();
     assert!(late.has_changed().unwrap());
     assert_eq!(*late.borrow_and_update(), told);
-    let claim = next(&mut puller)
-        .await
-        .claim("w", &crate::stage::terms(1))
-        .await
-        .unwrap();
-    let Claim::GaveUp(why, _held) = claim else {
+    let why = GiveUp::Stopped { by };
+    let late = claimed(next(&mut puller).await, "w").await;
+    assert_eq!(late.begin().await, Ok(Begun::GaveUp(why.clone())));
+    assert_eq!(late.release().await, Ok(Kept::Done));
+    // Whoever gets it after that knows it at once.
+    let terms = crate::stage::terms(1);
+    let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
+    let Claim::GaveUp(known, _held) = claim else {
         panic!("{claim:?}");
     };
-    assert_eq!(why, GiveUp::Stopped { by });
+    assert_eq!(known, why);
     // Two wishes for one run do not undo each other.
     fleet.wish_kept(&run_id("a")).await.unwrap();
     let wish = fleet.wish(&run_id("a")).await.unwrap().unwrap().value;

@@ -6,7 +6,7 @@ use async_nats::{ConnectOptions, Event};
 use pi_subagents_delegation::Secret;
 use pi_subagents_fleet::names::Names;
 use pi_subagents_fleet::wire::{CallerCard, WorkerCard};
-use pi_subagents_fleet::{Address, Claim, Fleet, FleetError, Kept, Key, Permissions, Terms};
+use pi_subagents_fleet::{Address, Begun, Claim, Fleet, FleetError, Kept, Key, Permissions, Terms};
 use pi_subagents_testkit::fleet::{Certificates, NatsServer};
 use pretty_assertions::assert_eq;
 
@@ -140,7 +140,7 @@ async fn caller_and_worker_may_do_their_work() {
     let Claim::Mine(held) = claim else {
         panic!("{claim:?}");
     };
-    assert_eq!(held.begin().await, Ok(Kept::Done));
+    assert_eq!(held.begin().await, Ok(Begun::Begins));
     assert_eq!(caller.pool_load("default").await.unwrap().running, 1);
     assert_eq!(held.end(completed()).await, Ok(Kept::Done));
     assert_eq!(state(&caller, "a").await, "ended build-7 1");

@@ -19,7 +19,7 @@ async fn a_killed_worker_is_taken_over() {
     let (server, fleet) = fleet().await;
     submit(&fleet, "a").await;
     let mut first = WorkerProcess::start(&server.url(), "first", 1, LONG);
-    assert_eq!(first.wait_for("begun"), "begun a Ok(Done)");
+    assert_eq!(first.wait_for("begun"), "begun a Ok(Begins)");
     first.child.kill().unwrap();
     let mut puller = puller(&fleet).await;
     let held = claimed(next(&mut puller).await, "second").await;

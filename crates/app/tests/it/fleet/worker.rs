@@ -1,7 +1,10 @@
 //! A worker: it does orders, answers requests about them, loses them, and gives them back.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
+use pi_subagents_delegation::RunId;
 use pi_subagents_testkit::process;
 use pi_subagents_testkit::{wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
@@ -9,6 +12,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::worker_stage::{PATIENCE, Yard, order};
+use crate::stage::files_below;
 
 /// Returns the lines that a worker printed, without their times.
 fn lines(stderr: &str) -> String {
@@ -65,13 +69,35 @@ fn a_run_of_a_killed_worker_is_begun_again_by_another_and_ends_once() {
     let second = yard.worker("build-9", &["--rank", "1"]);
     second.worker.wait_for_stderr("attempt 2");
     assert_eq!(process::wait_until_gone(&tree, PATIENCE), Ok(()));
-    let run = pi_subagents_delegation::RunId::parse(&order.run).unwrap();
+    let run = RunId::parse(&order.run).unwrap();
     yard.wait(yard.fleet.wish_stop(&run, "ada")).unwrap();
     let ended = yard.end_of(&order.run);
     assert_eq!(
         (ended.worker.as_str(), ended.attempt, ended.status.as_str()),
         ("build-9", 2, "aborted")
     );
+}
+
+#[test]
+fn a_run_that_somebody_wants_stopped_never_begins_and_leaves_nothing() {
+    let yard = Yard::new();
+    let order = order(4, &json!([{"reply": "never said"}]));
+    yard.submit(&order);
+    let run = RunId::parse(&order.run).unwrap();
+    yard.wait(yard.fleet.wish_stop(&run, "ada@laptop")).unwrap();
+    let machine = yard.worker("build-7", &[]);
+    let ended = yard.end_of(&order.run);
+    assert_eq!(
+        (ended.status.as_str(), ended.files),
+        ("aborted", BTreeMap::new())
+    );
+    let said = "before it began: ada@laptop stopped it";
+    machine.worker.wait_for_stderr(said);
+    machine.worker.kill(Signal::TERM);
+    assert_eq!(machine.worker.wait().code, Some(0));
+    let mut left = files_below(machine.stage.sandbox.root());
+    left.retain(|path| path.to_string_lossy().contains(&order.run));
+    assert_eq!(left, [""; 0].map(PathBuf::from));
 }
 
 #[test]

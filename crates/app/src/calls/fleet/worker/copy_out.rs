@@ -72,20 +72,25 @@ impl CopyOut {
 
     /// Removes the files, which the fleet or the caller has.
     pub(super) fn remove(self) {
-        let removed = match (self.directory.parent(), self.directory.file_name()) {
-            (Some(above), Some(name)) => {
-                Directory::open(above).and_then(|above| above.remove_tree(Path::new(name)))
-            }
-            (_, _) => Ok(()),
-        };
-        if let Err(error) = removed {
-            warn!(directory = %self.directory.display(), %error, "record cannot be removed");
-        }
+        remove_record(&self.directory);
     }
 
     /// Sends a file again from this byte on, because a reader has lost it.
     pub(super) async fn resend(&self, file: String, at: u64) {
         _ = self.orders.send(CopyOrder::Resend { file, at }).await;
+    }
+}
+
+/// Removes the record of a run from this machine.
+pub(super) fn remove_record(directory: &Path) {
+    let removed = match (directory.parent(), directory.file_name()) {
+        (Some(above), Some(name)) => {
+            Directory::open(above).and_then(|above| above.remove_tree(Path::new(name)))
+        }
+        (_, _) => Ok(()),
+    };
+    if let Err(error) = removed {
+        warn!(directory = %directory.display(), %error, "record cannot be removed");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use pi_subagents_delegation::{Ending, RunSummary};
 use pi_subagents_fleet::wire::Order;
-use pi_subagents_fleet::{Claim, Delivery, Fleet, FleetError, Held, Kept, Terms};
+use pi_subagents_fleet::{Begun, Claim, Delivery, Fleet, FleetError, GiveUp, Held, Terms};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
@@ -58,10 +58,7 @@ impl Worker {
         };
         match delivery.claim(&self.options.name, &terms).await? {
             Claim::Mine(held) => self.hold(held, order).await,
-            Claim::GaveUp(why, held) => {
-                tell(&not_begun(&order, &why));
-                held.end(end::unbegun(&end::given_up(&why))).await.map(drop)
-            }
+            Claim::GaveUp(why, held) => Self::give_up(held, &order, &why).await,
             Claim::Ended | Claim::NotMine => Ok(()),
         }
     }
@@ -116,11 +113,23 @@ impl Worker {
         if let Some(directory) = &prepared.planned.task.directory {
             left_over::note(directory, &held);
         }
-        if held.begin().await? == Kept::Fenced {
-            tell(&lost(&order));
-            return Ok(());
+        match held.begin().await? {
+            Begun::Begins => self.run(held, order, prepared).await,
+            Begun::GaveUp(why) => {
+                prepared.undo().await;
+                Self::give_up(held, &order, &why).await
+            }
+            Begun::Lost => {
+                tell(&lost(&order));
+                Ok(())
+            }
         }
-        self.run(held, order, prepared).await
+    }
+
+    /// Ends a run that was taken, and that nobody wants any more.
+    async fn give_up(held: Held, order: &Order, why: &GiveUp) -> Result<(), FleetError> {
+        tell(&not_begun(order, why));
+        held.end(end::unbegun(&end::given_up(why))).await.map(drop)
     }
 }
 

@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::bundled::BundledWorkspace;
 use super::conversation::HeldConversation;
+use super::copy_out::remove_record;
 use super::one_run::{Worker, panicked};
 use super::resolved::{NotHere, resolve_order};
 use super::workplace::{Workplace, own_directory};
@@ -32,6 +33,18 @@ pub(super) enum Unready {
     NotHere(String),
     /// It ends so, wherever it is.
     Ends(Ending),
+}
+
+impl Prepared {
+    /// Gives back and removes what was made ready for a child that is not started.
+    pub(super) async fn undo(self) {
+        if let Some(conversation) = self.conversation {
+            conversation.give_back(None).await;
+        }
+        if let Some(directory) = &self.planned.task.directory {
+            remove_record(directory);
+        }
+    }
 }
 
 impl Worker {
