@@ -45,8 +45,8 @@ mod writing;
 pub use directory::Directory;
 pub use listing::Entry;
 pub use lock::{
-    HeldLock, LockError, is_named, lock_directory, lock_file, lock_open, remove_free_lock,
-    remove_lock, share_file, share_open, try_lock,
+    HeldLock, LockError, is_named, lock_directory, lock_file, remove_free_lock, remove_lock,
+    share_file, share_open, try_lock,
 };
 pub use own::{
     append_own, create_directories, create_new, open_own, open_plain, read_own, read_own_text,

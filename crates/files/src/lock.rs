@@ -47,6 +47,13 @@ pub struct HeldLock {
 }
 
 impl HeldLock {
+    /// Locks an open file, and waits at most `patience` for its holder. `path` is its name in errors.
+    pub fn alone(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
+        let alone = FlockOperation::NonBlockingLockExclusive;
+        wait_for(&file, path, alone, patience)?;
+        Ok(Self { file })
+    }
+
     /// Shares the lock of an open file, and waits as `share_open` does.
     pub fn share(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
         share_open(&file, path, patience)?;
@@ -56,11 +63,6 @@ impl HeldLock {
     /// Returns the file that is locked.
     pub fn file(&self) -> &File {
         &self.file
-    }
-
-    fn alone(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
-        lock_open(&file, path, patience)?;
-        Ok(Self { file })
     }
 }
 
@@ -82,12 +84,6 @@ pub fn lock_file(path: &Path, patience: Duration) -> Result<HeldLock, LockError>
 pub fn share_file(path: &Path, patience: Duration) -> Result<HeldLock, LockError> {
     let file = open_lock(path).map_err(|source| io_error(path, source))?;
     HeldLock::share(file, path, patience)
-}
-
-/// Locks a file that is open already, in the same way. `path` is its name in errors.
-pub fn lock_open(file: &File, path: &Path, patience: Duration) -> Result<(), LockError> {
-    let alone = FlockOperation::NonBlockingLockExclusive;
-    wait_for(file, path, alone, patience)
 }
 
 /// Shares the lock of an open file with others who share it, and waits at most `patience` for a
@@ -183,7 +179,12 @@ fn wait_for(
             Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => sleep(pause),
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
                 let holder = holder_of(file);
-                warn!(path = %path.display(), holder, "lock is held by another");
+                // For somebody who only looks, a lock that is held is an answer like another.
+                if patience.is_zero() {
+                    debug!(path = %path.display(), holder, "lock is held by another");
+                } else {
+                    warn!(path = %path.display(), holder, "lock is held by another");
+                }
                 return Err(LockError::Held {
                     path: path.to_owned(),
                     holder,

@@ -6,10 +6,9 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_files::append_own;
+use pi_subagents_files::{append_own, is_named};
 
 /// The file cannot be written by us.
 #[derive(Debug, thiserror::Error)]
@@ -48,9 +47,7 @@ impl Claim {
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
             // The holder may have taken it away between the two steps.
-            let is_there = fs::metadata(path).map(|there| (there.dev(), there.ino()));
-            let ours = file.metadata().map_err(failed)?;
-            if is_there.is_ok_and(|there| there == (ours.dev(), ours.ino())) {
+            if is_named(&file, path).map_err(failed)? {
                 let path = path.to_owned();
                 return Ok(Self { path, file });
             }
@@ -59,12 +56,17 @@ impl Claim {
 }
 
 impl Drop for Claim {
-    /// Removes the file of a session in which nothing was answered, as pi does.
+    /// Removes the file of a session in which nothing was answered, as pi does, and frees the lock.
+    /// Closing the file would free it too, but only when a command that is being started at this
+    /// moment has closed its copy.
     fn drop(&mut self) {
         let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
         if let Some(real) = is_empty.then(|| self.path.canonicalize().ok()).flatten() {
-            let _ = fs::remove_file(real);
+            // An empty file that stays is taken for a new session.
+            _ = fs::remove_file(real);
         }
+        // It fails for no open file.
+        _ = self.file.unlock();
     }
 }
 
@@ -85,7 +87,11 @@ mod tests {
         drop(first);
         assert!(!path.exists(), "nothing was written");
         fs::write(&path, "kept\n").unwrap();
+        let held = Claim::take(&path).unwrap();
+        let of_a_command = held.file.try_clone().unwrap();
+        drop(held);
         drop(Claim::take(&path).unwrap());
+        drop(of_a_command);
         assert_eq!(fs::read_to_string(&path).unwrap(), "kept\n");
     }
 }

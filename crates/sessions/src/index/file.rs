@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_files::{self as files, Audience, LockError};
+use pi_subagents_files::{self as files, Audience, HeldLock, LockError};
 
 /// The time for which the writer of a line waits for a process that has the index alone, which
 /// normally takes milliseconds. After that the line is written all the same: the holder of the lock
@@ -78,7 +78,7 @@ pub(super) fn newest_content(index: &Path) -> io::Result<String> {
 #[derive(Debug)]
 pub(crate) struct Alone {
     index: PathBuf,
-    file: File,
+    file: HeldLock,
 }
 
 impl Alone {
@@ -90,8 +90,8 @@ impl Alone {
         };
         loop {
             let file = files::append_own(index).map_err(failed)?;
-            files::lock_open(&file, index, PATIENCE_ALONE)?;
-            if files::is_named(&file, index).map_err(failed)? {
+            let file = HeldLock::alone(file, index, PATIENCE_ALONE)?;
+            if files::is_named(file.file(), index).map_err(failed)? {
                 let index = index.to_owned();
                 return Ok(Self { index, file });
             }
@@ -100,11 +100,11 @@ impl Alone {
 
     /// Returns how long the index is. It grows with everything that anybody notes.
     pub(crate) fn length(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+        Ok(self.file.file().metadata()?.len())
     }
 
     pub(super) fn append(&self, lines: Vec<u8>) -> io::Result<()> {
-        write(&self.file, &self.index, lines)
+        write(self.file.file(), &self.index, lines)
     }
 
     pub(super) fn content(&self) -> io::Result<String> {
