@@ -66,7 +66,7 @@ impl Typed<'_> {
         steps: usize,
     ) -> Result<Found<IndexedRun>, FindError> {
         let near = self.in_project_or_all(runs, |_| true);
-        let run = near.len().checked_sub(steps + 1).map(|at| near[at]);
+        let run = near.iter().rev().nth(steps).copied();
         let run = run.cloned().map(Found::Run);
         run.ok_or_else(|| FindError::TooFar {
             typed: self.text.to_owned(),
@@ -222,6 +222,11 @@ mod tests {
         assert_eq!(found("last~0"), "run 2026-3");
         assert_eq!(found("last~2"), "run 2026-1");
         assert_eq!(found("last~3"), "there is no last~3: there are only 3 runs");
+        let farthest = format!("last~{}", usize::MAX);
+        assert_eq!(
+            found(&farthest),
+            format!("there is no {farthest}: there are only 3 runs")
+        );
         for text in ["last~", "last~x", "last~-1"] {
             assert_eq!(found(text), format!("no {text}, Some(\"last\")"));
         }
