@@ -45,6 +45,7 @@ mod model_check;
 mod owner;
 mod partial_feed;
 mod partial_pace;
+mod pause;
 mod reports;
 mod request;
 mod room;

@@ -13,6 +13,7 @@ use tracing::info;
 
 use crate::control_group::{end_groups_of_owner, end_groups_of_runs};
 use crate::keeper::KEEPER_NAME;
+use crate::launcher::Launcher;
 use crate::marks::{OWNER_MARK, RUN_MARK};
 
 /// The pause between two looks: a process may fork while it is being killed.
@@ -38,6 +39,18 @@ pub fn end_leftovers(runs: &[RunId]) -> usize {
     end_groups_of_runs(runs);
     let marks = runs.iter().map(|run| format!("{RUN_MARK}={run}"));
     end_marked(&marks.collect::<Vec<String>>())
+}
+
+/// Ends the processes that this owner has inherited from the dead keeper of a run. Returns when no
+/// process is left.
+pub(crate) async fn end_inherited(launcher: &Launcher, run: &RunId) {
+    let (run, known_children) = (run.clone(), launcher.known_children.clone());
+    // The task cannot fail: it does not panic and nobody aborts it.
+    _ = tokio::task::spawn_blocking(move || {
+        end_leftovers(std::slice::from_ref(&run));
+        known_children.end_unknown();
+    })
+    .await;
 }
 
 /// Kills the leftovers of all runs of an owner that is gone.

@@ -26,7 +26,7 @@ use crate::keeper::{ChildCommand, Handed, KEEPER_NAME, KeeperLink, Report, hand_
 use crate::launcher::Launcher;
 use crate::marks::{OWNER_MARK, RUN_MARK};
 use crate::room::is_for_want_of_room;
-use crate::sweep::end_leftovers;
+use crate::sweep::end_inherited;
 
 /// The time that a keeper may take to start its child; a machine may be very busy.
 const TO_START: Duration = Duration::from_mins(1);
@@ -95,7 +95,7 @@ impl LaunchError {
     pub(crate) fn explained(self) -> Self {
         match self {
             Self::NoRoom(_) => self,
-            other if other.is_for_want_of_room() => Self::NoRoom(with_causes(&other)),
+            other if other.is_for_want_of_room() => Self::NoRoom(other.with_causes()),
             other => other,
         }
     }
@@ -109,22 +109,22 @@ impl LaunchError {
                 holder: holder.map(|run| run.to_string()),
             },
             other => Ending::CouldNotStart {
-                reason: with_causes(&other),
+                reason: other.with_causes(),
             },
         }
     }
-}
 
-/// Joins the texts of an error and its causes in one line.
-fn with_causes(error: &LaunchError) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        words.push_str(": ");
-        words.push_str(&error.to_string());
-        cause = error.source();
+    /// Joins the texts of the error and its causes in one line.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut words = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            words.push_str(": ");
+            words.push_str(&error.to_string());
+            cause = error.source();
+        }
+        words
     }
-    words
 }
 
 /// Starts the child of this task and waits until its keeper reports that it runs.
@@ -166,33 +166,18 @@ pub(crate) async fn launch(
     let stdout = Inbox::new(stdout, reader)?;
     let stderr = Inbox::new(stderr, StderrLines::default())?;
     let mut keeper = KeeperLink::new(name, reaped, ours)?;
-    match first_report(&mut keeper, &child_command(launcher, plan)).await {
-        Ok(Some(Report::Started { pid })) => Ok(LaunchedChild {
-            started: Started {
-                runner: plan.runner,
-                child: pid,
-                keeper: keeper.process().pid,
-            },
-            stdin,
-            stdout,
-            stderr,
-            keeper,
-        }),
-        Ok(Some(Report::CouldNotStart {
-            reason,
-            for_want_of_room: true,
-        })) => Err(LaunchError::NoRoom(reason)),
-        Ok(Some(Report::CouldNotStart { reason, .. })) => Err(LaunchError::Child(reason)),
-        outcome => {
-            // The keeper may have been killed after it had started the child and before it could
-            // report that.
-            let run = task.run.clone();
-            // The task cannot fail: it does not panic and nobody aborts it.
-            _ = tokio::task::spawn_blocking(move || end_leftovers(std::slice::from_ref(&run)))
-                .await;
-            Err(outcome.err().unwrap_or(LaunchError::KeeperGone))
-        }
-    }
+    let child = begin(launcher, task, &mut keeper, &child_command(launcher, plan)).await?;
+    Ok(LaunchedChild {
+        started: Started {
+            runner: plan.runner,
+            child,
+            keeper: keeper.process().pid,
+        },
+        stdin,
+        stdout,
+        stderr,
+        keeper,
+    })
 }
 
 fn child_command(launcher: &Launcher, plan: &TaskPlan) -> ChildCommand {
@@ -201,6 +186,29 @@ fn child_command(launcher: &Launcher, plan: &TaskPlan) -> ChildCommand {
     ChildCommand {
         file_limit: launcher.file_limit,
         words: [program].into_iter().chain(arguments).collect(),
+    }
+}
+
+/// Lets a keeper start its child. Returns the number of the child's process.
+async fn begin(
+    launcher: &Launcher,
+    task: &Task,
+    keeper: &mut KeeperLink,
+    command: &ChildCommand,
+) -> Result<u32, LaunchError> {
+    match first_report(keeper, command).await {
+        Ok(Some(Report::Started { pid })) => Ok(pid),
+        Ok(Some(Report::CouldNotStart {
+            reason,
+            for_want_of_room: true,
+        })) => Err(LaunchError::NoRoom(reason)),
+        Ok(Some(Report::CouldNotStart { reason, .. })) => Err(LaunchError::Child(reason)),
+        outcome => {
+            // The keeper may have been killed after it had started the child and before it could
+            // report that.
+            end_inherited(launcher, &task.run).await;
+            Err(outcome.err().unwrap_or(LaunchError::KeeperGone))
+        }
     }
 }
 
@@ -285,11 +293,8 @@ pub(crate) async fn launch_command(
         file_limit: launcher.file_limit,
         words: words.into(),
     };
-    match first_report(&mut keeper, &command).await? {
-        Some(Report::Started { .. }) => Ok(LaunchedCommand { output, keeper }),
-        Some(Report::CouldNotStart { reason, .. }) => Err(LaunchError::Child(reason)),
-        _ => Err(LaunchError::KeeperGone),
-    }
+    begin(launcher, task, &mut keeper, &command).await?;
+    Ok(LaunchedCommand { output, keeper })
 }
 
 /// The treatment of the variables that hold secrets in the environment of a child.
@@ -402,7 +407,7 @@ mod tests {
             "the keeper pi-subagents could not be started"
         );
         assert_eq!(
-            with_causes(&error),
+            error.with_causes(),
             "the keeper pi-subagents could not be started: entity not found"
         );
     }

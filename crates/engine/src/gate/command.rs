@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use pi_subagents_delegation::{Decision, Gate};
-use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tracing::info;
 
@@ -11,9 +10,10 @@ use super::output::GateOutput;
 use crate::child::{Inbox, LaunchedCommand, launch_command};
 use crate::completion::Exit;
 use crate::keeper::{KeeperLink, Report};
+use crate::pause::Pause;
 use crate::request::{SteerError, UnitRequest};
 use crate::stopping::Pace;
-use crate::sweep::end_leftovers;
+use crate::sweep::end_inherited;
 use crate::unit::Unit;
 
 /// The time that a command may take to end after its time limit.
@@ -68,28 +68,37 @@ pub(crate) async fn run_command(unit: &mut Unit, gate: &Gate) -> (GateEnd, GateO
     let LaunchedCommand { output, keeper } = match launched {
         Ok(launched) => launched,
         Err(error) => {
-            let why = format!("it could not be started: {error}");
+            let why = format!("it could not be started: {}", error.with_causes());
             return (GateEnd::Unknown(why), GateOutput::default());
         }
     };
-    let inbox = match Inbox::new(output, GateOutput::default()) {
-        Ok(inbox) => inbox,
+    match Inbox::new(output, GateOutput::default()) {
+        Ok(output) => watch(unit, keeper, output, gate.timeout).await,
         Err(error) => {
             // The keeper ends the command when its link is dropped.
             let why = format!("its output cannot be read: {error}");
-            return (GateEnd::Unknown(why), GateOutput::default());
+            (GateEnd::Unknown(why), GateOutput::default())
         }
-    };
+    }
+}
+
+/// Watches a command that has been started until all of its processes are gone.
+async fn watch(
+    unit: &mut Unit,
+    keeper: KeeperLink,
+    output: Inbox<GateOutput>,
+    limit: Duration,
+) -> (GateEnd, GateOutput) {
     let mut running = RunningCommand {
         keeper,
-        output: inbox,
+        output,
         output_is_open: true,
-        alarm: Instant::now() + gate.timeout,
-        limit: gate.timeout,
+        alarm: Instant::now() + limit,
+        limit,
         end: None,
         is_ending: false,
         is_gone: false,
-        pause: None,
+        pause: Pause::No,
     };
     while !running.is_gone {
         let wake = running.next(unit).await;
@@ -116,19 +125,18 @@ struct RunningCommand {
     end: Option<GateEnd>,
     is_ending: bool,
     is_gone: bool,
-    /// The sender of a pause waits until this is dropped.
-    pause: Option<mpsc::Sender<()>>,
+    pause: Pause,
 }
 
 impl RunningCommand {
     async fn next(&mut self, unit: &mut Unit) -> Wake {
         loop {
-            let alarm = self.alarm;
+            let (alarm, is_paused) = (self.alarm, self.pause.stops_clocks());
             let wake = tokio::select! {
                 _ = self.output.next(), if self.output_is_open => Wake::OutputClosed,
                 report = self.keeper.next() => Wake::Keeper(report),
                 Some(request) = unit.requests.recv() => Wake::Asked(request),
-                () = sleep_until(alarm) => Wake::Alarm,
+                () = sleep_until(alarm), if !is_paused => Wake::Alarm,
             };
             match wake {
                 Wake::OutputClosed => self.output_is_open = false,
@@ -142,17 +150,15 @@ impl RunningCommand {
             Wake::OutputClosed => {}
             Wake::Keeper(Some(report)) => self.keeper_reported(&report),
             Wake::Keeper(None) => self.keeper_died(unit).await,
-            Wake::Asked(UnitRequest::End(decision)) => {
-                self.end = Some(GateEnd::Ended(decision));
-                self.stop(Pace::of(decision).grace);
-            }
+            Wake::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision),
             Wake::Asked(UnitRequest::Pause { paused }) => {
                 self.keeper.pause();
-                self.pause = Some(paused);
+                self.pause = Pause::Asked(paused);
             }
             Wake::Asked(UnitRequest::Resume { pause }) => {
-                self.keeper.resume();
+                self.pause = Pause::No;
                 self.alarm += pause;
+                self.keeper.resume();
             }
             Wake::Asked(UnitRequest::Steer { answer, .. }) => {
                 // The asker may have left.
@@ -170,6 +176,23 @@ impl RunningCommand {
         }
     }
 
+    /// Ends the command because its run is to end; a second shutdown kills at once.
+    fn asked_to_end(&mut self, decision: Decision) {
+        let is_second = matches!(
+            (&self.end, decision),
+            (
+                Some(GateEnd::Ended(Decision::Shutdown(_))),
+                Decision::Shutdown(_)
+            )
+        );
+        self.end = Some(GateEnd::Ended(decision));
+        self.stop(if is_second {
+            Duration::ZERO
+        } else {
+            Pace::of(decision).grace
+        });
+    }
+
     fn keeper_reported(&mut self, report: &Report) {
         match report {
             Report::Exited { code, signal } => {
@@ -182,7 +205,7 @@ impl RunningCommand {
                 self.expect_end(Duration::ZERO);
             }
             Report::Gone { .. } => self.is_gone = true,
-            Report::Paused => self.pause = None,
+            Report::Paused => self.pause.tree_stopped(),
             Report::Stopping => {
                 self.end.get_or_insert(GateEnd::Ended(Decision::Stop));
             }
@@ -202,9 +225,7 @@ impl RunningCommand {
 
     /// Ends the processes of a dead keeper: the owner has inherited them.
     async fn keeper_died(&mut self, unit: &Unit) {
-        let run = unit.task.run.clone();
-        // The task cannot fail: it does not panic and nobody aborts it.
-        _ = tokio::task::spawn_blocking(move || end_leftovers(std::slice::from_ref(&run))).await;
+        end_inherited(&unit.launcher, &unit.task.run).await;
         let lost = || GateEnd::Unknown("its keeper was killed".to_owned());
         self.end.get_or_insert_with(lost);
         self.is_gone = true;
@@ -220,5 +241,92 @@ impl RunningCommand {
         self.keeper.ended().await;
         let unknown = || GateEnd::Unknown("nobody saw how it exited".to_owned());
         (self.end.unwrap_or_else(unknown), output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
+    use pi_subagents_delegation::Interruption;
+    use pretty_assertions::assert_eq;
+    use rustix::pipe::{PipeFlags, pipe_with};
+    use tokio::sync::mpsc;
+    use tokio::task::JoinHandle;
+
+    use super::*;
+    use crate::running::tests::stand::{NOBODY, Told, limits, plan, unit};
+
+    /// A command whose keeper is played by the test.
+    struct Command {
+        keeper: UnixStream,
+        told: Told,
+        ask: mpsc::UnboundedSender<UnitRequest>,
+        running: JoinHandle<GateEnd>,
+    }
+
+    impl Command {
+        fn start(limit: Duration) -> Self {
+            let (ours, keeper) = UnixStream::pair().unwrap();
+            let link = KeeperLink::new(NOBODY, tokio::spawn(async {}), ours).unwrap();
+            // Nobody has the other end, so the output is over at once.
+            let (output, _) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+            let output = Inbox::new(output, GateOutput::default()).unwrap();
+            let (events, _nobody) = mpsc::channel(64);
+            let (ask, requests) = mpsc::unbounded_channel();
+            let mut unit = unit(plan(limits(None, 0)), events, requests);
+            let running = async move { watch(&mut unit, link, output, limit).await.0 };
+            Self {
+                told: Told::by_keeper(&keeper),
+                keeper,
+                ask,
+                running: tokio::spawn(running),
+            }
+        }
+
+        fn report(&mut self, report: &Report) {
+            let line = serde_json::to_string(report).unwrap();
+            self.keeper
+                .write_all(format!("{line}\n").as_bytes())
+                .unwrap();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_stops_the_clock_of_a_command() {
+        let mut command = Command::start(Duration::from_secs(10));
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        let (paused, mut all) = mpsc::channel(1);
+        command.ask.send(UnitRequest::Pause { paused }).unwrap();
+        assert_eq!(command.told.next().await, r#"4000 ms, keeper: "pause""#);
+        command.report(&Report::Paused);
+        assert_eq!(all.recv().await, None);
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        let pause = Duration::from_secs(100);
+        command.ask.send(UnitRequest::Resume { pause }).unwrap();
+        assert_eq!(command.told.next().await, r#"104000 ms, keeper: "resume""#);
+        assert_eq!(
+            command.told.next().await,
+            r#"110000 ms, keeper: {"stop":{"grace":{"secs":2,"nanos":0}}}"#
+        );
+        command.report(&Report::Gone { killed: 1 });
+        let end = command.running.await.unwrap();
+        assert_eq!(end, GateEnd::TimedOut(Duration::from_secs(10)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_second_shutdown_kills_a_command_at_once() {
+        let mut command = Command::start(Duration::from_secs(10));
+        let shutdown = Decision::Shutdown(Interruption::Signal(2));
+        for grace in [1, 0] {
+            command.ask.send(UnitRequest::End(shutdown)).unwrap();
+            assert_eq!(
+                command.told.next().await,
+                format!(r#"0 ms, keeper: {{"stop":{{"grace":{{"secs":{grace},"nanos":0}}}}}}"#)
+            );
+        }
+        command.report(&Report::Gone { killed: 1 });
+        assert_eq!(command.running.await.unwrap(), GateEnd::Ended(shutdown));
     }
 }

@@ -48,7 +48,7 @@ pub(super) async fn take_turn(
 async fn wait(unit: &mut Unit) -> Result<(), Decision> {
     unit.send_events().await;
     let request = tokio::select! {
-        request = unit.requests.recv() => request,
+        Some(request) = unit.requests.recv() => Some(request),
         () = sleep(LOOK_AGAIN) => None,
     };
     match request {

@@ -1,18 +1,17 @@
 //! The end of a child's life: the requests to end it, the reports of its keeper, and the
 //! consequences for the run.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_delegation::child_protocol::Command;
 use pi_subagents_delegation::{Decision, Ending, Happening};
 use tokio::time::Instant;
 
-use super::{Outcome, Pause, Running};
+use super::{Outcome, Running};
 use crate::completion::Exit;
 use crate::keeper::{GRACE_WITHOUT_OWNER as GRACE_OF_KEEPER, Report};
 use crate::stopping::{AFTER_ITS_ANSWER, Pace, Phase, Trust};
-use crate::sweep::end_leftovers;
+use crate::sweep::end_inherited;
 
 impl Running<'_> {
     /// Notes how the run ends, and lets the child exit. It may have exited already: then its exit was
@@ -119,11 +118,7 @@ impl Running<'_> {
                 self.phase = Phase::ending(Instant::now(), Duration::ZERO);
             }
             Some(Report::Gone { .. }) => self.tree_is_gone(),
-            Some(Report::Paused) => {
-                if matches!(self.pause, Pause::Asked(_)) {
-                    self.pause = Pause::Yes;
-                }
-            }
+            Some(Report::Paused) => self.pause.tree_stopped(),
             Some(Report::Stopping) => {
                 self.verdict.get_or_insert(Ending::Stopped);
                 self.keeper_ends_tree().await;
@@ -159,14 +154,7 @@ impl Running<'_> {
     async fn keeper_died(&mut self) {
         self.unit.send_events().await;
         self.close_stdin().await;
-        let run = self.unit.task.run.clone();
-        let launcher = Arc::clone(&self.unit.launcher);
-        // The task cannot fail: it does not panic and nobody aborts it.
-        _ = tokio::task::spawn_blocking(move || {
-            end_leftovers(std::slice::from_ref(&run));
-            launcher.known_children.end_unknown();
-        })
-        .await;
+        end_inherited(&self.unit.launcher, &self.unit.task.run).await;
         self.verdict.get_or_insert_with(|| Ending::Lost {
             reason: "its keeper was killed".to_owned(),
         });

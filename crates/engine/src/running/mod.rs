@@ -20,6 +20,7 @@ use crate::completion::Exit;
 use crate::guards::Deadline;
 use crate::keeper::{KeeperLink, Report};
 use crate::model_check::ModelCheck;
+use crate::pause::Pause;
 use crate::request::{SteerError, UnitRequest};
 use crate::run_progress::RunProgress;
 use crate::stopping::Phase;
@@ -62,14 +63,6 @@ pub(crate) struct Running<'a> {
     /// The deadline that the keeper knows.
     known_deadline: Option<Instant>,
     pause: Pause,
-}
-
-/// The state of a pause, in which the tree and its clocks stand still.
-enum Pause {
-    No,
-    /// The keeper was asked to stop the tree. The sender of the pause waits until this is dropped.
-    Asked(#[expect(dead_code, reason = "it tells by being dropped")] mpsc::Sender<()>),
-    Yes,
 }
 
 /// Everything that can wake a unit.
@@ -168,7 +161,7 @@ impl<'a> Running<'a> {
 
     fn alarm(&self) -> Option<Instant> {
         match self.phase {
-            _ if !matches!(self.pause, Pause::No) => None,
+            _ if self.pause.stops_clocks() => None,
             // The keeper gets a new deadline when the last one has passed, and not before: a
             // deadline moves with every sign of a tool.
             Phase::Working => self.known_deadline,
@@ -263,4 +256,4 @@ impl<'a> Running<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

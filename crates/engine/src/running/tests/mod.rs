@@ -4,5 +4,5 @@ mod decisions;
 mod leaving;
 mod models;
 mod reports;
-mod stand;
+pub(crate) mod stand;
 mod timeouts;

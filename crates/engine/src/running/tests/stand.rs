@@ -33,8 +33,7 @@ pub(super) struct Stand {
     pub(super) output: Option<File>,
     pub(super) errors: Option<File>,
     keeper: Option<StdStream>,
-    /// The messages to the child and the keeper, with the second at which they were sent.
-    told: mpsc::UnboundedReceiver<String>,
+    told: Told,
     pub(super) ask: mpsc::UnboundedSender<UnitRequest>,
     events: mpsc::Receiver<UnitEvents>,
     running: JoinHandle<()>,
@@ -43,7 +42,7 @@ pub(super) struct Stand {
 }
 
 /// Stands for a keeper, which the test itself is: no process has this name.
-const NOBODY: ProcessName = ProcessName {
+pub(crate) const NOBODY: ProcessName = ProcessName {
     pid: 2,
     start_time: u64::MAX,
 };
@@ -61,7 +60,6 @@ impl Stand {
         let (stdout, output) = pipe_with(PipeFlags::CLOEXEC).unwrap();
         let (stderr, errors) = pipe_with(PipeFlags::CLOEXEC).unwrap();
         let (ours, keepers) = StdStream::pair().unwrap();
-        let memory = LineMemory::new(1 << 20);
         let child = LaunchedChild {
             started: Started {
                 runner: Runner::Pi,
@@ -69,48 +67,17 @@ impl Stand {
                 keeper: 2,
             },
             stdin: Outbox::new(stdin).unwrap(),
-            stdout: Inbox::new(stdout, LineReader::new(memory.clone(), None)).unwrap(),
+            stdout: Inbox::new(stdout, LineReader::new(LineMemory::new(1 << 20), None)).unwrap(),
             stderr: Inbox::new(stderr, StderrLines::default()).unwrap(),
             keeper: KeeperLink::new(NOBODY, tokio::spawn(async {}), ours).unwrap(),
         };
         let (events_in, events) = mpsc::channel(64);
         let (ask, requests) = mpsc::unbounded_channel();
-        let unit = Unit {
-            partial: PartialFeed::new(Arc::default()),
-            task: Arc::new(task()),
-            plan: Box::new(plan),
-            launcher: Arc::new(Launcher {
-                keeper: program("keeper"),
-                warden: program("warden"),
-                known_children: KnownChildren::spare_unknown(),
-                file_limit: None,
-                environment: Vec::new(),
-                secrets: std::collections::BTreeMap::new(),
-            }),
-            memory,
-            room: Arc::default(),
-            events: events_in,
-            unsent: Vec::new(),
-            requests,
-        };
-        let start = Instant::now();
-        let (told_in, told) = mpsc::unbounded_channel();
-        listen(
-            start,
-            "child",
-            Receiver::from_owned_fd(child_stdin).unwrap(),
-            told_in.clone(),
-        );
-        let orders = keepers.try_clone().unwrap();
-        orders.set_nonblocking(true).unwrap();
-        listen(
-            start,
-            "keeper",
-            UnixStream::from_std(orders).unwrap(),
-            told_in,
-        );
+        let unit = unit(plan, events_in, requests);
+        let told = Told::by_keeper(&keepers);
+        told.add("child", Receiver::from_owned_fd(child_stdin).unwrap());
         Self {
-            start,
+            start: told.start,
             output: Some(File::from(output)),
             errors: Some(File::from(errors)),
             keeper: Some(keepers),
@@ -145,11 +112,8 @@ impl Stand {
     }
 
     pub(super) async fn told(&mut self) -> String {
-        // When nothing else can happen, paused time jumps here at once.
-        let patience = Duration::from_hours(1000);
         loop {
-            let told = tokio::time::timeout(patience, self.told.recv()).await;
-            let told = told.expect("somebody to be told something").unwrap();
+            let told = self.told.next().await;
             if !told.contains("\"deadline\"") {
                 return told;
             }
@@ -219,26 +183,78 @@ async fn live(mut unit: Unit, child: LaunchedChild) {
     unit.send_events().await;
 }
 
-/// Notes the lines on a stream with their times, and the end of the stream.
-fn listen(
+/// The messages to the child and the keeper, with the millisecond at which they were sent.
+pub(crate) struct Told {
     start: Instant,
-    who: &'static str,
-    stream: impl tokio::io::AsyncRead + Unpin + Send + 'static,
-    told: mpsc::UnboundedSender<String>,
-) {
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(stream).lines();
-        loop {
-            let line = lines.next_line().await.unwrap();
-            let second = start.elapsed().as_millis();
-            let text = line.clone().unwrap_or_else(|| "closed".to_owned());
-            // The test may have stopped reading.
-            _ = told.send(format!("{second} ms, {who}: {text}"));
-            if line.is_none() {
-                return;
+    sender: mpsc::UnboundedSender<String>,
+    messages: mpsc::UnboundedReceiver<String>,
+}
+
+impl Told {
+    /// Begins with the messages to a keeper.
+    pub(crate) fn by_keeper(keeper: &StdStream) -> Self {
+        let (sender, messages) = mpsc::unbounded_channel();
+        let told = Self {
+            start: Instant::now(),
+            sender,
+            messages,
+        };
+        let orders = keeper.try_clone().unwrap();
+        orders.set_nonblocking(true).unwrap();
+        told.add("keeper", UnixStream::from_std(orders).unwrap());
+        told
+    }
+
+    /// Notes the lines on a stream with their times, and the end of the stream.
+    fn add(&self, who: &'static str, stream: impl tokio::io::AsyncRead + Unpin + Send + 'static) {
+        let (start, told) = (self.start, self.sender.clone());
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(stream).lines();
+            loop {
+                let line = lines.next_line().await.unwrap();
+                let second = start.elapsed().as_millis();
+                let text = line.clone().unwrap_or_else(|| "closed".to_owned());
+                // The test may have stopped reading.
+                _ = told.send(format!("{second} ms, {who}: {text}"));
+                if line.is_none() {
+                    return;
+                }
             }
-        }
-    });
+        });
+    }
+
+    pub(crate) async fn next(&mut self) -> String {
+        // When nothing else can happen, paused time jumps here at once.
+        let patience = Duration::from_hours(1000);
+        let told = tokio::time::timeout(patience, self.messages.recv()).await;
+        told.expect("somebody to be told something").unwrap()
+    }
+}
+
+/// Makes the unit of a run.
+pub(crate) fn unit(
+    plan: TaskPlan,
+    events: mpsc::Sender<UnitEvents>,
+    requests: mpsc::UnboundedReceiver<UnitRequest>,
+) -> Unit {
+    Unit {
+        partial: PartialFeed::new(Arc::default()),
+        task: Arc::new(task()),
+        plan: Box::new(plan),
+        launcher: Arc::new(Launcher {
+            keeper: program("keeper"),
+            warden: program("warden"),
+            known_children: KnownChildren::spare_unknown(),
+            file_limit: None,
+            environment: Vec::new(),
+            secrets: std::collections::BTreeMap::new(),
+        }),
+        memory: LineMemory::new(1 << 20),
+        room: Arc::default(),
+        events,
+        unsent: Vec::new(),
+        requests,
+    }
 }
 
 fn program(name: &str) -> Program {
@@ -267,7 +283,7 @@ fn task() -> Task {
     }
 }
 
-pub(super) fn plan(limits: Limits) -> TaskPlan {
+pub(crate) fn plan(limits: Limits) -> TaskPlan {
     TaskPlan {
         runner: Runner::Pi,
         program: program("pi"),
@@ -287,7 +303,7 @@ pub(super) fn plan(limits: Limits) -> TaskPlan {
     }
 }
 
-pub(super) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
+pub(crate) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
     Limits {
         timeout: timeout.map(Duration::from_secs),
         extension: Duration::from_secs(extension),
