@@ -28,21 +28,18 @@ async fn run(unit: &mut Unit) -> Ending {
         Ok(lock) => lock,
         Err(error) => return error.ending(&unit.task),
     };
-    if let Some(ending) = prepare(unit).await {
-        if let Some(lock) = lock {
-            lock.release();
+    let ending = match prepare(unit).await {
+        Some(ending) => ending,
+        None => {
+            let ended = run_children(unit, lock.as_ref()).await;
+            ended.unwrap_or_else(|error| error.ending(&unit.task))
         }
-        return ending;
+    };
+    // A keeper that could not start its child may not have closed its copy of the lock yet.
+    if let Some(lock) = lock {
+        lock.release();
     }
-    match run_children(unit, lock.as_ref()).await {
-        Ok(ending) => {
-            if let Some(lock) = lock {
-                lock.release();
-            }
-            ending
-        }
-        Err(error) => error.ending(&unit.task),
-    }
+    ending
 }
 
 async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {

@@ -27,6 +27,9 @@ const SCRIPT: &str = "OWNER_OF_THIS_SCRIPT";
 /// The variable that makes such an owner want a report.
 const REPORT: &str = "OWNER_WANTS_A_REPORT";
 
+/// The variable that makes such an owner start this program for its child.
+const CHILD: &str = "OWNER_STARTS_THIS_CHILD";
+
 const SESSION: &str = "sticky/scout_s1.jsonl";
 const LOCK: &str = "sticky/scout_s1.jsonl.lock";
 
@@ -45,7 +48,11 @@ fn owner(stage: &Stage, script: &Value) -> SandboxCommand {
 
 /// Runs a script to its end and returns its ending.
 fn run(stage: &Stage, script: &Value) -> String {
-    let output = owner(stage, script).run().expect_success();
+    ending_of(owner(stage, script))
+}
+
+fn ending_of(owner: SandboxCommand) -> String {
+    let output = owner.run().expect_success();
     let ended = output.stdout.lines().find(|line| line.contains("ended: "));
     ended
         .and_then(|line| line.split_once("ended: "))
@@ -106,7 +113,7 @@ fn plan(script: String) -> Plan {
     let work = TaskPlan {
         runner: Runner::Pi,
         program: Program {
-            path: bin("misbehave"),
+            path: child(),
             arguments: Vec::new(),
             has_mcp: false,
             keeps_tools: false,
@@ -139,6 +146,14 @@ fn plan(script: String) -> Plan {
             work: Ok(Box::new(work)),
         }],
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself again and says so by a variable"
+)]
+fn child() -> PathBuf {
+    std::env::var_os(CHILD).map_or_else(|| bin("misbehave"), PathBuf::from)
 }
 
 #[expect(
@@ -225,6 +240,16 @@ fn a_second_run_is_refused_while_the_first_lives() {
     let refused = run(&stage, &json!([{"touch": stage.path("started")}]));
     assert_eq!(Some(refused), expected.message());
     assert!(!fs::exists(stage.path("started")).unwrap());
+}
+
+#[test]
+fn a_child_that_could_not_be_started_leaves_no_lock() {
+    let stage = Stage::new();
+    let missing = stage.path("missing");
+    let failed = ending_of(owner(&stage, &json!([])).env(CHILD, &missing));
+    assert!(failed.contains(&missing), "{failed}");
+    assert!(!fs::exists(stage.path(LOCK)).unwrap());
+    assert_eq!(run(&stage, &json!([{"reply": "second"}])), "completed");
 }
 
 #[test]

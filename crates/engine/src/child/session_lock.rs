@@ -63,8 +63,13 @@ impl SessionLock {
             file,
             run: run.clone(),
         };
-        taken.enter_name()?;
-        Ok(taken)
+        match taken.enter_name() {
+            Ok(()) => Ok(taken),
+            Err(error) => {
+                taken.release();
+                Err(error.into())
+            }
+        }
     }
 
     /// Leaves the run's name in the lock; each keeper takes it out when its tree is gone.
