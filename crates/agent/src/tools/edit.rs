@@ -93,6 +93,11 @@ pub(super) fn run(
 )]
 fn load(path: &Path, shown: &str) -> Result<String, ToolError> {
     let refuse = |why: String| ToolError::new(format!("Could not edit file: {shown}. {why}."));
+    // A pipe or a device could keep us reading for ever. A directory has an error of its own.
+    let is_endless = |there: fs::Metadata| !there.is_file() && !there.is_dir();
+    if path.metadata().is_ok_and(is_endless) {
+        return Err(refuse("It is not a regular file".to_owned()));
+    }
     let bytes = fs::read(path)
         .map_err(|error| refuse(format!("Error code: {}", paths::code_name(&error))))?;
     // Writing back a lossy text would destroy the bytes that are not UTF-8.

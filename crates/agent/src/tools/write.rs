@@ -29,9 +29,9 @@ pub(super) fn run(
 ) -> ToolResult {
     let path = paths::resolve(&arguments.path, surroundings);
     surroundings.guarded.check(&path)?;
-    // A file that is no text, or large, has no patch.
+    // A file that is no text, or large, has no patch, nor has a pipe or a device.
     let before = match fs::metadata(&path) {
-        Ok(there) if there.len() > LARGEST_COMPARED => None,
+        Ok(there) if !there.is_file() || there.len() > LARGEST_COMPARED => None,
         Ok(_) => fs::read_to_string(&path).ok(),
         Err(_) => Some(String::new()),
     };

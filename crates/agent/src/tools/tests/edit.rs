@@ -134,3 +134,27 @@ async fn edit_says_what_is_wrong() {
     Successfully replaced 1 block(s) in a.txt.
     ");
 }
+
+#[tokio::test]
+async fn a_device_is_written_to_but_never_read_to_its_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let edits = json!([{"oldText": "a", "newText": "b"}]);
+    let edited = call(
+        directory.path(),
+        "edit",
+        json!({"path": "/dev/zero", "edits": edits}),
+    )
+    .await;
+    assert_eq!(
+        edited.text(),
+        "error: Could not edit file: /dev/zero. It is not a regular file."
+    );
+    let written = call(
+        directory.path(),
+        "write",
+        json!({"path": "/dev/zero", "content": "hi"}),
+    )
+    .await;
+    assert_eq!(written.text(), "Successfully wrote to /dev/zero");
+    assert_eq!(written.output.details, None);
+}
