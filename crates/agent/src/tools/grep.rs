@@ -9,11 +9,15 @@ use ignore::overrides::OverrideBuilder;
 use serde::Deserialize;
 
 use super::tree::{self, Listing};
+use super::truncation::{MAX_BYTES, MAX_LINES};
 use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, read, truncation};
 use crate::abort::Aborted;
 
 const DEFAULT_LIMIT: usize = 100;
 const MAX_LINE_CHARACTERS: usize = 500;
+
+/// The search ends when it holds more than this number of bytes of lines.
+const MOST_BYTES: usize = 64 * MAX_BYTES;
 /// A line longer than this ends the search of its file; such files are data, not text.
 const MAX_HELD_BYTES: usize = 16 * 1024 * 1024;
 
@@ -42,7 +46,7 @@ pub(super) fn run(
     if let Some(glob) = &arguments.glob {
         walk.overrides(only(glob, &root)?);
     }
-    let context = arguments.context.map_or(0, read::whole);
+    let context = arguments.context.map_or(0, read::whole).min(MAX_LINES);
     let mut searcher = searcher(context);
     let limit = arguments.limit.map_or(DEFAULT_LIMIT, read::whole).max(1);
     let mut found = Found::new(limit);
@@ -50,7 +54,7 @@ pub(super) fn run(
         if aborted.is_raised() {
             return Err(ToolError::aborted());
         }
-        if found.is_full() {
+        if found.is_full() || found.is_large() {
             break;
         }
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
@@ -93,6 +97,8 @@ struct Found {
     limit: usize,
     matches: usize,
     lines: Vec<String>,
+    /// The number of bytes of these lines.
+    bytes: usize,
     some_cut: bool,
     /// The file being searched, as it is shown.
     file: String,
@@ -104,6 +110,7 @@ impl Found {
             limit,
             matches: 0,
             lines: Vec::new(),
+            bytes: 0,
             some_cut: false,
             file: String::new(),
         }
@@ -111,6 +118,12 @@ impl Found {
 
     fn is_full(&self) -> bool {
         self.matches >= self.limit
+    }
+
+    /// Returns whether there are so many lines that no more of them are held: the answer shows only
+    /// the first of them.
+    fn is_large(&self) -> bool {
+        self.bytes > MOST_BYTES
     }
 
     fn enter(&mut self, root: &Path, path: &Path) {
@@ -136,6 +149,7 @@ impl Found {
             }
             None => format!("{file}{separator}{number}{separator} {text}"),
         };
+        self.bytes += line.len();
         self.lines.push(line);
     }
 
@@ -171,11 +185,11 @@ impl Sink for &mut Found {
         }
         self.matches += 1;
         self.add(found.bytes(), found.line_number(), ':');
-        Ok(true)
+        Ok(!self.is_large())
     }
 
     fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> io::Result<bool> {
         self.add(line.bytes(), line.line_number(), '-');
-        Ok(true)
+        Ok(!self.is_large())
     }
 }

@@ -114,3 +114,20 @@ async fn grep_and_find_honour_gitignore_and_limits() {
     No files found matching pattern
     ");
 }
+
+#[tokio::test]
+async fn grep_holds_little_more_than_it_shows() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let lines = format!("{}\n", "x".repeat(400)).repeat(20_000);
+    fs::write(path.join("long.txt"), &lines).unwrap();
+    let called = call(
+        path,
+        "grep",
+        json!({"pattern": "x", "limit": 1e12, "context": 1e12}),
+    )
+    .await;
+    assert!(called.text().ends_with("\n\n[50.0KB limit reached]"));
+    let held = &called.output.details.unwrap()["truncation"]["totalBytes"];
+    assert!(held.as_u64().unwrap() < lines.len() as u64 / 2, "{held}");
+}
