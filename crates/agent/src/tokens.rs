@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::message::{AssistantMessage, Block, Message, StopReason};
+use crate::usage::MOST_TOKENS;
 
 const CHARACTERS_PER_TOKEN: usize = 4;
 const CHARACTERS_PER_IMAGE: usize = 4800;
@@ -45,10 +46,33 @@ pub(crate) fn context(messages: &[Rc<Message>], trusted_from: usize) -> u64 {
         .find_map(|(at, message)| Some((at, count(message.as_assistant()?)?)));
     let (from, counted) = counted.map_or((0, 0), |(at, counted)| (at + 1, counted));
     let estimated: u64 = messages.iter().skip(from).map(|one| estimate(one)).sum();
-    counted + estimated
+    counted.saturating_add(estimated)
 }
 
+/// Returns the model's count. A session file may hold any number, and an absurd one counts as none.
 fn count(answer: &AssistantMessage) -> Option<u64> {
     let failed = matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted);
-    Some(answer.usage.total_tokens).filter(|tokens| !failed && *tokens > 0)
+    let counted = Some(answer.usage.total_tokens);
+    counted.filter(|tokens| !failed && (1..MOST_TOKENS).contains(tokens))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_absurd_count_of_a_session_file_is_not_believed() {
+        let answer = |tokens: u64| {
+            let message = json!({
+                "role": "assistant", "content": "four", "stopReason": "stop",
+                "usage": {"totalTokens": tokens},
+            });
+            Rc::new(serde_json::from_value::<Message>(message).unwrap())
+        };
+        let context = |tokens: u64| context(&[answer(tokens), answer(0)], 0);
+        assert_eq!([100, u64::MAX].map(context), [101, 2]);
+    }
 }

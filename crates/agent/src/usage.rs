@@ -4,6 +4,9 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+/// A count of tokens that is not below this is no count of a model.
+pub(crate) const MOST_TOKENS: u64 = 1 << 40;
+
 /// The tokens and the cost of one assistant message.
 ///
 /// `reasoning` is part of `output`; `input` excludes the tokens that came from or went to the

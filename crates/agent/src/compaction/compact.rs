@@ -83,7 +83,7 @@ impl Agent {
             return Trigger::Nothing;
         };
         let window = model.context_window.unwrap_or(u64::MAX);
-        let prompt = answer.usage.input + answer.usage.cache_read;
+        let prompt = answer.usage.input.saturating_add(answer.usage.cache_read);
         let failure = answer.error_message.as_deref().unwrap_or_default();
         let is_short = model
             .max_tokens
@@ -248,7 +248,7 @@ impl Agent {
         let room = window.saturating_sub(limits.reserve).saturating_mul(2);
         let question = summary::question(plan, focus, usize::try_from(room).unwrap_or(usize::MAX));
         let messages = [std::rc::Rc::new(Message::user(vec![Block::text(question)]))];
-        let most = limits.reserve * 4 / 5;
+        let most = limits.reserve.saturating_mul(4) / 5;
         let mut stream = provider.stream(Request {
             model: &model,
             system: summary::SYSTEM.trim(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Chunk, Finish};
-use crate::usage::Usage;
+use crate::usage::{MOST_TOKENS, Usage};
 
 /// Reasons for which a provider ends an answer that it does not want to give.
 const FILTERED: [&str; 12] = [
@@ -102,7 +102,7 @@ impl Tokens {
 /// Reads a count in a frame; a value that is no count, or an absurd one, is zero.
 pub(super) fn count(frame: &Value, place: &str) -> u64 {
     let tokens = frame.pointer(place).and_then(Value::as_u64);
-    tokens.filter(|tokens| *tokens < 1 << 40).unwrap_or(0)
+    tokens.filter(|tokens| *tokens < MOST_TOKENS).unwrap_or(0)
 }
 
 /// Reads a text in a frame.
