@@ -95,13 +95,12 @@ fn skills_of(
 fn text_or_file(text: &str) -> String {
     let is_path = text.len() < 4096 && !text.contains('\n') && Path::new(text).is_file();
     if is_path {
-        read_own(Path::new(text), LARGEST_PROMPT)
-            .ok()
-            .and_then(|bytes| String::from_utf8(bytes).ok())
-            .unwrap_or_else(|| text.to_owned())
-    } else {
-        text.to_owned()
+        match read_own(Path::new(text), LARGEST_PROMPT) {
+            Ok(bytes) => return String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => notices::warn(&format!("{text} is not read: {error}")),
+        }
     }
+    text.to_owned()
 }
 
 fn tool_list(tools: &[&'static Tool]) -> String {
