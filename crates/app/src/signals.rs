@@ -107,6 +107,12 @@ pub(crate) fn survive_large_files() {
     _ = signal(SignalKind::from_raw(SignalName::XFSZ.as_raw()));
 }
 
+/// Leaves Ctrl-C to the program that has the terminal now.
+pub(crate) fn survive_interrupts() {
+    // Without the handler, Ctrl-C ends both of us, as without this call.
+    _ = signal(SignalKind::interrupt());
+}
+
 fn listen(kind: SignalKind) -> Result<Signal, CommandError> {
     signal(kind)
         .map_err(|error| CommandError::failed("could not listen for signals").because(&error))

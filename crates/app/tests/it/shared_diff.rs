@@ -1,11 +1,13 @@
 //! `diff` of a run that worked in a shared checkout: made from its own edits and writes.
 
+use pi_subagents_testkit::Signal;
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Stage, call};
+use crate::terminal::{ENTER, Terminal};
 
 for_each_pi! {
     the_diff_of_a_shared_checkout_is_made_from_calls,
@@ -88,4 +90,28 @@ fn a_run_that_changed_nothing_has_no_diff() {
         "{}",
         diff.stderr
     );
+}
+
+#[test]
+fn ctrl_c_leaves_the_pager_to_its_reader() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise(vec![
+        Turn::tool_call(
+            "write",
+            json!({"path": "new.txt", "content": "line\n".repeat(100)}),
+        ),
+        Turn::text("Done."),
+    ]));
+    stage.sandbox.models_json(&server.base_url());
+    let run = stage.delegate_to("embedded", &call(&[("a", json!("Do it."))]));
+    run.run().expect_success();
+    let pager = "grep -c +line; echo The pager waits.; read key <&1; echo It got $key.";
+    let diff = stage.command(&["diff", "last"]).env("PAGER", pager);
+    let mut terminal = Terminal::start_in_colour(diff, 80, 24);
+    terminal.wait_for("The pager waits.");
+    terminal.signal(Signal::INT);
+    terminal.answer("100", &format!("q{ENTER}"));
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.contains("It got q."), "{screen}");
 }
