@@ -45,16 +45,16 @@ impl Session {
             Effect::Look => self.pace.look_again(),
             Effect::Steer(run, message) => {
                 let steered = owners::steer(run, message);
-                self.jobs.spawn(async { Message::Finished(steered.await) });
+                self.deeds.spawn(async { Message::Finished(steered.await) });
             }
             Effect::Stop(run) => {
                 let stopped = owners::stop(self.store.clone(), run);
-                self.jobs.spawn(async { Message::Finished(stopped.await) });
+                self.deeds.spawn(async { Message::Finished(stopped.await) });
             }
             Effect::Start(wanted) => {
                 let name = name_of(&wanted);
                 let begun = self.starter.start(wanted);
-                self.jobs.spawn(async move { told(&name, begun.await) });
+                self.deeds.spawn(async move { told(&name, begun.await) });
             }
             Effect::ReadAnswer(run, wanted) => {
                 self.jobs.spawn_blocking(move || {
@@ -83,11 +83,11 @@ impl Session {
             }
             Effect::Merge(run) => {
                 let store = self.store.clone();
-                self.jobs
+                self.deeds
                     .spawn_blocking(move || finished(results::merge_one(&store, &run)));
             }
             Effect::Discard(run) => {
-                self.jobs
+                self.deeds
                     .spawn_blocking(move || finished(results::discard_one(run)));
             }
             Effect::OpenPage(run) => {

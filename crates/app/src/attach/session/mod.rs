@@ -17,7 +17,7 @@ use pi_subagents_windows::{Paint, PreviewContext};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use self::pace::{CLOCK, FRAME, Pace};
 use super::draw::draw;
@@ -40,6 +40,9 @@ use crate::signals::{self, Signals};
 /// The number of pieces of records that may wait for the model.
 const WAITING: usize = 16;
 
+/// The time that work has to come to its end after somebody has left.
+const TO_FINISH: Duration = Duration::from_secs(30);
+
 /// The width of the preview of a tool call; the screen cuts it.
 const PREVIEW_WIDTH: usize = 240;
 
@@ -60,7 +63,9 @@ pub(crate) async fn attach(attachment: Attachment) -> Result<ExitCode, CommandEr
     let signals = Signals::listen_to_pause()?;
     let mut session = Session::start(attachment, signals).map_err(failed)?;
     // The screen is given back before anything is printed.
-    session.run().await.map_err(failed)
+    let left = session.run().await.map_err(failed);
+    session.finish_deeds().await;
+    left
 }
 
 struct Session {
@@ -87,6 +92,8 @@ struct Session {
     asked: HashSet<RunId>,
     /// Reads of the index, one at a time.
     looking: JoinSet<Message>,
+    /// Work that changes something; it is not cut off when somebody leaves.
+    deeds: JoinSet<Message>,
     /// Everything else that takes its time.
     jobs: JoinSet<Message>,
     /// True if the followed records and the readers fit the present model.
@@ -152,6 +159,7 @@ impl Session {
             watched: HashSet::new(),
             asked: HashSet::new(),
             looking: JoinSet::new(),
+            deeds: JoinSet::new(),
             jobs: JoinSet::new(),
             is_reconciled: false,
             servers: AwayNews::default(),
@@ -203,6 +211,14 @@ impl Session {
         }
     }
 
+    /// Lets the work come to its end that somebody wanted before leaving: half a merge is worse than
+    /// a merge or none.
+    async fn finish_deeds(&mut self) {
+        let all = async { while self.deeds.join_next().await.is_some() {} };
+        // Work that takes longer than a person waits is cut off.
+        _ = timeout(TO_FINISH, all).await;
+    }
+
     /// Gives the terminal back, stops, and takes the terminal again.
     async fn pause(&mut self) -> io::Result<()> {
         give_back();
@@ -233,6 +249,7 @@ impl Session {
             told = self.signals.told() => Wake::Signal(told),
             typed = self.typed.recv() => Wake::Typed(typed),
             Some(message) = self.told.recv() => Wake::Told(message),
+            Some(Ok(message)) = self.deeds.join_next() => Wake::Told(message),
             Some(Ok(message)) = self.jobs.join_next() => Wake::Told(message),
             Some(looked) = self.looking.join_next(), if is_looking => Wake::Looked(looked.ok()),
             _ = self.resizes.recv() => Wake::Resized,

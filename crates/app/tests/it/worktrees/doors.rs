@@ -1,5 +1,7 @@
 //! Results that are merged by a model: over MCP, and inside pi, where a person can do it too.
 
+use std::fs;
+
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -171,6 +173,7 @@ fn a_person_in_pi_reads_checks_merges_and_discards() {
         "merge api",
         "merge ui",
         "merge --force ui",
+        "discard --force ui",
         "diff 'docs",
         "discard ui --yes",
         "discard ui --yes",
@@ -184,6 +187,25 @@ fn a_person_in_pi_reads_checks_merges_and_discards() {
     insta::assert_snapshot!(said.join("\n\n"));
     assert_eq!(stage.read("kept.txt"), "one\napi\nthree\n");
     assert_eq!(stage.status(), " M kept.txt\n?? api.txt\n?? docs.txt");
+}
+
+#[test]
+fn a_merge_is_finished_after_somebody_left_attach() {
+    let stage = WorktreeStage::new();
+    stage.run(&[("ui", "echo ui > ui.txt")]);
+    // A clean-up of files as git writes them, which takes its time.
+    stage.git(&["config", "filter.slow.smudge", "sleep 1; cat"]);
+    let attributes = stage.stage().sandbox.project().join(".git/info/attributes");
+    fs::write(attributes, "ui.txt filter=slow\n").unwrap();
+    let mut terminal = Terminal::start_sized(stage.ours(&["attach"]), 100, 20);
+    terminal.wait_for("ui");
+    terminal.press("m");
+    terminal.wait_for("Merge ui as uncommitted changes?");
+    terminal.press("yq");
+    assert_eq!(terminal.leave(), (Some(0), true));
+    assert_eq!(stage.status(), "?? ui.txt");
+    let worktrees = stage.ours(&["worktrees"]).run().expect_success();
+    assert!(!worktrees.stdout.contains("ui"), "{}", worktrees.stdout);
 }
 
 #[test]

@@ -30,18 +30,15 @@ impl Subagents {
         typed: &[String],
         shown: &mut Shown,
     ) -> Result<(), CommandError> {
-        let (flags, runs): (Vec<&String>, Vec<&String>) =
-            typed.iter().partition(|word| word.starts_with("--"));
-        let known = ["--check", "--commit"];
-        if let Some(unknown) = flags.iter().find(|flag| !known.contains(&flag.as_str())) {
+        let (flags, runs) = parted(typed, &["--check", "--commit"]).map_err(|unknown| {
             let message = format!("there is no option {unknown} of /subagents merge");
-            return Err(CommandError::usage(message)
-                .hint("Use /subagents merge ID…, with --check or with --commit."));
-        }
+            CommandError::usage(message)
+                .hint("Use /subagents merge ID…, with --check or with --commit.")
+        })?;
         let ids: Result<Vec<String>, CommandError> =
             runs.iter().map(|word| self.id_of(word)).collect();
         let ids = ids?;
-        if flags.iter().any(|flag| *flag == "--check") {
+        if flags.contains(&"--check") {
             let fitting = self.check(ids).await?;
             shown.page = fitting.lines.iter().map(|line| painted(line)).collect();
             return Ok(());
@@ -83,18 +80,17 @@ impl Subagents {
         typed: &[String],
         shown: &mut Shown,
     ) -> Result<(), CommandError> {
-        let (flags, runs): (Vec<&String>, Vec<&String>) =
-            typed.iter().partition(|word| word.starts_with('-'));
-        let is_sure = flags
-            .iter()
-            .any(|flag| ["--yes", "-y"].contains(&flag.as_str()));
+        let (flags, runs) = parted(typed, &["--yes", "-y"]).map_err(|unknown| {
+            let message = format!("there is no option {unknown} of /subagents discard");
+            CommandError::usage(message).hint("Use /subagents discard ID…, with or without --yes.")
+        })?;
         if runs.is_empty() {
             return Err(CommandError::usage("no run was named").hint("Use /subagents discard ID."));
         }
         let ids: Result<Vec<String>, CommandError> =
             runs.iter().map(|word| self.id_of(word)).collect();
         let ids = ids?;
-        if !is_sure {
+        if flags.is_empty() {
             if !self.has_ui {
                 return Err(
                     CommandError::usage("discard asks before it removes something")
@@ -162,6 +158,19 @@ impl Subagents {
         let lines = self.service.beside(&self.caller, work).await?;
         shown.page = lines.iter().map(|line| painted(line)).collect();
         Ok(())
+    }
+}
+
+/// Parts the options from the runs, or returns an option that is not known.
+fn parted<'a>(
+    typed: &'a [String],
+    known: &[&str],
+) -> Result<(Vec<&'a str>, Vec<&'a str>), &'a str> {
+    let words = typed.iter().map(String::as_str);
+    let (options, runs): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
+    match options.iter().find(|option| !known.contains(option)) {
+        Some(unknown) => Err(unknown),
+        None => Ok((options, runs)),
     }
 }
 

@@ -102,13 +102,9 @@ fn lines_of_result(result: &ToolResult) -> Vec<Line> {
     let more = all.len().saturating_sub(RESULT_LINES);
     shown
         .map(|line| format!("  {}", text::cut_columns(line, RESULT_COLUMNS)))
-        .chain((more > 0).then(|| format!("  … {more} more {}", noun(more))))
+        .chain((more > 0).then(|| format!("  … {}", text::count(more, "more line"))))
         .map(|line| Line::new(role, &line))
         .collect()
-}
-
-fn noun(lines: usize) -> &'static str {
-    if lines == 1 { "line" } else { "lines" }
 }
 
 fn words(parts: &[Part]) -> String {
