@@ -65,7 +65,7 @@ fn list_rows(model: &Model, room: u16) -> u16 {
         return room;
     }
     let wanted = u16::try_from(model.list.listed().len()).unwrap_or(u16::MAX);
-    wanted.clamp(1, (room * 2 / 5).max(1))
+    wanted.clamp(1, (room.saturating_mul(2) / 5).max(1))
 }
 
 fn from_top(area: Rect, rows: u16) -> (Rect, Rect) {
