@@ -61,7 +61,7 @@ pub(crate) fn run(caller: Caller, options: McpOptions) -> Result<ExitCode, Comma
     }
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
     let concurrency = options.concurrency.unwrap_or(settings.max_concurrency);
-    notes::to_a_person(&caller, options.http);
+    notes::to_a_person(&caller);
     let served = Options {
         concurrency,
         answer_within: options.answer_within,

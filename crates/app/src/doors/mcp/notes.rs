@@ -1,26 +1,15 @@
 //! Notes for a person who starts the server, and for a model about the directory it works in.
 
-use std::io::{IsTerminal as _, stdin};
-use std::net::SocketAddr;
 use std::path::Path;
 
 use crate::calls::caller::Caller;
 use crate::places::Places;
 use crate::print::Printer;
 
-const WAITING: &str = "\
-pi-subagents mcp speaks the Model Context Protocol. It waits for a client on stdin and answers on stdout.
-Clients start it themselves, for example:  claude mcp add pi-subagents -- pi-subagents mcp
-Ctrl-C ends it.";
-
 /// Prints on stderr the facts that a client hides from its person.
-pub(super) fn to_a_person(caller: &Caller, http: Option<SocketAddr>) {
-    let printer = Printer::for_people();
-    if http.is_none() && stdin().is_terminal() {
-        printer.note(WAITING);
-    }
+pub(super) fn to_a_person(caller: &Caller) {
     if let Some(note) = no_project(&caller.places) {
-        printer.note(&format!("! {note}"));
+        Printer::for_people().note(&format!("! {note}"));
     }
 }
 

@@ -10,7 +10,9 @@ use crate::print::Printer;
 use crate::runtime::block_on;
 
 /// The note for a person who typed the command.
-const WAITING: &str = "Waiting for the extension of pi on stdin, as JSON lines. The pi package starts this command\nitself, and people do not need it; Ctrl-D ends it.";
+const WAITING: &str = "\
+Waiting for the extension of pi on stdin, as JSON lines. The pi package starts
+this command itself, and people do not need it; Ctrl-D ends it.";
 
 pub(crate) fn run() -> Result<ExitCode, CommandError> {
     let places = Places::find()?;

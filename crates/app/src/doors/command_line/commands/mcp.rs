@@ -16,7 +16,10 @@ use crate::error::CommandError;
 use crate::print::Printer;
 
 /// The note for a person who typed the command.
-const WAITING: &str = "Waiting for an MCP client on stdin, as JSON lines. A client such as Claude Code starts this\ncommand itself (pi-subagents help mcp); Ctrl-D ends it.";
+const WAITING: &str = "\
+Waiting for an MCP client on stdin, as JSON lines. Clients start this command
+themselves, for example: claude mcp add pi-subagents -- pi-subagents mcp
+Ctrl-D ends it.";
 
 #[derive(Args)]
 #[command(
