@@ -83,7 +83,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     ok       definitions  none; create one with pi-subagents profile create NAME
     ok       project      $PROJECT contains no definitions, so there is nothing to trust
     ok       runs         none yet
-    ok       retention    none yet
+    ok       retention    no records yet
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     ok       pi package   not installed
 

@@ -77,12 +77,11 @@ fn notes(redacted: &Value) -> Vec<String> {
     let mut notes: Vec<String> = redacted
         .iter()
         .map(|one| {
-            let (what, times) = (one["what"].as_str(), one["times"].as_u64());
-            format!(
-                "Taken out: {} ({} times)",
-                what.unwrap_or_default(),
-                times.unwrap_or(0)
-            )
+            let what = one["what"].as_str().unwrap_or_default();
+            match one["times"].as_u64() {
+                Some(1) => format!("Taken out: {what} (once)"),
+                times => format!("Taken out: {what} ({} times)", times.unwrap_or(0)),
+            }
         })
         .collect();
     notes.push("Read the file before you pass it on: no program finds every secret.".to_owned());

@@ -74,7 +74,7 @@ impl SharedDiff {
         printer.note(NOTE);
         if self.seen.left_out > 0 {
             printer.note(&format!(
-                "! {} are left out: they have more than 20 MB.",
+                "! Changes beyond 20 MB are left out: {}.",
                 text::count(self.seen.left_out, "later change")
             ));
         }

@@ -19,7 +19,7 @@ pub(super) fn retention(seen: &Seen) -> Check {
     // An index that cannot be read is the matter of another check.
     let runs = store.runs().unwrap_or_default();
     if runs.is_empty() {
-        return Check::new("retention", "none yet");
+        return Check::new("retention", "no records yet");
     }
     let allowed = kept::retention(places);
     let rule = Rule::Retention(allowed.unwrap_or(Retention::NEVER));
