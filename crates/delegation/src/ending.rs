@@ -212,7 +212,7 @@ impl Ending {
             | Self::Lost { .. } => 1,
             Self::Exited { code, .. } => *code,
             Self::Signalled { signal, .. } | Self::Interrupted(Interruption::Signal(signal)) => {
-                128 + signal
+                128_i32.saturating_add(*signal)
             }
             Self::TimedOut { .. } => 124,
             Self::Stopped => 143,

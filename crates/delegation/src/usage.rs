@@ -21,7 +21,16 @@ pub struct Usage {
 impl Usage {
     /// Returns the number of all tokens together.
     pub fn total(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
+        let Self {
+            input,
+            output,
+            cache_read,
+            cache_write,
+            cost: _,
+        } = *self;
+        [input, output, cache_read, cache_write]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 }
 
@@ -73,6 +82,7 @@ impl Sum for Usage {
     }
 }
 
+/// Adds without overflow: a child can report any number, and none may end its owner.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.cost = match (self.total(), self.cost, other.total(), other.cost) {
@@ -80,10 +90,10 @@ impl AddAssign for Usage {
             (_, Some(mine), _, Some(theirs)) => Some(mine + theirs),
             (_, None, _, _) | (_, _, _, None) => None,
         };
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
     }
 }
 
@@ -109,6 +119,19 @@ mod tests {
         assert_eq!(sum, usage(15, None));
         sum += usage(5, Some(1.0));
         assert_eq!(sum, usage(20, None));
+    }
+
+    #[test]
+    fn absurd_counts_are_added_without_an_overflow() {
+        let mut sum = usage(u64::MAX, None);
+        sum += Usage {
+            output: 7,
+            ..usage(1, None)
+        };
+        assert_eq!(
+            (sum.input, sum.output, sum.total()),
+            (u64::MAX, 7, u64::MAX)
+        );
     }
 
     #[test]
