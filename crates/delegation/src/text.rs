@@ -139,6 +139,10 @@ pub fn escape_json(line: &str) -> Cow<'_, str> {
 }
 
 fn skip_escape(rest: &mut std::str::Chars<'_>) {
+    // A child may print any number of these before the character that ends the sequence.
+    while matches!(rest.clone().next(), Some(' '..='/')) {
+        rest.next();
+    }
     match rest.clone().next() {
         Some('[') => {
             rest.next();
@@ -147,10 +151,6 @@ fn skip_escape(rest: &mut std::str::Chars<'_>) {
         Some(']' | 'P' | '^' | '_' | 'X') => {
             rest.next();
             skip_string(rest);
-        }
-        Some(' '..='/') => {
-            rest.next();
-            skip_escape(rest);
         }
         Some('0'..='~') => {
             rest.next();
@@ -250,6 +250,8 @@ mod tests {
         assert_eq!(clean("\u{1b}]0;never closed\nnext"), "\nnext");
         assert_eq!(clean("emoji 👩‍👩‍👧 stays"), "emoji 👩‍👩‍👧 stays");
         assert_eq!(clean("a\u{200b}b\u{e0041}c\u{2060}d"), "abcd");
+        let endless = format!("a\u{1b}{}zb", " ".repeat(10 << 20));
+        assert_eq!(clean(&endless), "ab");
     }
 
     #[test]
