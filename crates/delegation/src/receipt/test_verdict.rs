@@ -118,7 +118,9 @@ fn is_harmless(command: &Simple) -> bool {
         "cd", "echo", "export", "mkdir", "pushd", "set", "source", ".", "true",
     ];
     let first = command.words.first();
-    first.is_some_and(|word| harmless.contains(&word.as_str()) || word.contains('='))
+    first.is_some_and(|word| harmless.contains(&word.as_str()))
+        // Behind an assignment there may be a command, as in `CC=clang make`.
+        || command.words.iter().all(|word| word.contains('='))
 }
 
 #[cfg(test)]
@@ -141,6 +143,8 @@ mod tests {
             ("cargo test 2>&1 > log", Passed, Failed),
             // The build may have failed, or the push.
             ("cargo build && cargo test", Passed, Unclear),
+            ("CC=clang make && cargo test", Passed, Unclear),
+            ("CC=clang && cargo test", Passed, Failed),
             ("cargo test && git push", Passed, Unclear),
             ("cargo test | tail -5", Unclear, Unclear),
             ("set -o pipefail; cargo test | tail -5", Passed, Unclear),
