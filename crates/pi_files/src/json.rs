@@ -39,7 +39,10 @@ fn explain(text: &str, error: &serde_json::Error) -> Problem {
     let (at, message) = match (error.classify(), said, found) {
         _ if text.trim().is_empty() => (0, "the file is empty; write {} or remove it"),
         (Category::Eof, ..) => (
-            text.trim_end().len().saturating_sub(1),
+            text.trim_end()
+                .char_indices()
+                .next_back()
+                .map_or(0, |(at, _)| at),
             "the file ends before its last bracket or quote is closed",
         ),
         (_, "trailing comma", _) => (
@@ -101,6 +104,7 @@ mod tests {
             "{\"a\": nul}",
             "{} {}",
             "{\"a\": {\n",
+            "{\"a\": \"é",
             " \n",
         ]
         .map(wrong);
@@ -120,6 +124,7 @@ mod tests {
                 "1:10 this is no value; a text stands in double quotes",
                 "1:4 the file goes on after its end",
                 "1:7 the file ends before its last bracket or quote is closed",
+                "1:8 the file ends before its last bracket or quote is closed",
                 "1:1 the file is empty; write {} or remove it",
             ]
         );
