@@ -13,6 +13,9 @@ use super::{ChunkStream, Connections, Provider, ProviderError, Request};
 use crate::message::Message;
 use crate::models::{Credential, Wire};
 
+/// Shorter words of a header are no keys, and an error may well contain them.
+const KEY_LENGTH: usize = 16;
+
 /// Asks one provider with one key.
 pub(crate) struct ChatProvider {
     pub(crate) wire: Wire,
@@ -25,10 +28,13 @@ pub(crate) struct ChatProvider {
 }
 
 impl ChatProvider {
-    /// Takes the key out of an error, because a server may repeat the key that it refuses.
-    fn without_key(&self, mut error: ProviderError) -> ProviderError {
-        let secrets = self.key.iter().map(Credential::secret);
-        for secret in secrets.filter(|secret| !secret.is_empty()) {
+    /// Takes the keys out of an error, because a server may repeat a key that it refuses.
+    fn without_keys(&self, mut error: ProviderError) -> ProviderError {
+        let key = self.key.iter().map(Credential::secret);
+        // A gateway gets its key in a header of its own, such as `Bearer KEY`.
+        let words = self.headers.values().flat_map(|value| value.split(' '));
+        let in_headers = words.filter(|word| word.len() >= KEY_LENGTH);
+        for secret in key.chain(in_headers).filter(|secret| !secret.is_empty()) {
             error.message = error.message.replace(secret, "****");
         }
         error
@@ -62,7 +68,7 @@ impl Provider for ChatProvider {
             Ok(answer(response, reader, self.patience))
         });
         let chunks = opened.try_flatten();
-        Box::pin(chunks.map(|chunk| chunk.map_err(|error| self.without_key(error))))
+        Box::pin(chunks.map(|chunk| chunk.map_err(|error| self.without_keys(error))))
     }
 }
 

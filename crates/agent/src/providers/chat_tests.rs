@@ -27,7 +27,7 @@ fn usage() -> Value {
 fn bench(sandbox: &mut Sandbox, server: &Server) -> Bench {
     let models = json!({"providers": {"fake": {
         "baseUrl": server.url, "api": "openai-completions", "apiKey": "$FAKE_KEY",
-        "headers": {"x-team": "${TEAM}"},
+        "headers": {"x-team": "${TEAM}", "x-gateway": "Bearer gateway-0123456789"},
         "models": [{"id": "m", "reasoning": true, "maxTokens": 512,
                     "cost": {"input": 1.0, "output": 2.0, "cacheRead": 0.5, "cacheWrite": 0.0}}]}}});
     sandbox.write("agent/models.json", models.to_string());
@@ -251,6 +251,20 @@ async fn errors_are_retried_or_reported() {
     agent_end willRetry=false
     agent_settled
     "#);
+}
+
+#[tokio::test]
+async fn a_key_in_a_header_is_taken_out_of_an_error() {
+    let mut sandbox = Sandbox::new();
+    let refusal = r#"{"error": {"message": "Team blue may not use gateway-0123456789."}}"#;
+    let server = Server::start(vec![failure("403 Forbidden", "", refusal)]).await;
+    let mut bench = bench(&mut sandbox, &server);
+    let events = bench.prompt("hi").await;
+    let answers = messages_of("assistant", &events);
+    assert_eq!(
+        answers[0]["errorMessage"],
+        "403: Team blue may not use ****."
+    );
 }
 
 #[tokio::test]
