@@ -2,17 +2,12 @@
 //! level doubles its checks with each level of the value, so whether a check ends soon can be said
 //! of a schema and a value together, and of neither alone.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
-use crate::references::{BY_NAME, DATA, local};
+use crate::references::{IN_PLACE, Targets};
 
 /// The number of schemas that are applied to the parts of one value, each counted as often as it is.
 const MOST: u64 = 2_000_000;
-
-/// Keywords whose schema or schemas apply to the same value.
-const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
 
 /// Keywords whose schema applies to each part of the value that it may apply to.
 const TO_EACH: [&str; 6] = [
@@ -24,41 +19,43 @@ const TO_EACH: [&str; 6] = [
     "unevaluatedProperties",
 ];
 
-/// Keywords that lead to another place of the schema.
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+/// The number of schemas that may lead from one to the next, down into the value. All of them are on
+/// the stack at once.
+const DEEPEST: usize = 1_000;
 
 /// Returns whether a value can be checked with a schema within the bounds.
 pub(crate) fn is_bounded(schema: &Value, value: &Value) -> bool {
-    let mut anchors = BTreeMap::new();
-    find_anchors(schema, &mut anchors);
     let mut effort = Effort {
-        source: schema,
-        anchors,
+        targets: Targets::of(schema),
         left: MOST,
+        deeper: DEEPEST,
     };
     effort.spend(schema, value).is_some()
 }
 
 /// The effort that is left.
 struct Effort<'a> {
-    source: &'a Value,
-    /// The schemas that references name by a word instead of their place.
-    anchors: BTreeMap<&'a str, &'a Value>,
+    targets: Targets<'a>,
     left: u64,
+    /// The number of levels that are left below the present one.
+    deeper: usize,
 }
 
 impl<'a> Effort<'a> {
     /// Counts the schemas that are applied to a value; `None` if there are too many.
     fn spend(&mut self, schema: &'a Value, value: &Value) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
-        let Some(fields) = schema.as_object() else {
-            return Some(());
-        };
-        for keyword in REFERENCES {
-            let target = fields.get(keyword).and_then(Value::as_str);
-            if let Some(target) = target.and_then(|target| self.target(target)) {
-                self.spend(target, value)?;
-            }
+        self.deeper = self.deeper.checked_sub(1)?;
+        if let Some(fields) = schema.as_object() {
+            self.spend_on_fields(fields, value)?;
+        }
+        self.deeper += 1;
+        Some(())
+    }
+
+    fn spend_on_fields(&mut self, fields: &'a Map<String, Value>, value: &Value) -> Option<()> {
+        for (_, target) in self.targets.all_of(fields) {
+            self.spend(target, value)?;
         }
         for keyword in IN_PLACE {
             self.spend_each(fields.get(keyword), value)?;
@@ -123,39 +120,6 @@ impl<'a> Effort<'a> {
         }
         Some(())
     }
-
-    fn target(&self, reference: &str) -> Option<&'a Value> {
-        match local(reference) {
-            Some(place) => self.source.pointer(&place),
-            None => self.anchors.get(reference.strip_prefix('#')?).copied(),
-        }
-    }
-}
-
-/// Finds the schemas that have a name of their own.
-fn find_anchors<'a>(schema: &'a Value, found: &mut BTreeMap<&'a str, &'a Value>) {
-    let inner: Vec<&Value> = match schema {
-        Value::Object(fields) => {
-            for keyword in ["$anchor", "$dynamicAnchor"] {
-                if let Some(name) = fields.get(keyword).and_then(Value::as_str) {
-                    found.insert(name, schema);
-                }
-            }
-            let of_field = |(keyword, value): (&'a String, &'a Value)| match value {
-                _ if DATA.contains(&keyword.as_str()) => Vec::new(),
-                Value::Object(named) if BY_NAME.contains(&keyword.as_str()) => {
-                    named.values().collect()
-                }
-                Value::Array(list) => list.iter().collect(),
-                other => vec![other],
-            };
-            fields.iter().flat_map(of_field).collect()
-        }
-        _ => Vec::new(),
-    };
-    for schema in inner {
-        find_anchors(schema, found);
-    }
 }
 
 #[cfg(test)]
@@ -163,6 +127,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::OutputSchema;
 
     /// Makes a value of objects in each other.
     fn nested(depth: usize) -> Value {
@@ -178,6 +143,31 @@ mod tests {
         let again = json!({"properties": {"a": {"$ref": "#node"}}});
         let by_name = json!({"$anchor": "node", "anyOf": [again, again]});
         assert!(!is_bounded(&by_name, &nested(60)));
+    }
+
+    #[test]
+    fn a_schema_that_never_goes_into_the_value_has_an_end() {
+        let in_place = json!({"dependentSchemas": {"a": {"$ref": "#"}}});
+        assert!(!is_bounded(&in_place, &nested(1)));
+    }
+
+    #[test]
+    fn the_deepest_check_has_room_on_the_stack_of_a_thread() {
+        let links = |count: usize| {
+            let next = |link: usize| json!({"$ref": format!("#/$defs/d{}", (link + 1) % count)});
+            let definitions = (0..count).map(|link| {
+                let schema = match link {
+                    0 => json!({"properties": {"a": next(0)}}),
+                    _ => next(link),
+                };
+                (format!("d{link}"), schema)
+            });
+            json!({"$ref": "#/$defs/d0", "$defs": definitions.collect::<Map<_, _>>()})
+        };
+        let schema = OutputSchema::new(links(8)).unwrap();
+        assert_eq!(schema.check(&nested(100)), Ok(nested(100)));
+        let schema = OutputSchema::new(links(90)).unwrap();
+        assert_eq!(schema.check(&nested(100)).unwrap_err().count, 1);
     }
 
     #[test]

@@ -19,7 +19,14 @@ pub(crate) const BY_NAME: [&str; 5] = [
 ];
 
 /// Keywords that apply to the same value as the schema they stand in.
-const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+pub(crate) const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+
+/// Keywords that lead to another place of the schema.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// The number of schemas that may lead from one to the next at one place of a value. All of them are
+/// on the stack at once.
+const MOST_STEPS: usize = 200;
 
 /// The number of schemas that one value may be checked with.
 const MOST_AT_ONE_PLACE: u64 = 10_000;
@@ -28,8 +35,9 @@ const MOST_AT_ONE_PLACE: u64 = 10_000;
 pub(crate) fn check(source: &Value) -> Result<(), SchemaError> {
     refuse_external(source, "")?;
     let mut weights = Weights {
-        source,
+        targets: Targets::of(source),
         known: BTreeMap::new(),
+        steps: 0,
     };
     weights.visit(source, "")
 }
@@ -41,7 +49,7 @@ fn refuse_external(schema: &Value, place: &str) -> Result<(), SchemaError> {
     let Some(fields) = schema.as_object() else {
         return Ok(());
     };
-    for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+    for keyword in REFERENCES {
         if let Some(reference) = fields.get(keyword).and_then(Value::as_str)
             && !reference.starts_with('#')
         {
@@ -93,9 +101,11 @@ fn escaped(name: &str) -> String {
 /// The number of schemas that a value is checked with at each place of the schema, references
 /// followed.
 struct Weights<'a> {
-    source: &'a Value,
+    targets: Targets<'a>,
     /// `None` while a place is being weighed.
     known: BTreeMap<String, Option<u64>>,
+    /// The number of places that are being weighed.
+    steps: usize,
 }
 
 impl Weights<'_> {
@@ -117,10 +127,18 @@ impl Weights<'_> {
             None => {}
         }
         self.known.insert(place.to_owned(), None);
+        self.steps += 1;
+        if self.steps > MOST_STEPS {
+            return Err(SchemaError::Endless {
+                pointer: pointer(place),
+                why: "more than 200 references and choices lead to it without going into the value",
+            });
+        }
         let weight = match schema.as_object() {
             Some(fields) => 1 + self.weigh_fields(fields, place)?,
             None => 1,
         };
+        self.steps -= 1;
         if weight > MOST_AT_ONE_PLACE {
             return Err(SchemaError::Endless {
                 pointer: pointer(place),
@@ -137,10 +155,8 @@ impl Weights<'_> {
         place: &str,
     ) -> Result<u64, SchemaError> {
         let mut weight: u64 = 0;
-        if let Some(target) = fields.get("$ref").and_then(Value::as_str).and_then(local)
-            && let Some(schema) = self.source.pointer(&target)
-        {
-            weight += self.weigh(schema, &target)?;
+        for (place, schema) in self.targets.all_of(fields) {
+            weight += self.weigh(schema, &place)?;
         }
         for keyword in IN_PLACE {
             match fields.get(keyword) {
@@ -156,6 +172,68 @@ impl Weights<'_> {
             }
         }
         Ok(weight)
+    }
+}
+
+/// The places of a schema that references can lead to.
+pub(crate) struct Targets<'a> {
+    source: &'a Value,
+    /// The schemas that references name by a word instead of their place.
+    anchors: BTreeMap<&'a str, &'a Value>,
+}
+
+impl<'a> Targets<'a> {
+    pub(crate) fn of(source: &'a Value) -> Self {
+        let mut anchors = BTreeMap::new();
+        find_anchors(source, &mut anchors);
+        Self { source, anchors }
+    }
+
+    /// Returns the schemas that the fields of a schema refer to, each with a name for its place.
+    pub(crate) fn all_of(&self, fields: &Map<String, Value>) -> Vec<(String, &'a Value)> {
+        let references = REFERENCES
+            .iter()
+            .filter_map(|keyword| fields.get(*keyword)?.as_str());
+        references.filter_map(|one| self.find(one)).collect()
+    }
+
+    fn find(&self, reference: &str) -> Option<(String, &'a Value)> {
+        match local(reference) {
+            Some(place) => {
+                let schema = self.source.pointer(&place)?;
+                Some((place, schema))
+            }
+            None => {
+                let schema = self.anchors.get(reference.strip_prefix('#')?)?;
+                Some((reference.to_owned(), schema))
+            }
+        }
+    }
+}
+
+/// Finds the schemas that have a name of their own.
+fn find_anchors<'a>(schema: &'a Value, found: &mut BTreeMap<&'a str, &'a Value>) {
+    let inner: Vec<&Value> = match schema {
+        Value::Object(fields) => {
+            for keyword in ["$anchor", "$dynamicAnchor"] {
+                if let Some(name) = fields.get(keyword).and_then(Value::as_str) {
+                    found.insert(name, schema);
+                }
+            }
+            let of_field = |(keyword, value): (&'a String, &'a Value)| match value {
+                _ if DATA.contains(&keyword.as_str()) => Vec::new(),
+                Value::Object(named) if BY_NAME.contains(&keyword.as_str()) => {
+                    named.values().collect()
+                }
+                Value::Array(list) => list.iter().collect(),
+                other => vec![other],
+            };
+            fields.iter().flat_map(of_field).collect()
+        }
+        _ => Vec::new(),
+    };
+    for schema in inner {
+        find_anchors(schema, found);
     }
 }
 
@@ -199,15 +277,21 @@ mod tests {
             refusal(
                 json!({"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#"}]}}}),
             ),
+            refusal(json!({"$anchor": "a", "$ref": "#a"})),
+            refusal(json!({"$dynamicRef": "#"})),
             refusal(doubling(5)),
             refusal(doubling(64)),
+            refusal(doubling(200)),
         ];
         insta::assert_snapshot!(refusals.join("\n"), @"
         fine
         at /: it refers to itself without going into the value
         at /: it refers to itself without going into the value
+        at #a: it refers to itself without going into the value
+        at /: it refers to itself without going into the value
         fine
         at /$defs/d52: its references lead to more than 10,000 checks of one value
+        at /$defs/d99/allOf/0: more than 200 references and choices lead to it without going into the value
         ");
     }
 }
