@@ -4,10 +4,9 @@
 use tokio::sync::mpsc;
 
 /// The state of a pause.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) enum Pause {
     /// The tree works.
-    #[default]
     No,
     /// The keeper was asked to stop the tree. The sender of the pause waits until this is dropped.
     Asked(#[expect(dead_code, reason = "it tells by being dropped")] mpsc::Sender<()>),
