@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(clean("\u{1b}]0;never closed\nnext"), "\nnext");
         assert_eq!(clean("emoji 👩‍👩‍👧 stays"), "emoji 👩‍👩‍👧 stays");
         assert_eq!(clean("a\u{200b}b\u{e0041}c\u{2060}d"), "abcd");
-        let endless = format!("a\u{1b}{}zb", " ".repeat(10 << 20));
+        let endless = format!("a\u{1b}{}zb", " ".repeat(1 << 18));
         assert_eq!(clean(&endless), "ab");
     }
 
