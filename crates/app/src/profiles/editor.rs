@@ -5,13 +5,15 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use pi_subagents_files::{create_new, read_own_text};
+use tokio::process::Command;
 
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::random::new_secret;
+use crate::runtime::block_on;
+use crate::signals::survive_interrupts;
 
 /// An editor that every POSIX system has.
 const FALLBACK: &str = "vi";
@@ -42,11 +44,15 @@ pub(super) fn edited(places: &Places, initial: &str) -> Result<String, CommandEr
         clippy::disallowed_methods,
         reason = "the person's own editor is no sub-agent"
     )]
-    let status = Command::new("sh")
+    let mut editor = Command::new("sh");
+    editor
         .args(["-c", &format!("{command} \"$1\""), "sh"])
-        .arg(file.path())
-        .status()
-        .map_err(|error| failed(&error))?;
+        .arg(file.path());
+    let status = block_on(async {
+        // Ctrl-C is a key of the editor. Without us it would share the terminal with the shell.
+        survive_interrupts();
+        editor.status().await.map_err(|error| failed(&error))
+    })?;
     if !status.success() {
         return Err(failed(&io::Error::other(status.to_string())));
     }

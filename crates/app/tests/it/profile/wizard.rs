@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use pi_subagents_testkit::Signal;
 use pretty_assertions::assert_eq;
 
 use crate::stage::Stage;
@@ -29,6 +30,11 @@ You review.
 
 fn wizard(stage: &Stage, arguments: &[&str]) -> Terminal {
     let script = "#!/bin/sh\nprintf 'You review.\\nThoroughly.\\n' > \"$1\"\n";
+    wizard_with(stage, script, arguments)
+}
+
+/// Starts a wizard whose editor is this script.
+fn wizard_with(stage: &Stage, script: &str, arguments: &[&str]) -> Terminal {
     let editor = stage.sandbox.write("editor.sh", script);
     let command = stage.command(arguments);
     Terminal::start(command.env("EDITOR", format!("sh {}", editor.display())))
@@ -222,6 +228,29 @@ fn removing_is_a_choice_and_comments_stay() {
     You review.
     Thoroughly.
     ");
+}
+
+#[test]
+fn ctrl_c_leaves_the_editor_to_its_user() {
+    let (stage, file) = stage_with_reviewer();
+    let script = "echo The editor waits.; read words; echo \"$words\" > \"$1\"";
+    let change = format!("{DOWN}{ENTER}");
+    let mut terminal = wizard_with(&stage, script, &["profile", "edit", "reviewer"]);
+    terminal.answer("1/10 Scope", ENTER);
+    terminal.answer("1/10 Description", ENTER);
+    terminal.answer("2/10 ", ENTER);
+    terminal.answer("3/10 ", ENTER);
+    terminal.answer("4/10 ", &change);
+    terminal.answer("Write it in the editor", &change);
+    terminal.wait_for("The editor waits.");
+    terminal.signal(Signal::INT);
+    terminal.press("You mend.\r");
+    for step in 5..=10 {
+        terminal.answer(&format!("{step}/10 "), ENTER);
+    }
+    finished(&stage, terminal);
+    let text = fs::read_to_string(file).unwrap();
+    assert_eq!(text, FULL.replace("You review.", "You mend."));
 }
 
 #[test]
