@@ -48,7 +48,9 @@ fn newest(mut lines: Vec<Line>) -> Vec<Line> {
 
 fn lines_of(message: &Message, context: &PreviewContext, columns: usize) -> Vec<Line> {
     match message {
-        Message::User(parts) => words(parts)
+        Message::User(_) => message
+            .text()
+            .unwrap_or_default()
             .lines()
             .map(|line| Line::new(Role::Accent, "> ").with(Role::Muted, line))
             .collect(),
@@ -96,7 +98,7 @@ fn lines_of_result(result: &ToolResult) -> Vec<Line> {
     } else {
         Role::Muted
     };
-    let said = text::clean(&words(&result.parts));
+    let said = text::clean(&result.text());
     let all: Vec<&str> = said.trim_end().lines().collect();
     let shown = all.iter().take(RESULT_LINES);
     let more = all.len().saturating_sub(RESULT_LINES);
@@ -105,15 +107,4 @@ fn lines_of_result(result: &ToolResult) -> Vec<Line> {
         .chain((more > 0).then(|| format!("  … {}", text::count(more, "more line"))))
         .map(|line| Line::new(role, &line))
         .collect()
-}
-
-fn words(parts: &[Part]) -> String {
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Thinking(_) | Part::ToolCall(_) | Part::Image { .. } => None,
-        })
-        .collect();
-    texts.join("\n")
 }
