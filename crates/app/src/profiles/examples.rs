@@ -13,7 +13,7 @@ Examples:
 pub(super) const CREATE: &str = "\
 Examples:
   pi-subagents profile new reviewer --example
-  pi-subagents profile create reviewer --tools read,grep --system-prompt @reviewer.txt";
+  pi-subagents profile create reviewer --tools read --system-prompt @review.md";
 
 pub(super) const EDIT: &str = "\
 Examples:

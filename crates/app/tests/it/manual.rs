@@ -112,16 +112,24 @@ fn without_a_command_ten_lines_say_what_to_type() {
     assert_eq!(output.stdout.lines().count(), 10);
     insta::assert_snapshot!(output.stdout, @r#"
     pi-subagents gives a coding agent, a script or a person a team of sub-agents.
-    They work in parallel, each in a process of its own, and every run is recorded on disk.
+    They work in parallel, each in a process of its own, and every run is recorded.
 
-      pi-subagents tour                            see it work, offline and without a key
-      pi-subagents doctor                          check that everything is set up
-      pi-subagents run "PROMPT"                    give a task to a sub-agent
-      pi-subagents delegate "PROMPT" "PROMPT"      run tasks in parallel
-      pi-subagents attach                          watch, read, steer and stop runs
-      pi-subagents resume ID PROMPT                continue a run that has ended
-      pi-subagents help                            list all commands
+      pi-subagents tour                        see it work, offline, without a key
+      pi-subagents doctor                      check that everything is set up
+      pi-subagents run "PROMPT"                give a task to a sub-agent
+      pi-subagents delegate "PROMPT" "PROMPT"  run tasks in parallel
+      pi-subagents attach                      watch, read, steer and stop runs
+      pi-subagents resume ID PROMPT            continue a run that has ended
+      pi-subagents help                        list all commands
     "#);
+}
+
+#[test]
+fn the_help_of_the_agent_fits_a_terminal() {
+    let stage = Stage::new();
+    let help = stage.command(&["agent", "--help"]).run().expect_success();
+    let wide = help.stdout.lines().filter(|line| line.len() > 80);
+    assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new());
 }
 
 #[test]

@@ -93,7 +93,9 @@ enum Command {
     /// Print the recorded events of a run, one JSON object per line
     #[command(after_help = examples::EVENTS)]
     Events(Printing<commands::events::EventsArgs, QuietArgs>),
-    /// Print what a run has changed in a worktree of its own
+    /// Print what a run has changed
+    ///
+    /// Of a run in a worktree of its own these are all changes; of a run in a shared checkout, those that its edits and writes made.
     #[command(after_help = examples::DIFF)]
     Diff(Printing<commands::diff::DiffArgs, JsonArgs>),
     /// Bring what runs have changed into this checkout
@@ -346,15 +348,15 @@ fn refused(mut error: clap::Error, arguments: &[OsString], wants_json: bool) -> 
 
 const WELCOME: &str = "\
 pi-subagents gives a coding agent, a script or a person a team of sub-agents.
-They work in parallel, each in a process of its own, and every run is recorded on disk.
+They work in parallel, each in a process of its own, and every run is recorded.
 
-  pi-subagents tour                            see it work, offline and without a key
-  pi-subagents doctor                          check that everything is set up
-  pi-subagents run \"PROMPT\"                    give a task to a sub-agent
-  pi-subagents delegate \"PROMPT\" \"PROMPT\"      run tasks in parallel
-  pi-subagents attach                          watch, read, steer and stop runs
-  pi-subagents resume ID PROMPT                continue a run that has ended
-  pi-subagents help                            list all commands";
+  pi-subagents tour                        see it work, offline, without a key
+  pi-subagents doctor                      check that everything is set up
+  pi-subagents run \"PROMPT\"                give a task to a sub-agent
+  pi-subagents delegate \"PROMPT\" \"PROMPT\"  run tasks in parallel
+  pi-subagents attach                      watch, read, steer and stop runs
+  pi-subagents resume ID PROMPT            continue a run that has ended
+  pi-subagents help                        list all commands";
 
 #[cfg(test)]
 mod tests {

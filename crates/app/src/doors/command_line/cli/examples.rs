@@ -19,7 +19,7 @@ Exit codes:
   2    invalid arguments or an invalid definition
   3    no such run, session or definition
   4    some runs completed and some did not
-  5    the run has no finished answer (output)
+  5    no finished answer (output), or no changes (diff, merge, discard)
   124  a run timed out
   129  the terminal was closed
   130  interrupted with Ctrl-C
@@ -161,7 +161,7 @@ Examples:
 pub(super) const PROFILE: &str = "\
 Examples:
   pi-subagents profile scout
-  pi-subagents profile create scout --dialect preset --description \"Looks around\"";
+  pi-subagents profile create scout --tools read,grep,find,ls";
 
 pub(super) const TRUST: &str = "\
 Examples:
@@ -188,10 +188,10 @@ The pi package starts this command; people do not need it.";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:
-  pi-subagents completions bash > ~/.local/share/bash-completion/completions/pi-subagents
+  source <(pi-subagents completions bash)
   pi-subagents completions fish > ~/.config/fish/completions/pi-subagents.fish
 
-For zsh, write the script to a file named _pi-subagents in a directory of $fpath.";
+For bash, put the first line into ~/.bashrc. For zsh, write the script to a file named _pi-subagents in a directory of $fpath.";
 
 pub(super) const MAN: &str = "\
 Examples:

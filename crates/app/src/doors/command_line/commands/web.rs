@@ -20,6 +20,7 @@ use crate::runtime::block_on;
 #[derive(Args)]
 pub(crate) struct WebArgs {
     /// Runs to show first: ids or their beginnings, last, last~2, or names of tasks or definitions; several are compared
+    #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Port of 127.0.0.1 on which the page is served; 0 picks a free one [default: 41733, or a free one if that is taken]
     #[arg(long, value_name = "N")]
