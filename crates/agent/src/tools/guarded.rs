@@ -31,9 +31,19 @@ impl Guarded {
             return Ok(());
         };
         let inside = real.strip_prefix(directory).unwrap_or(Path::new(""));
-        let copy = own.map_or_else(PathBuf::new, |own| own.join(inside));
+        let is_beside_own = own.and_then(Path::parent) == Some(directory.as_path());
+        let (whose, inside) = if is_beside_own {
+            // The first part names the worktree.
+            let inside: PathBuf = inside.iter().skip(1).collect();
+            ("the worktree of another sub-agent", inside)
+        } else {
+            ("your caller's checkout", inside.to_owned())
+        };
+        let mut copy = own.map_or_else(PathBuf::new, Path::to_owned);
+        // An empty path would add a slash.
+        copy.extend(inside.iter());
         Err(ToolError::new(format!(
-            "That is your caller's checkout. Your copy is {}",
+            "That is {whose}. Your copy is {}",
             copy.display()
         )))
     }
@@ -62,31 +72,38 @@ mod tests {
     fn the_checkout_is_left_alone_and_the_own_copy_is_not() {
         let place = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(place.path()).unwrap();
-        for name in ["checkout/src", "worktree/src"] {
+        for name in ["checkout/src", "worktrees/api/src", "worktrees/ui/src"] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
         symlink(root.join("checkout"), root.join("link")).unwrap();
         let guarded = Guarded {
-            left_alone: vec![root.join("checkout")],
-            own: Some(root.join("worktree")),
+            left_alone: vec![root.join("checkout"), root.join("worktrees")],
+            own: Some(root.join("worktrees/api")),
         };
-        for allowed in ["worktree/src/a.rs", "worktree/new/a.rs", "elsewhere"] {
+        for allowed in [
+            "worktrees/api/src/a.rs",
+            "worktrees/api/new/a.rs",
+            "elsewhere",
+        ] {
             guarded.check(&root.join(allowed)).unwrap();
         }
-        for refused in [
-            "checkout/src/a.rs",
-            "checkout/new/deep/a.rs",
-            "link/src/a.rs",
+        for (refused, whose, copy) in [
+            ("checkout/src/a.rs", "your caller's checkout", "/src/a.rs"),
+            ("checkout/new/a.rs", "your caller's checkout", "/new/a.rs"),
+            ("link/src/a.rs", "your caller's checkout", "/src/a.rs"),
+            ("checkout", "your caller's checkout", ""),
+            (
+                "worktrees/ui/src/a.rs",
+                "the worktree of another sub-agent",
+                "/src/a.rs",
+            ),
+            ("worktrees/ui", "the worktree of another sub-agent", ""),
         ] {
-            guarded.check(&root.join(refused)).unwrap_err();
+            let error = guarded.check(&root.join(refused)).unwrap_err();
+            let own = root.join("worktrees/api");
+            let expected = format!("That is {whose}. Your copy is {}{copy}", own.display());
+            assert_eq!(error.0, expected);
         }
-        let error = guarded.check(&root.join("link/src/a.rs")).unwrap_err();
-        let copy = root.join("worktree/src/a.rs");
-        let expected = format!(
-            "That is your caller's checkout. Your copy is {}",
-            copy.display()
-        );
-        assert_eq!(error.0, expected);
         Guarded::default()
             .check(&root.join("checkout/src/a.rs"))
             .unwrap();

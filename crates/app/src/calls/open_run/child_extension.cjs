@@ -80,8 +80,12 @@ function guardCheckout(pi) {
     if (isInside(real, GUARD.own)) return undefined;
     const found = GUARD.leftAlone.find((directory) => isInside(real, directory));
     if (found === undefined) return undefined;
-    const copy = join(GUARD.own, real.slice(found.length));
-    return { block: true, reason: `That is your caller's checkout. Your copy is ${copy}` };
+    const inside = real.slice(found.length);
+    // Beside the own worktree are those of others, and the first part of a path names one of them.
+    const isOfAnother = found === dirname(GUARD.own);
+    const whose = isOfAnother ? "the worktree of another sub-agent" : "your caller's checkout";
+    const copy = join(GUARD.own, isOfAnother ? inside.split(sep).slice(2).join(sep) : inside);
+    return { block: true, reason: `That is ${whose}. Your copy is ${copy}` };
   });
 }
 

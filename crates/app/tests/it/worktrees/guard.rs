@@ -11,11 +11,16 @@ for_each_pi! {
     pi_leaves_the_checkout_alone,
 }
 
-/// Lets a child write to the checkout and then to its own copy.
+/// Lets a child write to the checkout, edit a file of another sub-agent, and write to its own copy.
 fn play(stage: &WorktreeStage, runner: &str, pi: Option<&RealPi>) {
+    let other = stage.run(&[("other", "echo other >> kept.txt")]);
+    let other = other["runs"][0]["workspace"]["path"].as_str().unwrap();
+    let of_other = format!("{other}/kept.txt");
     let outside = stage.project().join("kept.txt").display().to_string();
+    let edits = json!([{"oldText": "two", "newText": "escaped"}]);
     let script = Script::new().otherwise([
         Turn::tool_call("write", json!({"path": outside, "content": "escaped\n"})),
+        Turn::tool_call("edit", json!({"path": of_other, "edits": edits})),
         Turn::tool_call("write", json!({"path": "own.txt", "content": "own\n"})),
         Turn::text("ok"),
     ]);
@@ -36,12 +41,19 @@ fn play(stage: &WorktreeStage, runner: &str, pi: Option<&RealPi>) {
     let output = command.run().expect_success().json();
     let workspace = &output["runs"][0]["workspace"];
     assert_eq!(stage.read("kept.txt"), "one\ntwo\nthree\n");
+    let theirs = std::fs::read_to_string(of_other).unwrap();
+    assert_eq!(theirs, "one\ntwo\nthree\nother\n");
     assert_eq!(workspace["files"][0]["path"], "own.txt");
     let requests = server.requests();
-    let told = requests[1].body.to_string();
     let copy = format!("{}/kept.txt", workspace["path"].as_str().unwrap());
-    let expected = format!("That is your caller's checkout. Your copy is {copy}");
-    assert!(told.contains(&expected), "{told}");
+    for (request, whose) in [
+        (1, "your caller's checkout"),
+        (2, "the worktree of another sub-agent"),
+    ] {
+        let told = requests[request].body.to_string();
+        let expected = format!("That is {whose}. Your copy is {copy}");
+        assert!(told.contains(&expected), "{told}");
+    }
 }
 
 fn pi_leaves_the_checkout_alone(pi: RealPi) {
