@@ -5,8 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
+use crate::merge_tree::Conflict;
 use crate::object_id::ObjectId;
 use crate::repository::{Repository, entries, path};
+use crate::touched::Touched;
+
+/// The kind of a conflict with a file that git does not keep.
+const IN_THE_WAY: &str = "in the way";
 
 /// The largest number of files that are named.
 const MOST_NAMED: usize = 10;
@@ -25,12 +30,38 @@ pub(crate) fn in_the_way(
         listed(repository, "A", now, then)?,
         listed(repository, "D", now, then)?,
     );
-    let top = repository.top();
+    let added = added.iter().map(PathBuf::as_path);
+    Ok(all_blocking(repository.top(), added, &removed))
+}
+
+/// Finds the same for a change that was not merged yet, as conflicts with the checkout. `since` are
+/// the paths that the checkout has touched since the change began: files that git knows there are
+/// compared by a merge. A merge that follows a renamed directory may put a file elsewhere, and finds
+/// out itself what is in its way.
+pub(crate) fn conflicts_in_the_way(top: &Path, change: &Touched, since: &Touched) -> Vec<Conflict> {
+    let added = change.added().filter(|path| !since.leaves(path));
+    let removed = change.removed().map(Path::to_owned).collect();
+    let found = all_blocking(top, added, &removed).into_iter();
+    let conflicts = found.map(|path| Conflict::without_lines(path, IN_THE_WAY));
+    conflicts.collect()
+}
+
+impl Conflict {
+    /// Returns whether it is a file that git does not keep and that the change would overwrite.
+    pub fn is_in_the_way(&self) -> bool {
+        self.kind == IN_THE_WAY
+    }
+}
+
+fn all_blocking<'a>(
+    top: &Path,
+    added: impl Iterator<Item = &'a Path>,
+    removed: &BTreeSet<PathBuf>,
+) -> Vec<PathBuf> {
     let found: BTreeSet<PathBuf> = added
-        .iter()
-        .filter_map(|path| blocking(top, path, &removed))
+        .filter_map(|path| blocking(top, path, removed))
         .collect();
-    Ok(found.into_iter().take(MOST_NAMED).collect())
+    found.into_iter().take(MOST_NAMED).collect()
 }
 
 /// Returns the file or directory that is in the way of one new file.

@@ -6,6 +6,7 @@
 
 use crate::drivers::Drivers;
 use crate::error::WorkspaceError;
+use crate::in_the_way::conflicts_in_the_way;
 use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
 use crate::narrow::{Narrow, unfolded};
 use crate::object_id::ObjectId;
@@ -50,6 +51,7 @@ impl Matrix {
             pairs: square(changes.len(), &pairs, found),
         };
         matrix.add_driven(&sides)?;
+        matrix.add_blocking(&sides);
         Ok(matrix)
     }
 
@@ -65,6 +67,7 @@ impl Matrix {
             pairs: square(changes.len(), &[], Vec::new()),
         };
         matrix.add_driven(&sides)?;
+        matrix.add_blocking(&sides);
         Ok(matrix.checkout)
     }
 
@@ -84,6 +87,15 @@ impl Matrix {
             }
         }
         Ok(())
+    }
+
+    /// Adds the files of the checkout that git does not keep and a change would overwrite.
+    fn add_blocking(&mut self, sides: &Sides<'_>) {
+        let top = sides.repository.top();
+        let both = sides.touched.iter().zip(&sides.checkout);
+        for (conflicts, (change, since)) in self.checkout.iter_mut().zip(both) {
+            conflicts.extend(conflicts_in_the_way(top, change, since));
+        }
     }
 
     /// Returns whether each change can be merged into the checkout, one after the other.
@@ -236,7 +248,7 @@ impl<'a> Sides<'a> {
         Ok(found)
     }
 
-    /// Makes stand-ins for the changes of the most common base, if many pairs of them meet there.
+    /// Makes stand-ins for the changes that meet on the base of the first pair, if many pairs do.
     fn narrow(&self, pairs: &[Pair]) -> Result<Option<Narrow>, WorkspaceError> {
         let at_base = pairs.iter().filter(|pair| pair.meet == Meet::Base);
         let at_base: Vec<&Pair> = at_base.collect();

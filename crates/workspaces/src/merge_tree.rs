@@ -46,7 +46,8 @@ struct Stages {
 pub struct Conflict {
     /// The file.
     pub path: PathBuf,
-    /// The kind, as git names it: `contents`, `add/add`, `modify/delete` and so on.
+    /// The kind, as git names it: `contents`, `add/add`, `modify/delete` and so on. Two kinds are
+    /// ours: `driver`, and `in the way`.
     pub kind: String,
     /// First and last line of each place in the file of the first side, for conflicts of contents.
     pub lines: Vec<(usize, usize)>,

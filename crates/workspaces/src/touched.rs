@@ -78,6 +78,24 @@ impl Touched {
         above.any(|path| other.versions.contains_key(path))
     }
 
+    /// Returns the paths that are new.
+    pub(crate) fn added(&self) -> impl Iterator<Item = &Path> {
+        let new = self.versions.iter().filter(|(_, it)| it.before.is_none());
+        new.map(|(path, _)| path.as_path())
+    }
+
+    /// Returns the paths that are gone.
+    pub(crate) fn removed(&self) -> impl Iterator<Item = &Path> {
+        let gone = self.versions.iter().filter(|(_, it)| it.after.is_none());
+        gone.map(|(path, _)| path.as_path())
+    }
+
+    /// Returns whether a path was touched and is there afterwards.
+    pub(crate) fn leaves(&self, path: &Path) -> bool {
+        let versions = self.versions.get(path);
+        versions.is_some_and(|versions| versions.after.is_some())
+    }
+
     /// Returns the paths that both touch.
     pub(crate) fn shared<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a Path> {
         let paths = self.versions.keys().map(PathBuf::as_path);

@@ -102,6 +102,37 @@ fn every_kind_of_conflict_is_named() {
 }
 
 #[test]
+fn a_file_that_git_does_not_keep_is_in_the_way() {
+    let fixture = Fixture::new();
+    let new_log = |top: &Path| {
+        fs::write(top.join(".gitignore"), "").unwrap();
+        fs::write(top.join("a.log"), "child\n").unwrap();
+    };
+    let in_directory = |top: &Path| {
+        fs::write(top.join(".gitignore"), "").unwrap();
+        fs::create_dir(top.join("b.log")).unwrap();
+        fs::write(top.join("b.log/file"), "child\n").unwrap();
+    };
+    let elsewhere = |top: &Path| fs::write(top.join("new.txt"), "child\n").unwrap();
+    let changes = [
+        change(&fixture, new_log),
+        change(&fixture, in_directory),
+        change(&fixture, elsewhere),
+    ];
+    for name in ["a.log", "b.log"] {
+        fixture.write(name, "mine\n");
+    }
+    // A file that git knows here is compared, and is the same.
+    fixture.write("new.txt", "child\n");
+    let matrix = Matrix::of(&fixture.repository(), &changes).unwrap();
+    let cells: Vec<String> = matrix.checkout.iter().map(|row| cell(row)).collect();
+    assert_eq!(cells, ["in the way a.log []", "in the way b.log []", ""]);
+    assert!(matrix.checkout[0][0].is_in_the_way());
+    let alone = Matrix::with_checkout(&fixture.repository(), &changes).unwrap();
+    assert_eq!(alone, matrix.checkout);
+}
+
+#[test]
 fn changes_that_fit_are_clean() {
     let fixture = Fixture::new();
     let one = change(&fixture, |top| fs::write(top.join("a.txt"), "a\n").unwrap());
