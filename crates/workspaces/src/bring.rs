@@ -1,8 +1,6 @@
 //! Brings the state of a checkout into the worktree of a run, with conflict markers where both have
 //! changed the same: whoever works there can resolve them, and the checkout is not touched.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use crate::error::WorkspaceError;
@@ -12,7 +10,7 @@ use crate::index_copy::IndexCopy;
 use crate::matrix::Change;
 use crate::merge_tree::{Conflict, Wished, merge_tree};
 use crate::object_id::ObjectId;
-use crate::repository::Repository;
+use crate::repository::{Repository, entries, path};
 use crate::snapshot::{Rules, Snapshot, Unmerged};
 
 /// A state that was brought into a worktree.
@@ -45,10 +43,8 @@ pub fn bring_into(
             theirs: state.clone(),
         },
     )?;
-    if let Some(path) = in_the_way(worktree, &ours, &merged.tree)?
-        .into_iter()
-        .next()
-    {
+    let blocking = in_the_way(worktree, &ours, &merged.tree)?;
+    if let Some(path) = blocking.into_iter().next() {
         let source = std::io::Error::other("git does not keep this file, and it is in the way");
         return Err(WorkspaceError::File { path, source });
     }
@@ -82,7 +78,6 @@ pub fn marked_files(
         result.as_str(),
         "--",
     ])?;
-    let names = printed.split(|byte| *byte == 0);
-    let names = names.filter(|name| !name.is_empty());
-    Ok(names.map(|name| OsStr::from_bytes(name).into()).collect())
+    let names = entries(&printed).map(|name| path(name).to_owned());
+    Ok(names.collect())
 }

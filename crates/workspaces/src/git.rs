@@ -233,8 +233,32 @@ impl Git {
 
     /// Runs a command that must print the name of an object.
     pub(crate) fn id<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Result<ObjectId, GitError> {
-        let line = self.line(arguments)?;
-        ObjectId::parse(&line).ok_or_else(|| strange(arguments, line.as_bytes()))
+        self.id_with(arguments, b"")
+    }
+
+    /// Runs a command that must print the name of an object with something to read.
+    pub(crate) fn id_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: &[u8],
+    ) -> Result<ObjectId, GitError> {
+        let printed = self.run_with(arguments, input)?;
+        let line = String::from_utf8_lossy(&printed);
+        ObjectId::parse(line.trim_end()).ok_or_else(|| strange(arguments, &printed))
+    }
+
+    /// Runs a command that must print the names of so many objects, each in a line.
+    pub(crate) fn ids_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: &[u8],
+        count: usize,
+    ) -> Result<Vec<ObjectId>, GitError> {
+        let printed = self.run_with(arguments, input)?;
+        let text = String::from_utf8_lossy(&printed);
+        let ids: Option<Vec<ObjectId>> = text.lines().map(ObjectId::parse).collect();
+        ids.filter(|ids| ids.len() == count)
+            .ok_or_else(|| strange(arguments, &printed))
     }
 
     /// Runs a command that prints the name of an object, or fails if there is no such object.

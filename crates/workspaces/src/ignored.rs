@@ -31,13 +31,11 @@ pub fn ignored_files(
     if patterns.is_empty() {
         return Ok(IgnoredFiles::default());
     }
-    let ignored = listed(repository, &["--exclude-standard".to_owned()])?;
     let rules: Vec<String> = patterns
         .iter()
         .map(|pattern| format!("--exclude={pattern}"))
         .collect();
-    let mut files = listed(repository, &rules)?;
-    files.retain(|file| ignored.contains(file));
+    let files = named_and_ignored(repository, &rules)?;
     let size = |file: &PathBuf| fs::symlink_metadata(repository.top().join(file));
     let sized = files.into_iter().map(|file| {
         // A file that has just vanished is missed when the commit is made.
@@ -74,6 +72,17 @@ pub fn lay_ignored(repository: &Repository, commit: &ObjectId) -> Result<(), Wor
     git.run(&["read-tree", commit.as_str()])?;
     git.run(&["checkout-index", "--all", "--quiet"])?;
     Ok(())
+}
+
+/// Lists the untracked files that rules of `git ls-files` name and that git ignores.
+pub(crate) fn named_and_ignored(
+    repository: &Repository,
+    rules: &[String],
+) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
+    let ignored = listed(repository, &["--exclude-standard".to_owned()])?;
+    let mut files = listed(repository, rules)?;
+    files.retain(|file| ignored.contains(file));
+    Ok(files)
 }
 
 fn listed(repository: &Repository, rules: &[String]) -> Result<BTreeSet<PathBuf>, WorkspaceError> {

@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use pi_subagents_files::{Directory, create_directories};
 
 use crate::error::WorkspaceError;
-use crate::repository::{Repository, entries, path};
+use crate::ignored::named_and_ignored;
+use crate::repository::Repository;
 
 const LIST: &str = ".worktreeinclude";
 
@@ -31,11 +32,10 @@ pub fn copy_included(from: &Repository, to: &Path) -> Result<Included, Workspace
     if !from.top().join(LIST).is_file() {
         return Ok(included);
     }
-    let ignored = listed(from, "--exclude-standard")?;
-    let named = listed(from, &format!("--exclude-from={LIST}"))?;
+    let named = named_and_ignored(from, &[format!("--exclude-from={LIST}")])?;
     let source = Directory::open(from.top()).map_err(WorkspaceError::of_file(from.top()))?;
     let mut bytes = 0;
-    for name in named.into_iter().filter(|name| ignored.contains(name)) {
+    for name in named {
         let size = fs::symlink_metadata(from.top().join(&name)).map_or(0, |file| file.len());
         bytes += size;
         if bytes > MOST_BYTES {
@@ -55,14 +55,6 @@ pub fn copy_included(from: &Repository, to: &Path) -> Result<Included, Workspace
         }
     }
     Ok(included)
-}
-
-fn listed(repository: &Repository, rule: &str) -> Result<Vec<PathBuf>, WorkspaceError> {
-    let arguments = ["ls-files", "--others", "--ignored", "-z", rule];
-    let printed = repository.git().run(&arguments)?;
-    Ok(entries(&printed)
-        .map(|entry| path(entry).to_owned())
-        .collect())
 }
 
 /// Copies one file or link. Returns false if it was there already.

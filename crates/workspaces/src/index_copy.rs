@@ -1,12 +1,13 @@
 //! A copy of an index, so that the index of the checkout is never touched.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pi_subagents_files::{create_new, is_absent, open_own};
 use tempfile::TempDir;
 
 use crate::error::WorkspaceError;
 use crate::git::Git;
+use crate::passing_directory::passing_directory;
 use crate::repository::Repository;
 
 /// A copy of an index. It is removed when it is dropped.
@@ -18,7 +19,7 @@ pub(crate) struct IndexCopy {
 impl IndexCopy {
     /// Makes an index without entries.
     pub(crate) fn empty() -> Result<Self, WorkspaceError> {
-        let directory = tempfile::tempdir().map_err(WorkspaceError::of_file(Path::new("/tmp")))?;
+        let directory = passing_directory()?;
         Ok(Self { directory })
     }
 

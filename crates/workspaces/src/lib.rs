@@ -51,6 +51,7 @@ mod merge;
 mod merge_tree;
 mod narrow;
 mod object_id;
+mod passing_directory;
 mod pins;
 mod piped;
 mod quarantine;

@@ -1,4 +1,4 @@
-//! The refs that keep the commits of runs: `refs/pi-subagents/runs/<run>/{base,result,left/<n>}`.
+//! The refs that keep the commits of runs: `refs/pi-subagents/runs/<run>/{base,result,merged,left/<n>}`.
 //!
 //! They survive the removal of a worktree, the deletion of a branch and `git gc`, are not listed by
 //! `git branch` and not pushed by a plain push.
@@ -148,32 +148,31 @@ pub fn unpin_expired(
     repository: &Repository,
     age: Duration,
 ) -> Result<Vec<String>, WorkspaceError> {
-    let git = repository.git();
-    let format = "--format=%(refname)";
-    let printed = git.line(&["for-each-ref", format, RUNS, DISCARDED])?;
-    let mut runs = BTreeSet::new();
-    for name in printed.lines() {
-        let run = [RUNS, DISCARDED].iter().find_map(|place| {
-            let inside = name.strip_prefix(place)?.strip_prefix('/')?;
-            Some((*place, inside.split('/').next()?.to_owned()))
-        });
-        runs.extend(run);
-    }
+    let discarded = discarded_runs(repository)?.into_iter();
+    let discarded = discarded.map(|run| (DISCARDED, run, "result"));
+    let merged = Pins::read_all(repository)?.into_iter();
+    let merged = merged.filter(|(_, pins)| pins.result.is_some() && !pins.is_unmerged());
+    let merged = merged.map(|(run, _)| (RUNS, run, "merged"));
     let mut expired = Vec::new();
-    for (place, run) in runs {
-        let noted = if place == RUNS {
-            let pins = Pins::read(repository, &run)?;
-            let is_merged = pins.result.is_some() && !pins.is_unmerged();
-            is_merged.then(|| format!("{place}/{run}/merged"))
-        } else {
-            Some(format!("{place}/{run}/result"))
-        };
-        if noted.is_some_and(|name| is_older(repository, &name, age)) {
-            delete_below(repository, &format!("{place}/{run}/"))?;
+    for (place, run, noted) in discarded.chain(merged) {
+        let folder = format!("{place}/{run}/");
+        if is_older(repository, &format!("{folder}{noted}"), age) {
+            delete_below(repository, &folder)?;
             expired.push(run);
         }
     }
     Ok(expired)
+}
+
+/// Lists the runs whose results were discarded and are still kept.
+fn discarded_runs(repository: &Repository) -> Result<BTreeSet<String>, WorkspaceError> {
+    let arguments = ["for-each-ref", "--format=%(refname)", DISCARDED];
+    let printed = repository.git().line(&arguments)?;
+    let runs = printed.lines().filter_map(|name| {
+        let inside = name.strip_prefix(DISCARDED)?.strip_prefix('/')?;
+        Some(inside.split('/').next()?.to_owned())
+    });
+    Ok(runs.collect())
 }
 
 /// Returns whether a ref was written longer ago than this. Git forgets the oldest lines of a reflog

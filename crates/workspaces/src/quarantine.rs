@@ -8,6 +8,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use crate::error::WorkspaceError;
+use crate::passing_directory::passing_directory;
 use crate::repository::Repository;
 
 /// A place for objects. They are gone when it is dropped.
@@ -19,7 +20,7 @@ pub(crate) struct Quarantine {
 impl Quarantine {
     /// Returns a place, and the repository as it writes its objects there.
     pub(crate) fn of(repository: &Repository) -> Result<(Self, Repository), WorkspaceError> {
-        let directory = tempfile::tempdir().map_err(WorkspaceError::of_file(Path::new("/tmp")))?;
+        let directory = passing_directory()?;
         let own = quoted(&repository.common_dir().join("objects"));
         let writing = repository
             .with_variables(&[

@@ -1,6 +1,7 @@
 //! A repository with a checkout, as it was found from a directory.
 
 use std::ffi::OsString;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use crate::error::WorkspaceError;
 use crate::filters;
 use crate::git::{Git, failed, strange};
 use crate::object_id::{ObjectFormat, ObjectId};
+use crate::passing_directory::passing_directory;
 
 /// The time for which somebody else may be at work on the repository.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -37,6 +39,8 @@ pub(crate) const EMAIL: &str = "pi-subagents@localhost";
 impl Repository {
     /// Finds the repository that a directory belongs to.
     pub fn find(directory: &Path) -> Result<Self, WorkspaceError> {
+        // Git would only say that it could not be started there.
+        fs::metadata(directory).map_err(WorkspaceError::of_file(directory))?;
         let arguments = [
             "rev-parse",
             "--path-format=absolute",
@@ -229,7 +233,7 @@ impl Repository {
 
     /// Makes a unique id: the name of an object that holds a new directory's name.
     fn random_id(&self) -> Result<String, WorkspaceError> {
-        let unique = tempfile::tempdir().map_err(WorkspaceError::of_file(&self.top))?;
+        let unique = passing_directory()?;
         let pid = std::process::id();
         let words = format!("{} {pid} {}", unique.path().display(), self.top.display());
         let arguments = ["hash-object", "--stdin"];
@@ -290,11 +294,7 @@ impl Repository {
             .iter()
             .flat_map(|tree| [tree, &b"\0"[..]].concat())
             .collect();
-        let printed = self.git.run_with(&arguments, &input)?;
-        let ids = String::from_utf8_lossy(&printed).into_owned();
-        let made: Option<Vec<ObjectId>> = ids.lines().map(ObjectId::parse).collect();
-        made.filter(|made| made.len() == trees.len())
-            .ok_or_else(|| strange(&arguments, &printed).into())
+        Ok(self.git.ids_with(&arguments, &input, trees.len())?)
     }
 
     /// Makes a commit of each of some trees, all by one process. Nobody reads them but git.
@@ -306,7 +306,7 @@ impl Repository {
         if trees.is_empty() {
             return Ok(Vec::new());
         }
-        let place = tempfile::tempdir().map_err(WorkspaceError::of_file(&self.top))?;
+        let place = passing_directory()?;
         let mut names = Vec::new();
         for (number, tree) in trees.iter().enumerate() {
             let file = place.path().join(number.to_string());
@@ -318,11 +318,10 @@ impl Repository {
         }
         let arguments = ["hash-object", "-t", "commit", "-w", "--stdin-paths"];
         let names = lines(names.into_iter());
-        let printed = self.git.run_with(&arguments, names.as_bytes())?;
-        let ids = String::from_utf8_lossy(&printed).into_owned();
-        let made: Option<Vec<ObjectId>> = ids.lines().map(ObjectId::parse).collect();
-        made.filter(|made| made.len() == trees.len())
-            .ok_or_else(|| strange(&arguments, &printed).into())
+        let made = self
+            .git
+            .ids_with(&arguments, names.as_bytes(), trees.len())?;
+        Ok(made)
     }
 
     /// Makes a commit on another one in the name of the user.
@@ -340,10 +339,7 @@ impl Repository {
             "-F",
             "-",
         ];
-        let printed = self.git.run_with(&arguments, message.as_bytes())?;
-        let line = String::from_utf8_lossy(&printed).trim_end().to_owned();
-        let id = ObjectId::parse(&line);
-        id.ok_or_else(|| strange(&arguments, line.as_bytes()).into())
+        Ok(self.git.id_with(&arguments, message.as_bytes())?)
     }
 
     /// Returns the same repository with more variables for git.

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::error::WorkspaceError;
 use crate::git::Git;
 use crate::object_id::{ObjectFormat, ObjectId};
+use crate::passing_directory::passing_directory;
 use crate::repository::{Repository, lines};
 
 /// A bare repository for a moment. It is removed when it is dropped.
@@ -21,7 +22,7 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Makes a repository without objects.
     pub(crate) fn empty(format: ObjectFormat) -> Result<Self, WorkspaceError> {
-        let directory = tempfile::tempdir().map_err(WorkspaceError::of_file(Path::new("/tmp")))?;
+        let directory = passing_directory()?;
         let git = Git::at(directory.path());
         init(&git, &["--bare"], format)?;
         Ok(Self { directory, git })

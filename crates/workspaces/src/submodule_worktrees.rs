@@ -10,7 +10,7 @@ use crate::object_id::ObjectId;
 use crate::repository::Repository;
 use crate::snapshot::is_dirty;
 use crate::submodules::{DEEPEST, gitlinks, open, parts};
-use crate::worktree::{forget_record, remove_directory};
+use crate::worktree::{forget_record, open_worktree, remove_worktree_directory};
 
 /// A submodule of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,14 +107,11 @@ fn add_one(
     arguments.push(path.as_os_str());
     arguments.push(commit.as_str().as_ref());
     module.git().run(&arguments)?;
-    let made = Repository::find(path)?;
-    if made.top() == path {
-        return Ok(made);
+    let made = open_worktree(path);
+    if made.is_err() {
+        remove_worktree_directory(module, path)?;
     }
-    remove_one(module, path)?;
-    let words = format!("git takes {} for its files", made.top().display());
-    let (path, source) = (path.to_owned(), std::io::Error::other(words));
-    Err(WorkspaceError::File { path, source })
+    made
 }
 
 /// Removes the submodules of a worktree, however far they were made. Their changes must have been
@@ -124,18 +121,10 @@ pub fn remove_submodules(checkout: &Repository, worktree: &Path) -> Result<(), W
     for part in parts(checkout)?.iter().skip(1).rev() {
         let path = worktree.join(&part.path);
         if path.join(".git").exists() {
-            remove_one(&part.repository, &path)?;
+            remove_worktree_directory(&part.repository, &path)?;
         } else {
             forget_record(&part.repository, &path)?;
         }
     }
     Ok(())
-}
-
-fn remove_one(module: &Repository, path: &Path) -> Result<(), WorkspaceError> {
-    let mut arguments = words(&["worktree", "remove", "--force", "--force"]);
-    arguments.push(path.as_os_str());
-    module.git().try_run(&arguments, b"")?;
-    remove_directory(path)?;
-    forget_record(module, path)
 }

@@ -35,7 +35,7 @@ impl NewWorktree<'_> {
         }
         let above = self.path.parent().unwrap_or(self.path);
         create_directories(above).map_err(WorkspaceError::of_file(above))?;
-        let made = self.add(repository).and_then(|()| self.check());
+        let made = self.add(repository).and_then(|()| open_worktree(self.path));
         if made.is_err() {
             // The first error says what is wrong.
             _ = remove_worktree(repository, self.path, self.branch);
@@ -60,21 +60,22 @@ impl NewWorktree<'_> {
         Ok(())
     }
 
-    /// Refuses a worktree whose files are elsewhere, as `core.worktree` can have it.
-    fn check(self) -> Result<Repository, WorkspaceError> {
-        let worktree = Repository::find(self.path)?;
-        let path = fs::canonicalize(self.path).map_err(WorkspaceError::of_file(self.path))?;
-        if worktree.top() == path {
-            return Ok(worktree);
-        }
-        let words = format!("git takes {} for its files", worktree.top().display());
-        let source = std::io::Error::other(words);
-        Err(WorkspaceError::File { path, source })
-    }
-
     fn full_branch(self) -> String {
         format!("refs/heads/{}", self.branch)
     }
+}
+
+/// Opens a worktree that was just made. Refuses one whose files are elsewhere, as `core.worktree` can
+/// have it.
+pub(crate) fn open_worktree(path: &Path) -> Result<Repository, WorkspaceError> {
+    let worktree = Repository::find(path)?;
+    let path = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
+    if worktree.top() == path {
+        return Ok(worktree);
+    }
+    let words = format!("git takes {} for its files", worktree.top().display());
+    let source = std::io::Error::other(words);
+    Err(WorkspaceError::File { path, source })
 }
 
 /// Refuses a place where something is: it would be removed if the worktree could not be made.
@@ -142,7 +143,7 @@ pub fn remove_worktree_directory(
 }
 
 /// Removes what git has left of a directory.
-pub(crate) fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
+fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(());
     };

@@ -3,7 +3,7 @@
 use std::fs;
 
 use pi_subagents_workspaces::{
-    Captured, Change, NewWorktree, Repository, Snapshot, WorkspaceKind, bring_into, marked_files,
+    Captured, Change, Snapshot, WorkspaceKind, bring_into, marked_files,
 };
 use pretty_assertions::assert_eq;
 
@@ -16,19 +16,11 @@ fn both_versions_are_there_and_markers_are_found() {
     fixture.commit("a");
     let repository = fixture.repository();
     let base = repository.demand_head().unwrap();
-    let path = fixture.place.path().join("worktree");
-    let wished = NewWorktree {
-        path: &path,
-        branch: "pi-subagents/run",
-        base: &base,
-        reason: "test",
-    };
-    wished.make(&repository).unwrap();
+    let (path, worktree) = fixture.worktree("worktree");
     fs::write(path.join("a.txt"), "1\nchild\n3\n").unwrap();
     fixture.write("a.txt", "1\nuser\n3\n");
     fixture.write("other.txt", "user\n");
     let now = Snapshot::take(&repository).unwrap().commit;
-    let worktree = Repository::find(&path).unwrap();
     let brought = bring_into(&worktree, &base, &now).unwrap();
     assert_eq!(brought.conflicts.len(), 1);
     assert_eq!(brought.conflicts[0].lines, [(2, 2)]);

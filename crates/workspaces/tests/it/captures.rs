@@ -9,14 +9,12 @@ use pi_subagents_workspaces::{
 };
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, git, write};
+use crate::fixture::{BRANCH, Fixture, clash, git, write};
 
-/// Makes a worktree of a repository, as a run has one.
+/// Makes a worktree of a repository. Returns its place, and what it began from.
 fn worktree(fixture: &Fixture) -> (PathBuf, ObjectId) {
-    let path = fixture.place.path().join("worktree");
-    let name = path.to_str().unwrap();
-    fixture.git(&["worktree", "add", "--quiet", "-b", "pi-subagents/run", name]);
-    (path, id(&fixture.git(&["rev-parse", "HEAD"])))
+    let (path, worktree) = fixture.worktree("worktree");
+    (path, worktree.demand_head().unwrap())
 }
 
 fn id(text: &str) -> ObjectId {
@@ -85,6 +83,21 @@ fn everything_that_is_not_ignored_is_in_the_result() {
             ("run.sh", "added", Some((1, 0))),
         ]
     );
+    let listed = ["ls-tree", "-r", "-z", "--format=%(objectmode) %(path)"];
+    let listed = fixture.git(&[&listed[..], &[captured.result.as_str()]].concat());
+    assert_eq!(
+        listed.split_terminator('\0').collect::<Vec<_>>(),
+        [
+            "100644 .gitignore",
+            r#"100644 "a\nb.txt""#,
+            "100644 committed.txt",
+            "100644 image",
+            "100644 kept.txt",
+            "120000 link",
+            "100644 new name.txt",
+            "100755 run.sh",
+        ]
+    );
     let diff = patch(&repository, &base, &captured.result)
         .unwrap()
         .unwrap();
@@ -104,7 +117,7 @@ fn commits_that_nothing_leads_to_are_kept_and_survive_a_collection() {
     git(&path, &["checkout", "--quiet", "--detach"]);
     write(&path, "b.txt", "detached\n");
     let detached = commit(&path, "detached");
-    git(&path, &["checkout", "--quiet", "pi-subagents/run"]);
+    git(&path, &["checkout", "--quiet", BRANCH]);
     write(&path, "c.txt", "result\n");
 
     let captured = capture(&path, &base);
@@ -119,8 +132,8 @@ fn commits_that_nothing_leads_to_are_kept_and_survive_a_collection() {
     pin(&repository, "run-1", Pin::Base, &base).unwrap();
     captured.pin(&repository, "run-1").unwrap();
     let name = path.to_str().unwrap();
-    fixture.git(&["worktree", "remove", "--force", name]);
-    fixture.git(&["branch", "--quiet", "-D", "pi-subagents/run"]);
+    fixture.git(&["worktree", "remove", "--force", "--force", name]);
+    fixture.git(&["branch", "--quiet", "-D", BRANCH]);
     fixture.git(&["reflog", "expire", "--expire=now", "--all"]);
     fixture.git(&["gc", "--quiet", "--prune=now"]);
     for commit in captured.left.iter().chain([&captured.result]) {
@@ -141,7 +154,7 @@ fn commits_on_branches_that_stay_are_not_kept_twice() {
     git(&path, &["checkout", "--quiet", "-b", "feature"]);
     write(&path, "a.txt", "a\n");
     commit(&path, "on a branch");
-    git(&path, &["checkout", "--quiet", "pi-subagents/run"]);
+    git(&path, &["checkout", "--quiet", BRANCH]);
     assert_eq!(capture(&path, &base).left, []);
 }
 
@@ -155,12 +168,7 @@ fn a_workspace_in_the_middle_of_a_merge_is_captured_as_it_is() {
     let (path, base) = worktree(&fixture);
     write(&path, "kept.txt", "mine\n");
     commit(&path, "mine");
-    let merge = std::process::Command::new("git")
-        .args(["merge", "--quiet", "other"])
-        .current_dir(&path)
-        .output()
-        .unwrap();
-    assert!(!merge.status.success());
+    clash(&path, "other");
     let captured = capture(&path, &base);
     let kept = format!("{}:kept.txt", captured.result);
     let kept = fixture.git(&["show", &kept]);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pi_subagents_workspaces::Repository;
+use pi_subagents_workspaces::{NewWorktree, Repository};
 use tempfile::TempDir;
 
 /// A repository in a directory of its own, with one commit: `kept.txt` and `.gitignore`.
@@ -47,6 +47,14 @@ impl Fixture {
         Repository::find(&self.top()).unwrap()
     }
 
+    /// Makes a worktree on a branch of a run, from HEAD. Returns its place, and the worktree as the
+    /// crate finds it.
+    pub(crate) fn worktree(&self, name: &str) -> (PathBuf, Repository) {
+        let path = self.place.path().join(name);
+        let made = make_worktree(&self.repository(), &path);
+        (fs::canonicalize(path).unwrap(), made)
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         write(&self.top(), name, text);
     }
@@ -66,6 +74,31 @@ impl Fixture {
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.top(), arguments)
     }
+}
+
+/// The branch of the worktrees that tests make.
+pub(crate) const BRANCH: &str = "pi-subagents/run";
+
+/// Makes a worktree of a repository, as a run has one.
+pub(crate) fn make_worktree(repository: &Repository, path: &Path) -> Repository {
+    let base = repository.demand_head().unwrap();
+    let wished = NewWorktree {
+        path,
+        branch: BRANCH,
+        base: &base,
+        reason: "pi-subagents run-1",
+    };
+    wished.make(repository).unwrap()
+}
+
+/// Begins a merge that git cannot finish.
+pub(crate) fn clash(directory: &Path, branch: &str) {
+    let merge = Command::new("git")
+        .args(["merge", "--quiet", branch])
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert!(!merge.status.success());
 }
 
 /// Writes a file, with the directories above it.

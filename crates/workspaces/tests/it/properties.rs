@@ -5,12 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pi_subagents_workspaces::{
-    Captured, NewWorktree, Pin, Repository, WorkspaceKind, discard, pin, remove_worktree,
-};
+use pi_subagents_workspaces::{Captured, Pin, WorkspaceKind, discard, pin, remove_worktree};
 use proptest::prelude::*;
 
-use crate::fixture::Fixture;
+use crate::fixture::{BRANCH, Fixture};
 
 /// Something that a child does in its worktree.
 #[derive(Debug, Clone)]
@@ -99,7 +97,7 @@ fn play(path: &Path, step: &Step) -> Vec<String> {
         Step::ResetSoft => run(&["reset", "-q", "--soft", "HEAD~1"]),
         Step::Detach => run(&["checkout", "-q", "--detach"]),
         Step::Branch(number) => run(&["checkout", "-q", "-B", &format!("child-{number}")]),
-        Step::BackToOwnBranch => run(&["checkout", "-q", "pi-subagents/run"]),
+        Step::BackToOwnBranch => run(&["checkout", "-q", BRANCH]),
         Step::Orphan(number) => run(&["checkout", "-q", "--orphan", &format!("orphan-{number}")]),
         Step::Stash => run(&["stash", "-q", "-u"]),
         Step::DeleteBranch(number) => run(&["branch", "-q", "-D", &format!("child-{number}")]),
@@ -156,14 +154,7 @@ proptest! {
         let fixture = Fixture::new();
         let repository = fixture.repository();
         let base = repository.demand_head().unwrap();
-        let path = fixture.place.path().join("worktree");
-        let wished = NewWorktree {
-            path: &path,
-            branch: "pi-subagents/run",
-            base: &base,
-            reason: "test",
-        };
-        wished.make(&repository).unwrap();
+        let (path, worktree) = fixture.worktree("worktree");
         pin(&repository, "run", Pin::Base, &base).unwrap();
         let mut heads = BTreeSet::new();
         for step in &steps {
@@ -171,11 +162,10 @@ proptest! {
         }
         let work = fs::read_to_string(path.join("work.txt")).ok();
 
-        let worktree = Repository::find(&path).unwrap();
         let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree).unwrap();
         captured.pin(&repository, "run").unwrap();
         discard(&repository, "run").unwrap();
-        remove_worktree(&repository, &path, "pi-subagents/run").unwrap();
+        remove_worktree(&repository, &path, BRANCH).unwrap();
 
         fixture.git(&["reflog", "expire", "--expire=now", "--all"]);
         fixture.git(&["gc", "--quiet", "--prune=now"]);

@@ -1,5 +1,6 @@
 //! Snapshots of checkouts: what they hold, and that they touch nothing.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pi_subagents_workspaces::{LeftOut, Repository, Snapshot, WhyLeftOut, WorkspaceError};
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, git};
+use crate::fixture::{Fixture, clash, git};
 
 fn tree(fixture: &Fixture, snapshot: &Snapshot) -> Vec<String> {
     let commit = snapshot.commit.as_str();
@@ -47,11 +48,11 @@ fn it_holds_what_is_modified_staged_untracked_and_not_what_is_ignored() {
     fixture.write("noted.txt", "noted\n");
     fixture.git(&["add", "--intent-to-add", "noted.txt"]);
     fixture.write("debug.log", "ignored\n");
-    let (index, status) = state(&fixture);
+    let before = state(&fixture);
 
     let snapshot = Snapshot::take(&fixture.repository()).unwrap();
 
-    assert_eq!(state(&fixture), (index, status));
+    assert_eq!(state(&fixture), before);
     assert_eq!(
         tree(&fixture, &snapshot),
         [
@@ -74,9 +75,11 @@ fn it_holds_what_is_modified_staged_untracked_and_not_what_is_ignored() {
     assert_eq!(Snapshot::take(&fixture.repository()).unwrap(), snapshot);
 }
 
-/// Returns the bytes of the index, and what git says about the checkout.
-fn state(fixture: &Fixture) -> (Vec<u8>, String) {
+/// Returns the bytes of the index and of all files, and what git says about the checkout.
+fn state(fixture: &Fixture) -> (Vec<u8>, BTreeMap<PathBuf, Vec<u8>>, String) {
     let index = fs::read(fixture.top().join(".git/index")).unwrap();
+    let mut files = BTreeMap::new();
+    read_files(&fixture.top(), &mut files);
     // A status that refreshes the index would change it.
     let status = fixture.git(&[
         "--no-optional-locks",
@@ -85,7 +88,25 @@ fn state(fixture: &Fixture) -> (Vec<u8>, String) {
         "--branch",
         "-z",
     ]);
-    (index, status)
+    (index, files, status)
+}
+
+/// Reads the files below a directory, except those of git. A link counts as the path it leads to.
+fn read_files(directory: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let (path, kind) = entry
+            .map(|entry| (entry.path(), entry.file_type().unwrap()))
+            .unwrap();
+        if kind.is_symlink() {
+            let target = fs::read_link(&path).unwrap();
+            files.insert(path, target.into_os_string().into_encoded_bytes());
+        } else if kind.is_file() {
+            let bytes = fs::read(&path).unwrap();
+            files.insert(path, bytes);
+        } else if !path.ends_with(".git") {
+            read_files(&path, files);
+        }
+    }
 }
 
 #[test]
@@ -147,12 +168,7 @@ fn unmerged_files_are_refused() {
     fixture.git(&["checkout", "--quiet", "main"]);
     fixture.write("kept.txt", "main\n");
     fixture.commit("main");
-    let merge = std::process::Command::new("git")
-        .args(["merge", "--quiet", "other"])
-        .current_dir(fixture.top())
-        .output()
-        .unwrap();
-    assert!(!merge.status.success());
+    clash(&fixture.top(), "other");
     let error = Snapshot::take(&fixture.repository()).unwrap_err();
     let expected = format!(
         "{} has unmerged files (kept.txt); finish or abort the merge first",

@@ -3,12 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pi_subagents_workspaces::{
-    NewWorktree, Repository, add_submodules, remove_submodules, remove_worktree,
-};
+use pi_subagents_workspaces::{Repository, add_submodules, remove_submodules, remove_worktree};
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, git};
+use crate::fixture::{BRANCH, Fixture, git, make_worktree};
 
 /// A repository with a submodule that has a submodule.
 fn nested() -> (Fixture, Fixture, Fixture) {
@@ -29,27 +27,13 @@ fn nested() -> (Fixture, Fixture, Fixture) {
     (outer, middle, inner)
 }
 
-fn worktree_of(fixture: &Fixture) -> (PathBuf, Repository) {
-    let repository = fixture.repository();
-    let path = fixture.place.path().join("worktree");
-    let base = repository.demand_head().unwrap();
-    let wished = NewWorktree {
-        path: &path,
-        branch: "pi-subagents/run",
-        base: &base,
-        reason: "test",
-    };
-    let made = wished.make(&repository).unwrap();
-    (fs::canonicalize(path).unwrap(), made)
-}
-
 #[test]
 fn they_are_there_without_a_network_and_leave_nothing() {
     let (outer, middle, inner) = nested();
     // Nothing can be fetched from anywhere.
     fs::remove_dir_all(middle.top()).unwrap();
     fs::remove_dir_all(inner.top()).unwrap();
-    let (path, worktree) = worktree_of(&outer);
+    let (path, worktree) = outer.worktree("worktree");
     let added = add_submodules(&outer.repository(), &worktree, "test").unwrap();
     assert_eq!(added.notes, [""; 0]);
     let names: Vec<PathBuf> = added.added.iter().map(|one| one.path.clone()).collect();
@@ -68,7 +52,7 @@ fn they_are_there_without_a_network_and_leave_nothing() {
     git(&path.join("libs/middle"), &[&author[..], &commit].concat());
     let made = git(&path.join("libs/middle"), &["rev-parse", "HEAD"]);
     remove_submodules(&outer.repository(), &path).unwrap();
-    remove_worktree(&outer.repository(), &path, "pi-subagents/run").unwrap();
+    remove_worktree(&outer.repository(), &path, BRANCH).unwrap();
     let module = outer.top().join("libs/middle");
     assert_eq!(git(&module, &["worktree", "list"]).lines().count(), 1);
     // A commit that was made in it is in the repository of the submodule.
@@ -80,7 +64,7 @@ fn they_are_there_without_a_network_and_leave_nothing() {
 fn one_that_the_checkout_has_not_is_named() {
     let (outer, _middle, _inner) = nested();
     outer.git(&["submodule", "--quiet", "deinit", "--force", "libs/middle"]);
-    let (_, worktree) = worktree_of(&outer);
+    let (_, worktree) = outer.worktree("worktree");
     let added = add_submodules(&outer.repository(), &worktree, "test").unwrap();
     assert_eq!(
         added.notes,
@@ -94,14 +78,7 @@ fn a_repository_that_is_a_submodule_has_worktrees_too() {
     let (outer, _middle, _inner) = nested();
     let module = Repository::find(&outer.top().join("libs/middle")).unwrap();
     let path = outer.place.path().join("of-module");
-    let base = module.demand_head().unwrap();
-    let wished = NewWorktree {
-        path: &path,
-        branch: "pi-subagents/run",
-        base: &base,
-        reason: "test",
-    };
-    let made = wished.make(&module).unwrap();
+    let made = make_worktree(&module, &path);
     assert_eq!(made.top(), fs::canonicalize(&path).unwrap());
     assert!(path.join(".gitmodules").exists());
 }

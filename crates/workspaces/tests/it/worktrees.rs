@@ -5,26 +5,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use pi_subagents_workspaces::{
-    Included, NewWorktree, ObjectId, copy_included, remove_worktree, unlock_worktree,
+    Included, NewWorktree, copy_included, remove_worktree, unlock_worktree,
 };
 use pretty_assertions::assert_eq;
 
-use crate::fixture::{Fixture, git};
-
-const BRANCH: &str = "pi-subagents/api-123456";
-
-fn make(fixture: &Fixture, path: &std::path::Path) -> ObjectId {
-    let repository = fixture.repository();
-    let base = repository.demand_head().unwrap();
-    let wished = NewWorktree {
-        path,
-        branch: BRANCH,
-        base: &base,
-        reason: "pi-subagents run-1",
-    };
-    wished.make(&repository).unwrap();
-    base
-}
+use crate::fixture::{BRANCH, Fixture, git};
 
 fn listed(fixture: &Fixture) -> usize {
     fixture.git(&["worktree", "list"]).lines().count()
@@ -37,8 +22,7 @@ fn branches(fixture: &Fixture) -> String {
 #[test]
 fn a_worktree_is_locked_until_its_run_is_over() {
     let fixture = Fixture::new();
-    let path = fixture.place.path().join("worktrees/api");
-    make(&fixture, &path);
+    let (path, _) = fixture.worktree("worktrees/api");
     let shown = fixture.git(&["worktree", "list", "--porcelain"]);
     assert!(shown.contains("locked pi-subagents run-1"), "{shown}");
     assert_eq!(git(&path, &["branch", "--show-current"]), BRANCH);
@@ -80,11 +64,8 @@ fn nothing_is_left_of_a_worktree_that_could_not_be_made() {
 #[test]
 fn a_half_made_worktree_is_removed_and_others_are_not() {
     let fixture = Fixture::new();
-    let (path, other) = (
-        fixture.place.path().join("api"),
-        fixture.place.path().join("other"),
-    );
-    make(&fixture, &path);
+    let other = fixture.place.path().join("other");
+    let (path, _) = fixture.worktree("api");
     fixture.git(&[
         "worktree",
         "add",
@@ -129,8 +110,7 @@ fn named_ignored_files_are_copied() {
     fs::create_dir(fixture.top().join("links")).unwrap();
     symlink("../.env", fixture.top().join("links/inside")).unwrap();
     symlink("/etc/passwd", fixture.top().join("links/outside")).unwrap();
-    let path = fixture.place.path().join("api");
-    make(&fixture, &path);
+    let (path, _) = fixture.worktree("api");
     let included = copy_included(&fixture.repository(), &path).unwrap();
     assert_eq!(
         included,
