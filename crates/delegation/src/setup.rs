@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::text::shell_quoted;
+
 /// A command that prepares a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
@@ -18,14 +20,11 @@ impl Setup {
     /// Returns the script that sets the variables and runs the command.
     pub fn script(&self) -> String {
         let variables = self.variables.iter();
-        let exported = variables.map(|(name, value)| format!("export {name}={}\n", quoted(value)));
+        let exported =
+            variables.map(|(name, value)| format!("export {name}={}\n", shell_quoted(value)));
         let exported: String = exported.collect();
         exported + &self.command
     }
-}
-
-fn quoted(value: &str) -> String {
-    format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -38,7 +37,7 @@ mod tests {
             command: "npm ci".to_owned(),
             variables: vec![("A", "it's $HOME".to_owned()), ("B", "2".to_owned())],
         };
-        let script = "export A='it'\\''s $HOME'\nexport B='2'\nnpm ci";
+        let script = "export A='it'\\''s $HOME'\nexport B=2\nnpm ci";
         assert_eq!(setup.script(), script);
     }
 }

@@ -75,6 +75,31 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Names the first of some things, and counts the others: `a, b and 2 more`.
+pub fn first_of<I>(names: I, most: usize, separator: &str) -> String
+where
+    I: IntoIterator<Item = String>,
+    I::IntoIter: ExactSizeIterator,
+{
+    let names = names.into_iter();
+    let more = names.len().saturating_sub(most);
+    let first: Vec<String> = names.take(most).collect();
+    let first = first.join(separator);
+    match more {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Writes a value as one word of a shell's command line.
+pub fn shell_quoted(value: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    if !value.is_empty() && value.chars().all(is_plain) {
+        return value.to_owned();
+    }
+    format!("'{}'", value.replace('\'', r"'\''"))
+}
+
 /// Returns how many columns of a terminal a text without control characters takes.
 pub fn columns(text: &str) -> usize {
     if text.is_ascii() {
@@ -82,6 +107,28 @@ pub fn columns(text: &str) -> usize {
     } else {
         text.width()
     }
+}
+
+/// Writes rows of texts without control characters below each other, each column as wide as its
+/// widest text, with two spaces between them.
+pub fn aligned(table: &[Vec<String>]) -> String {
+    let width_of = |column: usize| {
+        let widths = table
+            .iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| columns(cell));
+        widths.max().unwrap_or_default()
+    };
+    let lines = table.iter().map(|row| {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let gap = width_of(column) - columns(cell) + 2;
+            line += cell;
+            line += &" ".repeat(gap);
+        }
+        line.trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Removes escape sequences and control characters; tabs become spaces.
