@@ -1,7 +1,7 @@
 //! `doctor` on a fresh machine, where everything is well, and where many things are broken.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,14 +15,25 @@ use crate::stage::{Stage, call};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_pi-subagents");
 
-/// `doctor` with nothing on the search path.
+/// `doctor` with nothing but git on the search path.
 fn doctor(stage: &Stage, arguments: &[&str]) -> SandboxCommand {
     fs::create_dir_all(stage.path("bin")).unwrap();
+    let link = PathBuf::from(stage.path("bin/git"));
+    if !link.exists() {
+        symlink(on_path("git"), link).unwrap();
+    }
     stage
         .command(&["doctor"])
         .args(arguments)
         .env("PATH", stage.path("bin"))
         .env_remove("PI_SUBAGENTS_PI")
+}
+
+/// Finds a program of this machine.
+fn on_path(name: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let mut places = std::env::split_paths(&path).map(|place| place.join(name));
+    places.find(|place| place.is_file()).unwrap()
 }
 
 /// Returns the output without the parts that differ from machine to machine.
@@ -72,6 +83,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     --- stdout
     ok       program      pi-subagents <version>, $BINARY
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
+    ok       git          new enough for worktrees and merges
     ok       agent files  ~/.pi/agent does not exist yet; the first run creates it
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
@@ -130,6 +142,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
     --- stdout
     ok       program      pi-subagents <version>, $BINARY
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
+    ok       git          new enough for worktrees and merges
     ok       agent files  ~/.pi/agent
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
@@ -158,7 +171,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
         .collect();
     assert_eq!(
         names.join(", "),
-        "program, platform, agent files, sockets, records, logs, settings, models, runner, \
+        "program, platform, git, agent files, sockets, records, logs, settings, models, runner, \
          definitions, project, runs, retention, background, pi package"
     );
     assert_eq!(
@@ -221,6 +234,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     warning  program      pi-subagents <version>, $BINARY
              hint: Another pi-subagents comes first on PATH: $SANDBOX/bin/pi-subagents. Remove it, or put the directory of this one before it.
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
+    ok       git          new enough for worktrees and merges
     warning  agent files  ~/.pi/agent
              hint: Other users may write to it and so decide what your sub-agents do. Run chmod go-w $HOME/.pi/agent
              hint: Other users may read the keys in it. Run chmod 600 $HOME/.pi/agent/auth.json
@@ -291,6 +305,21 @@ fn check(output: &CommandOutput, name: &str) -> Value {
     let mut checks = checks.as_array().unwrap().iter();
     let found = checks.find(|check| check["name"] == name);
     found.unwrap_or_else(|| panic!("{output}")).clone()
+}
+
+#[test]
+fn without_git_it_says_what_does_not_work() {
+    let stage = Stage::new();
+    let output = doctor(&stage, &["--json"]).env("PATH", stage.path("nothing"));
+    assert_eq!(
+        check(&output.run(), "git"),
+        json!({
+            "name": "git",
+            "mark": "warning",
+            "text": "git is not installed, or not in PATH",
+            "hints": ["Install git 2.43 or newer: without it there is no --isolation worktree, no merge and no fleet."],
+        })
+    );
 }
 
 #[test]

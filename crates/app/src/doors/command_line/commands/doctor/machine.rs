@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_pi_files::on_path;
+use pi_subagents_workspaces::demand_git;
 use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 use rustix::system::uname;
 
@@ -26,6 +27,16 @@ pub(super) fn program(seen: &Seen) -> Check {
             first.display()
         )),
         Some(_) | None => check,
+    }
+}
+
+/// Checks whether git can make worktrees and merge. Everything else works without it.
+pub(super) fn git() -> Check {
+    match demand_git() {
+        Ok(()) => Check::new("git", "new enough for worktrees and merges"),
+        Err(error) => Check::new("git", error.to_string()).warning().hint(
+            "Install git 2.43 or newer: without it there is no --isolation worktree, no merge and no fleet.",
+        ),
     }
 }
 

@@ -63,6 +63,7 @@ fn examine(places: Places) -> Vec<Check> {
     let mut checks = vec![
         machine::program(&seen),
         machine::platform(),
+        machine::git(),
         directories::agent_directory(&seen),
         directories::sockets(&seen),
         directories::disk(&seen),
