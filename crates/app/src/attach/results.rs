@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use crate::runs::owned::current_runs;
 use crate::runs::results::RunResult;
-use crate::runs::workspace::Workspace;
+use crate::runs::workspace::waiting_results;
 
 /// With at most so many other results a run is compared.
 const MOST_OTHERS: usize = 7;
@@ -41,7 +41,7 @@ pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandE
         Line::default(),
     ];
     page.extend(fit.table().lines().map(painted));
-    let conflicts = fit.conflict_lines();
+    let conflicts = [fit.conflict_lines(), fit.missing_lines()].concat();
     if !conflicts.is_empty() {
         page.push(Line::default());
         page.extend(conflicts.iter().map(|line| painted(line)));
@@ -86,15 +86,11 @@ fn result(runs: &[IndexedRun], run: &IndexedRun) -> Result<RunResult, CommandErr
 /// Returns other results that wait in the same checkout, the newest first.
 fn others(runs: &[IndexedRun], asked: &RunResult) -> Vec<RunResult> {
     let checkout = asked.workspace.as_ref().map(|one| &one.repository);
-    let waits = |run: &&IndexedRun| {
-        let workspace = Workspace::read(run.directory.path());
-        run.session != asked.run.session
-            && !run.is_open()
-            && workspace.is_some_and(|one| one.is_unmerged() && Some(&one.repository) == checkout)
-    };
-    let found = runs.iter().rev().filter(waits).take(MOST_OTHERS);
-    found
-        .filter_map(|run| RunResult::of_latest(std::slice::from_ref(run)).ok())
+    let others = runs.iter().filter(|run| run.session != asked.run.session);
+    let waiting = waiting_results(others.cloned().collect()).into_iter().rev();
+    let here = waiting.filter(|(_, workspace)| Some(&workspace.repository) == checkout);
+    here.take(MOST_OTHERS)
+        .filter_map(|(run, _)| RunResult::of_latest(&[run]).ok())
         .collect()
 }
 

@@ -2,6 +2,7 @@
 
 mod after_a_crash;
 mod asking;
+mod checking;
 mod doors;
 mod guard;
 mod keeping;

@@ -121,7 +121,7 @@ impl Model {
             return;
         };
         if !opened.hide_answer() && !opened.show_receipt() {
-            let text = format!("Nothing was seen of {} yet.", opened.run.name);
+            let text = format!("Nothing has been seen of {}.", opened.run.name);
             self.notice = Some(Notice::new(Role::Muted, text));
         }
     }

@@ -255,7 +255,7 @@ fn a_run_that_has_not_answered_has_no_receipt() {
     let mut desk = Desk::new(60, 12);
     desk.sees(&[over(1, "plan")]);
     desk.press("i");
-    assert_eq!(desk.footer(), "Nothing was seen of plan yet.");
+    assert_eq!(desk.footer(), "Nothing has been seen of plan.");
 }
 
 #[test]

@@ -95,7 +95,8 @@ enum Command {
     Events(Printing<commands::events::EventsArgs, QuietArgs>),
     /// Print what a run has changed
     ///
-    /// Of a run in a worktree of its own these are all changes; of a run in a shared checkout, those that its edits and writes made.
+    /// Git knows all changes of a run that had a worktree of its own. For a run in a shared checkout,
+    /// the changes are those of its own edits and writes, without what its shell commands changed.
     #[command(after_help = examples::DIFF)]
     Diff(Printing<commands::diff::DiffArgs, JsonArgs>),
     /// Bring what runs have changed into this checkout
@@ -103,7 +104,7 @@ enum Command {
     /// The changes become uncommitted changes beside yours; nothing of yours is staged, stashed or
     /// overwritten. Each run is merged whole or not at all: what conflicts or has no result is left
     /// out and named. Exits with 0 if all were merged, 4 if some were, 1 if none was, and 5 if none
-    /// has a result.
+    /// has a result; --check exits with the code that the merge would have.
     #[command(after_help = examples::MERGE)]
     Merge(Printing<commands::merge::MergeArgs, JsonArgs>),
     /// List the worktrees in which runs have worked, and results of a fleet

@@ -68,13 +68,8 @@ impl WaitingLine {
 }
 
 fn words(open: &[RunRow], all: usize, elapsed: Duration) -> Line {
-    let mut names: Vec<String> = open.iter().map(|row| one_line(&row.name)).collect();
-    let more = names.len().saturating_sub(MOST_NAMES);
-    names.truncate(MOST_NAMES);
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let names = open.iter().map(|row| one_line(&row.name));
+    let names = text::first_of(names, MOST_NAMES, ", ");
     let runs = if all == 1 {
         String::new()
     } else {
@@ -84,11 +79,7 @@ fn words(open: &[RunRow], all: usize, elapsed: Duration) -> Line {
     let usage = Usage::from(totals.usage);
     let calls = Some(totals.tool_calls);
     let used = usage_words(calls, usage.total(), totals.cost, Some(elapsed));
-    let names = names.join(", ");
-    Line::new(
-        Role::Plain,
-        &format!("Waiting for {runs}{names}{more} • {used}"),
-    )
+    Line::new(Role::Plain, &format!("Waiting for {runs}{names} • {used}"))
 }
 
 #[cfg(test)]

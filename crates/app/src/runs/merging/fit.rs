@@ -1,10 +1,12 @@
 //! The fit of runs with a checkout and with each other, for people and for programs.
 
+use pi_subagents_delegation::text::first_of;
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Change, Conflict, Matrix, Repository};
 use serde_json::{Value, json};
 
-use super::{name_of, notes};
+use super::report::{describe, outcome_line};
+use super::{AddedCopies, MergeOutcome, held_back, name_of, notes};
 use crate::error::CommandError;
 use crate::runs::no_result::NoResult;
 use crate::runs::results::{RunResult, failed};
@@ -17,6 +19,8 @@ const MOST_NAMED: usize = 20;
 pub(crate) struct Fit<'a> {
     results: &'a [RunResult],
     matrix: Matrix,
+    /// For each result, the reason why it would not even be tried, if there is one.
+    held_back: Vec<Option<MergeOutcome>>,
     /// The changes that are merged elsewhere, as sentences.
     pub(crate) notes: Vec<String>,
     /// Runs that were asked for and have no result.
@@ -32,9 +36,14 @@ impl<'a> Fit<'a> {
     ) -> Result<Self, CommandError> {
         let changes: Vec<Change> = results.iter().map(|result| result.change.clone()).collect();
         let matrix = Matrix::of(checkout, &changes).map_err(|error| failed(&error))?;
+        let held_back = results
+            .iter()
+            .map(|result| held_back(result, AddedCopies::Refused));
+        let held_back = held_back.collect::<Result<Vec<_>, _>>();
         Ok(Self {
             results,
             matrix,
+            held_back: held_back.map_err(|error| failed(&error))?,
             notes: notes(checkout, results.iter()),
             without: Vec::new(),
         })
@@ -53,12 +62,27 @@ impl<'a> Fit<'a> {
 
     /// Returns whether all results that there are can be merged.
     pub(crate) fn fits_all(&self) -> bool {
-        self.matrix.is_clean()
+        self.matrix.is_clean() && self.held_back.iter().all(Option::is_none)
     }
 
-    /// Returns whether one of them, by its place, fits the checkout as it is now.
+    /// Returns whether one of them, by its place, can be merged into the checkout as it is now.
     pub(crate) fn fits(&self, row: usize) -> bool {
-        self.matrix.checkout.get(row).is_some_and(Vec::is_empty)
+        let fits = self.matrix.checkout.get(row).is_some_and(Vec::is_empty);
+        fits && self.held_back.get(row).is_some_and(Option::is_none)
+    }
+
+    /// Returns how many of the results a merge in this order would bring into the checkout, and of
+    /// how many runs that were asked for.
+    pub(crate) fn would_merge(&self) -> (usize, usize) {
+        let mut merged: Vec<usize> = Vec::new();
+        for row in 0..self.results.len() {
+            let mut earlier = merged.iter();
+            let fits_them = earlier.all(|earlier| self.matrix.pairs[*earlier][row].is_empty());
+            if fits_them && self.fits(row) {
+                merged.push(row);
+            }
+        }
+        (merged.len(), self.results.len() + self.without.len())
     }
 
     /// Returns what a result conflicts with in the checkout, by its place among the results.
@@ -87,9 +111,15 @@ impl<'a> Fit<'a> {
         lines.collect()
     }
 
-    /// Names the runs that were not compared, a line for each.
+    /// Names the runs that would not be tried and those that were not compared, a line for each.
     pub(crate) fn missing_lines(&self) -> Vec<String> {
-        self.without.iter().map(NoResult::line).collect()
+        let both = self.results.iter().zip(&self.held_back);
+        let held_back = both.filter_map(|(result, why)| {
+            let why = why.as_ref()?;
+            Some(outcome_line(&name_of(&result.run), why))
+        });
+        let without = self.without.iter().map(NoResult::line);
+        held_back.chain(without).collect()
     }
 
     /// Returns each run with the run that it conflicts with, or with nothing for the checkout. Each
@@ -135,12 +165,16 @@ impl<'a> Fit<'a> {
                 "conflicts": conflicts_json(&self.matrix.pairs[row][column]),
             })
         });
-        json!({
+        let mut json = json!({
             "runId": run.run.as_str(),
             "name": run.name,
             "checkout": conflicts_json(&self.matrix.checkout[row]),
             "others": others.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(why) = &self.held_back[row] {
+            describe(why, &mut json);
+        }
+        json
     }
 }
 
@@ -151,12 +185,8 @@ fn conflict_line(
     conflicts: &[Conflict],
     place: impl Fn(&Conflict) -> String,
 ) -> String {
-    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(place).collect();
-    let more = match conflicts.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("✗ {name} and {other}: {}{more}", named.join("; "))
+    let named = first_of(conflicts.iter().map(place), MOST_NAMED, "; ");
+    format!("✗ {name} and {other}: {named}")
 }
 
 /// Describes conflicts for programs: `lines` of the first side, which is the checkout if that is one

@@ -1,6 +1,7 @@
 //! The outcome of each merge, for people and for programs.
 
-use pi_subagents_delegation::text::one_line;
+use pi_subagents_delegation::text::{first_of, one_line};
+use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Conflict, Outcome};
 use serde_json::{Value, json};
 
@@ -21,7 +22,10 @@ pub(crate) struct MergeReport {
 impl MergeReport {
     /// Says of each run how its merge ended.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.merged.iter().map(line).collect()
+        let lines = self.merged.iter();
+        lines
+            .map(|merged| outcome_line(&name_of(&merged.run), &merged.outcome))
+            .collect()
     }
 
     /// Describes the same for programs.
@@ -35,6 +39,14 @@ impl MergeReport {
         self.merged.iter().filter(|merged| merged.is_in()).count()
     }
 
+    /// Returns the first run with conflicts that its sub-agent could resolve in its worktree.
+    pub(crate) fn first_conflicting(&self) -> Option<&IndexedRun> {
+        let is_conflict =
+            |merged: &&Merged| matches!(merged.outcome, MergeOutcome::Tried(Outcome::Conflicts(_)));
+        let first = self.merged.iter().find(is_conflict)?;
+        Some(&first.run).filter(|run| run.owner.fleet.is_none())
+    }
+
     /// Returns whether the checkout has changed.
     pub(crate) fn has_changed_the_checkout(&self) -> bool {
         let is_change =
@@ -43,9 +55,9 @@ impl MergeReport {
     }
 }
 
-fn line(merged: &Merged) -> String {
-    let name = name_of(&merged.run);
-    let outcome = match &merged.outcome {
+/// Says how the merge of a run ended, or would end.
+pub(super) fn outcome_line(name: &str, outcome: &MergeOutcome) -> String {
+    let outcome = match outcome {
         MergeOutcome::Tried(outcome) => outcome,
         MergeOutcome::HoldsCopies(files) => {
             return format!(
@@ -88,13 +100,9 @@ fn line(merged: &Merged) -> String {
             places(conflicts)
         ),
         Outcome::InTheWay(files) => {
-            let files: Vec<String> = files
-                .iter()
-                .map(|file| one_line(&file.display().to_string()))
-                .collect();
             format!(
                 "✗ {name}: not merged; it would overwrite {}, which git does not keep",
-                files.join(", ")
+                named(files)
             )
         }
         Outcome::ChangedMeanwhile(file) => {
@@ -107,11 +115,7 @@ fn line(merged: &Merged) -> String {
 }
 
 fn places(conflicts: &[Conflict]) -> String {
-    let named: Vec<String> = conflicts.iter().take(MOST_NAMED).map(place).collect();
-    match conflicts.len().saturating_sub(MOST_NAMED) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
+    first_of(conflicts.iter().map(place), MOST_NAMED, ", ")
 }
 
 fn to_json(merged: &Merged) -> Value {
@@ -120,25 +124,23 @@ fn to_json(merged: &Merged) -> Value {
         "name": merged.run.name,
         "merged": merged.is_in(),
     });
-    let outcome = match &merged.outcome {
-        MergeOutcome::Tried(outcome) => outcome,
-        MergeOutcome::HoldsCopies(files) => {
-            json["addedCopies"] = json!(files);
-            return json;
-        }
-        MergeOutcome::HoldsMarkers(files) => {
-            json["markers"] = json!(files);
-            return json;
-        }
-        MergeOutcome::Failed(why) | MergeOutcome::NoResult(why) => {
-            json["error"] = json!(why);
-            return json;
-        }
-        MergeOutcome::NotTried => {
-            json["tried"] = json!(false);
-            return json;
-        }
+    describe(&merged.outcome, &mut json);
+    json
+}
+
+/// Adds to the description of a run how its merge ended, or would end.
+pub(super) fn describe(outcome: &MergeOutcome, json: &mut Value) {
+    let (key, value) = match outcome {
+        MergeOutcome::Tried(outcome) => return describe_tried(outcome, json),
+        MergeOutcome::HoldsCopies(files) => ("addedCopies", json!(files)),
+        MergeOutcome::HoldsMarkers(files) => ("markers", json!(files)),
+        MergeOutcome::Failed(why) | MergeOutcome::NoResult(why) => ("error", json!(why)),
+        MergeOutcome::NotTried => ("tried", json!(false)),
     };
+    json[key] = value;
+}
+
+fn describe_tried(outcome: &Outcome, json: &mut Value) {
     let (key, value) = match outcome {
         Outcome::Merged { files, commit } => {
             let files: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
@@ -160,5 +162,4 @@ fn to_json(merged: &Merged) -> Value {
         Outcome::ChangedMeanwhile(file) => ("changedMeanwhile", json!(file)),
     };
     json[key] = value;
-    json
 }

@@ -1,6 +1,6 @@
 //! Shows which runs fit the checkout and each other, as a table.
 
-use pi_subagents_delegation::text::{columns, one_line};
+use pi_subagents_delegation::text::{aligned, first_of, one_line};
 use pi_subagents_workspaces::{Change, Conflict, Matrix, ObjectId, Repository};
 
 use super::{Workspace, WorkspaceState};
@@ -96,14 +96,15 @@ fn whose_lines(matrix: &Matrix) -> Option<&'static str> {
 
 /// Describes the conflicts of one pair: `✗ src/app.rs:40-61 and 2 more`.
 fn cell(conflicts: &[Conflict]) -> String {
-    let Some((first, rest)) = conflicts.split_first() else {
+    if conflicts.is_empty() {
         return "✓".to_owned();
-    };
-    let more = match rest.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("✗ {}{more}", place(first))
+    }
+    format!("✗ {}", first_place(conflicts))
+}
+
+/// Names the place of the first of some conflicts, and counts the others.
+pub(crate) fn first_place(conflicts: &[Conflict]) -> String {
+    first_of(conflicts.iter().map(place), 1, ", ")
 }
 
 /// Names the place of a conflict: file and lines of the first side, or file and kind.
@@ -134,26 +135,6 @@ fn range((first, last): (usize, usize)) -> String {
         return first.to_string();
     }
     format!("{first}-{last}")
-}
-
-fn aligned(table: &[Vec<String>]) -> String {
-    let width_of = |column: usize| {
-        let widths = table
-            .iter()
-            .filter_map(|row| row.get(column))
-            .map(|cell| columns(cell));
-        widths.max().unwrap_or_default()
-    };
-    let lines = table.iter().map(|row| {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let gap = width_of(column) - columns(cell) + 2;
-            line += cell;
-            line += &" ".repeat(gap);
-        }
-        line.trim_end().to_owned()
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod guarding;
 mod pruning;
 mod settling;
 mod unsettled;
+mod waiting;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -21,13 +22,14 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::earlier::EarlierWorktree;
 pub(crate) use self::fetched::{FetchedFigures, keep_fetched, note_fetched};
 pub(crate) use self::fitting::{
-    conflicts_with_checkout, matrix_of_call, matrix_table, place, place_in_both,
+    conflicts_with_checkout, first_place, matrix_of_call, matrix_table, place, place_in_both,
 };
 pub(crate) use self::folder::{Stray, size_of, strays, worktrees_folder};
 pub(crate) use self::guarding::note_checkout;
 pub(crate) use self::pruning::{Pruned, prune};
 pub(crate) use self::settling::{PATCH, note_state, settle, take_away};
 pub(crate) use self::unsettled::{note_unsettled, unsettled};
+pub(crate) use self::waiting::{newest_of_each_worktree, waiting_results, waiting_workspace};
 pub(crate) use self::words::{brought_words, files_words, named};
 
 const FILE: &str = "workspace.json";

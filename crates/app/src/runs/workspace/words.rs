@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_delegation::text::{count, one_line};
+use pi_subagents_delegation::text::{count, first_of, one_line};
 use pi_subagents_workspaces::Brought;
 
 use super::{Workspace, WorkspaceFile, WorkspaceState, Worktree};
@@ -108,22 +108,16 @@ const MOST_NAMED: usize = 3;
 
 /// Names files: `src/a.rs, b.rs and 2 more`.
 pub(crate) fn named(files: &[PathBuf]) -> String {
-    let first = files.iter().take(MOST_NAMED);
-    let first: Vec<String> = first
-        .map(|file| one_line(&file.display().to_string()))
-        .collect();
-    match files.len().saturating_sub(MOST_NAMED) {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
+    let names = files
+        .iter()
+        .map(|file| one_line(&file.display().to_string()));
+    first_of(names, MOST_NAMED, ", ")
 }
 
-/// Tells a child what was merged into its worktree.
+/// Says what was merged into a worktree, to its child and to people.
 pub(crate) fn brought_words(brought: &Brought) -> String {
     let conflicts = count(brought.conflicts.len(), "conflict");
-    format!(
-        "the changes of your caller's checkout were merged into your worktree, with {conflicts}"
-    )
+    format!("the caller's checkout was merged into the worktree, with {conflicts}")
 }
 
 /// Writes how much a result changes: `3 files +40 −12, 2 commits`.

@@ -73,6 +73,13 @@ fn a_copied_secret_is_not_merged_by_accident() {
     stage.write(".env", "SECRET=1\n");
     stage.run(&[("api", "git add -f .env; git commit -qm all; echo x > a.txt")]);
     std::fs::remove_file(stage.project().join(".env")).unwrap();
+    let checked = stage.ours(&["merge", "api", "--check", "--json"]).run();
+    assert_eq!(checked.code, Some(1));
+    let checked = checked.json();
+    assert_eq!(
+        (&checked["clean"], &checked["runs"][0]["addedCopies"]),
+        (&json!(false), &json!([".env"]))
+    );
     let refused = stage.ours(&["merge", "api"]).run();
     assert_eq!(refused.code, Some(1));
     assert_eq!(

@@ -1,6 +1,7 @@
 //! A conflict goes back to the sub-agent that made it, in its own worktree.
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use super::stage::WorktreeStage;
 
@@ -40,6 +41,8 @@ fn what_it_resolves_can_be_merged() {
             "one", "<<<<<<<", "child", "=======", "user", ">>>>>>>", "three"
         ]
     );
+    // Two runs have worked in the worktree, and one result waits.
+    insta::assert_snapshot!(stage.said(&["worktrees"]));
     stage.ours(&["merge", "api"]).run().expect_success();
     assert_eq!(stage.read("kept.txt"), "one\nboth\nthree\n");
     assert_eq!(stage.status(), " M kept.txt");
@@ -54,12 +57,13 @@ fn markers_that_are_left_are_told() {
     assert_eq!(output.code, Some(1), "{}", output.stderr);
     let line = "✗ api: conflict markers are left in kept.txt";
     assert!(output.stdout.contains(line), "{}", output.stdout);
+    let checked = stage.ours(&["merge", "api", "--check"]).run();
+    assert_eq!(checked.code, Some(1), "{}", checked.stderr);
     let merged = stage.ours(&["merge", "api"]).run();
     assert_eq!(merged.code, Some(1), "{}", merged.stderr);
-    assert_eq!(
-        merged.stdout,
-        "✗ api: not merged; conflict markers are left in kept.txt\n"
-    );
+    let line = "✗ api: not merged; conflict markers are left in kept.txt\n";
+    assert_eq!(checked.stdout, format!("     checkout\napi  ✓\n{line}"));
+    assert_eq!(merged.stdout, line);
     assert_eq!(stage.read("kept.txt"), "one\nuser\nthree\n");
 }
 
@@ -74,5 +78,11 @@ fn what_fits_needs_no_resolving() {
     assert_eq!(
         output.stdout,
         "✓ api: fits this checkout; nothing is to be resolved\n"
+    );
+    let json = stage.ours(&["merge", "api", "--resolve", "--json"]).run();
+    let run = stage.last_run();
+    assert_eq!(
+        json.json(),
+        json!({"resolved": true, "runId": run, "markers": [], "conflicts": []})
     );
 }

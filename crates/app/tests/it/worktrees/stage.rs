@@ -42,7 +42,7 @@ impl WorktreeStage {
 
     /// The options with which children are embedded and read the scripts.
     pub(super) fn options(&self) -> [String; 4] {
-        let model = format!("scripted/{}", self.stage.path("script.json"));
+        let model = self.model();
         ["--runner", "embedded", "--model", &model].map(str::to_owned)
     }
 
@@ -127,27 +127,15 @@ impl WorktreeStage {
         self.stage.command(arguments)
     }
 
-    /// Returns a prompt that makes a child run a shell script. The newest prompt counts, because a
-    /// resumed run reads earlier ones too.
+    /// Returns a prompt that makes a child run a shell script.
     pub(super) fn prompt(&self, script: &str) -> String {
-        let mut scripts = self.scripts.borrow_mut();
-        let word = format!("script-{}", scripts.len());
-        let path = self.stage.sandbox.write(&word, &format!("{script}\n"));
-        let command = format!("sh {}", path.display());
-        scripts.push(json!({
-            "when": format!("Run {word}."),
-            "turns": [
-                {"toolCalls": [{"name": "bash", "arguments": {"command": command}}]},
-                {"text": "Done."}
-            ]
-        }));
-        let newest_first: Vec<&Value> = scripts.iter().rev().collect();
-        let rules = json!({ "rules": newest_first });
-        self.stage.sandbox.write("script.json", &rules.to_string());
-        format!("Run {word}.")
+        let prompt = format!("Run script-{}.", self.scripts.borrow().len());
+        self.prompt_for(&prompt, script);
+        prompt
     }
 
-    /// Makes a child run a shell script when its prompt has these words.
+    /// Makes a child run a shell script when its prompt has these words. The newest words count,
+    /// because a resumed run reads earlier ones too.
     pub(super) fn prompt_for(&self, words: &str, script: &str) {
         let mut scripts = self.scripts.borrow_mut();
         let name = format!("script-{}", scripts.len());
@@ -187,7 +175,7 @@ impl WorktreeStage {
 
     /// `delegate` of tasks that each run a shell script.
     pub(super) fn plain(&self, tasks: &[(&str, &str)]) -> SandboxCommand {
-        let model = format!("scripted/{}", self.stage.path("script.json"));
+        let model = self.model();
         let options = [
             "delegate", "--runner", "embedded", "--json", "--model", &model,
         ];
@@ -206,7 +194,7 @@ impl WorktreeStage {
 
     /// Makes a call as a tool gets it, and returns its JSON.
     pub(super) fn call(&self, call: &Value) -> Value {
-        let model = format!("scripted/{}", self.stage.path("script.json"));
+        let model = self.model();
         let options = [
             "delegate", "-", "--runner", "embedded", "--json", "--model", &model,
         ];

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_sessions::{FindError, Found, IndexedRun, find};
+use pi_subagents_sessions::{FindError, Found, IndexedRun, find, runs_of_session};
 
 use super::tools::MERGE;
 use crate::calls::caller::Caller;
@@ -15,7 +15,7 @@ use crate::runs::ask_which::ask_which;
 use crate::runs::conversation::of_one_conversation;
 use crate::runs::owned::current_runs;
 use crate::runs::results::{Asked, RunResult};
-use crate::runs::workspace::{Workspace, WorkspaceState};
+use crate::runs::workspace::{Workspace, WorkspaceState, waiting_results, waiting_workspace};
 
 /// The most results that are looked for if the caller names none; the newest count.
 const MOST: usize = 64;
@@ -29,8 +29,10 @@ pub(crate) fn has_results(service: &CallService, caller: &Caller) -> bool {
 /// Returns the runs of this caller whose results nobody has merged yet.
 pub(crate) fn waiting_runs(service: &CallService, caller: &Caller) -> HashSet<RunId> {
     let runs = runs_of(service, caller).unwrap_or_default();
-    let waiting = runs.into_iter().filter(waits).map(|run| run.run);
-    waiting.collect()
+    let waiting = runs
+        .into_iter()
+        .filter(|run| waiting_workspace(run).is_some());
+    waiting.map(|run| run.run).collect()
 }
 
 /// Returns the results that a caller names, or all of its results that wait.
@@ -41,7 +43,7 @@ pub(crate) fn results(
 ) -> Result<Vec<Asked>, CommandError> {
     let runs = runs_of(service, caller)?;
     if words.is_empty() {
-        return all_that_wait(&runs);
+        return all_that_wait(runs);
     }
     let results = words.iter().map(|word| {
         let meant = meant(&runs, word, caller.door)?;
@@ -67,35 +69,20 @@ fn has_result(run: &IndexedRun) -> bool {
         .is_some_and(|workspace| workspace.state != WorkspaceState::Unchanged)
 }
 
-fn waits(run: &IndexedRun) -> bool {
-    let workspace = Workspace::read(run.directory.path());
-    !run.is_open() && workspace.is_some_and(|workspace| workspace.is_unmerged())
-}
-
-/// Returns the results that wait, one of each worktree, in the order of their runs. A run of a fleet
-/// has no worktree here, and a result of its own.
-fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<Asked>, CommandError> {
-    let newest = runs.iter().rev().filter(|run| waits(run)).take(MOST);
-    let mut results: Vec<Asked> = Vec::new();
-    for run in newest {
-        let directory = run.directory.path();
-        let holds = |known: &Asked| {
-            let earlier = known.as_ref().map(|known| known.earlier.as_slice());
-            earlier.is_ok_and(|earlier| earlier.iter().any(|one| one == directory))
-        };
-        if results.iter().any(holds) {
-            continue;
-        }
-        let session = runs.iter().filter(|other| other.session == run.session);
-        let session: Vec<IndexedRun> = session.cloned().collect();
-        let asked = RunResult::asked(std::slice::from_ref(run))?;
-        results.push(asked.map(|result| result.with_earlier(&session)));
-    }
-    if results.is_empty() {
+/// Returns the results that wait, one of each worktree, in the order of their runs.
+fn all_that_wait(runs: Vec<IndexedRun>) -> Result<Vec<Asked>, CommandError> {
+    let all = runs.clone();
+    let waiting = waiting_results(runs);
+    if waiting.is_empty() {
         return Err(CommandError::no_answer("no result waits to be merged"));
     }
-    results.reverse();
-    Ok(results)
+    let newest = &waiting[waiting.len().saturating_sub(MOST)..];
+    let results = newest.iter().map(|(run, _)| {
+        let session = runs_of_session(&all, &run.session);
+        let asked = RunResult::asked(std::slice::from_ref(run))?;
+        Ok(asked.map(|result| result.with_earlier(&session)))
+    });
+    results.collect()
 }
 
 /// Returns the runs that a word means: an id, its beginning, or the name of a task. If several

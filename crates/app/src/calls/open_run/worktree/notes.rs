@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_delegation::text::count;
+use pi_subagents_delegation::text::{count, first_of};
 use pi_subagents_workspaces::{LeftOut, WhyLeftOut};
 
 use crate::runs::workspace::{Workspace, Worktree};
@@ -12,15 +12,9 @@ const MOST_NAMED: usize = 5;
 
 /// Names the ignored files that were copied.
 pub(super) fn named_copies(copied: &[PathBuf]) -> Option<String> {
-    let names = copied.iter().take(MOST_NAMED);
-    let names: Vec<String> = names.map(|name| name.display().to_string()).collect();
-    let more = match copied.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let names = names.join(", ");
-    (!copied.is_empty())
-        .then(|| format!("copied, because .worktreeinclude names them: {names}{more}"))
+    let names = copied.iter().map(|name| name.display().to_string());
+    let names = first_of(names, MOST_NAMED, ", ");
+    (!copied.is_empty()).then(|| format!("copied, because .worktreeinclude names them: {names}"))
 }
 
 /// Names something that the checkout has and the worktree has not.

@@ -20,7 +20,7 @@ use crate::runs::no_result::NoResult;
 use crate::runs::owned::current_runs;
 use crate::runs::results::{Asked, Results, RunResult};
 use crate::runs::typed::TypedIds;
-use crate::runs::workspace::Workspace;
+use crate::runs::workspace::{Workspace, waiting_results};
 
 #[derive(Args)]
 #[expect(
@@ -28,7 +28,7 @@ use crate::runs::workspace::Workspace;
     reason = "every one is a flag that is given or not"
 )]
 pub(crate) struct MergeArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions; without any, the results that wait are named
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions; without any, the results that wait are named, and with --check compared
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Say what fits this checkout, with its uncommitted changes, and change nothing
@@ -48,15 +48,25 @@ pub(crate) struct MergeArgs {
 pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
-    if args.ids.is_empty() {
-        return Err(which(&current_runs(&store)?, &places));
-    }
+    let ids = if args.ids.is_empty() {
+        let waiting = waiting_here(current_runs(&store)?, &places);
+        if !args.check {
+            return Err(which(&waiting));
+        }
+        if waiting.is_empty() {
+            return Err(CommandError::no_answer("no result waits to be merged here")
+                .hint("pi-subagents worktrees --all lists what was merged or discarded."));
+        }
+        waiting.iter().map(|(run, _)| run.run.to_string()).collect()
+    } else {
+        args.ids.clone()
+    };
     if args.resolve {
-        return resolve::run(&args.ids, printer);
+        return resolve::run(&ids, printer);
     }
     let typed = TypedIds::newest(&store, &places, printer);
     let mut found = Results::here(&places.cwd);
-    let asked = args.ids.iter().map(|id| result_of(typed, &mut found, id));
+    let asked = ids.iter().map(|id| result_of(typed, &mut found, id));
     let asked = asked.collect::<Result<Vec<_>, _>>()?;
     let to_merge = ToMerge::at(&places.cwd, asked)?;
     if args.check {
@@ -77,27 +87,31 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     Ok(exit::of_some(report.merged_count(), report.merged.len()))
 }
 
-/// Returns the error that no run was named, with the results that wait in this repository.
-fn which(runs: &[IndexedRun], places: &Places) -> CommandError {
-    let error = CommandError::usage("merge needs the runs to merge");
+/// Lists the runs whose results wait in this repository, the newest of each worktree.
+fn waiting_here(runs: Vec<IndexedRun>, places: &Places) -> Vec<(IndexedRun, Workspace)> {
     let here = Repository::find(&places.cwd).ok();
     let is_here = |one: &Workspace| {
         let other = Repository::find(&one.repository).ok();
         let other = other.as_ref().map(Repository::common_dir);
         other.is_some() && other == here.as_ref().map(Repository::common_dir)
     };
-    let waiting = runs.iter().filter(|run| !run.is_open()).filter_map(|run| {
-        let workspace = Workspace::read(run.directory.path())?;
-        (workspace.is_unmerged() && is_here(&workspace)).then(|| {
-            let words = workspace.words(run.run.as_str());
-            format!("{}: {words}", one_line(&run.name))
-        })
-    });
-    let waiting: Vec<String> = waiting.collect();
+    let waiting = waiting_results(runs).into_iter();
+    waiting
+        .filter(|(_, workspace)| is_here(workspace))
+        .collect()
+}
+
+/// Returns the error that no run was named, with those that could be.
+fn which(waiting: &[(IndexedRun, Workspace)]) -> CommandError {
+    let error = CommandError::usage("merge needs the runs to merge");
     if waiting.is_empty() {
         return error.hint("Nothing waits to be merged here; pi-subagents worktrees lists all.");
     }
-    waiting.into_iter().fold(error, CommandError::hint)
+    let hints = waiting.iter().map(|(run, workspace)| {
+        let words = workspace.words(run.run.as_str());
+        format!("{}: {words}", one_line(&run.name))
+    });
+    hints.fold(error, CommandError::hint)
 }
 
 /// Finds the result that an id stands for.
@@ -120,7 +134,7 @@ fn result_of(typed: TypedIds<'_>, results: &mut Results, id: &str) -> Result<Ask
 pub(super) fn because(without: NoResult, missing: Result<(), String>) -> NoResult {
     match missing {
         Ok(()) => without,
-        Err(why) => without.because(CommandError::failed(format!("has no result: {why}"))),
+        Err(why) => without.because(CommandError::no_answer(format!("has no result: {why}"))),
     }
 }
 
@@ -138,7 +152,8 @@ fn check(to_merge: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> 
             printer.note(&format!("! {note}"));
         }
     }
-    Ok(ExitCode::from(u8::from(!fit.is_clean())))
+    let (merged, all) = fit.would_merge();
+    Ok(exit::of_some(merged, all))
 }
 
 fn print(report: &MergeReport, printer: Printer) {
@@ -151,5 +166,11 @@ fn print(report: &MergeReport, printer: Printer) {
     }
     for warning in &report.warnings {
         printer.note(&format!("! {warning}"));
+    }
+    if let Some(run) = report.first_conflicting() {
+        let run = &run.run;
+        printer.note(&format!(
+            "hint: pi-subagents merge {run} --resolve lets its sub-agent resolve the conflicts."
+        ));
     }
 }

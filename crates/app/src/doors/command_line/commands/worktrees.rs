@@ -19,14 +19,16 @@ use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::owned::current_runs;
-use crate::runs::workspace::{Stray, Workspace, WorkspaceState, settle, strays, worktrees_folder};
+use crate::runs::workspace::{
+    Stray, Workspace, WorkspaceState, newest_of_each_worktree, settle, strays, worktrees_folder,
+};
 
 #[derive(Args)]
 pub(crate) struct WorktreesArgs {
     /// Action to take instead of listing them
     #[arg(value_enum)]
     action: Option<Action>,
-    /// List also worktrees that were merged, discarded or left unchanged
+    /// List also worktrees that were merged, discarded or left unchanged, and runs in whose worktree a later one has worked
     #[arg(long)]
     all: bool,
 }
@@ -53,9 +55,14 @@ pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, C
     }
     let found: Vec<Found> = runs.into_iter().filter_map(found).collect();
     let strays = strays_of(&places, &found);
-    let shown = found.into_iter();
-    let shown = shown.filter(|found| args.all || is_there(&found.workspace));
-    print_list(&Listed::of(shown.collect()), &strays, printer);
+    let shown = if args.all {
+        found
+    } else {
+        let there = found.into_iter();
+        let there = there.filter(|found| is_there(&found.workspace));
+        newest_of_each_worktree(there.collect(), |found| &found.workspace)
+    };
+    print_list(&Listed::of(shown), &strays, printer);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pi_subagents_delegation::text::one_line;
-use pi_subagents_sessions::{Store, runs_of_session};
+use pi_subagents_sessions::{IndexedRun, Store, runs_of_session};
 use pi_subagents_workspaces::{Conflict, Repository, Snapshot, marked_files};
 use serde_json::json;
 
@@ -24,7 +24,7 @@ use crate::runs::conversation::of_one_conversation;
 use crate::runs::merging::{Fit, ToMerge};
 use crate::runs::results::{Results, RunResult, failed};
 use crate::runs::typed::TypedIds;
-use crate::runs::workspace::{EarlierWorktree, Workspace, named, place};
+use crate::runs::workspace::{EarlierWorktree, Workspace, first_place, named, place};
 
 pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let [id] = ids else {
@@ -42,11 +42,11 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     };
     let conflicts = conflicts_of(&checkout, &result)?;
     if conflicts.is_empty() {
-        let name = one_line(&result.run.name);
-        printer.data(&format!(
-            "✓ {name}: fits this checkout; nothing is to be resolved"
-        ));
+        say_that_it_fits(&result.run, printer);
         return Ok(ExitCode::SUCCESS);
+    }
+    if conflicts.iter().all(Conflict::is_in_the_way) {
+        return Err(nobody_can(&result.run, &conflicts));
     }
     let workspace = worktree_of(&result)?;
     // The run is known now, and nobody has to read a second time which it is.
@@ -69,6 +69,26 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
         result: latest_of(&store, &result)?,
     };
     resolved.report(&checkout, &answer, (&places, printer))
+}
+
+fn say_that_it_fits(run: &IndexedRun, printer: Printer) {
+    if printer.is_json() {
+        let run = run.run.as_str();
+        printer.json(&json!({"resolved": true, "runId": run, "markers": [], "conflicts": []}));
+        return;
+    }
+    let name = one_line(&run.name);
+    printer.data(&format!(
+        "✓ {name}: fits this checkout; nothing is to be resolved"
+    ));
+}
+
+/// Returns the error for a result that only files outside git keep from being merged.
+fn nobody_can(run: &IndexedRun, conflicts: &[Conflict]) -> CommandError {
+    let files: Vec<PathBuf> = conflicts.iter().map(|one| one.path.clone()).collect();
+    let (name, files) = (one_line(&run.name), named(&files));
+    let words = format!("{name} would overwrite {files} in this checkout, which git does not keep");
+    CommandError::failed(words).hint("Its sub-agent cannot resolve that; move what is in the way.")
 }
 
 /// Finds the latest result of the conversation that a result belongs to.
@@ -107,7 +127,10 @@ fn prompt(conflicts: &[Conflict]) -> String {
             .to_owned(),
     ];
     // Lines would be those of neither file that the sub-agent sees: its own has markers now.
-    let named = conflicts.iter().map(|conflict| {
+    let resolvable = conflicts
+        .iter()
+        .filter(|conflict| !conflict.is_in_the_way());
+    let named = resolvable.map(|conflict| {
         let path = one_line(&conflict.path.display().to_string());
         format!("- {path} ({})", conflict.kind)
     });
@@ -158,18 +181,16 @@ impl Resolved {
 
     fn line(&self, left: &[Conflict], marked: &[PathBuf]) -> String {
         let name = one_line(&self.result.run.name);
-        match (left.first(), marked.is_empty()) {
-            (None, true) => {
+        match (left.is_empty(), marked.is_empty()) {
+            (true, true) => {
                 let run = &self.result.run.run;
                 format!("✓ {name}: fits this checkout now (pi-subagents merge {run})")
             }
-            (Some(first), _) => {
-                format!(
-                    "✗ {name}: still conflicts with this checkout in {}",
-                    place(first)
-                )
+            (false, _) => {
+                let places = first_place(left);
+                format!("✗ {name}: still conflicts with this checkout in {places}")
             }
-            (None, false) => {
+            (true, false) => {
                 format!("✗ {name}: conflict markers are left in {}", named(marked))
             }
         }

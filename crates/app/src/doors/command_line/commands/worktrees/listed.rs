@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::Found;
 use crate::print::Printer;
 use crate::runs::merging::conflicts_json;
-use crate::runs::workspace::{Stray, Workspace, conflicts_with_checkout, place, size_of};
+use crate::runs::workspace::{Stray, Workspace, conflicts_with_checkout, first_place, size_of};
 
 /// The worktrees that are shown, with the conflicts of those that wait to be merged.
 pub(super) struct Listed {
@@ -99,17 +99,10 @@ fn size_words(path: &Path) -> String {
 }
 
 fn fit_words(with: &[Conflict]) -> String {
-    match with.split_first() {
-        None => "fits its checkout".to_owned(),
-        Some((first, [])) => format!("conflicts with its checkout: {}", place(first)),
-        Some((first, more)) => {
-            let more = more.len();
-            format!(
-                "conflicts with its checkout: {} and {more} more",
-                place(first)
-            )
-        }
+    if with.is_empty() {
+        return "fits its checkout".to_owned();
     }
+    format!("conflicts with its checkout: {}", first_place(with))
 }
 
 fn stray_line(stray: &Stray) -> String {
