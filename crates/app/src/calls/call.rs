@@ -183,12 +183,15 @@ fn with_files(runs: Vec<Arc<RunSummary>>, worktrees: &Worktrees) -> Vec<Arc<RunS
 
 /// Keeps the results of runs in worktrees of their own.
 async fn settled(runs: &[Arc<RunSummary>]) -> Worktrees {
-    let tasks = runs.iter().filter_map(|run| run.task.clone());
+    let tasks = runs
+        .iter()
+        .filter_map(|run| Some((run.task.clone()?, run.started_at.is_some())));
     let tasks: Vec<_> = tasks.collect();
     let settled = spawn_blocking(move || {
-        let found = tasks.iter().filter_map(|task| {
+        let found = tasks.iter().filter_map(|(task, has_begun)| {
             let workspace = settle(task.directory.as_deref()?, &task.run)?;
-            Some((task, workspace))
+            // The error of a run whose worktree could not be made says all there is to say.
+            has_begun.then_some((task, workspace))
         });
         let found: Vec<_> = found.collect();
         let named = found

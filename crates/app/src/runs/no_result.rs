@@ -25,7 +25,7 @@ impl NoResult {
 
     /// Says that a run has not ended yet; `how` is the command that helps.
     pub(crate) fn is_running(run: &IndexedRun, how: &str) -> Self {
-        Self::new(run, CommandError::failed("is still running").hint(how))
+        Self::new(run, CommandError::no_answer("is still running").hint(how))
     }
 
     /// Finds out why git has no result of a run.
@@ -37,7 +37,7 @@ impl NoResult {
     pub(crate) fn nothing_waits(run: &IndexedRun, workspace: Option<&Workspace>, to: &str) -> Self {
         let has_worktree = workspace.is_some_and(|workspace| workspace.path().is_some());
         let because = match workspace.map(|workspace| workspace.state) {
-            None if !has_begun(run) => "it never began",
+            _ if !has_begun(run) => "it never began",
             None => "it has no worktree",
             Some(WorkspaceState::Planned | WorkspaceState::Ready) => "it is at work",
             Some(WorkspaceState::Unchanged) => "nothing was changed",
@@ -98,13 +98,17 @@ impl From<NoResult> for CommandError {
 
 fn reason(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
     let id = &run.run;
-    if let Some(workspace) = workspace {
-        let words = workspace.words(id.as_str());
-        return CommandError::no_answer(format!("has no result: {words}"));
-    }
     if !has_begun(run) {
         return CommandError::no_answer("has no result: it never began")
             .hint(format!("pi-subagents status {id} says why."));
+    }
+    if let Some(workspace) = workspace {
+        let words = if workspace.is_unmerged() {
+            why_unreachable(workspace)
+        } else {
+            workspace.words(id.as_str())
+        };
+        return CommandError::no_answer(format!("has no result: {words}"));
     }
     if run.owner.fleet.is_some() {
         let recorded = RecordedRun::read(&run.directory).ok();
@@ -123,8 +127,19 @@ fn reason(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
     )
 }
 
+/// Says why a result that waits cannot be found.
+fn why_unreachable(workspace: &Workspace) -> String {
+    match Repository::find(&workspace.repository) {
+        Ok(repository) => {
+            let top = repository.top().display();
+            format!("the refs that kept it are gone from {top}")
+        }
+        Err(error) => format!("its repository cannot be read: {error}"),
+    }
+}
+
 /// Returns whether a child worked for the run. A run whose worktree cannot be made has none.
-fn has_begun(run: &IndexedRun) -> bool {
+pub(crate) fn has_begun(run: &IndexedRun) -> bool {
     let recorded = RecordedRun::read(&run.directory).ok();
     let end = recorded.and_then(|recorded| recorded.end);
     end.is_none_or(|end| end.started_at.is_some())

@@ -12,6 +12,7 @@ mod merging;
 mod preparing;
 mod resolving;
 mod stage;
+mod unreachable;
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

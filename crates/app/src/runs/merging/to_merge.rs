@@ -59,7 +59,7 @@ fn in_repository(result: RunResult, checkout: Option<&Repository>) -> Asked {
         return Ok(result);
     }
     let (top, run) = (result.repository.top().display(), &result.run.run);
-    let why = CommandError::usage("worked on another repository than this one")
+    let why = CommandError::no_answer("worked on another repository than this one")
         .hint(format!("pi-subagents merge {run} merges it in {top}."));
     Err(NoResult::new(&result.run, why))
 }

@@ -19,7 +19,7 @@ Exit codes:
   2    invalid arguments or an invalid definition
   3    no such run, session or definition
   4    some runs completed and some did not
-  5    no finished answer (output), or no changes (diff, merge, discard)
+  5    no finished answer (output), or no result (diff, merge, keep, discard)
   124  a run timed out
   129  the terminal was closed
   130  interrupted with Ctrl-C

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use pi_subagents_delegation::text::{aligned, one_line};
 use pi_subagents_windows::{Line, Paint};
 use pi_subagents_workspaces::{ChangedFile, changes};
 use serde_json::json;
@@ -71,21 +72,24 @@ fn to_json(result: &RunResult, files: &[ChangedFile]) -> serde_json::Value {
 
 fn print_stat(files: &[ChangedFile], printer: Printer) {
     let described: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
-    let widths = described.iter().map(|file| file.path.chars().count());
-    let width = widths.max().unwrap_or_default().min(60);
-    for file in &described {
-        let lines = match (file.added, file.removed) {
-            (Some(added), Some(removed)) => format!("+{added} −{removed}"),
-            _ => "binary".to_owned(),
-        };
-        let (path, status) = (&file.path, &file.status);
-        let from = file
-            .from
-            .as_ref()
-            .map_or(String::new(), |from| format!(" from {from}"));
-        printer.data(&format!("{path:width$}  {lines}  {status}{from}"));
+    let rows: Vec<Vec<String>> = described.iter().map(stat_row).collect();
+    if !rows.is_empty() {
+        printer.data(&aligned(&rows));
     }
     printer.note(&files_words(&described));
+}
+
+/// Describes a file in three columns: its name, its lines, and what was done with it.
+fn stat_row(file: &WorkspaceFile) -> Vec<String> {
+    let lines = match (file.added, file.removed) {
+        (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+        _ => "binary".to_owned(),
+    };
+    let status = match &file.from {
+        Some(from) => format!("{} from {}", file.status, one_line(from)),
+        None => file.status.clone(),
+    };
+    vec![one_line(&file.path), lines, status]
 }
 
 /// Prints the patch of a result in git.

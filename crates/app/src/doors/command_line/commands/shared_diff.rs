@@ -14,6 +14,7 @@ use crate::doors::command_line::sheet::Sheet;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::print::Printer;
+use crate::runs::no_result::has_begun;
 use crate::runs::results::painted;
 use crate::runs::workspace::Workspace;
 
@@ -28,12 +29,13 @@ pub(super) struct SharedDiff {
 
 impl SharedDiff {
     /// Reads the changes of the latest of some runs; `None` if a worktree or a fleet has them
-    /// exactly.
+    /// exactly, or if it never began.
     pub(super) fn of_latest(runs: &[IndexedRun]) -> Result<Option<Self>, CommandError> {
         let has_result = |run: &IndexedRun| {
             run.owner.fleet.is_some() || Workspace::read(run.directory.path()).is_some()
         };
-        let Some(latest) = runs.last().filter(|_| !runs.iter().any(has_result)) else {
+        let latest = runs.last().filter(|latest| has_begun(latest));
+        let Some(latest) = latest.filter(|_| !runs.iter().any(has_result)) else {
             return Ok(None);
         };
         let mut seen = SeenEdits::default();
@@ -83,12 +85,10 @@ impl SharedDiff {
 
     fn print_stat(&self, printer: Printer) {
         let files = self.files();
-        let widths = files.keys().map(|path| path.chars().count());
-        let width = widths.max().unwrap_or_default().min(60);
-        for (path, totals) in &files {
-            let path = text::clean(path);
-            printer.data(&format!("{path:width$}  {}", totals.words()));
-        }
+        let rows = files
+            .iter()
+            .map(|(path, totals)| vec![text::one_line(path), totals.words()]);
+        printer.data(&text::aligned(&rows.collect::<Vec<_>>()));
         printer.note(&text::count(files.len(), "file"));
     }
 
