@@ -156,6 +156,10 @@ pub fn receipt_facts(receipt: &Receipt, most: usize) -> Vec<ReceiptFact> {
     if let Some(gate) = &receipt.gate {
         let (role, words) = gate_state(gate);
         facts.push(("gate", role, words));
+        if !gate.log.is_empty() {
+            let words = format!("{} in the record", gate.log);
+            facts.push(("gate log", Role::Muted, words));
+        }
     }
     for flag in &receipt.flags {
         facts.push(("look at", Role::Warning, flag.words().to_owned()));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::text::{count, one_line};
+use pi_subagents_delegation::text::{count, one_line, shell_quoted};
 use pi_subagents_delegation::{Cost, Ending, RunSummary, Status, Task, Timestamp, Usage};
 use pi_subagents_windows::figures::usage_words;
 
@@ -134,12 +134,16 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             let more = format!(" --timeout {}", limit.as_secs().saturating_mul(2).max(2));
             vec![go_on(format!("Give {it} more time"), &more)]
         }
+        Some(Ending::GateFailed { .. }) => {
+            let log = gate_log(task, run).map(|log| step("Read what the gate printed", log));
+            let go_on = go_on(format!("Continue {it}"), "");
+            log.into_iter().chain([look(), go_on]).collect()
+        }
         Some(Ending::ModelError { .. }) => vec![go_on(format!("Try {it} again"), ""), check()],
         Some(
             Ending::ReportedError { .. }
             | Ending::NeverFinalized { .. }
             | Ending::SchemaNotMet { .. }
-            | Ending::GateFailed { .. }
             | Ending::Exited { .. }
             | Ending::Signalled { .. }
             | Ending::Looped { .. }
@@ -149,6 +153,13 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             | Ending::Lost { .. },
         ) => vec![look(), go_on(format!("Continue {it}"), "")],
     }
+}
+
+/// Returns the command that prints the log of the last gate of a run.
+fn gate_log(task: &Task, run: &RunSummary) -> Option<String> {
+    let log = run.receipt()?.gate?.log;
+    let file = task.directory.as_ref()?.join(log);
+    Some(format!("cat {}", shell_quoted(&file.display().to_string())))
 }
 
 fn step(purpose: &str, command: String) -> Step {
