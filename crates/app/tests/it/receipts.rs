@@ -9,6 +9,7 @@ use crate::stage::{Stage, call};
 
 for_each_pi! {
     both_kinds_of_child_leave_the_same_receipt,
+    a_receipt_has_the_files_of_its_own_run_alone,
 }
 
 fn bash(command: &str) -> Turn {
@@ -88,6 +89,26 @@ fn both_kinds_of_child_leave_the_same_receipt(pi: RealPi) {
         assert_eq!(steady(&printed.json()), receipt, "{runner}");
         let status = stage.command(&["status", run, "--json"]).run().json();
         assert_eq!(steady(&status["runs"][0]["receipt"]), receipt, "{runner}");
+    }
+}
+
+fn a_receipt_has_the_files_of_its_own_run_alone(pi: RealPi) {
+    for runner in ["embedded", "pi"] {
+        let stage = Stage::new();
+        let write = |path: &str| Turn::tool_call("write", json!({"path": path, "content": "x"}));
+        let script = Script::new()
+            .on(
+                "first",
+                [write("a.txt"), bash("echo x > c.txt"), Turn::text("Done.")],
+            )
+            .on("second", [write("b.txt"), Turn::text("Done.")]);
+        let server = LlmServer::start(script);
+        stage.sandbox.models_json(&server.base_url());
+        let call = call(&[("a", json!("first")), ("b", json!("second"))]);
+        let answer = delegate(pi, &stage, runner, &call).run().json();
+        let files = [0, 1].map(|run| answer["runs"][run]["receipt"]["files"].clone());
+        let own = |path: &str| json!({"changed": [path], "edits": 1, "source": "calls"});
+        assert_eq!(files, [own("a.txt"), own("b.txt")], "{runner}: {answer}");
     }
 }
 

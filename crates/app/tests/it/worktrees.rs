@@ -10,8 +10,10 @@ mod kills;
 mod large_repository;
 mod merging;
 mod preparing;
+mod programs_of_the_repository;
 mod resolving;
 mod stage;
+mod submodules;
 mod unreachable;
 
 use pretty_assertions::assert_eq;
