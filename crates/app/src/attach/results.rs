@@ -40,7 +40,7 @@ pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandE
         Line::new(Role::Muted, &format!("into {place}, as it is now")),
         Line::default(),
     ];
-    page.extend(fit.table().lines().map(painted));
+    page.extend(fit.small_table().lines().map(painted));
     let conflicts = [fit.conflict_lines(), fit.missing_lines()].concat();
     if !conflicts.is_empty() {
         page.push(Line::default());

@@ -123,6 +123,12 @@ impl Model {
         }
     }
 
+    pub(super) fn take_changed_files(&mut self, run: &RunId, files: Option<Vec<String>>) {
+        if let (Some(opened), Some(files)) = (self.opened_of(run), files) {
+            opened.take_changed_files(files);
+        }
+    }
+
     pub(super) fn take_diff(&mut self, run: &RunId, lines: Result<Vec<Line>, String>) {
         match lines {
             Ok(lines) => {
@@ -154,7 +160,7 @@ impl Model {
             self.notice = None;
             self.mode = Mode::Confirming(Question::Merge(run));
         } else {
-            let text = "It conflicts with its checkout, so nothing was merged.";
+            let text = "It does not fit its checkout, so nothing was merged.";
             self.notice = Some(Notice::new(Role::Failed, text));
         }
     }

@@ -10,7 +10,7 @@ use super::{AddedCopies, MergeOutcome, held_back, name_of, notes};
 use crate::error::CommandError;
 use crate::runs::no_result::NoResult;
 use crate::runs::results::{RunResult, failed};
-use crate::runs::workspace::{matrix_table, place, place_in_both};
+use crate::runs::workspace::{matrix_table, place, place_in_both, small_table};
 
 /// At most so many conflicts of two runs are named in a line.
 const MOST_NAMED: usize = 20;
@@ -92,8 +92,16 @@ impl<'a> Fit<'a> {
 
     /// Draws the matrix.
     pub(crate) fn table(&self) -> String {
-        let names: Vec<String> = self.results.iter().map(|one| name_of(&one.run)).collect();
-        matrix_table(&names, &self.matrix)
+        matrix_table(&self.names(), &self.matrix)
+    }
+
+    /// Draws the matrix for a place where the conflicts are named below it.
+    pub(crate) fn small_table(&self) -> String {
+        small_table(&self.names(), &self.matrix)
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.results.iter().map(|one| name_of(&one.run)).collect()
     }
 
     /// Names all conflicts, a line for each run and the checkout, and for each pair of runs.

@@ -52,8 +52,24 @@ pub(crate) fn conflicts_with_checkout(
         .collect()
 }
 
-/// Draws one row per run: first the checkout, then every run.
+/// Draws one row per run: first the checkout, then every run. Cells name the first conflict.
 pub(crate) fn matrix_table(names: &[String], matrix: &Matrix) -> String {
+    let table = table(names, matrix, cell);
+    match whose_lines(matrix) {
+        Some(words) => format!("{table}\n{words}"),
+        None => table,
+    }
+}
+
+/// Draws the same in little room: cells say only whether something fits.
+pub(crate) fn small_table(names: &[String], matrix: &Matrix) -> String {
+    table(names, matrix, |conflicts| {
+        let mark = if conflicts.is_empty() { "✓" } else { "✗" };
+        mark.to_owned()
+    })
+}
+
+fn table(names: &[String], matrix: &Matrix, cell: fn(&[Conflict]) -> String) -> String {
     let mut table = vec![Vec::from([String::new(), "checkout".to_owned()])];
     // One run has nothing but the checkout to be compared with.
     let shows_pairs = names.len() > 1;
@@ -73,11 +89,7 @@ pub(crate) fn matrix_table(names: &[String], matrix: &Matrix) -> String {
         }
         table.push(cells);
     }
-    let table = aligned(&table);
-    match whose_lines(matrix) {
-        Some(words) => format!("{table}\n{words}"),
-        None => table,
-    }
+    aligned(&table)
 }
 
 /// Says whose lines the cells name, if any does.

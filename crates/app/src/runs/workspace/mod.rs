@@ -23,6 +23,7 @@ pub(crate) use self::earlier::EarlierWorktree;
 pub(crate) use self::fetched::{FetchedFigures, keep_fetched, note_fetched};
 pub(crate) use self::fitting::{
     conflicts_with_checkout, first_place, matrix_of_call, matrix_table, place, place_in_both,
+    small_table,
 };
 pub(crate) use self::folder::{Stray, size_of, strays, worktrees_folder};
 pub(crate) use self::guarding::note_checkout;
