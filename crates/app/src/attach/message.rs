@@ -29,6 +29,8 @@ pub(crate) enum Message {
     Partial(RunId, PartialMessage),
     /// The answer of a run was read; `None` if there is no answer.
     AnswerRead(RunId, AnswerUse, Option<String>),
+    /// The files that git found in the worktree of a run were read; `None` if it knows of none.
+    ChangedFilesRead(RunId, Option<Vec<String>>),
     /// The patch of a run was read, or there is a reason why not.
     DiffRead(RunId, Result<Vec<Line>, String>),
     /// A run was compared with its checkout, or there is a reason why not.
@@ -80,6 +82,8 @@ pub(crate) enum Effect {
     Start(Wanted),
     ReadAnswer(IndexedRun, AnswerUse),
     ReadDefinitions,
+    /// The files that a run with a worktree of its own has changed are to be read.
+    ReadChangedFiles(IndexedRun),
     ReadDiff(IndexedRun),
     /// A run is to be compared with its checkout before it is merged.
     CheckMerge(IndexedRun),

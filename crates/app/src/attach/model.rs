@@ -158,6 +158,7 @@ impl Model {
                 self.notice = Some(notice);
                 effects.push(Effect::Look);
             }
+            Message::ChangedFilesRead(run, files) => self.take_changed_files(&run, files),
             Message::DiffRead(run, lines) => self.take_diff(&run, lines),
             Message::MergeChecked(run, fitting) => self.take_fitting(run, fitting),
             Message::Finished(notice) => self.notice = Some(notice),

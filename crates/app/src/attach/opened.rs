@@ -11,6 +11,9 @@ use super::search::Way;
 use super::sheet::{Reading, Sheet};
 use super::transcript::Transcript;
 
+/// The title of a receipt, before the id of its run.
+const RECEIPT: &str = "receipt of ";
+
 /// The run whose window is open.
 #[derive(Debug, Clone)]
 pub(crate) struct Opened {
@@ -64,8 +67,18 @@ impl Opened {
         let lines = facts.map(|(label, role, words)| {
             Line::new(Role::Muted, &format!("{label:10}")).with(role, &words)
         });
-        self.show_lines("receipt of ", lines.collect());
+        self.show_lines(RECEIPT, lines.collect());
         true
+    }
+
+    /// Takes the files that git found in the worktree of the run. A receipt that is shown has them
+    /// from now on.
+    pub(crate) fn take_changed_files(&mut self, files: Vec<String>) {
+        self.summary.witness.take_worktree(files);
+        let shown = self.answer.as_ref().map(|(title, _)| *title);
+        if shown == Some(RECEIPT) {
+            self.show_receipt();
+        }
     }
 
     /// Shows an answer in place of the events.

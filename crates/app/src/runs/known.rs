@@ -15,6 +15,7 @@ use crate::runs::find::{self, Meant};
 use crate::runs::missing_record::LostRecord;
 use crate::runs::owned::{current_runs, is_owned};
 use crate::runs::session_runs::{SessionRun, SessionRuns};
+use crate::runs::workspace::Workspace;
 
 /// A session with all its known runs.
 pub(crate) struct KnownSession {
@@ -149,10 +150,11 @@ impl KnownRun {
                 .map(|entry| entry.history())
                 .unwrap_or_default());
         };
-        history(&record.directory).or_else(|error| match &self.entry {
-            Some(entry) => Ok(entry.history()),
-            None => Err(LostRecord::new(record, error)),
-        })
+        match (history(&record.directory), &self.entry) {
+            (Ok(history), _) => Ok(with_worktree(history, record)),
+            (Err(_), Some(entry)) => Ok(entry.history()),
+            (Err(error), None) => Err(LostRecord::new(record, error)),
+        }
     }
 
     /// Returns whether it is under way.
@@ -168,6 +170,15 @@ impl KnownRun {
             (Some(_), _) | (None, None) => Some(Ending::exit_code(ending)),
         }
     }
+}
+
+/// Puts the files that git found into the receipt of a run that had a worktree of its own.
+fn with_worktree(mut history: RunHistory, record: &IndexedRun) -> RunHistory {
+    let workspace = Workspace::read(record.directory.path());
+    if let Some(paths) = workspace.and_then(|workspace| workspace.changed_paths()) {
+        history.summary.witness.take_worktree(paths);
+    }
+    history
 }
 
 impl RunIds for KnownRun {

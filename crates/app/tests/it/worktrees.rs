@@ -47,6 +47,8 @@ fn an_isolated_run_changes_nothing_in_the_checkout_and_its_result_is_kept() {
         record["receipt"]["files"],
         json!({"changed": ["copy.txt", "new.txt"], "edits": 0, "source": "worktree"})
     );
+    let printed = stage.ours(&["output", "api", "--receipt", "--json"]).run();
+    assert_eq!(printed.json()["files"], record["receipt"]["files"]);
     let place = workspace["path"].as_str().unwrap();
     let home = stage.home_path(".pi/subagent-worktrees");
     assert!(place.starts_with(&home), "{place}");

@@ -63,10 +63,7 @@ impl Model {
             }
             KeyCode::Char('a') => Some(self.show_more_or_fewer()),
             KeyCode::Char('o') => self.show_answer(),
-            KeyCode::Char('i') => {
-                self.show_receipt();
-                None
-            }
+            KeyCode::Char('i') => self.show_receipt(),
             KeyCode::Char('d') => self.show_changes(),
             KeyCode::Char('m') => self.begin_merging(),
             KeyCode::Char('D') => {
@@ -116,14 +113,18 @@ impl Model {
         Some(Effect::ReadAnswer(run, AnswerUse::Show))
     }
 
-    fn show_receipt(&mut self) {
-        let Some(opened) = self.opened.as_mut() else {
-            return;
-        };
-        if !opened.hide_answer() && !opened.show_receipt() {
+    /// Shows what was seen of the run at once. Git may know its files better, and is asked.
+    fn show_receipt(&mut self) -> Option<Effect> {
+        let opened = self.opened.as_mut()?;
+        if opened.hide_answer() {
+            return None;
+        }
+        if !opened.show_receipt() {
             let text = format!("Nothing has been seen of {}.", opened.run.name);
             self.notice = Some(Notice::new(Role::Muted, text));
+            return None;
         }
+        Some(Effect::ReadChangedFiles(opened.run.clone()))
     }
 
     fn show_changes(&mut self) -> Option<Effect> {

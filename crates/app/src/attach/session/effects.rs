@@ -16,6 +16,7 @@ use crate::attach::starting::{Begun, Wanted};
 use crate::bell;
 use crate::error::CommandError;
 use crate::runs::find::status_of;
+use crate::runs::workspace::Workspace;
 
 impl Session {
     /// Carries out effects. Returns a break if one of them is to leave.
@@ -66,6 +67,13 @@ impl Session {
                 let starter = std::sync::Arc::clone(&self.starter);
                 self.jobs
                     .spawn_blocking(move || Message::DefinitionsRead(starter.definitions()));
+            }
+            Effect::ReadChangedFiles(run) => {
+                self.jobs.spawn_blocking(move || {
+                    let workspace = Workspace::read(run.directory.path());
+                    let files = workspace.and_then(|workspace| workspace.changed_paths());
+                    Message::ChangedFilesRead(run.run, files)
+                });
             }
             Effect::ReadDiff(run) => {
                 let store = self.store.clone();

@@ -251,6 +251,37 @@ fn a_receipt_is_a_page_of_its_own() {
 }
 
 #[test]
+fn a_receipt_has_the_files_that_git_found() {
+    let mut desk = Desk::new(60, 14);
+    let run = with_calls(&mut desk);
+    desk.effects.clear();
+    desk.press("i");
+    assert_eq!(desk.effects, [Effect::ReadChangedFiles(run.clone())]);
+    let files = Some(vec!["src/a.rs".to_owned(), "b.txt".to_owned()]);
+    desk.happens(Message::ChangedFilesRead(run.run.clone(), files));
+    insta::assert_snapshot!(desk.screen(), @"
+    Sub-agents: 1 running
+         NAME       TIME  TASK             LATEST
+    > ⏳ review      12s  Review the l...  bash → sleep 60 (r...
+    ── receipt of 20261115-000000-001-aaaaaa ───────────────────
+    ⏳ review • 3 calls • 7.5k tokens • $0.05 • 12s
+    saw       5 turns, calls: bash 2, edit 1 (1 failed)
+    changed   src/a.rs
+              b.txt
+    commands  → 0  cargo test --workspace echo 日本
+    tests     unclear, because its exit code is hidden: cargo
+    test --workspace echo 日本 → 0
+    look at   the rest of its command line hides how the last
+    test ended
+    ? help  q leave  Enter open  n new  s steer  x stop
+    ");
+    // A receipt that nobody looks at any more is not shown again.
+    desk.press("i");
+    desk.happens(Message::ChangedFilesRead(run.run, Some(Vec::new())));
+    assert!(!desk.model.opened.as_ref().unwrap().shows_answer());
+}
+
+#[test]
 fn a_run_that_has_not_answered_has_no_receipt() {
     let mut desk = Desk::new(60, 12);
     desk.sees(&[over(1, "plan")]);
@@ -404,7 +435,7 @@ fn a_merge_is_asked_for_only_if_it_fits_and_other_answers_change_nothing() {
     desk.press("w");
     assert_eq!(desk.effects, [Effect::OpenPage(run)]);
     insta::assert_snapshot!(footers.join("\n"), @"
-    It conflicts with its checkout, so nothing was merged.
+    It does not fit its checkout, so nothing was merged.
     Merge plan as uncommitted changes?  y merges it, any other key cancels
     Nothing was merged.
     Merging plan...
