@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::connect::{ANSWER, Fleet};
-use crate::error::FleetError;
+use crate::error::{FleetError, MissingPart};
 
 /// The code of the error of a stream that is not there.
 const STREAM_NOT_FOUND: u64 = 10059;
@@ -67,23 +67,33 @@ impl Fleet {
 
 impl Fleet {
     /// Does work that asks the server for something. It fails at once if the server refuses a
-    /// subject with these words in it.
+    /// subject with these words in it, or does not let us hear any answers.
     pub(crate) fn unless_refused<T>(
         &self,
         named: &str,
         work: impl Future<Output = T>,
     ) -> impl Future<Output = Result<T, FleetError>> {
         let mut refusals = self.inner.refusals.clone();
-        let count = refusals.borrow_and_update().count;
+        let (count, is_deaf) = {
+            let refusals = refusals.borrow_and_update();
+            (refusals.count, refusals.is_deaf)
+        };
+        let name = self.inner.name.clone();
         // Every request is such work, and whoever waits for it would be as large.
         let mut work = Box::pin(work);
         async move {
+            if is_deaf {
+                return Err(FleetError::Deaf { name });
+            }
             loop {
                 tokio::select! {
                     done = &mut work => return Ok(done),
                     // It never fails: the connection keeps the sender.
                     Ok(()) = refusals.changed() => {
                         let refusals = refusals.borrow_and_update();
+                        if refusals.is_deaf {
+                            return Err(FleetError::Deaf { name });
+                        }
                         if let Some(said) = refusals.after(count, named) {
                             return Err(FleetError::NotAllowed { said: said.clone() });
                         }
@@ -114,15 +124,13 @@ pub(crate) fn server_error(subject: &str, error: &Value) -> FleetError {
     if matches!(code, STREAM_NOT_FOUND | CONSUMER_NOT_FOUND) {
         // `$JS.API.STREAM.INFO.PI_WORK` and `$JS.API.CONSUMER.INFO.PI_WORK.default-high` end with
         // the name of the missing thing.
-        let kind = if code == STREAM_NOT_FOUND {
-            "stream"
+        let name = subject.rsplit('.').next().unwrap_or(subject).to_owned();
+        let what = if code == STREAM_NOT_FOUND {
+            MissingPart::Stream(name)
         } else {
-            "consumer"
+            MissingPart::Consumer(name)
         };
-        let name = subject.rsplit('.').next().unwrap_or(subject);
-        return FleetError::NotSetUp {
-            what: format!("{kind} {name}"),
-        };
+        return FleetError::NotSetUp { what };
     }
     FleetError::Refused {
         subject: subject.to_owned(),

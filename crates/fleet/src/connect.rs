@@ -48,6 +48,8 @@ pub(crate) struct Inner {
     pub(crate) streams: Context,
     pub(crate) key: Option<Key>,
     pub(crate) refusals: watch::Receiver<Refusals>,
+    /// Our name.
+    pub(crate) name: String,
     connections: watch::Receiver<Connections>,
 }
 
@@ -65,11 +67,12 @@ impl Fleet {
         let names = Names::new(&address.prefix)?;
         let (servers, is_encrypted) = address.checked()?;
         let key = address.nkey.as_ref().map(Key::of_seed).transpose()?;
-        let (refused, refusals) = watch::channel(Refusals::default());
+        let inbox = Names::inbox(&address.name);
+        let (refused, refusals) = watch::channel(Refusals::of(&inbox));
         let (counted, connections) = watch::channel(Connections::default());
         let mut options = ConnectOptions::new()
             .name(&address.name)
-            .custom_inbox_prefix(Names::inbox(&address.name))
+            .custom_inbox_prefix(inbox)
             .connection_timeout(ONE_SERVER)
             .request_timeout(Some(ANSWER))
             .ping_interval(PING)
@@ -106,6 +109,7 @@ impl Fleet {
             streams,
             key,
             refusals,
+            name: address.name.clone(),
             connections,
         };
         Ok(Self {
@@ -206,10 +210,14 @@ fn return_delay(tries: usize) -> Duration {
 
 fn note(event: &Event, refused: &watch::Sender<Refusals>, counted: &watch::Sender<Connections>) {
     match event {
-        Event::Connected => counted.send_modify(|connections| {
-            connections.returned = (connections.count > 0).then(Instant::now);
-            connections.count += 1;
-        }),
+        Event::Connected => {
+            // The server's file may have another entry for our key now.
+            refused.send_modify(|refusals| refusals.is_deaf = false);
+            counted.send_modify(|connections| {
+                connections.returned = (connections.count > 0).then(Instant::now);
+                connections.count += 1;
+            });
+        }
         Event::ServerError(ServerError::Other(said)) => {
             refused.send_modify(|refusals| refusals.note(said.clone()));
         }

@@ -1,5 +1,6 @@
 //! The errors between us and a fleet, with words that say what to do.
 
+use std::fmt;
 use std::time::Duration;
 
 use crate::names::BadName;
@@ -66,14 +67,22 @@ pub enum FleetError {
     /// A stream or a consumer of the fleet is not there.
     #[error("the fleet is not set up: it has no {what}; run `pi-subagents fleet init`")]
     NotSetUp {
-        /// The stream or consumer that is missing.
-        what: String,
+        /// The part that is missing.
+        what: MissingPart,
     },
     /// Our key does not allow it.
     #[error("our key may not do this in the fleet: {said}")]
     NotAllowed {
         /// The words of the server.
         said: String,
+    },
+    /// Our key does not let us hear answers under our name.
+    #[error(
+        "our key was made for another name or role: the fleet's server does not let it hear answers as {name}"
+    )]
+    Deaf {
+        /// Our name.
+        name: String,
     },
     /// Nobody answers it now.
     #[error("nobody in the fleet answers to {subject}")]
@@ -124,6 +133,24 @@ const NO_ROOM: u64 = 10047;
 /// server that answers is not the leader.
 const CHOOSING: [u64; 2] = [10008, 10009];
 
+/// A part that a fleet needs and does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MissingPart {
+    /// A stream, which may be the one behind a bucket, by its name.
+    Stream(String),
+    /// A queue of a pool, by its name.
+    Consumer(String),
+}
+
+impl fmt::Display for MissingPart {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stream(name) => write!(formatter, "stream {name}"),
+            Self::Consumer(name) => write!(formatter, "consumer {name}"),
+        }
+    }
+}
+
 impl FleetError {
     /// Returns whether the server has no room for what it should keep.
     pub fn is_no_room(&self) -> bool {
@@ -149,6 +176,7 @@ impl FleetError {
             | Self::NoStreams { .. }
             | Self::NotSetUp { .. }
             | Self::NotAllowed { .. }
+            | Self::Deaf { .. }
             | Self::Strange { .. } => false,
         }
     }

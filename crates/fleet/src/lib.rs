@@ -78,7 +78,7 @@ pub use claiming::{Claim, Terms};
 pub use connect::Fleet;
 pub use control::{Asked, Request, Requests};
 pub use delivery::Delivery;
-pub use error::FleetError;
+pub use error::{FleetError, MissingPart};
 pub use heartbeat::Standing;
 pub use held::{Begun, Held, Kept};
 pub use holding::Taker;

@@ -21,12 +21,6 @@ const NO_REVISION: &str = "9007199254740991";
 const REFUSAL: Duration = Duration::from_millis(200);
 
 impl Fleet {
-    /// Fails at once if our key does not permit to hear answers under our name.
-    pub async fn hears_answers(&self) -> Result<(), FleetError> {
-        self.unless_refused("_INBOX_", self.probe()).await??;
-        Ok(())
-    }
-
     /// Returns the lines of some permissions that the server refuses, such as
     /// `publish "pi.work.>"`.
     pub async fn refused(&self, permissions: &Permissions) -> Result<Vec<String>, FleetError> {

@@ -10,6 +10,10 @@ const REMEMBERED: usize = 256;
 /// The refusals of the server so far.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
+    /// The subject under which answers reach us, as the server names it.
+    inbox: String,
+    /// True if the server does not let us hear answers over this connection.
+    pub(crate) is_deaf: bool,
     /// The number of refusals so far.
     pub(crate) count: usize,
     /// The words of the last ones.
@@ -17,7 +21,16 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
+    /// Remembers the refusals of a connection whose answers come under an inbox.
+    pub(crate) fn of(inbox: &str) -> Self {
+        Self {
+            inbox: format!("Subscription to \"{inbox}."),
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn note(&mut self, said: String) {
+        self.is_deaf |= !self.inbox.is_empty() && said.contains(&self.inbox);
         self.count += 1;
         self.last.push_back(said);
         if self.last.len() > REMEMBERED {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use crate::connect::Fleet;
-use crate::error::FleetError;
+use crate::error::{FleetError, MissingPart};
 use crate::names::{GROUP, Names, check_name};
 use crate::wire::Priority;
 
@@ -82,8 +82,8 @@ impl Fleet {
         self.ask_server(&subject, wanted.into()).await.map(drop)
     }
 
-    /// Returns the names of the parts that a fleet with these pools needs and does not have.
-    pub async fn missing(&self, pools: &[String]) -> Result<Vec<String>, FleetError> {
+    /// Returns the parts that a fleet with these pools needs and does not have.
+    pub async fn missing(&self, pools: &[String]) -> Result<Vec<MissingPart>, FleetError> {
         let shape = Shape {
             pools: pools.to_vec(),
             ..Shape::default()

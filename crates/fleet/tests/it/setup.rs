@@ -1,6 +1,6 @@
 //! Setting up, again and again.
 
-use pi_subagents_fleet::{FleetError, Shape};
+use pi_subagents_fleet::{FleetError, MissingPart, Shape};
 use pi_subagents_testkit::fleet::NatsServer;
 use pretty_assertions::assert_eq;
 
@@ -13,11 +13,7 @@ async fn a_fleet_is_set_up_once_and_again_with_more_pools() {
     let missing = fleet.missing(&pools).await.unwrap();
     assert_eq!(
         missing,
-        [
-            "consumer gpu-high",
-            "consumer gpu-normal",
-            "consumer gpu-low"
-        ]
+        ["gpu-high", "gpu-normal", "gpu-low"].map(|name| MissingPart::Consumer(name.to_owned()))
     );
     let wider = Shape {
         pools: pools.to_vec(),
@@ -25,7 +21,8 @@ async fn a_fleet_is_set_up_once_and_again_with_more_pools() {
     };
     for _ in 0..2 {
         fleet.set_up(&wider).await.unwrap();
-        assert_eq!(fleet.missing(&pools).await.unwrap(), [""; 0]);
+        let missing = fleet.missing(&pools).await.unwrap();
+        assert_eq!(missing, Vec::<MissingPart>::new());
     }
 }
 
@@ -34,7 +31,7 @@ async fn what_is_missing_is_named() {
     let server = NatsServer::start();
     let fleet = connected(&server, "ada").await;
     let missing = fleet.missing(&["default".to_owned()]).await.unwrap();
-    assert_eq!(missing[0], "stream PI_WORK");
+    assert_eq!(missing[0], MissingPart::Stream("PI_WORK".to_owned()));
     assert_eq!(missing.len(), 10);
     let bad = Shape {
         pools: vec!["a.b".to_owned()],

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_delegation::{Refusal, Task};
 use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
-use pi_subagents_fleet::{Fleet, FleetError, Patience};
+use pi_subagents_fleet::{Fleet, FleetError, MissingPart, Patience};
 
 use super::begin::begin_from;
 use super::conversation::key_of;
@@ -121,10 +121,9 @@ async fn check_set_up(fleet: &Fleet, pool: &str) -> Result<(), CommandError> {
     let Some(first) = missing.into_iter().next() else {
         return Ok(());
     };
-    let words = if first.starts_with("consumer") {
-        format!("the fleet has no pool {pool}")
-    } else {
-        FleetError::NotSetUp { what: first }.to_string()
+    let words = match first {
+        MissingPart::Consumer(_) => format!("the fleet has no pool {pool}"),
+        MissingPart::Stream(_) => FleetError::NotSetUp { what: first }.to_string(),
     };
     Err(CommandError::failed(words).hint(format!(
         "pi-subagents fleet init --pool {pool} makes it; its administrator may do that."

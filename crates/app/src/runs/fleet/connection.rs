@@ -108,6 +108,10 @@ pub(crate) fn unreachable(error: FleetError) -> CommandError {
         FleetError::NotLetIn { .. } => {
             "Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file."
         }
+        FleetError::Deaf { .. } => {
+            "A worker needs the key that was made for its name: pi-subagents fleet key worker NAME. A caller needs one of pi-subagents fleet key caller NAME."
+        }
+        FleetError::BadAuthority { .. } => "Correct subagents.fleet.ca.",
         FleetError::NotAllowed { .. } => {
             "pi-subagents fleet key prints the permissions that a caller and a worker need in the server's file."
         }

@@ -40,10 +40,7 @@ impl OwnFleet {
         (worker, pools): (&str, &[String]),
     ) -> Result<Connected, CommandError> {
         let caller = self.connect(places).await?;
-        if !matches!(
-            caller.hears_answers().await,
-            Err(FleetError::NotAllowed { .. })
-        ) {
+        if !matches!(caller.probe().await, Err(FleetError::Deaf { .. })) {
             return Ok(Connected {
                 needs: Ok(Permissions::of_caller(caller.names(), "caller")),
                 fleet: caller,
@@ -64,13 +61,9 @@ impl OwnFleet {
 /// Tries one thing after the other, and stops at the first problem.
 async fn look(connected: &Connected, pool: &str) -> Result<SoundFleet, FleetProblem> {
     let fleet = &connected.fleet;
-    if let Err(error) = fleet.hears_answers().await
-        && matches!(error, FleetError::NotAllowed { .. })
-    {
-        return Err(problem(error));
-    }
     let missing = fleet.missing(&[pool.to_owned()]).await.map_err(problem)?;
     if let Some(what) = missing.into_iter().next() {
+        let what = what.to_string();
         return Err(FleetProblem::NotSetUp { what });
     }
     let needs = connected.needs.clone().map_err(problem)?;
@@ -96,7 +89,7 @@ async fn look(connected: &Connected, pool: &str) -> Result<SoundFleet, FleetProb
 fn problem(error: FleetError) -> FleetProblem {
     let why = error.to_string();
     match error {
-        FleetError::NotAllowed { .. } => FleetProblem::NotAllowed { why },
+        FleetError::NotAllowed { .. } | FleetError::Deaf { .. } => FleetProblem::NotAllowed { why },
         _ => FleetProblem::Failed { why },
     }
 }

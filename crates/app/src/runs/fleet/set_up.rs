@@ -48,7 +48,7 @@ async fn make(fleet: &Fleet, wanted: &WantedFleet) -> Result<u64, CommandError> 
                 .because(&error)
                 .hint("Give it more with jetstream { max_file: 50G } in its file, or less to the fleet with --records GB."));
             }
-            Err(error @ FleetError::NotAllowed { .. }) => {
+            Err(error @ (FleetError::NotAllowed { .. } | FleetError::Deaf { .. })) => {
                 return Err(CommandError::failed(error.to_string()).hint(
                     "fleet init needs the key of an administrator; pi-subagents fleet key admin NAME makes one.",
                 ));

@@ -46,7 +46,7 @@ fn described(examined: &ExaminedFleet, pool: &str) -> Check {
             .hint(format!("Run pi-subagents fleet init --pool {pool}")),
         Err(FleetProblem::Lacks { role, permissions }) => lacks(check, role, permissions),
         Err(FleetProblem::NotAllowed { why }) => check.problem().hint(why).hint(
-            "pi-subagents fleet key prints the permissions that a caller needs in the server's file.",
+            "pi-subagents fleet key makes a key for a name and a role, and prints the permissions that it needs in the server's file.",
         ),
         Err(FleetProblem::Failed { why }) => check.problem().hint(why),
     }
