@@ -45,6 +45,7 @@ pub mod held;
 pub mod holding;
 mod kept_key;
 pub mod keys;
+mod late_changes;
 pub mod lease;
 pub mod names;
 mod patience;

@@ -14,6 +14,9 @@ pub(crate) const CARD: &str = "about.";
 /// The beginning of the keys of what is wished for runs.
 const WISH: &str = "want.";
 
+/// The beginning of the keys of changes that came after the end of their run.
+const LATE: &str = "late.";
+
 /// The priority group of all pulls, which makes the ranks of workers count.
 pub const GROUP: &str = "pi";
 
@@ -197,12 +200,19 @@ pub fn run_key(run: &RunId) -> String {
 
 /// Returns whether a key is that of a run's state.
 pub fn is_run_key(key: &str) -> bool {
-    !key.starts_with(WISH) && !key.starts_with(CARD)
+    ![WISH, CARD, LATE]
+        .iter()
+        .any(|begin| key.starts_with(begin))
 }
 
 /// Returns the key of the wish about a run, in the bucket of the runs.
 pub fn wish_key(run: &RunId) -> String {
     format!("{WISH}{}", run.as_str())
+}
+
+/// Returns the key of the changes of a run that came after its end, in the bucket of the runs.
+pub fn late_key(run: &RunId) -> String {
+    format!("{LATE}{}", run.as_str())
 }
 
 /// Returns the key of the card of a run, in the bucket of the runs.

@@ -66,6 +66,11 @@ impl Cache {
         Ok(cache)
     }
 
+    /// Returns the directory of the cache.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Returns whether the cache has a commit with all that it leads to.
     pub fn has(&self, commit: &ObjectId) -> Result<bool, WorkspaceError> {
         let name = format!("{}^{{commit}}", have(commit));

@@ -9,6 +9,7 @@ mod conversations;
 mod fields;
 mod files;
 mod fleet_stage;
+mod full_disk;
 mod kept_sessions;
 mod merged;
 mod other_machines;

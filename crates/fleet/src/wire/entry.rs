@@ -90,6 +90,9 @@ pub struct Ended {
     /// The places of its changes in submodules, by their paths.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub submodules: BTreeMap<String, ResultName>,
+    /// The reason why its changes are neither here nor there yet, if they could not be sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsent: Option<Unsent>,
     /// The conversation as it is after the run, if it continued one that the fleet keeps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SavedSession>,
@@ -111,6 +114,32 @@ pub struct Unrecorded {
     /// The last words of the run, which may not be in the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_words: Option<String>,
+}
+
+/// Changes that a worker could not send when their run ended: its disk may be full.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unsent {
+    /// The directory on the worker in which they are kept until they can be sent; `None` if they are
+    /// lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The reason, as a sentence.
+    pub why: String,
+}
+
+/// Changes that a worker has sent after the end of their run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LateChanges {
+    /// The number of the delivery that made them.
+    pub n: u64,
+    /// The place of its changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<ResultName>,
+    /// The places of its changes in submodules, by their paths.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub submodules: BTreeMap<String, ResultName>,
 }
 
 /// The place of the changes of a run.

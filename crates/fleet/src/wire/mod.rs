@@ -10,7 +10,8 @@ mod session;
 
 pub use card::{Begin, CallerCard, RunCard, WorkerCard};
 pub use entry::{
-    Ended, LeftBy, Released, ResultName, RunEntry, Running, StopWish, Unrecorded, Wish,
+    Ended, LateChanges, LeftBy, Released, ResultName, RunEntry, Running, StopWish, Unrecorded,
+    Unsent, Wish,
 };
 pub use order::{
     Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,

@@ -231,6 +231,7 @@ impl Runs {
             && one.hear(entry)
         {
             one.feed(&mut self.sinks);
+            one.mention_release(&mut self.sinks);
             self.settle(run).await;
         }
     }

@@ -14,7 +14,7 @@ use tracing::{debug, warn};
 use super::copied::{CopiedRecord, Missing};
 use super::fed::Fed;
 use super::given::GivenOrder;
-use super::words::{begun_again, incomplete, unreadable};
+use super::words::{begun_again, given_back, incomplete, not_come, unreadable};
 use crate::runs::away::{Away, BACK};
 
 /// The time for which the last bytes of a run that has ended may be under way before they are asked
@@ -168,6 +168,18 @@ impl Following {
         self.fed.mention(&self.run.run, &words, sinks);
     }
 
+    /// Hands on that its worker gave it back, if it did. The record says it when another worker
+    /// begins, because bytes of the first may still come.
+    pub(super) fn mention_release(&self, sinks: &mut [Box<dyn EventSink>]) {
+        let Some(RunEntry::Released(released)) = &self.entry else {
+            return;
+        };
+        if !released.left_by.contains_key(&released.worker) {
+            let words = given_back(&released.worker);
+            self.fed.mention(&self.run.run, &words, sinks);
+        }
+    }
+
     /// Follows it no longer, because nobody waits for the servers any more. Its record stays open.
     pub(super) fn leave(mut self, away: Away, sinks: &mut [Box<dyn EventSink>]) -> Arc<RunSummary> {
         if let Err(error) = self.record.note_away(Some(away)) {
@@ -231,8 +243,13 @@ impl Following {
 
     /// Adds to the record what its worker could not write into it.
     pub(super) fn complete(&self) {
-        let unrecorded = self.ended().and_then(|ended| ended.unrecorded.as_ref());
-        let Some(unrecorded) = unrecorded else { return };
+        let Some(ended) = self.ended() else { return };
+        if let Some(unsent) = &ended.unsent {
+            self.warn(&not_come(&self.run.run, &ended.worker, unsent));
+        }
+        let Some(unrecorded) = &ended.unrecorded else {
+            return;
+        };
         for problem in &unrecorded.problems {
             self.warn(&format!("on its worker: {problem}"));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pi_subagents_definitions::FleetSettings;
 use pi_subagents_fleet::wire::RunEntry;
+use pi_subagents_fleet::{Fleet, FleetError};
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
 use pi_subagents_workspaces::{Pins, Repository};
 
@@ -13,55 +14,73 @@ use super::connection::{connect, settings_of_user};
 use super::elsewhere::is_from_elsewhere;
 use super::own_thread::wait_for;
 use super::results::{FetchedRun, fetch_changes};
+use super::words::not_come;
 use crate::places::Places;
 use crate::runs::workspace::Workspace;
 
 /// The time for which this may hold up a command.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Fetches the changes of the latest of some runs into the checkout of this command, if a fleet has
-/// them and no checkout of this machine does. Returns why they could not be fetched.
+/// Fetches the changes of some runs into the checkout of this command, as far as a fleet has them
+/// and no checkout of this machine does. Returns why some could not be fetched.
 pub(crate) fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), String> {
-    let is_of_fleet = |run: &&IndexedRun| run.owner.fleet.is_some() && !run.is_open();
-    let Some(run) = runs.last().filter(is_of_fleet) else {
+    let settings = settings_of_user(places);
+    let missing = runs.iter().filter(|run| is_missing(places, run));
+    let missing: Vec<&IndexedRun> = missing.collect();
+    let is_possible = settings.is_configured() && Repository::find(&places.cwd).is_ok();
+    if missing.is_empty() || !is_possible {
         return Ok(());
-    };
+    }
+    let fetched = wait_for(PATIENCE, fetch_all(&settings, places, &missing));
+    fetched.unwrap_or_else(|why| Err(not_fetched(&why)))
+}
+
+/// Returns whether the changes of a run may be in its fleet and nowhere here.
+fn is_missing(places: &Places, run: &IndexedRun) -> bool {
+    if run.owner.fleet.is_none() || run.is_open() {
+        return false;
+    }
     let known = Workspace::read(run.directory.path());
     if known.is_some_and(|workspace| !workspace.is_unmerged()) {
         // Somebody has merged or discarded them.
-        return Ok(());
+        return false;
     }
-    let settings = settings_of_user(places);
     let recorded = RecordedRun::read(&run.directory).ok();
     let recorded = recorded.map(|recorded| recorded.task.cwd.clone());
-    let is_here =
-        has_changes(&places.cwd, run) || recorded.is_some_and(|cwd| has_changes(&cwd, run));
-    if is_here || !settings.is_configured() || Repository::find(&places.cwd).is_err() {
-        return Ok(());
-    }
-    let fetched = wait_for(PATIENCE, fetch(&settings, places, run));
-    let failure = match fetched {
-        Ok(fetched) => fetched.into_iter().find_map(Result::err),
-        Err(why) => Some(format!("what it changed could not be fetched: {why}")),
-    };
-    failure.map_or(Ok(()), Err)
+    !has_changes(&places.cwd, run) && !recorded.is_some_and(|cwd| has_changes(&cwd, run))
 }
 
-async fn fetch(
+/// Fetches the changes of runs, the latest first. Returns the first reason why some did not come.
+async fn fetch_all(
     settings: &FleetSettings,
     places: &Places,
-    run: &IndexedRun,
-) -> Result<Vec<Result<String, String>>, String> {
+    runs: &[&IndexedRun],
+) -> Result<Result<(), String>, String> {
     let fleet = connect(settings, places).await;
     let fleet = fleet.map_err(|error| error.sentence())?;
-    let entry = fleet.entry(&run.run).await;
-    let entry = entry.map_err(|error| error.to_string())?;
+    let mut fetched = Ok(());
+    for run in runs.iter().rev() {
+        let one = fetch(&fleet, places, run).await;
+        fetched = fetched.and(one);
+    }
+    fleet.close().await;
+    Ok(fetched)
+}
+
+async fn fetch(fleet: &Fleet, places: &Places, run: &IndexedRun) -> Result<(), String> {
+    let failed = |error: FleetError| not_fetched(&error.to_string());
+    let entry = fleet.entry(&run.run).await.map_err(failed)?;
     let Some(RunEntry::Ended(ended)) = entry.map(|stored| stored.value) else {
-        return Err("the fleet does not know the run any more".to_owned());
+        return Err(not_fetched("the fleet does not know the run any more"));
     };
+    let ended = fleet.with_late_changes(&run.run, *ended).await;
+    let ended = ended.map_err(failed)?;
+    if let Some(unsent) = &ended.unsent {
+        return Err(not_come(&run.run, &ended.worker, unsent));
+    }
     let card = if is_from_elsewhere(&run.owner) {
         let card = fleet.card(&run.run).await;
-        Some(card.map_err(|error| error.to_string())?.unwrap_or_default())
+        Some(card.map_err(failed)?.unwrap_or_default())
     } else {
         None
     };
@@ -71,9 +90,15 @@ async fn fetch(
         cwd: &places.cwd,
         card: card.as_ref(),
     };
-    let fetched = fetch_changes(&fleet, fetched, &ended).await;
-    fleet.close().await;
-    Ok(fetched)
+    let fetched = fetch_changes(fleet, fetched, &ended).await;
+    fetched
+        .into_iter()
+        .find_map(Result::err)
+        .map_or(Ok(()), Err)
+}
+
+fn not_fetched(why: &str) -> String {
+    format!("what it changed could not be fetched: {why}")
 }
 
 /// Returns whether the repository of a directory has the changes of a run.

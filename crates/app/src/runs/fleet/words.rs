@@ -1,7 +1,8 @@
 //! The sentences in the record of a fleet run that its workers did not write.
 
+use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::FleetError;
-use pi_subagents_fleet::wire::RunEntry;
+use pi_subagents_fleet::wire::{RunEntry, Unsent};
 
 use super::copied::Missing;
 
@@ -32,6 +33,11 @@ pub(super) fn begun_again(before: Option<&RunEntry>, now: &RunEntry) -> Option<S
     }
 }
 
+/// Says that a run waits again.
+pub(super) fn given_back(worker: &str) -> String {
+    format!("worker {worker} gave the run back; it is queued until another worker takes it")
+}
+
 /// Says which bytes of a record never came.
 pub(super) fn incomplete(missing: &[Missing], worker: &str) -> String {
     let files = missing.iter().map(|one| {
@@ -43,6 +49,17 @@ pub(super) fn incomplete(missing: &[Missing], worker: &str) -> String {
         "this record is incomplete: {} did not come from worker {worker}",
         files.join(" and ")
     )
+}
+
+/// Says that the changes of a run have not come, and where they are.
+pub(super) fn not_come(run: &RunId, worker: &str, unsent: &Unsent) -> String {
+    let why = &unsent.why;
+    match &unsent.place {
+        Some(place) => format!(
+            "what it changed could not be sent: {why}. Worker {worker} keeps it in {place} and sends it when that works; pi-subagents merge {run} fetches it then"
+        ),
+        None => format!("what it changed is lost on worker {worker}: {why}"),
+    }
 }
 
 /// Says that a record may not be read here.

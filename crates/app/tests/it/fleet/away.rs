@@ -188,8 +188,8 @@ fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() 
     let (run, follower) = spawned(&stage);
     yard.server.kill();
     let cut_off = [
-        "no runs can be asked for now",
-        "runs can be asked for again",
+        "the servers of the fleet are away; no new runs until they are back",
+        "new runs can be taken again",
     ];
     machine.worker.wait_for_stderr(cut_off[0]);
     assert_eq!(process::wait_until_gone(&[follower], PATIENCE), Ok(()));

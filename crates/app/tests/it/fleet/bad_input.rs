@@ -174,6 +174,70 @@ fn a_key_that_the_server_does_not_know_is_refused_before_anything_is_recorded() 
 }
 
 #[test]
+fn a_key_of_another_role_name_or_pool_is_named_at_once() {
+    let stage = Stage::new();
+    let key = |role: &str, name: &str| {
+        let made = stage.command(&["fleet", "key", role, name, "--json"]);
+        made.run().expect_success().json()
+    };
+    let keys = [
+        key("admin", "root"),
+        key("caller", "ada"),
+        key("worker", "build-7"),
+    ];
+    let entries = keys.iter().map(|key| key["serverEntry"].as_str().unwrap());
+    let entries: Vec<&str> = entries.collect();
+    let users = format!(
+        "accounts {{ FLEET: {{ jetstream: enabled, users: [\n{}\n] }} }}",
+        entries.join("\n")
+    );
+    let server = NatsServer::with_settings(&users);
+    let fleet = FleetStage { stage, server };
+    let with = |key: &serde_json::Value| {
+        let settings = json!({"servers": [fleet.server.url()], "nkey": key["file"]});
+        fleet.stage.settings(&json!({"fleet": settings}));
+    };
+    let [root, ada, worker] = &keys;
+    with(root);
+    fleet.said(&["fleet", "init"]);
+    with(worker);
+    let as_caller = refused(&fleet, &["--on", "fleet", "--workspace", "none"]);
+    let as_other = fleet.said(&["worker", "--name", "build-9"]);
+    let in_other_pool = fleet.said(&["worker", "--name", "build-7", "--pool", "gpu"]);
+    let sets_up = fleet.said(&["fleet", "init"]);
+    with(ada);
+    let as_worker = fleet.said(&["worker", "--name", "build-7"]);
+    let name = ada["publicKey"].as_str().unwrap();
+    let public = worker["publicKey"].as_str().unwrap();
+    let all = [as_caller, as_other, in_other_pool, sets_up, as_worker].join("\n");
+    let all = all
+        .replace(&name[..32], "<ada>")
+        .replace(&public[..32], "<build-7>");
+    insta::assert_snapshot!(all, @r#"
+    error: our key was made for another name or role: the fleet's server does not let it hear answers as <build-7>
+    hint: A worker needs the key that was made for its name: pi-subagents fleet key worker NAME. A caller needs one of pi-subagents fleet key caller NAME.
+    exit 1
+
+    error: our key was made for another name or role: the fleet's server does not let it hear answers as build-9
+    hint: A worker needs the key that was made for its name: pi-subagents fleet key worker NAME. A caller needs one of pi-subagents fleet key caller NAME.
+    exit 1
+
+    error: the key of build-7 may not take runs from all of these pools: gpu
+      caused by: our key may not do this in the fleet: Permissions Violation for Publish to "$JS.API.CONSUMER.INFO.PI_WORK.gpu-high"
+    hint: pi-subagents fleet key worker build-7 --pool gpu makes a key that may.
+    exit 1
+
+    error: our key was made for another name or role: the fleet's server does not let it hear answers as <build-7>
+    hint: fleet init needs the key of an administrator; pi-subagents fleet key admin NAME makes one.
+    exit 1
+
+    error: our key was made for another name or role: the fleet's server does not let it hear answers as build-7
+    hint: A worker needs the key that was made for its name: pi-subagents fleet key worker NAME. A caller needs one of pi-subagents fleet key caller NAME.
+    exit 1
+    "#);
+}
+
+#[test]
 fn a_server_that_is_too_old_is_refused_before_anything_is_recorded() {
     let fleet = FleetStage::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

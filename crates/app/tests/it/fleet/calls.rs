@@ -1,11 +1,13 @@
 //! Calls whose runs work on workers: answers, steering, stopping, and calls without a trace.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::time::Duration;
 
 use pi_subagents_testkit::{wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::fleet_stage::{FleetStage, words_until};
@@ -316,4 +318,26 @@ fn a_fleet_in_the_settings_is_left_alone_by_everything_that_stays_here() {
         matches!(&knocked, Err(nobody) if nobody.kind() == ErrorKind::WouldBlock),
         "{knocked:?}"
     );
+}
+
+#[test]
+fn a_caller_reads_that_its_worker_gave_the_run_back() {
+    let fleet = FleetStage::set_up();
+    let stage = &fleet.stage;
+    let first = ["worker", "--name", "build-7", "--drain", "0"];
+    let first = stage.command(&first).spawn();
+    first.wait_for_stderr("takes");
+    let (begun, go) = (stage.path("begun"), stage.path("go"));
+    let script = json!([{"touch": begun}, {"waitForFile": go}, {"reply": "done"}]);
+    let run = stage.command(&["run", &script.to_string()]);
+    let run = run.args(ON_FLEET).spawn();
+    wait_for_file(&begun, PATIENCE);
+    first.kill(Signal::TERM);
+    run.wait_for_stderr(
+        "worker build-7 gave the run back; it is queued until another worker takes it",
+    );
+    fs::write(&go, "").unwrap();
+    let _second = fleet.worker("build-9");
+    let done = run.wait().expect_success();
+    assert_eq!(done.stdout, "done\n");
 }

@@ -48,7 +48,7 @@ fn a_worker_does_an_order_and_sends_its_record() {
     let port = yard.server.port().to_string();
     let said = lines(&output.stderr).replace(&port, "<port>");
     insta::assert_snapshot!(said, @r#"
-    worker build-7 takes up to 4 runs at once from pool default of nats://127.0.0.1:<port>. Ctrl-C lets them end first.
+    worker build-7 takes one run from pool default of nats://127.0.0.1:<port>, and then ends. Ctrl-C lets them end first.
     took 20261116-120000-000-000001 "review" of ada@laptop
     completed 20261116-120000-000-000001 "review", 110 tokens • <$0.01 • 0s
     worker has ended

@@ -8,7 +8,7 @@ use pi_subagents_agent::{Surroundings, model_overview};
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::wire::WorkerCard;
-use pi_subagents_fleet::{Delivery, Fleet, FleetError, Patience, Presence, Puller};
+use pi_subagents_fleet::{Delivery, Fleet, FleetError, MissingPart, Patience, Presence, Puller};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::{Instant, sleep, sleep_until};
@@ -16,7 +16,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::ground;
 use super::left_over;
 use super::one_run::Worker;
-use super::told::{ready, tell};
+use super::told::{cut_off, ready, tell};
+use super::unsent;
 use crate::calls::caller::Caller;
 use crate::calls::owner::Owner;
 use crate::calls::runner::{Asking, find_pi};
@@ -52,12 +53,14 @@ pub(crate) async fn work_as_worker(
     let settings = fleet.settings();
     let address = address(settings, Some(&options.name), &places)?;
     let fleet = Fleet::connect(&address).await.map_err(unreachable)?;
-    let puller = puller(&fleet, &options).await.map_err(unreachable)?;
+    let puller = puller(&fleet, &options).await;
+    let puller = puller.map_err(|error| no_pools(error, &options))?;
     let _ground = ground::take(&options.root)?;
     let left = left_over::find(&options.root, puller.lease().length);
     // It ends whatever processes an earlier one has left.
     let owner = Owner::start_worker(&places, &options.root, options.slots)?;
     ground::clear(&options.root, &owner.store);
+    let unsent = unsent::find(&options.root);
     ground::make_room(&options.root, options.disk);
     let caller = Caller::at(places);
     let card = card(&options, &caller);
@@ -74,6 +77,9 @@ pub(crate) async fn work_as_worker(
         leaves: watch::Sender::new(false),
         used: Mutex::default(),
     });
+    for unsent in unsent {
+        tokio::spawn(Arc::clone(&worker).send_later(unsent));
+    }
     let mut shift = Shift {
         worker,
         runs: JoinSet::new(),
@@ -98,6 +104,31 @@ async fn puller(fleet: &Fleet, options: &WorkerOptions) -> Result<Puller, FleetE
             Ok(puller) => return Ok(puller),
             Err(error) => patience.after(error).await?,
         }
+    }
+}
+
+/// Returns the error that a worker cannot ask for runs of its pools.
+fn no_pools(error: FleetError, options: &WorkerOptions) -> CommandError {
+    let (name, pools) = (&options.name, options.pools.join(", "));
+    let asked = format!("--pool {}", options.pools.join(" --pool "));
+    match &error {
+        FleetError::NotAllowed { .. } => CommandError::failed(format!(
+            "the key of {name} may not take runs from all of these pools: {pools}"
+        ))
+        .because(&error)
+        .hint(format!(
+            "pi-subagents fleet key worker {name} {asked} makes a key that may."
+        )),
+        FleetError::NotSetUp {
+            what: MissingPart::Consumer(_),
+        } => CommandError::failed(format!(
+            "the fleet does not have all of these pools: {pools}"
+        ))
+        .because(&error)
+        .hint(format!(
+            "pi-subagents fleet init {asked} makes them; its administrator may do that."
+        )),
+        _ => unreachable(error),
     }
 }
 
@@ -138,7 +169,7 @@ impl Shift {
                 Some(ended) = self.runs.join_next() => self.ended(&ended.unwrap_or_default()),
                 _ = signals.next() => break,
                 () = sleep_until(idle_end.unwrap_or_else(Instant::now)), if idle_end.is_some() => {
-                    tell("nothing to do for long enough");
+                    tell("nothing to do for as long as --idle-exit says");
                     break;
                 }
             }
@@ -158,7 +189,7 @@ impl Shift {
         match pulled {
             Ok(deliveries) => {
                 if was_cut_off {
-                    tell("runs can be asked for again");
+                    tell("new runs can be taken again");
                 }
                 for one in deliveries {
                     self.begin(one);
@@ -166,7 +197,7 @@ impl Shift {
             }
             Err(error) => {
                 if !was_cut_off {
-                    tell(&format!("no runs can be asked for now: {error}"));
+                    tell(&cut_off(&error));
                 }
                 sleep(ASK_AGAIN).await;
             }

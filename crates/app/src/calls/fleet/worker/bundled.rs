@@ -1,20 +1,15 @@
-//! The workspace of an order whose files are a repository: made from a cache, with its submodules, and
-//! packed again when the run is over.
+//! The workspace of an order whose files are a repository: made from a cache, with its submodules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::Fleet;
-use pi_subagents_fleet::names::{
-    base_commit, large_file_object, result_object, short_name, submodule_result_object,
-};
-use pi_subagents_fleet::wire::{self, Bundle, Cloned, ResultName};
+use pi_subagents_fleet::names::{base_commit, short_name};
+use pi_subagents_fleet::wire::{Bundle, Cloned};
 use pi_subagents_workspaces::{
-    Cache, Captured, CheckOut, ObjectFormat, ObjectId, Repository, WorkspaceError, WorkspaceKind,
-    bundle_result, large_files, lay_ignored,
+    Cache, CheckOut, ObjectFormat, ObjectId, Repository, WorkspaceError, lay_ignored,
 };
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
@@ -26,36 +21,25 @@ use crate::runs::fleet::fetch_large_files;
 /// A larger bundle is not taken.
 const LARGEST_BUNDLE: u64 = 100_000_000_000;
 
-/// The name of the ref that leads to a result.
-const RESULT: &str = "refs/pi-subagents/result";
-
 /// The clones that were made for a run: the project, and then its submodules.
 #[derive(Debug, Clone)]
 pub(super) struct BundledWorkspace {
-    clones: Vec<MadeClone>,
+    pub(super) clones: Vec<MadeClone>,
 }
 
 /// A clone of one repository.
 #[derive(Debug, Clone)]
-struct MadeClone {
+pub(super) struct MadeClone {
     /// The path in the project; empty for the project itself.
-    path: String,
-    repository: Repository,
+    pub(super) path: String,
+    pub(super) repository: Repository,
     /// The state that the run began from.
-    snapshot: ObjectId,
-    head: Option<ObjectId>,
+    pub(super) snapshot: ObjectId,
+    pub(super) head: Option<ObjectId>,
     /// The large files that came with it.
-    large: BTreeSet<String>,
+    pub(super) large: BTreeSet<String>,
     /// Its objects are borrowed from there.
-    cache: Arc<Cache>,
-}
-
-/// The changes of a run.
-#[derive(Debug, Default)]
-pub(super) struct SentResult {
-    pub(super) project: Option<ResultName>,
-    /// By the paths of the submodules.
-    pub(super) submodules: BTreeMap<String, ResultName>,
+    pub(super) cache: Arc<Cache>,
 }
 
 impl BundledWorkspace {
@@ -75,11 +59,9 @@ impl BundledWorkspace {
         }
         if let (Some(included), Some(project)) = (&bundle.included, clones.first()) {
             let commit = id("included files", &included.commit)?;
-            let taken = take(fleet, &project.cache, (&commit, &[]), &included.object).await;
-            taken.map_err(NotHere::Missing)?;
+            take(fleet, &project.cache, (&commit, &[]), &included.object).await?;
             let repository = project.repository.clone();
-            let laid = on_thread(move || lay_ignored(&repository, &commit)).await;
-            laid.map_err(NotHere::Missing)?;
+            making(move || lay_ignored(&repository, &commit)).await?;
         }
         Ok(Self { clones })
     }
@@ -93,7 +75,7 @@ impl BundledWorkspace {
         let commit = id("commit", &cloned.commit)?;
         let (url, wanted) = (cloned.url.clone(), commit.clone());
         let place = root.join(CACHES).join(short_name(&[&url]));
-        let (cache, repository) = on_thread(move || {
+        let (cache, repository) = making(move || {
             let cache = Cache::open(&place, wanted.format())?;
             cache.fetch(&url, &wanted)?;
             let repository = cache.check_out(CheckOut {
@@ -105,8 +87,7 @@ impl BundledWorkspace {
             })?;
             Ok((Arc::new(cache), repository))
         })
-        .await
-        .map_err(NotHere::Missing)?;
+        .await?;
         let clone = MadeClone {
             path: String::new(),
             repository,
@@ -118,27 +99,6 @@ impl BundledWorkspace {
         Ok(Self {
             clones: vec![clone],
         })
-    }
-
-    /// Sends what the run has left to the fleet.
-    pub(super) async fn send_result(
-        &self,
-        fleet: &Fleet,
-        run: &RunId,
-        n: u64,
-    ) -> Result<SentResult, String> {
-        let mut sent = SentResult::default();
-        for clone in &self.clones {
-            if clone.path.is_empty() {
-                sent.project = clone.send(fleet, result_object(run, n)).await?;
-                continue;
-            }
-            let object = submodule_result_object(run, n, &clone.path);
-            if let Some(result) = clone.send(fleet, object).await? {
-                sent.submodules.insert(clone.path.clone(), result);
-            }
-        }
-        Ok(sent)
     }
 }
 
@@ -157,12 +117,10 @@ impl MadeClone {
         let shallow = shallow.collect::<Result<Vec<_>, _>>()?;
         if let Some(base) = &bundle.base {
             let commit = id("base", base_commit(base).unwrap_or_default())?;
-            let taken = take(fleet, &cache, (&commit, &shallow), base).await;
-            taken.map_err(NotHere::Missing)?;
+            take(fleet, &cache, (&commit, &shallow), base).await?;
         }
         if let Some(thin) = &bundle.snapshot {
-            let taken = take(fleet, &cache, (&snapshot, &shallow), thin).await;
-            taken.map_err(NotHere::Missing)?;
+            take(fleet, &cache, (&snapshot, &shallow), thin).await?;
         }
         let large = fetch_large_files(fleet, &bundle.lfs, &cache.large_files()).await;
         large.map_err(NotHere::Missing)?;
@@ -178,7 +136,7 @@ impl MadeClone {
             (_, false) => snapshot,
         };
         let (at, from, lender) = (head.clone(), begin.clone(), Arc::clone(&cache));
-        let repository = on_thread(move || {
+        let repository = making(move || {
             lender.check_out(CheckOut {
                 path: &place,
                 head: at.as_ref(),
@@ -187,8 +145,7 @@ impl MadeClone {
                 origin: origin.as_deref(),
             })
         })
-        .await
-        .map_err(NotHere::Missing)?;
+        .await?;
         Ok(Self {
             path: path.to_owned(),
             repository,
@@ -197,55 +154,6 @@ impl MadeClone {
             large,
             cache,
         })
-    }
-
-    /// Sends what the run has left in this clone. Returns none if it has changed nothing.
-    async fn send(&self, fleet: &Fleet, object: String) -> Result<Option<ResultName>, String> {
-        let scratch = TempDir::new().map_err(|error| error.to_string())?;
-        let file = scratch.path().join("result.bundle");
-        let (packed, written) = (self.clone(), file.clone());
-        let found = on_thread(move || {
-            let repository = &packed.repository;
-            let captured = Captured::take(repository, &packed.snapshot, WorkspaceKind::Clone)?;
-            if captured.is_unchanged {
-                return Ok(None);
-            }
-            let have = packed.head.iter().chain([&packed.snapshot]);
-            let have: Vec<ObjectId> = have.cloned().collect();
-            let bundle = bundle_result(repository, &captured, &have, &written)?;
-            let Some(bundle) = bundle else {
-                return Ok(None);
-            };
-            let mut large = large_files(repository, &bundle.commit)?;
-            large.retain(|file| !packed.large.contains(&file.oid));
-            Ok(Some((bundle, large, captured)))
-        })
-        .await?;
-        let Some((bundle, large, captured)) = found else {
-            return Ok(None);
-        };
-        let failed = |error| format!("the changes could not be sent: {error}");
-        fleet.blobs().put(&object, &file).await.map_err(failed)?;
-        let mut lfs = Vec::new();
-        for new in large {
-            let content = new.path_in(&self.cache.large_files());
-            if content.is_file() {
-                let object = large_file_object(&new.oid);
-                fleet.blobs().put(&object, &content).await.map_err(failed)?;
-                lfs.push(wire::LargeFile {
-                    oid: new.oid,
-                    size: new.size,
-                });
-            }
-        }
-        Ok(Some(ResultName {
-            object,
-            reference: RESULT.to_owned(),
-            head: bundle.commit.to_string(),
-            commits: captured.commits,
-            left_uncommitted: captured.left_uncommitted,
-            lfs,
-        }))
     }
 }
 
@@ -257,8 +165,7 @@ async fn open(root: &Path, repo: &str, format: ObjectFormat) -> Result<Cache, No
         return Err(NotHere::Refused(words.to_owned()));
     }
     let place = root.join(CACHES).join(repo);
-    let opened = on_thread(move || Cache::open(&place, format)).await;
-    opened.map_err(NotHere::Missing)
+    making(move || Cache::open(&place, format)).await
 }
 
 /// Takes a commit out of an object of the fleet, unless the cache has it.
@@ -267,17 +174,19 @@ async fn take(
     cache: &Arc<Cache>,
     (commit, shallow): (&ObjectId, &[ObjectId]),
     object: &str,
-) -> Result<(), String> {
+) -> Result<(), NotHere> {
     let (known, asked) = (Arc::clone(cache), commit.clone());
-    if on_thread(move || known.has(&asked)).await? {
+    if making(move || known.has(&asked)).await? {
         return Ok(());
     }
-    let scratch = TempDir::new().map_err(|error| error.to_string())?;
+    let scratch = TempDir::new().map_err(|error| NotHere::Missing(error.to_string()))?;
     let file = scratch.path().join("bundle");
     let got = fleet.blobs().get(object, &file, LARGEST_BUNDLE).await;
-    got.map_err(|error| format!("the files of the project did not come: {error}"))?;
+    got.map_err(|error| {
+        NotHere::Missing(format!("the files of the project did not come: {error}"))
+    })?;
     let (cache, commit, shallow) = (Arc::clone(cache), commit.clone(), shallow.to_vec());
-    on_thread(move || cache.take(&commit, &shallow, &file)).await
+    making(move || cache.take(&commit, &shallow, &file)).await
 }
 
 fn id(what: &str, text: &str) -> Result<ObjectId, NotHere> {
@@ -286,7 +195,7 @@ fn id(what: &str, text: &str) -> Result<ObjectId, NotHere> {
 }
 
 /// Returns the place of a submodule, which never leads out of the project.
-fn inside(project: &Path, path: &str) -> Result<PathBuf, NotHere> {
+pub(super) fn inside(project: &Path, path: &str) -> Result<PathBuf, NotHere> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     let refused = || NotHere::Refused(format!("the submodule {path} leads out of the project"));
     let missing = |error: std::io::Error| NotHere::Missing(error.to_string());
@@ -304,11 +213,20 @@ fn inside(project: &Path, path: &str) -> Result<PathBuf, NotHere> {
     }
 }
 
-async fn on_thread<T: Send + 'static>(
+/// Does a step of making a workspace on a thread of its own.
+async fn making<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
+) -> Result<T, NotHere> {
+    let made = on_thread(work).await;
+    made.map_err(|why| NotHere::Missing(format!("its workspace could not be made: {why}")))
+}
+
+/// Does something with git on a thread of its own.
+pub(super) async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, String> {
     match spawn_blocking(work).await {
-        Ok(done) => done.map_err(|error| format!("its workspace could not be made: {error}")),
+        Ok(done) => done.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }
 }

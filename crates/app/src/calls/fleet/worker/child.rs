@@ -11,14 +11,15 @@ use pi_subagents_sessions::RunDir;
 use tokio::sync::watch;
 use tracing::{debug, warn};
 
-use super::bundled::SentResult;
 use super::copy_out::CopyOut;
 use super::end;
 use super::one_run::Worker;
 use super::prepared::Prepared;
 use super::requests::{self, next_request};
+use super::sent_changes::SentResult;
 use super::speaker::Speaker;
-use super::told::{ended, lost, named, tell};
+use super::told::{ended, lost, named, not_sent, tell};
+use super::unsent::LeftChanges;
 
 /// The outcome of the engine's part of a run.
 enum Done {
@@ -39,7 +40,7 @@ impl Worker {
         self: &Arc<Self>,
         held: Held,
         order: Order,
-        prepared: Prepared,
+        mut prepared: Prepared,
     ) -> Result<(), FleetError> {
         let task = Arc::clone(&prepared.planned.task);
         let directory = task.directory.clone().unwrap_or_default();
@@ -75,28 +76,37 @@ impl Worker {
         let ending = ending.unwrap_or_else(|| Ending::Lost {
             reason: "its worker does not know how it ended".to_owned(),
         });
-        let result = match &prepared.clone {
-            Some(clone) => clone.send_result(&self.fleet, held.run(), held.n()).await,
-            None => Ok(SentResult::default()),
+        let left = match &prepared.clone {
+            Some(clone) => {
+                self.send_changes(clone, &mut prepared.workplace, &held)
+                    .await
+            }
+            None => LeftChanges::Sent(SentResult::default()),
         };
-        let result = result.unwrap_or_else(|error| {
-            let note = format!("what this run changed is lost: {error}");
-            tell(&format!("{}: {note}", order.run));
-            // The caller reads it in the record; if it cannot be written, our own words are left.
-            _ = RunDir::new(&directory).warn(&note);
-            SentResult::default()
-        });
+        let unsent = left.unsent();
+        if let Some(unsent) = &unsent {
+            tell(&not_sent(&order, unsent));
+        }
+        let (result, kept) = match left {
+            LeftChanges::Sent(result) => (result, None),
+            LeftChanges::Kept { changes, .. } => (SentResult::default(), changes),
+            LeftChanges::Lost(_) => (SentResult::default(), None),
+        };
         let session = match &prepared.conversation {
             Some(one) => one.save(&self.fleet, &held, &RunDir::new(&directory)).await,
             None => None,
         };
         let Some(files) = finished(&copy, &held).await else {
             tell(&lost(&order));
+            if let Some(kept) = kept {
+                kept.remove();
+            }
             return Ok(());
         };
         let entry = Ended {
             result: result.project,
             submodules: result.submodules,
+            unsent,
             session: session.clone(),
             unrecorded: end::unrecorded(self.owner.recorder.take_problems(&task.run), &summary),
             ..end::entry(&ending, summary.usage, files)
@@ -105,8 +115,15 @@ impl Worker {
             Kept::Done => tell(&ended(&order, &ending, &summary)),
             Kept::Fenced => {
                 tell(&lost(&order));
+                // Whoever has the run now makes changes of their own.
+                if let Some(kept) = kept {
+                    kept.remove();
+                }
                 return Ok(());
             }
+        }
+        if let Some(kept) = kept {
+            tokio::spawn(Arc::clone(self).send_later(kept));
         }
         if let Some(conversation) = prepared.conversation {
             conversation.give_back(session).await;

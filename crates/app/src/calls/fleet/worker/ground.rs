@@ -18,6 +18,9 @@ use crate::error::CommandError;
 /// The directory below it in which the workspaces are.
 pub(super) const WORKSPACES: &str = "ws";
 
+/// The directory below it in which workspaces are kept whose changes could not be sent.
+pub(super) const UNSENT: &str = "unsent";
+
 /// The directory below it in which the caches of repositories are.
 pub(super) const CACHES: &str = "cache";
 
@@ -31,9 +34,12 @@ const MOST_WORKSPACES: usize = 100_000;
 pub(super) fn take(root: &Path) -> Result<HeldLock, CommandError> {
     let failed = |why: &dyn std::error::Error| {
         let text = format!("the worker's directory {} cannot be used", root.display());
-        CommandError::failed(text).because(why)
+        CommandError::failed(text)
+            .because(why)
+            .hint("Name another one with --root.")
     };
-    create_directories(root).map_err(|error| failed(&error))?;
+    // It is made now, because it is needed when there is no room for another directory.
+    create_directories(&root.join(UNSENT)).map_err(|error| failed(&error))?;
     lock_file(&root.join("worker.lock"), Duration::ZERO).map_err(|error| match error {
         LockError::Held { holder, .. } => {
             let holder = holder.unwrap_or_else(|| "another process".to_owned());

@@ -16,8 +16,10 @@ mod others;
 mod prepared;
 mod requests;
 mod resolved;
+mod sent_changes;
 mod speaker;
 mod told;
+mod unsent;
 mod workplace;
 
 pub(crate) use at_work::work_as_worker;

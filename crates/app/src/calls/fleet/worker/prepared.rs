@@ -13,6 +13,7 @@ use super::conversation::HeldConversation;
 use super::copy_out::remove_record;
 use super::one_run::{Worker, panicked};
 use super::resolved::{NotHere, resolve_order};
+use super::unsent;
 use super::workplace::{Workplace, own_directory};
 use crate::calls::open_run::{TakenSkill, TakenTask};
 
@@ -24,7 +25,7 @@ pub(super) struct Prepared {
     /// The conversation that it continues, if the fleet keeps it.
     pub(super) conversation: Option<HeldConversation>,
     /// Its directory goes with this.
-    _workplace: Workplace,
+    pub(super) workplace: Workplace,
 }
 
 /// Why a run cannot begin here.
@@ -94,7 +95,7 @@ impl Worker {
         session: Option<PathBuf>,
     ) -> Result<Prepared, NotHere> {
         let local = self.local_id(order, n)?;
-        let clone = self.make_clone(order, &local).await?;
+        let clone = self.make_clone(order, n, &local).await?;
         let (worker, order) = (Arc::clone(self), order.clone());
         let prepare = move || worker.prepare(&order, &local, clone, session.as_deref());
         let prepared = spawn_blocking(prepare).await;
@@ -131,7 +132,7 @@ impl Worker {
             planned,
             clone,
             conversation: None,
-            _workplace: workplace,
+            workplace,
         })
     }
 
@@ -139,6 +140,7 @@ impl Worker {
     async fn make_clone(
         &self,
         order: &Order,
+        n: u64,
         local: &RunId,
     ) -> Result<Option<BundledWorkspace>, NotHere> {
         let root = &self.options.root;
@@ -150,7 +152,11 @@ impl Worker {
                 BundledWorkspace::make(&self.fleet, root, bundle, path).await
             }
         };
-        made.map(Some)
+        let made = made?;
+        let run = RunId::parse(&order.run);
+        let run = run.map_err(|error| NotHere::Refused(error.to_string()))?;
+        unsent::note(&made, (&run, n))?;
+        Ok(Some(made))
     }
 
     /// Returns the id of a delivery on this machine. Each delivery has one of its own, so two

@@ -51,6 +51,15 @@ pub(super) enum NotHere {
     Refused(String),
 }
 
+impl NotHere {
+    /// Returns the reason alone.
+    pub(super) fn into_words(self) -> String {
+        match self {
+            Self::Missing(words) | Self::Refused(words) => words,
+        }
+    }
+}
+
 fn model(model: &Model) -> ModelChoice {
     let thinking = model.thinking.as_deref().and_then(ThinkingLevel::from_word);
     match model {

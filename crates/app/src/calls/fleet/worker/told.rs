@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_delegation::{Ending, RunSummary, Timestamp};
-use pi_subagents_fleet::GiveUp;
-use pi_subagents_fleet::wire::Order;
+use pi_subagents_fleet::wire::{Order, Unsent};
+use pi_subagents_fleet::{FleetError, GiveUp};
 use pi_subagents_windows::figures::{time_of_day, usage_words};
 
 use crate::calls::worker_options::WorkerOptions;
@@ -24,14 +24,23 @@ pub(super) fn ready(options: &WorkerOptions, server: &str) -> String {
     } else {
         "pools"
     };
-    let many = match options.slots {
-        1 => "one run at a time".to_owned(),
-        slots => format!("up to {slots} runs at once"),
+    let (many, end) = match (options.is_once, options.slots) {
+        (true, _) => ("one run".to_owned(), ", and then ends"),
+        (false, 1) => ("one run at a time".to_owned(), ""),
+        (false, slots) => (format!("up to {slots} runs at once"), ""),
     };
     format!(
-        "worker {} takes {many} from {word} {pools} of {server}. Ctrl-C lets them end first.",
+        "worker {} takes {many} from {word} {pools} of {server}{end}. Ctrl-C lets them end first.",
         options.name
     )
+}
+
+/// Says why no runs can be taken for now.
+pub(super) fn cut_off(error: &FleetError) -> String {
+    if error.is_passing() {
+        return "the servers of the fleet are away; no new runs until they are back".to_owned();
+    }
+    format!("no new runs can be taken for now: {error}")
 }
 
 /// Says whose run was taken.
@@ -74,6 +83,17 @@ pub(super) fn not_begun(order: &Order, why: &GiveUp) -> String {
         GiveUp::CallerGone => "nobody waits for it any more".to_owned(),
     };
     format!("ended {} before it began: {why}", named(order))
+}
+
+/// Says that the changes of a run could not be sent.
+pub(super) fn not_sent(order: &Order, unsent: &Unsent) -> String {
+    let (named, why) = (named(order), &unsent.why);
+    match &unsent.place {
+        Some(place) => format!(
+            "changes of {named} could not be sent; they are kept in {place} and sent when that works: {why}"
+        ),
+        None => format!("changes of {named} could not be sent and are lost: {why}"),
+    }
 }
 
 /// Says that a run is not this worker's any more.

@@ -58,6 +58,16 @@ impl Workplace {
     }
 }
 
+impl Workplace {
+    /// Moves the directory that was made for the run to a place where it stays.
+    pub(super) fn move_to(&mut self, place: &Path) -> io::Result<()> {
+        if let Some(own) = self.own.take() {
+            fs::rename(own, place)?;
+        }
+        Ok(())
+    }
+}
+
 impl Drop for Workplace {
     fn drop(&mut self) {
         let Some(own) = &self.own else { return };
