@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use crate::runs::owned::current_runs;
 use crate::runs::results::RunResult;
-use crate::runs::workspace::waiting_results;
+use crate::runs::workspace::{Workspace, waiting_results};
 
 /// With at most so many other results a run is compared.
 const MOST_OTHERS: usize = 7;
@@ -76,8 +76,13 @@ pub(super) fn discard_one(run: IndexedRun) -> Result<Notice, CommandError> {
     Ok(Notice::new(Role::Success, lines.join(" ")))
 }
 
-/// Returns the result of a run, or of a later run of its session.
+/// Returns the result of a run, or of a later run of its session, which holds it too. A run of a
+/// fleet has a result of its own.
 fn result(runs: &[IndexedRun], run: &IndexedRun) -> Result<RunResult, CommandError> {
+    let workspace = Workspace::read(run.directory.path());
+    if workspace.is_some_and(|workspace| workspace.worktree.is_none()) {
+        return RunResult::of_latest(std::slice::from_ref(run));
+    }
     let session = runs.iter().filter(|other| other.session == run.session);
     let session: Vec<IndexedRun> = session.cloned().collect();
     RunResult::of_latest(&session)

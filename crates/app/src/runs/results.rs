@@ -61,6 +61,31 @@ impl Results {
         without.map(Err)
     }
 
+    /// Finds the results of a conversation that wait, oldest first, or the latest result if none
+    /// waits. Runs in one worktree have one result; a run of a fleet has a result of its own.
+    pub(crate) fn of_conversation(
+        &mut self,
+        runs: &[IndexedRun],
+    ) -> Result<Vec<Asked>, CommandError> {
+        let latest = self.of_latest(runs)?;
+        let Ok(result) = &latest else {
+            return Ok(vec![latest]);
+        };
+        let before = runs
+            .iter()
+            .take_while(|run| run.run != result.run.run)
+            .filter(|run| !result.earlier.iter().any(|one| one == run.directory.path()));
+        let mut waiting: Vec<Asked> = Vec::new();
+        for run in before {
+            let asked = self.of(run)?;
+            waiting.extend(asked.ok().filter(RunResult::waits).map(Ok));
+        }
+        if waiting.is_empty() || result.waits() {
+            waiting.push(latest);
+        }
+        Ok(waiting)
+    }
+
     /// Finds the result of a run.
     fn of(&mut self, run: &IndexedRun) -> Result<Asked, CommandError> {
         if run.is_open() {
@@ -182,6 +207,17 @@ impl RunResult {
     /// Finds the same, or the reason why there is none.
     pub(crate) fn asked(runs: &[IndexedRun]) -> Result<Asked, CommandError> {
         Results::default().of_latest(runs)
+    }
+
+    /// Finds the results of a conversation that wait, or the latest if none waits.
+    pub(crate) fn of_conversation(runs: &[IndexedRun]) -> Result<Vec<Asked>, CommandError> {
+        Results::default().of_conversation(runs)
+    }
+
+    /// Returns whether nobody has merged or discarded it.
+    fn waits(&self) -> bool {
+        let workspace = self.workspace.as_ref();
+        workspace.map_or(!self.is_merged, Workspace::is_unmerged)
     }
 
     /// Returns the patch of the run as a text.

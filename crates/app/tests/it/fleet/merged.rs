@@ -92,6 +92,57 @@ fn results_of_a_fleet_are_listed_merged_and_discarded_like_those_of_worktrees() 
 }
 
 #[test]
+fn all_results_of_a_session_that_wait_are_merged_oldest_first() {
+    let fleet = FleetStage::with_git();
+    let stage = &fleet.stage;
+    let _worker = fleet.worker("build-7");
+    let preset = "---\nname: scout\ndescription: looks\nmodel: fake/fake-model\n---\nYou look.\n";
+    stage
+        .sandbox
+        .write("home/.pi/agent/subagents/scout.md", preset);
+    let told = |command: &str| {
+        let script = json!([{"shell": command}, {"reply": "done"}]).to_string();
+        let run = ["run", "scout", &script, "--session", "talk"];
+        stage
+            .command(&run)
+            .args(["--on", "fleet"])
+            .run()
+            .expect_success();
+    };
+    told("echo one > one.txt");
+    told("echo two > two.txt");
+    told("echo three > two.txt; echo three > three.txt");
+    let said = |arguments: &[&str]| stage.said(&stage.command(arguments).run());
+    let screens = [
+        said(&["diff", "talk", "--stat"]),
+        said(&["merge", "talk", "--check"]),
+        said(&["merge", "talk"]),
+        said(&["merge", "talk"]),
+    ];
+    insta::assert_snapshot!(screens.join("---\n"), @"
+    three.txt  +1 −0  added
+    two.txt    +1 −0  added
+    2 files +2 −0
+    ! an earlier run of this session has a result of its own, which waits: pi-subagents diff <run-1>
+    ! an earlier run of this session has a result of its own, which waits: pi-subagents diff <run-2>
+    ---
+           checkout  scout  scout        scout
+    scout  ✓         –      ✓            ✓
+    scout  ✓         ✓      –            ✗ two.txt:1
+    scout  ✓         ✓      ✗ two.txt:1  –
+    Lines are those of the row's own file.
+    ---
+    ✓ scout: merged, 1 file +1 −0
+    ✓ scout: merged, 1 file +1 −0
+    ✗ scout: not merged; conflicts with this checkout in two.txt:1
+    ---
+    ✗ scout: not merged; conflicts with this checkout in two.txt:1
+    ");
+    let files = "?? one.txt\n?? two.txt\n";
+    assert_eq!(status(stage), files);
+}
+
+#[test]
 fn a_model_merges_results_of_a_fleet_without_naming_them() {
     let fleet = FleetStage::with_git();
     always_in_the_fleet(&fleet);

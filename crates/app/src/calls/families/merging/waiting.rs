@@ -47,9 +47,10 @@ pub(crate) fn results(
     }
     let results = words.iter().map(|word| {
         let meant = meant(&runs, word, caller.door)?;
-        RunResult::asked(&meant)
+        RunResult::of_conversation(&meant)
     });
-    results.collect()
+    let results = results.collect::<Result<Vec<_>, _>>()?;
+    Ok(results.into_iter().flatten().collect())
 }
 
 /// Returns the runs of this caller, oldest first: those of its session inside pi, else those of its

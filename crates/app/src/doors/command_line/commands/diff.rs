@@ -37,8 +37,10 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
         return edits.print(args.stat, &places, printer);
     }
     let missing = fetch_missing(&places, &runs);
-    let asked = Results::here(&places.cwd).of_latest(&runs)?;
-    let result = asked.map_err(|without| because(without, missing))?;
+    let mut asked = Results::here(&places.cwd).of_conversation(&runs)?;
+    let latest = asked.pop();
+    let latest = latest.ok_or_else(|| CommandError::not_found("there is no such run"))?;
+    let result = latest.map_err(|without| because(without, missing))?;
     let change = &result.change;
     let files = changes(&result.repository, &change.base, &change.result)
         .map_err(|error| failed(&error))?;
@@ -50,6 +52,12 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
         print_stat(&files, printer);
     } else {
         print_patch(&result, &places, printer)?;
+    }
+    for earlier in asked.iter().flatten() {
+        let run = &earlier.run.run;
+        printer.note(&format!(
+            "! an earlier run of this session has a result of its own, which waits: pi-subagents diff {run}"
+        ));
     }
     for path in changed_submodules(&result.repository, result.run.run.as_str()) {
         let note = submodule_note(&path, result.run.run.as_str());

@@ -66,9 +66,9 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     }
     let typed = TypedIds::newest(&store, &places, printer);
     let mut found = Results::here(&places.cwd);
-    let asked = ids.iter().map(|id| result_of(typed, &mut found, id));
+    let asked = ids.iter().map(|id| results_of(typed, &mut found, id));
     let asked = asked.collect::<Result<Vec<_>, _>>()?;
-    let to_merge = ToMerge::at(&places.cwd, asked)?;
+    let to_merge = ToMerge::at(&places.cwd, asked.into_iter().flatten().collect())?;
     if args.check {
         return check(to_merge, printer);
     }
@@ -114,19 +114,26 @@ fn which(waiting: &[(IndexedRun, Workspace)]) -> CommandError {
     hints.fold(error, CommandError::hint)
 }
 
-/// Finds the result that an id stands for.
-fn result_of(typed: TypedIds<'_>, results: &mut Results, id: &str) -> Result<Asked, CommandError> {
+/// Finds the results that an id stands for, oldest first.
+fn results_of(
+    typed: TypedIds<'_>,
+    results: &mut Results,
+    id: &str,
+) -> Result<Vec<Asked>, CommandError> {
     let ids = [id.to_owned()];
     let runs = conversations_of(typed, &ids, "merge")?;
     let missing = fetch_missing(typed.places, &runs);
-    let asked = results.of_latest(&runs)?;
+    let asked = results.of_conversation(&runs)?;
     let all = typed.store.runs()?;
     let with_earlier = |result: RunResult| {
         let session = result.run.session.clone();
         result.with_earlier(&runs_of_session(&all, &session))
     };
-    let asked = asked.map(with_earlier);
-    Ok(asked.map_err(|without| because(without, missing)))
+    let asked = asked.into_iter().map(|asked| {
+        let asked = asked.map(with_earlier);
+        asked.map_err(|without| because(without, missing.clone()))
+    });
+    Ok(asked.collect())
 }
 
 /// Says why there is no result: its changes could not be fetched from its fleet, if that was tried,

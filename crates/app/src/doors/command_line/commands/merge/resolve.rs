@@ -8,7 +8,7 @@ use pi_subagents_sessions::{IndexedRun, Store, runs_of_session};
 use pi_subagents_workspaces::{Conflict, Repository, Snapshot, marked_files};
 use serde_json::json;
 
-use super::result_of;
+use super::results_of;
 use crate::calls::Answer;
 use crate::doors::command_line::cli::RunArgs;
 use crate::doors::command_line::commands::answered;
@@ -35,7 +35,7 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     let (places, agent_dir) = (caller.places.clone(), caller.places.agent_dir.clone());
     let store = Store::new(&agent_dir);
     let typed = TypedIds::newest(&store, &places, printer);
-    let asked = vec![result_of(typed, &mut Results::default(), id)?];
+    let asked = results_of(typed, &mut Results::default(), id)?;
     let (checkout, mut results, _) = ToMerge::at(&places.cwd, asked)?.parted();
     let Some(result) = results.pop() else {
         return Err(CommandError::not_found("there is no such run"));
