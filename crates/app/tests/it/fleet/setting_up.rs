@@ -125,7 +125,7 @@ fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
     Put this entry into accounts.FLEET.users of the server's file, and reload the server:
 
 
-    Set "nkey": "$HOME/.pi/agent/fleet-build-7.nk" under subagents.fleet in settings.json on build-7, and start it with pi-subagents worker --name build-7.
+    Copy it to ~/.pi/agent on build-7, set "nkey": "~/.pi/agent/fleet-build-7.nk" under subagents.fleet in settings.json there, and start it with pi-subagents worker --name build-7.
     "#);
     let file = stage.sandbox.agent_dir().join("fleet-build-7.nk");
     let permissions = fs::metadata(&file).unwrap().permissions().mode() & 0o777;

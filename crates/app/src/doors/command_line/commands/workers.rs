@@ -48,7 +48,8 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
         .map(|worker| cells(worker, &sheet, now))
         .collect();
     let mut lines = table(&COLUMNS, rows, sheet.columns());
-    let free: u32 = workers.iter().map(|worker| worker.free).sum();
+    let taking = workers.iter().filter(|worker| !worker.is_draining);
+    let free: u32 = taking.map(|worker| worker.free).sum();
     let words = format!(
         "{}, {} free",
         count(workers.len(), "worker"),

@@ -71,7 +71,12 @@ pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
                 "It keeps up to {records} GB of records, because the server has no room for more."
             ));
         }
-        printer.note("\nStart a worker:   pi-subagents worker\nSend it a task:   pi-subagents run --on fleet \"PROMPT\"");
+        // The pool of the settings needs no name in the commands.
+        let other = pools.first().filter(|pool| **pool != settings.pool);
+        let (of_worker, of_call) = other.map_or_else(Default::default, |pool| {
+            (format!(" --pool {pool}"), format!(":{pool}"))
+        });
+        printer.note(&format!("\nStart a worker:   pi-subagents worker{of_worker}\nSend it a task:   pi-subagents run --on fleet{of_call} \"PROMPT\""));
     }
     Ok(ExitCode::SUCCESS)
 }

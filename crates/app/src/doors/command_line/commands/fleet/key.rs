@@ -1,7 +1,7 @@
 //! `fleet key`: a new key in a file of its own, and the entry of its owner for the server's file.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -99,22 +99,30 @@ pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandE
         "Put this entry into accounts.FLEET.users of the server's file, and reload the server:\n",
     );
     printer.data(&entry);
-    let machine = match args.role {
-        Role::Admin => "the machine where you run pi-subagents fleet init".to_owned(),
-        Role::Caller => "the caller's machine".to_owned(),
-        Role::Worker => format!(
-            "{}, and start it with pi-subagents worker --name {}",
-            args.name, args.name
-        ),
-    };
-    printer.note(&format!(
-        "\nSet \"nkey\": \"{path}\" under subagents.fleet in settings.json on {machine}."
-    ));
+    printer.note(&next_step(args, &file));
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says what the owner of a key does with it. The key of a worker or of another person is copied to
+/// their machine first.
+fn next_step(args: &KeyArgs, file: &Path) -> String {
+    let (name, path) = (&args.name, file.display());
+    let file = file.file_name().unwrap_or_default().display();
+    match args.role {
+        Role::Admin => format!(
+            "\nSet \"nkey\": \"{path}\" under subagents.fleet in settings.json while you run pi-subagents fleet init."
+        ),
+        Role::Caller => format!(
+            "\nSet \"nkey\": \"~/.pi/agent/{file}\" under subagents.fleet in settings.json of {name}, with the file in that place."
+        ),
+        Role::Worker => format!(
+            "\nCopy it to ~/.pi/agent on {name}, set \"nkey\": \"~/.pi/agent/{file}\" under subagents.fleet in settings.json there, and start it with pi-subagents worker --name {name}."
+        ),
+    }
+}
+
 /// Writes the seed into a new file that only the user may read.
-fn write_key(key: &NewKey, file: &std::path::Path) -> Result<(), CommandError> {
+fn write_key(key: &NewKey, file: &Path) -> Result<(), CommandError> {
     let path = file.display();
     let failed = |error: &dyn std::error::Error| {
         CommandError::failed(format!("the key could not be written to {path}")).because(error)
