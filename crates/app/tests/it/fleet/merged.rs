@@ -143,6 +143,29 @@ fn all_results_of_a_session_that_wait_are_merged_oldest_first() {
 }
 
 #[test]
+fn people_are_told_how_to_merge_several_results_at_once() {
+    let fleet = FleetStage::with_git();
+    let stage = &fleet.stage;
+    let _worker = fleet.worker("build-7");
+    let step = |names: [&str; 2]| {
+        let tasks = names.map(|name| {
+            let script = json!([{"shell": format!("echo > '{name}.txt'")}, {"reply": "done"}]);
+            format!("{name}={script}")
+        });
+        let delegate = ["delegate", "--task", &tasks[0], "--task", &tasks[1]];
+        let said = stage.command(&delegate).args(["--on", "fleet"]).run();
+        let said = stage.said(&said);
+        let mut lines = said.lines();
+        let line = lines.find(|line| line.starts_with("Merge them"));
+        line.unwrap_or(&said).to_owned()
+    };
+    let plain = "Merge them:      pi-subagents merge api fix-ui";
+    assert_eq!(step(["api", "fix-ui"]), plain);
+    let with_a_space = "Merge them:      pi-subagents merge <run-3> <run-4>";
+    assert_eq!(step(["the api", "ui"]), with_a_space);
+}
+
+#[test]
 fn a_model_merges_results_of_a_fleet_without_naming_them() {
     let fleet = FleetStage::with_git();
     always_in_the_fleet(&fleet);

@@ -1,5 +1,6 @@
 //! The summary of a call: a line for each run, and the commands for the next steps.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use pi_subagents_delegation::text::{count, one_line, shell_quoted};
@@ -8,6 +9,7 @@ use pi_subagents_windows::figures::usage_words;
 
 use crate::calls::Answer;
 use crate::calls::families::delegation::sentence;
+use crate::runs::workspace::Workspace;
 
 /// A command that can be typed next, and its purpose.
 struct Step {
@@ -72,7 +74,7 @@ pub(super) fn next_steps(answer: &Answer) -> Vec<String> {
     let recorded = answer.tasks().filter(|(task, _)| answer.is_recorded(task));
     let recorded: Vec<(&Task, &RunSummary)> = recorded.collect();
     let is_alone = answer.tasks().count() == 1;
-    let mut steps = Vec::new();
+    let mut steps = Vec::from_iter(merging(answer));
     let is_completed = |(_, run): &&(&Task, &RunSummary)| run.status() == Status::Completed;
     if let Some((task, _)) = recorded.iter().find(is_completed) {
         steps.extend(after_an_answer(task, is_alone));
@@ -81,6 +83,35 @@ pub(super) fn next_steps(answer: &Answer) -> Vec<String> {
         steps.extend(after_a_failure(task, run, is_alone));
     }
     aligned(&steps)
+}
+
+/// Returns the command that merges the results of several runs, if more than one waits. Tasks are
+/// named as the caller named them, unless that says too little.
+fn merging(answer: &Answer) -> Option<Step> {
+    let waits = |task: &&Task| answer.worktree(task).is_some_and(Workspace::is_unmerged);
+    let waiting: Vec<&Task> = answer.tasks().map(|(task, _)| task).filter(waits).collect();
+    if waiting.len() < 2 {
+        return None;
+    }
+    let names: HashSet<&str> = waiting.iter().map(|task| task.name.as_str()).collect();
+    let are_plain = names.iter().all(|name| is_plain_in_a_shell(name));
+    let are_clear = are_plain && names.len() == waiting.len();
+    let words = waiting.iter().map(|task| {
+        if are_clear {
+            task.name.as_str()
+        } else {
+            task.run.as_str()
+        }
+    });
+    let words: Vec<&str> = words.collect();
+    let command = format!("pi-subagents merge {}", words.join(" "));
+    Some(step("Merge them", command))
+}
+
+/// Returns whether a name can be typed without quotes, and is no option.
+fn is_plain_in_a_shell(name: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(fits)
 }
 
 fn after_an_answer(task: &Task, is_alone: bool) -> Vec<Step> {
