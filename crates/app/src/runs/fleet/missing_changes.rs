@@ -21,6 +21,9 @@ use crate::runs::workspace::Workspace;
 /// The time for which this may hold up a command.
 const PATIENCE: Duration = Duration::from_mins(2);
 
+/// The same if only earlier runs of a conversation may have changes there. Mostly they have none.
+const SHORT_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Fetches the changes of some runs into the checkout of this command, as far as a fleet has them
 /// and no checkout of this machine does. Returns why some could not be fetched.
 pub(crate) fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), String> {
@@ -31,7 +34,13 @@ pub(crate) fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), 
     if missing.is_empty() || !is_possible {
         return Ok(());
     }
-    let fetched = wait_for(PATIENCE, fetch_all(&settings, places, &missing));
+    let is_latest_missing = missing.last().map(|run| &run.run) == runs.last().map(|run| &run.run);
+    let patience = if is_latest_missing {
+        PATIENCE
+    } else {
+        SHORT_PATIENCE
+    };
+    let fetched = wait_for(patience, fetch_all(&settings, places, &missing));
     fetched.unwrap_or_else(|why| Err(not_fetched(&why)))
 }
 
