@@ -50,7 +50,7 @@ async fn make(fleet: &Fleet, wanted: &WantedFleet) -> Result<u64, CommandError> 
             }
             Err(error @ (FleetError::NotAllowed { .. } | FleetError::Deaf { .. })) => {
                 return Err(CommandError::failed(error.to_string()).hint(
-                    "fleet init needs the key of an administrator; pi-subagents fleet key admin NAME makes one.",
+                    "fleet init needs the key of an administrator: pi-subagents fleet key admin NAME makes one, and --nkey FILE names it.",
                 ));
             }
             Err(error) => return Err(unreachable(error)),

@@ -198,9 +198,13 @@ fn a_key_of_another_role_name_or_pool_is_named_at_once() {
         fleet.stage.settings(&json!({"fleet": settings}));
     };
     let [root, ada, worker] = &keys;
-    with(root);
-    fleet.said(&["fleet", "init"]);
     with(worker);
+    let root = root["file"].as_str().unwrap();
+    fleet
+        .stage
+        .command(&["fleet", "init", "--nkey", root])
+        .run()
+        .expect_success();
     let as_caller = refused(&fleet, &["--on", "fleet", "--workspace", "none"]);
     let as_other = fleet.said(&["worker", "--name", "build-9"]);
     let in_other_pool = fleet.said(&["worker", "--name", "build-7", "--pool", "gpu"]);
@@ -228,7 +232,7 @@ fn a_key_of_another_role_name_or_pool_is_named_at_once() {
     exit 1
 
     error: our key was made for another name or role: the fleet's server does not let it hear answers as <build-7>
-    hint: fleet init needs the key of an administrator; pi-subagents fleet key admin NAME makes one.
+    hint: fleet init needs the key of an administrator: pi-subagents fleet key admin NAME makes one, and --nkey FILE names it.
     exit 1
 
     error: our key was made for another name or role: the fleet's server does not let it hear answers as build-7

@@ -180,7 +180,7 @@ fn a_server_with_keys_lets_in_who_has_an_entry_and_nobody_else() {
     let told = [said(&ada["file"]), said(&eve["file"])].join("\n");
     insta::assert_snapshot!(told, @r#"
     error: our key may not do this in the fleet: Permissions Violation for Publish to "$JS.API.STREAM.CREATE.PI_WORK"
-    hint: fleet init needs the key of an administrator; pi-subagents fleet key admin NAME makes one.
+    hint: fleet init needs the key of an administrator: pi-subagents fleet key admin NAME makes one, and --nkey FILE names it.
 
     error: the fleet's server nats://127.0.0.1:<port> refuses our key; is its entry in the server's file?
     hint: Name your key in subagents.fleet.nkey; pi-subagents fleet key makes one and prints its entry for the server's file.

@@ -1,5 +1,6 @@
 //! `fleet init`: makes the queues and stores of a fleet, or updates them.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -16,7 +17,7 @@ use crate::runtime::block_on;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  pi-subagents fleet init
+  pi-subagents fleet init --nkey ~/.pi/agent/fleet-root.nk
   pi-subagents fleet init --pool default --pool gpu --replicas 3";
 
 #[derive(Args)]
@@ -30,6 +31,9 @@ pub(super) struct InitArgs {
     /// Gigabytes of records that the server keeps for readers; the oldest go first [default: 20, or less if the server has no room]
     #[arg(long, value_name = "GB", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     records: Option<u64>,
+    /// Key of the administrator, for this command alone [default: the setting subagents.fleet.nkey]
+    #[arg(long, value_name = "FILE")]
+    nkey: Option<PathBuf>,
 }
 
 /// The sizes that are tried, in gigabytes, if none is given.
@@ -44,7 +48,10 @@ fn parse_pool(text: &str) -> Result<String, String> {
 
 pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let settings = Configuration::read_once(&places, false).settings.fleet;
+    let mut settings = Configuration::read_once(&places, false).settings.fleet;
+    if let Some(file) = &args.nkey {
+        settings.nkey = Some(places.cwd.join(file));
+    }
     let fleet = OwnFleet::of(&settings)?;
     let mut pools = args.pools.clone();
     if pools.is_empty() {

@@ -109,9 +109,9 @@ fn next_step(args: &KeyArgs, file: &Path) -> String {
     let (name, path) = (&args.name, file.display());
     let file = file.file_name().unwrap_or_default().display();
     match args.role {
-        Role::Admin => format!(
-            "\nSet \"nkey\": \"{path}\" under subagents.fleet in settings.json while you run pi-subagents fleet init."
-        ),
+        Role::Admin => {
+            format!("\nUse it to set the fleet up: pi-subagents fleet init --nkey {path}")
+        }
         Role::Caller => format!(
             "\nSet \"nkey\": \"~/.pi/agent/{file}\" under subagents.fleet in settings.json of {name}, with the file in that place."
         ),
