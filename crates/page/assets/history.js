@@ -40,6 +40,7 @@ export class History {
 
   draw() {
     this.list.show(this.model.history.rows);
+    this.list.settle();
     const { history } = this.model;
     if (this.list.heights.total < this.list.height && history.rows.length < history.found && !history.isReading) {
       this.dispatch({ type: "moreHistory" });

@@ -58,7 +58,8 @@ export function groupKey(row) {
 export function lanes(model) {
   // A run that is not listed any more has a lane too.
   const chosen = (model.selected ? model.rows.get(model.selected) : undefined) ?? model.opened?.whole;
-  if (!chosen) return [];
+  // Until a run is read, the lanes of the one before it stay.
+  if (!chosen) return model.selected ? model.lanesBefore : [];
   const now = Date.now() + model.ahead;
   const { begin, end = now } = extent(chosen);
   const slack = Math.max(1000, (end - begin) * 0.1);

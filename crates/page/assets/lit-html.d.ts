@@ -7,3 +7,4 @@ export function html(strings: TemplateStringsArray, ...values: unknown[]): Templ
 export function svg(strings: TemplateStringsArray, ...values: unknown[]): Template;
 export function render(value: unknown, container: HTMLElement): unknown;
 export const nothing: symbol;
+export const noChange: symbol;

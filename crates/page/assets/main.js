@@ -1,7 +1,7 @@
 // The page: messages go into the model, what is to be done is done by the effects, and every frame is
 // drawn from the model.
 
-import { html, render } from "./lit-html.js";
+import { html, noChange, render } from "./lit-html.js";
 import { Connection, Refused, takeToken } from "./connection.js";
 import { RecordedConnection, recordedData } from "./recorded.js";
 import { initial, update } from "./model.js";
@@ -35,6 +35,10 @@ const history = new History(model, dispatch);
 
 let isDrawn = true;
 let isWaiting = false;
+/** @type {any[]} What was known of the run that is read when a frame was last drawn. */
+let known = [];
+/** How many frames the last part of the page is behind the first. */
+let behind = 0;
 
 /** Takes a message. @param {Message} message */
 function dispatch(message) {
@@ -134,18 +138,33 @@ function redraw() {
   requestAnimationFrame(draw);
 }
 
+/** Draws a frame. What is new of a run is drawn alone; the figures beside it come with the next frame
+ * and the timeline with the one behind that, so that none of them is late. */
 function draw() {
   isDrawn = true;
+  behind = isNewRun() ? 2 : Math.max(0, behind - 1);
   render(framed(model, dispatch, content()), document.body);
   if (model.page === "runs") {
-    // Its height decides how much room the others have.
-    timeline.draw();
     runList.draw();
     runView.draw();
+    if (behind === 0) timeline.draw();
+    // The lists are measured once everything is drawn: the first that is asked lays the page out.
+    runList.list.settle();
+    runView.list.settle();
   } else if (model.page === "history") {
     history.draw();
   }
+  if (behind > 0) redraw();
   tick();
+}
+
+/** Returns whether there is news of the run that is read, and its frame has much to draw. */
+function isNewRun() {
+  const { opened, page } = model;
+  const now = [opened, opened?.isRead, opened?.whole, opened?.transcript];
+  const isNews = page === "runs" && opened !== null && now.some((part, place) => part !== known[place]);
+  known = now;
+  return isNews;
 }
 
 /** Lets the clocks go on while a run is under way. */
@@ -174,7 +193,7 @@ function content() {
     case "definitions":
       return definitions(model);
     default:
-      return html`${runList.view()}<main class="centre">${timeline.view()}${runView.view()}${composer(model, dispatch)}</main>${side(model, dispatch)}`;
+      return html`${runList.view()}<main class="centre">${timeline.view()}${runView.view()}${composer(model, dispatch)}</main>${behind > 1 ? noChange : side(model, dispatch)}`;
   }
 }
 
@@ -206,6 +225,5 @@ window.addEventListener("hashchange", () => {
     dispatch({ type: "select", run });
   }
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 redraw();
 begin();

@@ -2,7 +2,7 @@
 // drawn is a function of it.
 
 import { isOver } from "./figures.js";
-import { laneEffects, list } from "./listing.js";
+import { laneEffects, lanes, list } from "./listing.js";
 import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, toggleAll } from "./opened.js";
 
 /** @typedef {import("./types.js").Row} Row */
@@ -26,6 +26,7 @@ export function initial() {
     /** By how much the clock of the server differs from ours. */ ahead: 0,
     /** @type {Map<string, Lane>} */ lanes: new Map(),
     /** @type {Set<string>} */ askedLanes: new Set(),
+    /** @type {Row[]} The lanes that were shown when another run was chosen. */ lanesBefore: [],
     page: "runs",
     tab: "transcript",
     filter: "all",
@@ -186,7 +187,7 @@ export function update(model, message) {
       model.definitions = message.definitions;
       return [];
     case "problem":
-      if (meant) meant.problem = message.text;
+      if (meant) [meant.problem, model.lanesBefore] = [message.text, []];
       return [];
     default:
       return [];
@@ -296,6 +297,7 @@ function select(model, run, isChosen) {
   model.notice = null;
   if (isChosen) model.isZoomed = true;
   if (model.opened?.run === run) return [];
+  model.lanesBefore = lanes(model);
   model.selected = run;
   if (!run) {
     model.opened = null;

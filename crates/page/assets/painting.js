@@ -27,8 +27,19 @@ export class Painter {
   constructor(canvas) {
     this.canvas = canvas;
     this.pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    /** @type {Record<string, string>} */
-    this.colours = {};
+    /** @type {Record<string, string> | null} The colours of the page, once they were asked for. */
+    this.known = null;
+  }
+
+  get colours() {
+    // To ask for them makes the browser find the styles of the whole page, so they are kept.
+    this.known ??= colours(this.canvas);
+    return this.known;
+  }
+
+  /** Asks for the colours again, because the page has others now. */
+  forgetColours() {
+    this.known = null;
   }
 
   /** @param {Scene} scene */
@@ -40,7 +51,6 @@ export class Painter {
     if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
-    this.colours = colours(canvas);
     this.overview(scene);
     this.axis(scene);
     pen.save();
@@ -221,7 +231,7 @@ export class Painter {
     pen.globalAlpha = 0.6;
     // All strokes at once: one by one they take most of the time of a frame.
     pen.beginPath();
-    const last = Math.min(x + w, this.canvas.clientWidth);
+    const last = Math.min(x + w, this.canvas.width);
     for (let place = Math.max(x - h, LEFT - h); place < last; place += 5) {
       pen.moveTo(place, y + h);
       pen.lineTo(place + h, y);

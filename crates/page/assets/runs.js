@@ -36,6 +36,8 @@ export class RunList {
       row: (entry) => ("heading" in entry ? this.heading(entry) : this.row(entry)),
       key: (entry) => ("heading" in entry ? entry.key : entry.runId),
     });
+    /** @type {{listed: Row[], entries: Entry[]}} The entries of the list, and what they were made of. */
+    this.made = { listed: [], entries: [] };
   }
 
   view() {
@@ -55,9 +57,10 @@ export class RunList {
 
   /** Draws the rows, after the frame around them is there. */
   draw() {
-    const { selected } = this.model;
+    const { selected, listed } = this.model;
     if (selected) this.list.element.setAttribute("aria-activedescendant", `run-${selected}`);
-    this.list.show(entries(this.model.listed));
+    if (this.made.listed !== listed) this.made = { listed, entries: entries(listed) };
+    this.list.show(this.made.entries);
   }
 
   empty() {

@@ -61,24 +61,31 @@ function perTurn(turns) {
   const sent = shown.reduce((all, turn) => all + turn.input + turn.cacheRead + turn.cacheWrite, 0);
   const width = Math.min(22, 280 / Math.max(shown.length, 1));
   const share = sent > 0 && cached > 0 ? `${Math.round((cached / sent) * 100)} % from the cache` : count(turns.length, "turn");
-  const bar = (/** @type {Turn} */ turn, /** @type {number} */ place) => {
-    const parts = /** @type {[string, number][]} */ ([
-      ["cache", turn.cacheRead],
-      ["input", turn.input + turn.cacheWrite],
-      ["output", turn.output],
-    ]);
+  const bar = Math.max(1, width - 2);
+  /** @type {Record<string, string>} All turns as one shape for each kind; hundreds of elements would
+   * cost more than the transcript. */
+  const shapes = { cache: "", input: "", output: "" };
+  shown.forEach((turn, place) => {
     let top = 92;
-    return parts.map(([name, value]) => {
+    for (const [name, value] of Object.entries(parts(turn))) {
       const height = (value / most) * 78;
       top -= height;
-      return svg`<rect class=${name} x=${place * width} width=${Math.max(1, width - 2)} y=${top} height=${height}><title>${name} ${tokens(value)}</title></rect>`;
-    });
-  };
+      shapes[name] += `M${place * width} ${top}h${bar}v${height}h-${bar}z`;
+    }
+  });
+  const said = (/** @type {Turn} */ turn) => Object.entries(parts(turn)).map(([name, value]) => `${name} ${tokens(value)}`).join(", ");
+  const hover = (/** @type {Turn} */ turn, /** @type {number} */ place) =>
+    svg`<rect class="hover" x=${place * width} width=${width} y="14" height="78"><title>${said(turn)}</title></rect>`;
   return html`<h2>Tokens per turn <em>${share}</em></h2>
     <svg class="turns" viewBox="0 0 280 93" role="img" aria-label=${`Tokens of the last ${count(shown.length, "turn")}, at most ${tokens(most)}`}>
       <line x1="0" x2="280" y1="14" y2="14"></line><line x1="0" x2="280" y1="53" y2="53"></line><line x1="0" x2="280" y1="92.5" y2="92.5"></line>
-      <text x="280" y="10" text-anchor="end">${tokens(most)}</text><text x="280" y="49" text-anchor="end">${tokens(Math.round(most / 2))}</text>${shown.map(bar)}</svg>
+      <text x="280" y="10" text-anchor="end">${tokens(most)}</text><text x="280" y="49" text-anchor="end">${tokens(Math.round(most / 2))}</text>${Object.entries(shapes).map(([name, shape]) => svg`<path class=${name} d=${shape}></path>`)}${shown.map(hover)}</svg>
     <p class="keys"><span class="key cache"></span>cache <span class="key input"></span>input <span class="key output"></span>output</p>`;
+}
+
+/** Returns what the tokens of a turn were. @param {Turn} turn @returns {Record<string, number>} */
+function parts(turn) {
+  return { cache: turn.cacheRead, input: turn.input + turn.cacheWrite, output: turn.output };
 }
 
 /** @param {Model} model @param {Row[]} rows @param {Dispatch} dispatch */

@@ -54,13 +54,30 @@ export class Timeline {
     this.tip = document.createElement("div");
     this.tip.className = "tip";
     this.tip.hidden = true;
+    /** The same for screen readers. */
+    this.table = document.createElement("div");
+    this.table.className = "for-readers";
+    /** @type {any[]} What the lanes were last painted of. */
+    this.painted = [];
+    /** Noted when the browser tells it: to ask for it while a frame is drawn costs a layout. */
+    this.width = 0;
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    new ResizeObserver(() => {
+      this.width = this.canvas.clientWidth;
+      this.draw();
+    }).observe(this.canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.painter.forgetColours();
+      this.painted = [];
+      this.draw();
+    });
   }
 
   view() {
     const rows = lanes(this.model);
     if (rows.length === 0) return nothing;
+    // It is as high as it will be, also if it is painted later.
+    this.canvas.style.height = `${heightOf(rows)}px`;
     const marked = this.marked ? this.markedWords(rows) : "";
     const change = (/** @type {Event} */ event) => {
       this.fit();
@@ -72,19 +89,19 @@ export class Timeline {
         <span class="space"></span><span class="marked">${marked}</span>
         <select class="quiet" aria-label="Time that is shown" @change=${change}>${SPANS.map(([name, seconds]) => html`<option value=${seconds} ?selected=${this.lastSeconds === seconds}>${name}</option>`)}</select>
         <button class="quiet" title="Show everything (z)" @click=${() => this.fit()}>⤢ fit</button></div>
-      ${this.canvas}${this.tip}${this.table(rows)}
+      ${this.canvas}${this.tip}${this.table}
     </section>`;
   }
 
-  /** Draws the same for screen readers. @param {Row[]} rows */
-  table(rows) {
-    return html`<div class="for-readers"><table><caption>What each run spent its time on</caption>
+  /** Draws the lanes as a table. @param {Row[]} rows */
+  readable(rows) {
+    return html`<table><caption>What each run spent its time on</caption>
       <tr><th>run</th><th>state</th>${KINDS.map((kind) => html`<th>${kind}</th>`)}</tr>
       ${rows.map((row) => {
         const sums = this.sums(row);
         const isKnown = this.model.lanes.has(row.runId);
         return html`<tr><td>${row.name}</td><td>${row.status}</td>${KINDS.map((kind) => html`<td>${isKnown ? took(sums[kind] ?? 0) : "not read yet"}</td>`)}</tr>`;
-      })}</table></div>`;
+      })}</table>`;
   }
 
   /** Returns the time of each kind. @param {Row} row @returns {Record<string, number>} */
@@ -142,9 +159,10 @@ export class Timeline {
     this.dispatch({ type: "redraw" });
   }
 
+  /** Paints the lanes, if they would look different now. */
   draw() {
     const rows = lanes(this.model);
-    const width = this.canvas.clientWidth;
+    const { width } = this;
     if (rows.length === 0 || !this.canvas.isConnected || width === 0) return;
     const fleet = rows.map((row) => row.runId).join();
     if (fleet !== this.lastFleet) {
@@ -153,10 +171,9 @@ export class Timeline {
       this.marked = null;
       this.scrolled = 0;
     }
-    const height = Math.min(MOST_HEIGHT, window.innerHeight * (window.innerWidth < 760 ? 0.24 : 0.36), TOP + rows.length * LANE + 6);
-    this.canvas.style.height = `${height}px`;
+    const height = heightOf(rows);
     this.scrolled = Math.max(0, Math.min(this.scrolled, rows.length * LANE + TOP + 6 - height));
-    this.painter.paint({
+    const scene = {
       rows,
       width,
       height,
@@ -166,9 +183,14 @@ export class Timeline {
       scrolled: this.scrolled,
       now: this.now(),
       selected: this.model.selected,
-      spans: (run, shown) => this.spans(run, shown),
-      steered: (run) => this.model.lanes.get(run)?.steered ?? [],
-    });
+      spans: (/** @type {string} */ run, /** @type {Extent | undefined} */ shown) => this.spans(run, shown),
+      steered: (/** @type {string} */ run) => this.model.lanes.get(run)?.steered ?? [],
+    };
+    const facts = factsOf(scene);
+    if (facts.length === this.painted.length && facts.every((fact, place) => fact === this.painted[place])) return;
+    this.painted = facts;
+    this.painter.paint(scene);
+    render(this.readable(rows), this.table);
   }
 
   /** Shows another time, and fetches it closer once a person is content. @param {Extent} shown */
@@ -304,4 +326,17 @@ export class Timeline {
     const figures = dollars > 0 ? `$${dollars.toFixed(2)}` : number > 0 ? `${number.toLocaleString("en-US")} tokens` : "";
     return [took(marked.to - marked.from), figures].filter(Boolean).join(" · ");
   }
+}
+
+/** Returns how high the lanes are on this screen. @param {Row[]} rows */
+function heightOf(rows) {
+  return Math.min(MOST_HEIGHT, window.innerHeight * (window.innerWidth < 760 ? 0.24 : 0.36), TOP + rows.length * LANE + 6);
+}
+
+/** Returns everything that decides how a scene looks. What is over stays as it is while the time goes
+ * on. @param {import("./painting.js").Scene} scene @returns {any[]} */
+function factsOf({ rows, width, height, all, shown, marked, scrolled, now, selected, spans, steered }) {
+  const ofRun = (/** @type {Row} */ row) => [row, spans(row.runId, shown), spans(row.runId, shown).at(-1), steered(row.runId).length];
+  const time = rows.every(isOver) ? 0 : now;
+  return [width, height, window.devicePixelRatio, all.from, all.to, shown.from, shown.to, marked?.from, marked?.to, scrolled, selected, time, ...rows.flatMap(ofRun)];
 }

@@ -1,6 +1,6 @@
 // What happened in a run, entry by entry.
 
-import { html, nothing } from "./lit-html.js";
+import { html, nothing, svg } from "./lit-html.js";
 import { clock, count, timeOfDay, took } from "./figures.js";
 import { VirtualList } from "./virtual.js";
 import { changes, mark, words } from "./words.js";
@@ -12,8 +12,10 @@ import { changes, mark, words } from "./words.js";
 /** How many lines of a result are shown until somebody wants all of them. */
 const SHOWN_LINES = 14;
 
-/** How many marks stand beside the scroll bar at most. */
+/** How many marks stand beside the scroll bar at most, how high all of them are, and one of them. */
 const MOST_MARKS = 300;
+const STRIP = 1000;
+const MARK = 6;
 
 export class Transcript {
   /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
@@ -60,19 +62,23 @@ export class Transcript {
     // A long transcript is not looked through for every frame.
     const isOld = this.marks.items !== items || items.length > this.marks.count * 1.01 || items.length < 1000;
     if (isOld) this.marks = { items, count: items.length, marks: this.marksOf(items) };
-    return html`<div class="strip" aria-hidden="true">${this.marks.marks}</div>`;
+    return html`<svg class="strip" viewBox="0 0 1 ${STRIP}" preserveAspectRatio="none" aria-hidden="true">${this.marks.marks}</svg>`;
   }
 
-  /** @param {Item[]} items */
+  /** Draws all marks of a kind as one shape: hundreds of elements would cost more than the transcript.
+   * @param {Item[]} items */
   marksOf(items) {
     const step = Math.max(1, Math.ceil(items.length / MOST_MARKS));
-    const marks = [];
+    /** @type {Map<string, string>} */
+    const shapes = new Map();
     for (let place = 0; place < items.length; place += step) {
-      const item = items.slice(place, place + step).find((item) => item.call?.state === "failed") ?? items[place];
-      const kind = item.call?.state === "failed" || item.kind === "warned" ? "bad" : (item.call?.kind ?? (item.kind === "steered" ? "steer" : ""));
-      if (kind) marks.push(html`<i class=${kind} .style=${`top:${(place / items.length) * 100}%`}></i>`);
+      let shown = items[place];
+      for (let next = place; next < place + step && next < items.length; next++) if (items[next].call?.state === "failed") shown = items[next];
+      const kind = kindOf(shown);
+      const top = ((place / items.length) * STRIP).toFixed(1);
+      if (kind) shapes.set(kind, `${shapes.get(kind) ?? ""}M0 ${top}h1v${MARK}h-1z`);
     }
-    return marks;
+    return [...shapes].map(([kind, shape]) => svg`<path class=${kind} d=${shape}></path>`);
   }
 
   /** @param {Item} item @param {number} place */
@@ -188,4 +194,10 @@ export class Transcript {
     const button = html`<button class="quiet more" @click=${() => this.dispatch({ type: "toggle", key: `${item.key} all` })}>… ${count(hidden, "line")} ${isEnd ? "above" : "below"} — show all</button>`;
     return html`${isEnd ? button : nothing}<pre class="output">${shown.join("\n")}</pre>${isEnd ? nothing : button}`;
   }
+}
+
+/** Returns which mark an entry has beside the scroll bar, if any. @param {Item} item */
+function kindOf(item) {
+  if (item.call?.state === "failed" || item.kind === "warned") return "bad";
+  return item.call?.kind ?? (item.kind === "steered" ? "steer" : "");
 }

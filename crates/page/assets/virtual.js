@@ -34,12 +34,16 @@ export class VirtualList {
     this.isFollowing = false;
     /** @type {Map<string, {item: T, box: HTMLElement}>} The rows that are drawn, by their keys. */
     this.drawn = new Map();
-    /** Where we have scrolled to ourselves. */
-    this.own = -1;
-    /** Where the list is scrolled to, and its height. To ask the browser while a frame is drawn
+    /** The places of the rows that are drawn: from this one, up to that one. */
+    this.from = 0;
+    this.to = 0;
+    /** Where the list shall be scrolled to, and its height. To ask the browser while a frame is drawn
      * would make it lay the page out once more, so both are noted when it tells them. */
     this.top = 0;
     this.height = 0;
+    /** Where the browser has scrolled it to, and where we have scrolled to ourselves. */
+    this.at = 0;
+    this.own = -1;
     this.element = document.createElement("div");
     this.element.className = "virtual";
     this.element.tabIndex = 0;
@@ -54,13 +58,14 @@ export class VirtualList {
     this.element.append(this.all);
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new ResizeObserver(() => {
-      this.top = this.element.scrollTop;
+      this.top = this.at = this.element.scrollTop;
       this.height = this.element.clientHeight;
       this.draw();
     }).observe(this.element);
   }
 
-  /** Draws these items. @param {T[]} items @param {boolean} [isFollowing] stays at the end */
+  /** Draws these items. Nothing is measured before `settle`, so that all lists of a page are laid out
+   * at once. @param {T[]} items @param {boolean} [isFollowing] stays at the end */
   show(items, isFollowing = false) {
     const firstKey = items.length > 0 ? this.options.key(items[0], 0) : undefined;
     const anchor = firstKey !== this.firstKey ? this.anchor() : undefined;
@@ -69,7 +74,8 @@ export class VirtualList {
     this.items = items;
     this.isFollowing = isFollowing;
     this.heights.resize(items.length);
-    this.draw(anchor, true);
+    if (anchor && !isFollowing) this.goTo(anchor);
+    this.paint(true);
   }
 
   /** Returns the item at the top of the screen, to find it again when others come before it. */
@@ -80,26 +86,28 @@ export class VirtualList {
     return { key, offset: this.top - this.heights.top(place) };
   }
 
-  /** @param {{key: string, offset: number}} [anchor] @param {boolean} [isNews] whether rows that are
-   * on the screen already may look different now */
-  draw(anchor, isNews = false) {
-    const { heights, items } = this;
-    if (anchor && !this.isFollowing) {
-      const place = items.findIndex((item, place) => this.options.key(item, place) === anchor.key);
-      if (place >= 0) this.scrollTo(heights.top(place) + anchor.offset);
-    }
+  /** @param {{key: string, offset: number}} anchor */
+  goTo(anchor) {
+    const place = this.items.findIndex((item, place) => this.options.key(item, place) === anchor.key);
+    if (place >= 0) this.top = this.heights.top(place) + anchor.offset;
+  }
+
+  /** Draws the rows that have come onto the screen. */
+  draw() {
+    this.paint(false);
+    this.settle();
+  }
+
+  /** Measures the rows that were drawn, and scrolls to where the list shall be. */
+  settle() {
     // Each round costs a layout, so rows are drawn again only if the screen is not full of them.
-    for (let round = 0; round < 4; round++) {
-      this.all.style.height = `${heights.total}px`;
-      if (this.isFollowing) this.toEnd();
-      const [from, to] = this.range(BEYOND);
-      this.paint(from, to, isNews && round === 0);
-      const hasChanged = this.measure(from, to);
-      if (hasChanged) this.place(from);
-      if (this.isFollowing) this.toEnd();
+    for (let round = 0; round < 4 && this.measure(); round++) {
+      this.place();
       const [first, last] = this.range(0);
-      if (!hasChanged || (first >= from && last <= to)) return;
+      if (first >= this.from && last <= this.to) break;
+      this.paint(false);
     }
+    this.scroll();
   }
 
   /** Returns which rows are on the screen or so near to it. @param {number} beyond
@@ -110,13 +118,11 @@ export class VirtualList {
     return [heights.at(Math.max(0, top - beyond)), heights.at(top + height + beyond) + 1];
   }
 
-  toEnd() {
-    this.scrollTo(Math.max(0, this.heights.total - this.height));
-  }
-
-  /** Draws the rows that come onto the screen, and with news also those that are there.
-   * @param {number} from @param {number} to @param {boolean} isNews */
-  paint(from, to, isNews) {
+  /** Draws the rows that come onto the screen, and with news also those that are there, which may
+   * look different now. @param {boolean} isNews */
+  paint(isNews) {
+    this.keepInside();
+    const [from, to] = this.range(BEYOND);
     const before = this.drawn;
     this.drawn = new Map();
     /** @type {ChildNode | null} */
@@ -134,20 +140,27 @@ export class VirtualList {
       else this.some.insertBefore(box, next);
     }
     for (const { box } of before.values()) box.remove();
-    this.place(from);
+    [this.from, this.to] = [from, to];
+    this.place();
   }
 
-  /** Puts the rows that are drawn to their place. @param {number} from */
-  place(from) {
+  /** Puts the rows that are drawn to their place. */
+  place() {
+    this.keepInside();
     this.all.style.height = `${this.heights.total}px`;
-    this.some.style.transform = `translateY(${this.heights.top(from)}px)`;
+    this.some.style.transform = `translateY(${this.heights.top(this.from)}px)`;
   }
 
-  /** Measures what was drawn, and returns whether it was not as high as we thought.
-   * @param {number} from @param {number} to */
-  measure(from, to) {
+  /** Stays at the end if the list is followed, and never goes beyond it. */
+  keepInside() {
+    const end = Math.max(0, this.heights.total - this.height);
+    this.top = this.isFollowing ? end : Math.min(this.top, end);
+  }
+
+  /** Measures what was drawn, and returns whether it was not as high as we thought. */
+  measure() {
+    const { from, to, top } = this;
     const drawn = this.some.children;
-    const top = this.top;
     let hasChanged = false;
     let above = 0;
     for (let place = from; place < to && place - from < drawn.length; place++) {
@@ -159,15 +172,21 @@ export class VirtualList {
       if (isAbove) above += change;
     }
     // What a person reads stays where it is when rows above it turn out higher.
-    if (above !== 0 && !this.isFollowing) this.scrollTo(top + above);
+    this.top += above;
     return hasChanged;
   }
 
   /** @param {number} height */
   scrollTo(height) {
-    if (Math.abs(this.top - height) < 1) return;
-    this.element.scrollTop = height;
-    this.top = this.own = this.element.scrollTop;
+    this.top = height;
+    this.scroll();
+  }
+
+  /** Lets the browser scroll to where the list shall be. */
+  scroll() {
+    if (Math.abs(this.at - this.top) < 1) return;
+    this.element.scrollTop = this.top;
+    this.top = this.at = this.own = this.element.scrollTop;
   }
 
   /** Brings an item onto the screen. @param {string} key */
@@ -178,21 +197,21 @@ export class VirtualList {
     for (let round = 0; round < 3; round++) {
       const top = heights.top(place);
       const bottom = top + heights.heights[place];
-      if (top < this.top) this.scrollTo(top);
-      else if (bottom > this.top + this.height) this.scrollTo(Math.min(top, bottom - this.height));
+      if (top < this.top) this.top = top;
+      else if (bottom > this.top + this.height) this.top = Math.min(top, bottom - this.height);
       this.draw();
     }
   }
 
   scrolled() {
-    this.top = this.element.scrollTop;
+    this.top = this.at = this.element.scrollTop;
     const isOwn = Math.abs(this.top - this.own) < 2;
     this.own = -1;
+    // What is on the screen then was drawn before we scrolled there.
+    if (isOwn) return;
     const isAtEnd = this.top + this.height >= this.heights.total - 8;
-    if (!isOwn) {
-      if (!isAtEnd) this.isFollowing = false;
-      this.options.scrolled?.(isAtEnd);
-    }
+    if (!isAtEnd) this.isFollowing = false;
+    this.options.scrolled?.(isAtEnd);
     this.draw();
   }
 }
