@@ -3,6 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import { plain } from "./fold.js";
 import { cost, count, extent, modelId, price as costWords, tokens, took } from "./figures.js";
+import { firstRuns, hasNoRuns, invitation } from "./invitation.js";
 import { files, flags, tests } from "./receipts.js";
 import { mark, words } from "./words.js";
 
@@ -10,13 +11,13 @@ import { mark, words } from "./words.js";
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {(message: import("./model.js").Message) => void} Dispatch */
 
+const WILL_BE_HERE = "Two to six runs stand here beside each other: how they ended, where their time went, what they cost, changed and answered.";
+
 /** @param {Model} model @param {Dispatch} dispatch */
 export function compare(model, dispatch) {
   const rows = [...model.compared].map((run) => model.wholes.get(run)).filter((row) => row !== undefined);
   if (model.compared.size === 0) {
-    return html`<main class="wide-page"><div class="page-head"><h1>Compare</h1></div>
-      <div class="empty"><p>Choose runs with “Compare” beside a run, with <kbd>c</kbd>, or here:</p>${adding(model, dispatch)}
-      <p>In a terminal: <code>pi-subagents web ID ID</code></p></div></main>`;
+    return html`<main class="wide-page"><div class="page-head"><h1>Compare</h1></div>${hasNoRuns(model) ? firstRuns(model, dispatch, WILL_BE_HERE) : choosing(model, dispatch)}</main>`;
   }
   const now = Date.now() + model.ahead;
   const time = (/** @type {Row} */ row) => (extent(row).end ?? now) - extent(row).begin;
@@ -44,6 +45,12 @@ export function compare(model, dispatch) {
     </tbody></table></div>
     <div class="buttons below">${rows.length < 6 ? adding(model, dispatch) : nothing}${again(model, rows, dispatch)}
       ${model.connection === "recorded" ? nothing : html`<button @click=${() => dispatch({ type: "download", what: "export.html", run: [...model.compared].join(",") })}>Export HTML</button>`}</div></main>`;
+}
+
+/** Says how runs are chosen. @param {Model} model @param {Dispatch} dispatch */
+function choosing(model, dispatch) {
+  const here = html`<p>Or choose them here: ${adding(model, dispatch)}</p><p class="muted">“Compare” beside a run does the same, and so does the key <kbd>c</kbd>.</p>`;
+  return invitation("Nothing to compare yet", WILL_BE_HERE, [["pi-subagents web last last~2", "The last run and the one two before it."]], dispatch, here);
 }
 
 /** @param {Row[]} rows */

@@ -13,13 +13,9 @@ import { openedRow } from "./model.js";
 /** @param {Model} model @param {Dispatch} dispatch */
 export function composer(model, dispatch) {
   const row = openedRow(model);
-  const notice = model.notice
-    ? html`<p class="notice ${model.notice.isError ? "bad" : ""}" role="status"><span>${model.notice.text}</span>
-        <button class="quiet" aria-label="Close" @click=${() => dispatch({ type: "forgetNotice" })}>×</button></p>`
-    : nothing;
-  if (!row || !model.about?.mayAct) return html`<footer class="composer">${notice}</footer>`;
+  if (!row || !model.about?.mayAct) return nothing;
   const asked = model.asked === "stop" && !isOver(row) ? stopping(row, dispatch) : model.asked === "discard" && waits(row) ? discarding(row, dispatch) : nothing;
-  return html`<footer class="composer">${notice}${asked !== nothing ? asked : html`${waits(row) ? result(model, row, dispatch) : nothing}${message(row, dispatch)}`}</footer>`;
+  return html`<footer class="composer">${asked !== nothing ? asked : html`${waits(row) ? result(model, row, dispatch) : nothing}${message(row, dispatch)}`}</footer>`;
 }
 
 /** @param {Row} row @param {Dispatch} dispatch */

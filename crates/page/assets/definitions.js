@@ -2,20 +2,29 @@
 
 import { html, nothing } from "./lit-html.js";
 import { atHome } from "./frame.js";
+import { invitation } from "./invitation.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
 /** What stands in the head of a card, or nowhere. */
 const ELSEWHERE = ["name", "description", "systemPrompt", "summary", "file", "scope", "dialect"];
 
-/** @param {Model} model */
-export function definitions(model) {
+const WILL_BE_HERE = "A definition describes a sub-agent once, in a file: its model, its tools and what it shall do. Calls then name it.";
+
+/** @type {[string, string][]} */
+const FIRST = [
+  ["pi-subagents profile new reviewer --example", "Writes a starter with comments, for you to change."],
+  ["pi-subagents profile create reviewer", "Asks what it should be, and writes the file."],
+];
+
+/** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
+export function definitions(model, dispatch) {
   const found = model.definitions;
   if (!found) return html`<main class="wide-page"><p class="empty">Reading the definitions…</p></main>`;
   return html`<main class="wide-page"><div class="page-head"><h1>Definitions</h1><span class="muted">${found.profiles.length}</span></div>
     ${found.notices.map((/** @type {string} */ text) => html`<p class="warning">${text}</p>`)}
     ${found.warnings.map((/** @type {string} */ text) => html`<p class="warning warn">${home(model, text)}</p>`)}
-    ${found.profiles.length === 0 ? html`<p class="empty">There are none yet. Write one with <code>pi-subagents profile create</code>.</p>` : nothing}
+    ${found.profiles.length === 0 ? invitation("There is no definition yet", WILL_BE_HERE, FIRST, dispatch) : nothing}
     <div class="cards">${found.profiles.map((/** @type {any} */ one) => definition(model, one))}</div></main>`;
 }
 

@@ -85,8 +85,9 @@ export class Effects {
         return dispatch({ type: "lanesRead", part, ...(await ask("spans", query)) });
       }
       case "history": {
-        const query = { project: model.project, q: model.history.words, from: effect.from, count: 200 };
-        return dispatch({ type: "historyRead", from: effect.from, answer: await ask("runs", query) });
+        const { words } = model.history;
+        const query = { project: model.project, q: words, from: effect.from, count: 200 };
+        return dispatch({ type: "historyRead", from: effect.from, words, answer: await ask("runs", query) });
       }
       case "usage":
         return dispatch({ type: "usageRead", usage: await ask("usage", { project: model.project }) });

@@ -2,11 +2,15 @@
 
 import { html, nothing } from "./lit-html.js";
 import { cost, count, tokens } from "./figures.js";
+import { hasNoRuns } from "./invitation.js";
 import { help, PAGES } from "./keys.js";
 import { share } from "./share.js";
 
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {(message: import("./model.js").Message) => void} Dispatch */
+
+/** How many letters of the path of a project are shown. */
+const LONGEST_PATH = 24;
 
 const NAMES = ["Runs", "History", "Compare", "Usage", "Definitions"];
 
@@ -18,9 +22,16 @@ export function framed(model, dispatch, content) {
       <p>Open the whole address that <code>pi-subagents web</code> prints in the terminal, or let <code>pi-subagents web --open</code> open it. The part behind the # is the token.</p></main>
       <footer class="foot"></footer>`;
   }
-  document.body.className = `on-${model.page} ${model.isZoomed ? "zoomed" : ""}`;
-  return html`${bar(model, dispatch)}${content}${foot(model)}
+  document.body.className = [`on-${model.page}`, model.isZoomed ? "zoomed" : "", hasNoRuns(model) ? "bare" : ""].join(" ");
+  return html`${bar(model, dispatch)}${content}${foot(model)}${notice(model, dispatch)}
     ${model.shown === "keys" ? help(dispatch) : model.shown === "share" ? share(model, dispatch) : nothing}`;
+}
+
+/** Draws what has just happened, above every page. @param {Model} model @param {Dispatch} dispatch */
+function notice(model, dispatch) {
+  if (!model.notice) return nothing;
+  return html`<p class="notice above-all ${model.notice.isError ? "bad" : ""}" role="status"><span>${model.notice.text}</span>
+    <button class="quiet" aria-label="Close" title="Close (Esc)" @click=${() => dispatch({ type: "forgetNotice" })}>×</button></p>`;
 }
 
 /** @param {Model} model @param {Dispatch} dispatch */
@@ -50,7 +61,6 @@ function search(model, dispatch) {
   const submitted = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Enter" || !model.words.trim() || model.connection === "recorded") return;
     // The list holds the newest runs; History has all of them.
-    dispatch({ type: "page", page: "history" });
     dispatch({ type: "searchHistory", words: model.words.trim() });
   };
   return html`<input id="search" type="search" .value=${model.words} placeholder="Search runs   /"
@@ -64,13 +74,18 @@ function projects(model, dispatch) {
   if (model.project) known.add(model.project);
   const change = (/** @type {Event} */ event) => dispatch({ type: "project", project: /** @type {HTMLSelectElement} */ (event.target).value || null });
   return html`<select aria-label="Project" @change=${change}><option value="" ?selected=${!model.project}>all projects</option>
-    ${[...known].sort().map((path) => html`<option value=${path} ?selected=${model.project === path}>${atHome(model, path)}</option>`)}</select>`;
+    ${[...known].sort().map((path) => html`<option value=${path} title=${path} ?selected=${model.project === path}>${shortened(atHome(model, path))}</option>`)}</select>`;
 }
 
 /** Writes a path as a person at home does. @param {Model} model @param {string} path */
 export function atHome(model, path) {
   const home = model.about?.home;
   return home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** Leaves out the beginning of a long path: its end says which project it is. @param {string} path */
+function shortened(path) {
+  return path.length > LONGEST_PATH ? `…${path.slice(1 - LONGEST_PATH)}` : path;
 }
 
 /** @param {Model} model */

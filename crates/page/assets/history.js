@@ -2,11 +2,14 @@
 
 import { html, nothing } from "./lit-html.js";
 import { count, lasted, modelId, moment, spent, tokens } from "./figures.js";
+import { firstRuns } from "./invitation.js";
 import { VirtualList } from "./virtual.js";
 import { mark, plainLine } from "./words.js";
 
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
+
+const WILL_BE_HERE = "Every run that is over is kept here, with what it answered. The search looks through all of them.";
 
 export class History {
   /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
@@ -33,9 +36,16 @@ export class History {
     const found = history.isReading && history.rows.length === 0 ? "Reading…" : `${count(history.found, "run")}${history.isAll ? "" : " among the newest 2,000"}`;
     const sums = !history.words && totals && totals.usage.totalTokens > 0 ? ` · ${tokens(totals.usage.totalTokens)} tokens${spent(totals.usage).startsWith("$") ? ` · ${spent(totals.usage)}` : ""}` : "";
     return html`<main class="wide-page history"><div class="page-head"><h1>History</h1><span class="muted">${found}${sums}</span><span class="space"></span>
-      <form role="search" @submit=${search}><input id="search-history" type="search" placeholder="Words in name, task, model or answer" aria-label="Search all runs"></form></div>
-      <div class="history-row head" aria-hidden="true"><span></span><span>when</span><span>name</span><span>model</span><span class="number">took</span><span class="number">calls</span><span class="number">tokens</span><span class="number">cost</span><span>answer</span></div>
+      <form role="search" @submit=${search}><input id="search-history" type="search" .value=${history.words} placeholder="Words in name, task, model or answer" aria-label="Search all runs"></form></div>
+      ${this.empty()}<div class="history-row head" aria-hidden="true" ?hidden=${history.rows.length === 0}><span></span><span>when</span><span>name</span><span>model</span><span class="number">took</span><span class="number">calls</span><span class="number">tokens</span><span class="number">cost</span><span>answer</span></div>
       ${this.list.element}</main>`;
+  }
+
+  empty() {
+    const { history } = this.model;
+    if (history.isReading || history.rows.length > 0) return nothing;
+    if (!history.words) return firstRuns(this.model, this.dispatch, WILL_BE_HERE);
+    return html`<div class="empty"><p>No finished run has “${history.words}” in its name, task, model or answer.</p><button @click=${() => this.dispatch({ type: "searchHistory", words: "" })}>Show all runs</button></div>`;
   }
 
   draw() {

@@ -88,7 +88,7 @@ function act(message) {
       if (!message.isEnd) runView.list.scrollTo(0);
       return [];
     case "copy":
-      copy(message.what);
+      copy(message);
       return [];
     default:
       return [];
@@ -121,15 +121,18 @@ function nextCall(by) {
   requestAnimationFrame(() => runView.list.reveal(next.key));
 }
 
-/** @param {string} what */
-function copy(what) {
-  const opened = model.opened;
-  const text = what === "id" ? opened?.run : plain(opened?.whole?.answer);
+/** @param {Message} message */
+function copy({ what, text = copied(what) }) {
   if (!text) return dispatch({ type: "notice", text: "There is no answer to copy." });
   navigator.clipboard.writeText(text).then(
     () => dispatch({ type: "notice", text: `Copied the ${what}.` }),
     () => dispatch({ type: "notice", text: "The browser did not let us copy.", isError: true }),
   );
+}
+
+/** Returns what of the run that is read shall be copied. @param {string} what */
+function copied(what) {
+  return what === "id" ? model.opened?.run : plain(model.opened?.whole?.answer);
 }
 
 function redraw() {
@@ -191,7 +194,7 @@ function content() {
     case "usage":
       return usage(model, dispatch);
     case "definitions":
-      return definitions(model);
+      return definitions(model, dispatch);
     default:
       return html`${runList.view()}<main class="centre">${timeline.view()}${runView.view()}${composer(model, dispatch)}</main>${behind > 1 ? noChange : side(model, dispatch)}`;
   }

@@ -171,6 +171,7 @@ export function update(model, message) {
       historyRead(model, message);
       return [];
     case "searchHistory":
+      model.page = "history";
       model.history = { rows: [], found: 0, isAll: true, isReading: true, words: message.words };
       return [{ do: "history", from: 0 }];
     case "moreHistory":
@@ -349,8 +350,10 @@ function changeProject(model, project) {
 }
 
 /** @param {Model} model @param {Message} message */
-function historyRead(model, { from, answer }) {
+function historyRead(model, { from, words, answer }) {
   const history = model.history;
+  // Somebody has searched for other words since.
+  if (words !== history.words) return;
   history.rows = [...history.rows.slice(0, from), ...answer.runs];
   history.found = answer.found;
   history.isAll = answer.searchedAll;

@@ -3,6 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import { changes } from "./changes.js";
 import { cost, count, isOver, lasted, tokens } from "./figures.js";
+import { firstRuns, hasNoRuns } from "./invitation.js";
 import { openedRow } from "./model.js";
 import { hasOwnChanges } from "./opened.js";
 import { files, flags, receipt, tests } from "./receipts.js";
@@ -22,6 +23,8 @@ const TABS = [
   ["raw", "Raw"],
 ];
 
+const WILL_BE_HERE = "Every run shows up here by itself as soon as it begins: what it is doing, since when, what it costs and what it changes, whether you have started it, pi or another coding agent. You can read along, steer it and stop it.";
+
 export class RunView {
   /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
   constructor(model, dispatch) {
@@ -38,8 +41,9 @@ export class RunView {
     const { model } = this;
     const opened = model.opened;
     const row = openedRow(model);
+    if (hasNoRuns(model)) return html`<section class="pane" aria-label="Run">${firstRuns(model, this.dispatch, WILL_BE_HERE)}</section>`;
     if (!opened || !row) {
-      const text = opened?.problem ?? (model.selected ? "Reading the run…" : model.rows.size > 0 ? "Choose a run on the left." : "");
+      const text = opened?.problem ?? (model.selected ? "Reading the run…" : model.rows.size > 0 ? "Choose a run on the left, or with the keys j and k." : "");
       return html`<section class="pane" aria-label="Run"><p class="empty">${text}</p></section>`;
     }
     return html`<section class="pane" aria-label="Run">

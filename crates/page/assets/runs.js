@@ -66,9 +66,16 @@ export class RunList {
   empty() {
     const { model } = this;
     if (!model.isListed) return html`<p class="empty">Reading the index…</p>`;
-    if (model.words || model.filter !== "all") return html`<p class="empty">No run fits.</p>`;
-    return html`<div class="empty"><p>There are no runs here yet.</p><p>Start some in a terminal:<br>
-      <code>pi-subagents tour</code></p></div>`;
+    if (model.rows.size === 0) return html`<p class="empty">There are no runs yet.</p>`;
+    const kind = FILTERS.find(([filter]) => filter === model.filter)?.[1];
+    const asked = [model.filter === "all" ? "" : `under “${kind}”`, model.words ? `with “${model.words}”` : ""].filter(Boolean).join(" ");
+    const all = () => {
+      this.dispatch({ type: "filter", filter: "all" });
+      this.dispatch({ type: "words", words: "" });
+    };
+    return html`<div class="empty"><p>There is no run ${asked}.</p>
+      <div class="buttons"><button @click=${all}>${`Show ${model.rows.size === 1 ? "the run" : `all ${count(model.rows.size, "run")}`}`}</button>
+      ${model.words && model.connection !== "recorded" ? html`<button @click=${() => this.dispatch({ type: "searchHistory", words: model.words.trim() })}>Search History</button>` : nothing}</div></div>`;
   }
 
   /** @param {Heading} entry */

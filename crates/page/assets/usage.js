@@ -3,6 +3,7 @@
 import { html, nothing, svg } from "./lit-html.js";
 import { cost, count, price, tokens } from "./figures.js";
 import { atHome } from "./frame.js";
+import { firstRuns } from "./invitation.js";
 
 /** @typedef {import("./types.js").Totals} Totals */
 /** @typedef {{name: string, totals: Totals}} Sum */
@@ -21,12 +22,14 @@ const WAYS = [
   ["projects", "By project"],
 ];
 
+const WILL_BE_HERE = "The tokens and costs of all runs are added up here by day, model, definition, caller and project.";
+
 /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
 export function usage(model, dispatch) {
   const { usage, usageBy } = model;
   if (!usage) return html`<main class="wide-page"><p class="empty">Adding up…</p></main>`;
   if (usage.totals.runs === 0) {
-    return html`<main class="wide-page"><div class="page-head"><h1>Usage</h1></div><p class="empty">No run has used anything yet.</p></main>`;
+    return html`<main class="wide-page"><div class="page-head"><h1>Usage</h1></div>${firstRuns(model, dispatch, WILL_BE_HERE)}</main>`;
   }
   /** @type {Sum[]} */
   const rows = [...usage[usageBy]];

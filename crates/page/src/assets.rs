@@ -30,6 +30,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "effects.js",
     "receipts.js",
     "words.js",
+    "invitation.js",
     "virtual.js",
     "runs.js",
     "transcript.js",

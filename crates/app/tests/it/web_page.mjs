@@ -378,17 +378,38 @@ const scenes = {
     return { before, after: await count() };
   },
 
-  // Nothing to show is said on every page.
+  // Where there is nothing yet, a page says what will be there and which commands bring it.
   async empty() {
+    const page = await open(asked.url, { permissions: ["clipboard-read", "clipboard-write"] });
+    const seen = {};
+    for (const [key, name] of [["1", "runs"], ["2", "history"], ["3", "compare"], ["4", "usage"], ["5", "definitions"]]) {
+      await page.keyboard.press(key);
+      await page.waitForSelector(`body.on-${name} .invitation`);
+      seen[name] = await text(page, ".invitation h2");
+    }
+    const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    await page.click(".to-copy");
+    const notice = await text(page, ".notice span");
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    return { ...seen, isWide, notice, copied };
+  },
+
+  // What fits no filter is said, with the way back; a search that finds nothing leads on.
+  async unmatched() {
     const page = await open(asked.url);
-    const runs = await text(page, ".list .empty:has-text('no runs')");
-    await page.keyboard.press("2");
-    const history = await text(page, '.page-head .muted:has-text("0 runs")');
-    await page.keyboard.press("3");
-    const compare = (await text(page, ".wide-page .empty")).startsWith("Choose runs");
-    await page.keyboard.press("4");
-    const usage = await text(page, '.empty:has-text("No run")');
-    return { runs, history, compare, usage };
+    await page.waitForSelector(".run");
+    await page.click('.pill:has-text("Running")');
+    const filter = await text(page, ".list .empty p");
+    await page.fill("#search", "no such words");
+    const search = await text(page, '.list .empty p:has-text("no such words")');
+    await page.click('button:has-text("Search History")');
+    const history = await text(page, ".history .empty p");
+    await page.click('.history button:has-text("Show all runs")');
+    await page.waitForSelector(".history-row:not(.head)");
+    await page.click('nav button:has-text("Runs")');
+    await page.click('.list button:has-text("Show the run")');
+    await page.waitForSelector(".run");
+    return { filter, search, history, words: await page.inputValue("#search") };
   },
 
   // What goes wrong is said where a person looks, and no word of theirs is lost.

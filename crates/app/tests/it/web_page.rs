@@ -453,10 +453,14 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
     assert_eq!(
         empty,
         json!({
-            "runs": "There are no runs here yet.Start some in a terminal: pi-subagents tour",
-            "history": "0 runs",
-            "compare": true,
-            "usage": "No run has used anything yet.",
+            "runs": "No sub-agent has worked in this project yet",
+            "history": "No sub-agent has worked in this project yet",
+            "compare": "No sub-agent has worked in this project yet",
+            "usage": "No sub-agent has worked in this project yet",
+            "definitions": "There is no definition yet",
+            "isWide": false,
+            "notice": "Copied the command.",
+            "copied": "pi-subagents profile new reviewer --example",
         })
     );
     // A long name in wide letters, and an answer of a megabyte; longer lines are files of their own.
@@ -472,5 +476,15 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
     assert_eq!(
         seen,
         json!({"name": name, "isWide": false, "isCut": true, "still": "none", "whole": true})
+    );
+    let unmatched = play(&web.stage, "unmatched", &json!({"url": web.url}));
+    assert_eq!(
+        unmatched,
+        json!({
+            "filter": "There is no run under “Running”.",
+            "search": "There is no run under “Running” with “no such words”.",
+            "history": "No finished run has “no such words” in its name, task, model or answer.",
+            "words": "",
+        })
     );
 }
