@@ -49,8 +49,11 @@ export function compare(model, dispatch) {
 
 /** Says how runs are chosen. @param {Model} model @param {Dispatch} dispatch */
 function choosing(model, dispatch) {
-  const here = html`<p>Or choose them here: ${adding(model, dispatch)}</p><p class="muted">“Compare” beside a run does the same, and so does the key <kbd>c</kbd>.</p>`;
-  return invitation("Nothing to compare yet", WILL_BE_HERE, [["pi-subagents web last last~2", "The last run and the one two before it."]], dispatch, here);
+  // Who reads a file may not have the program.
+  /** @type {[string, string][]} */
+  const commands = model.connection === "recorded" ? [] : [["pi-subagents web last last~2", "The last run and the one two before it."]];
+  const here = html`<p>Choose them here: ${adding(model, dispatch)}</p><p class="muted">“Compare” beside a run does the same, and so does the key <kbd>c</kbd>.</p>`;
+  return invitation("Nothing to compare yet", WILL_BE_HERE, commands, dispatch, here);
 }
 
 /** @param {Row[]} rows */
@@ -73,7 +76,9 @@ function heading(row, dispatch) {
 
 /** Lets a person add a run. @param {Model} model @param {Dispatch} dispatch */
 function adding(model, dispatch) {
-  const others = model.listed.filter((row) => !model.compared.has(row.runId)).slice(0, 60);
+  // All of them, also those that a filter leaves out of the list.
+  const rows = [...model.rows.values()].sort((a, b) => b.sequence - a.sequence);
+  const others = rows.filter((row) => !model.compared.has(row.runId)).slice(0, 60);
   if (others.length === 0) return nothing;
   const add = (/** @type {Event} */ event) => {
     const select = /** @type {HTMLSelectElement} */ (event.target);

@@ -43,7 +43,7 @@ function result(model, row, dispatch) {
   return html`<div class="line result"><span><b>In its worktree:</b> ${count(files.length, "file")} changed</span>
     ${fits ? html`<span class=${fits.clean ? "plus" : "bad"} role="status">${fitWords(fits)}</span>` : nothing}
     <span class="space"></span>
-    ${model.tab === "changes" ? nothing : html`<button @click=${() => dispatch({ type: "tab", tab: "changes" })}>See changes</button>`}
+    ${model.tab === "changes" ? nothing : html`<button class="see" @click=${() => dispatch({ type: "tab", tab: "changes" })}>See changes</button>`}
     <button @click=${() => dispatch({ type: "check", run })}>Does it fit?</button>
     <button class="primary" id="merge" ?disabled=${fits !== undefined && !fits.clean} @click=${() => dispatch({ type: "merge", run })}>Merge</button>
     <button class="danger" @click=${() => dispatch({ type: "ask", what: "discard" })}>Discard…</button></div>`;

@@ -24,6 +24,12 @@ export function tokens(number) {
   return `${Math.floor(number / 1000000)}.${Math.floor((number % 1000000) / 100000)}M`;
 }
 
+/** Writes a part as a share of the whole. @param {number} part @param {number} whole */
+export function share(part, whole) {
+  const percent = Math.round((part / whole) * 100);
+  return percent === 0 && part > 0 ? "<1 %" : `${percent} %`;
+}
+
 /** Writes dollars; nothing where nobody knows them. @param {number | null | undefined} dollars */
 export function cost(dollars) {
   if (dollars === null || dollars === undefined || dollars <= 0) return "";

@@ -3,8 +3,7 @@
 import { html, nothing } from "./lit-html.js";
 import { cost, count, tokens } from "./figures.js";
 import { hasNoRuns } from "./invitation.js";
-import { help, PAGES } from "./keys.js";
-import { share } from "./share.js";
+import { pages } from "./keys.js";
 
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {(message: import("./model.js").Message) => void} Dispatch */
@@ -12,10 +11,12 @@ import { share } from "./share.js";
 /** How many letters of the path of a project are shown. */
 const LONGEST_PATH = 24;
 
-const NAMES = ["Runs", "History", "Compare", "Usage", "Definitions"];
+/** @type {Record<string, string>} */
+const NAMES = { runs: "Runs", history: "History", compare: "Compare", usage: "Usage", definitions: "Definitions" };
 
-/** Draws a page in its frame. @param {Model} model @param {Dispatch} dispatch @param {any} content */
-export function framed(model, dispatch, content) {
+/** Draws a page in its frame. @param {Model} model @param {Dispatch} dispatch @param {any} content
+ * @param {HTMLElement} dialog what is shown above the page */
+export function framed(model, dispatch, content, dialog) {
   if (model.connection === "refused") {
     return html`<header class="bar"><span class="logo">pi<i>·</i>subagents</span></header>
       <main class="wide-page"><div class="page-head"><h1>This page needs its token</h1></div>
@@ -23,8 +24,7 @@ export function framed(model, dispatch, content) {
       <footer class="foot"></footer>`;
   }
   document.body.className = [`on-${model.page}`, model.isZoomed ? "zoomed" : "", hasNoRuns(model) ? "bare" : ""].join(" ");
-  return html`${bar(model, dispatch)}${content}${foot(model)}${notice(model, dispatch)}
-    ${model.shown === "keys" ? help(dispatch) : model.shown === "share" ? share(model, dispatch) : nothing}`;
+  return html`${bar(model, dispatch)}${content}${foot(model)}${notice(model, dispatch)}${dialog}`;
 }
 
 /** Draws what has just happened, above every page. @param {Model} model @param {Dispatch} dispatch */
@@ -37,12 +37,11 @@ function notice(model, dispatch) {
 /** @param {Model} model @param {Dispatch} dispatch */
 function bar(model, dispatch) {
   const isRecorded = model.connection === "recorded";
-  const pages = isRecorded ? ["runs", "compare"] : PAGES;
-  const page = (/** @type {string} */ name, /** @type {number} */ place) => html`<button aria-current=${model.page === name ? "page" : "false"}
-    @click=${() => dispatch({ type: "page", page: name })}>${NAMES[place]}${name === "compare" && model.compared.size > 0 ? html` <span class="badge">${model.compared.size}</span>` : nothing}</button>`;
+  const page = (/** @type {string} */ name) => html`<button aria-current=${model.page === name ? "page" : "false"}
+    @click=${() => dispatch({ type: "page", page: name })}>${NAMES[name]}${name === "compare" && model.compared.size > 0 ? html` <span class="badge">${model.compared.size}</span>` : nothing}</button>`;
   return html`<header class="bar"><span class="logo">pi<i>·</i>subagents</span>
     ${isRecorded ? nothing : projects(model, dispatch)}
-    <nav aria-label="Pages">${PAGES.map((name, place) => (pages.includes(name) ? page(name, place) : nothing))}</nav>
+    <nav aria-label="Pages">${pages(model).map((one) => page(one.page))}</nav>
     <span class="space"></span>${today(model)}${search(model, dispatch)}
     ${isRecorded ? nothing : html`<button class="share-button" @click=${() => dispatch({ type: "show", what: "share" })}>Share…</button>`}
     <button class="quiet" aria-label="Keys" title="Keys" @click=${() => dispatch({ type: "show", what: "keys" })}>?</button></header>`;

@@ -24,7 +24,7 @@ export function firstRuns(model, dispatch, words) {
  * @param {Dispatch} dispatch @param {any} [more] */
 export function invitation(title, words, commands, dispatch, more = nothing) {
   return html`<div class="invitation"><h2>${title}</h2><p>${words}</p>
-    <p class="muted">Try it in a terminal:</p>
+    ${commands.length > 0 ? html`<p class="muted">Try it in a terminal:</p>` : nothing}
     <ul>${commands.map(([line, does]) => html`<li>${command(line, dispatch)}<span class="muted">${does}</span></li>`)}</ul>
     ${more}</div>`;
 }

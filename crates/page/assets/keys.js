@@ -31,13 +31,24 @@ const KEYS = [
   ["?", "show or hide this help"],
 ];
 
-export const PAGES = ["runs", "history", "compare", "usage", "definitions"];
+const PAGES = ["runs", "history", "compare", "usage", "definitions"];
+
+/** What an exported file can show. */
+const PAGES_OF_A_FILE = ["runs", "compare"];
+
+/** Returns the pages that there are. Their keys are those of a page with a server, also in a file.
+ * @param {Model} model @returns {{page: string, key: number}[]} */
+export function pages(model) {
+  const all = PAGES.map((page, place) => ({ page, key: place + 1 }));
+  return model.connection === "recorded" ? all.filter(({ page }) => PAGES_OF_A_FILE.includes(page)) : all;
+}
 
 /** @param {(message: import("./model.js").Message) => void} dispatch */
 export function help(dispatch) {
-  return html`<div class="above" @click=${() => dispatch({ type: "show", what: "keys" })}><div role="dialog" aria-label="Keys">
+  return html`<div>
     <h2>Keys</h2><dl>${KEYS.map(([keys, does]) => html`<dt>${keys}</dt><dd>${does}</dd>`)}</dl>
-    <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all.</p></div></div>`;
+    <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all.</p>
+    <div class="choice"><span class="space"></span><button class="quiet" @click=${() => dispatch({ type: "show", what: "keys" })}>Close</button></div></div>`;
 }
 
 /** Listens to the keys. @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
@@ -45,6 +56,8 @@ export function listen(model, dispatch) {
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // What is shown above the page has the keys.
+    if (model.shown && event.key !== "Escape" && event.key !== "?") return;
     if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
       if (event.key === "Escape") target.blur();
       return;
@@ -64,9 +77,9 @@ function pressed(key, model, dispatch) {
     const next = model.listed[Math.max(0, Math.min(model.listed.length - 1, place + by))];
     if (next) dispatch({ type: "select", run: next.runId });
   };
-  const number = Number(key);
-  if (number >= 1 && number <= PAGES.length) {
-    dispatch({ type: "page", page: PAGES[number - 1] });
+  const meant = pages(model).find((page) => String(page.key) === key);
+  if (meant) {
+    dispatch({ type: "page", page: meant.page });
     return true;
   }
   switch (key) {

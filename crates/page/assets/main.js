@@ -19,6 +19,7 @@ import { side } from "./side.js";
 import { compare } from "./compare.js";
 import { csv, usage } from "./usage.js";
 import { definitions } from "./definitions.js";
+import { Dialog } from "./dialog.js";
 import { listen } from "./keys.js";
 
 /** @typedef {import("./model.js").Message} Message */
@@ -32,9 +33,12 @@ const runList = new RunList(model, dispatch);
 const runView = new RunView(model, dispatch);
 const timeline = new Timeline(model, dispatch);
 const history = new History(model, dispatch);
+const dialog = new Dialog(model, dispatch);
 
 let isDrawn = true;
 let isWaiting = false;
+/** @type {string | null} The question that has the keyboard. */
+let focused = null;
 /** @type {any[]} What was known of the run that is read when a frame was last drawn. */
 let known = [];
 /** How many frames the last part of the page is behind the first. */
@@ -146,7 +150,7 @@ function redraw() {
 function draw() {
   isDrawn = true;
   behind = isNewRun() ? 2 : Math.max(0, behind - 1);
-  render(framed(model, dispatch, content()), document.body);
+  render(framed(model, dispatch, content(), dialog.element), document.body);
   if (model.page === "runs") {
     runList.draw();
     runView.draw();
@@ -157,8 +161,16 @@ function draw() {
   } else if (model.page === "history") {
     history.draw();
   }
+  dialog.draw();
+  focusQuestion();
   if (behind > 0) redraw();
   tick();
+}
+
+/** Puts the keyboard on the answer that changes nothing, when a person is asked something. */
+function focusQuestion() {
+  if (model.asked && model.asked !== focused) /** @type {HTMLElement | null} */ (document.querySelector("[role=alertdialog] button:last-child"))?.focus();
+  focused = model.asked;
 }
 
 /** Returns whether there is news of the run that is read, and its frame has much to draw. */

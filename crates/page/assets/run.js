@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { changes } from "./changes.js";
-import { cost, count, isOver, lasted, tokens } from "./figures.js";
+import { cost, count, isOver, lasted, share, tokens } from "./figures.js";
 import { firstRuns, hasNoRuns } from "./invitation.js";
 import { openedRow } from "./model.js";
 import { hasOwnChanges } from "./opened.js";
@@ -42,14 +42,22 @@ export class RunView {
     const opened = model.opened;
     const row = openedRow(model);
     if (hasNoRuns(model)) return html`<section class="pane" aria-label="Run">${firstRuns(model, this.dispatch, WILL_BE_HERE)}</section>`;
+    if (opened?.problem && !row) return html`<section class="pane" aria-label="Run">${this.problem(opened.problem)}</section>`;
     if (!opened || !row) {
-      const text = opened?.problem ?? (model.selected ? "Reading the run…" : model.rows.size > 0 ? "Choose a run on the left, or with the keys j and k." : "");
+      const text = model.selected ? "Reading the run…" : model.rows.size > 0 ? "Choose a run on the left, or with the keys j and k." : "";
       return html`<section class="pane" aria-label="Run"><p class="empty">${text}</p></section>`;
     }
     return html`<section class="pane" aria-label="Run">
       ${this.header(row)}${this.tabs(row, opened)}
       <div class="body" id="panel" role="tabpanel" aria-label=${model.tab}>${this.body(row, opened)}</div>
     </section>`;
+  }
+
+  /** Says why a run cannot be read, and leads to one that can. @param {string} text */
+  problem(text) {
+    const [newest] = this.model.listed;
+    return html`<div class="empty"><p class="bad">${text}</p>
+      ${newest ? html`<button @click=${() => this.dispatch({ type: "select", run: newest.runId })}>Show ${newest.name}</button>` : nothing}</div>`;
   }
 
   draw() {
@@ -79,7 +87,7 @@ export class RunView {
       @click=${() => this.dispatch({ type: "tab", tab: name })}>${words}${name === "changes" && changed > 0 ? html` <span class="badge">${changed}</span>` : nothing}</button>`;
     return html`<div class="tabs" role="tablist" aria-label="Run">${TABS.map(tab)}<span class="space"></span>
       ${model.tab === "transcript"
-        ? html`<button class="quiet all-calls" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>
+        ? html`${opened.transcript.calls.size > 0 ? html`<button class="quiet all-calls" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>` : nothing}
           <button class="quiet" aria-pressed=${opened.isFollowed} @click=${() => this.dispatch({ type: "follow", on: !opened.isFollowed })}>${opened.isFollowed ? "☑" : "☐"} follow</button>`
         : nothing}
     </div>`;
@@ -116,7 +124,7 @@ function context(opened) {
   if (!opened || !last) return "";
   const used = last.input + last.output + last.cacheRead + last.cacheWrite;
   const size = opened.whole?.contextWindow;
-  return size ? `context ${Math.round((used / size) * 100)} % of ${tokens(size)}` : `context ${tokens(used)}`;
+  return size ? `context ${share(used, size)} of ${tokens(size)}` : `context ${tokens(used)}`;
 }
 
 /** @param {Row} row @param {Opened} opened */

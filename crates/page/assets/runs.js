@@ -2,7 +2,7 @@
 // over.
 
 import { html, nothing } from "./lit-html.js";
-import { clock, count, isOver, lasted, modelId, moment, spent, tokens } from "./figures.js";
+import { clock, count, isOver, lasted, modelId, moment, share, spent, tokens } from "./figures.js";
 import { filters, groupKey } from "./listing.js";
 import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
@@ -44,7 +44,9 @@ export class RunList {
     const { model } = this;
     const rows = [...model.rows.values()];
     const number = (/** @type {string} */ filter) => rows.filter(filters[filter]).length;
-    const isShown = (/** @type {string} */ filter) => ["all", "running", model.filter].includes(filter) || number(filter) > 0;
+    // The row has room for four of them; what is over is the easiest to do without.
+    const isFull = number("waiting") > 0 && number("failed") > 0;
+    const isShown = (/** @type {string} */ filter) => ["all", "running", model.filter].includes(filter) || (number(filter) > 0 && !(filter === "over" && isFull));
     return html`<aside class="list" aria-label="Runs">
       <div class="filters" role="group" aria-label="Filter">${FILTERS.filter(([filter]) => isShown(filter)).map(
         ([filter, name]) =>
@@ -108,7 +110,7 @@ export class RunList {
 /** Draws how much of its context a model has used. @param {[number, number]} context */
 function contextBar([used, size]) {
   const part = Math.min(100, Math.round((used / size) * 100));
-  const words = `context: ${part} % of ${tokens(size)}`;
+  const words = `context: ${share(used, size)} of ${tokens(size)}`;
   return html`<span class="context ${part >= 80 ? "warn" : ""}" role="img" aria-label=${words} title=${words}><i .style=${`width:${part}%`}></i></span>`;
 }
 

@@ -13,12 +13,12 @@ export function share(model, dispatch) {
     dispatch({ type: "download", what, run: runs.join(",") });
     close();
   };
-  return html`<div class="above" @click=${close}><div role="dialog" aria-label="Share" @click=${(/** @type {Event} */ event) => event.stopPropagation()}>
+  return html`<div>
     <h2>Share</h2>
     <p class="muted">One HTML file with the runs, their timeline and transcripts; it opens from disk with the network off. What looks like a key is taken out, and the file lists what was. Nothing is uploaded. Read the file before you pass it on.</p>
     ${choices.length === 0 ? html`<p class="empty">There is no run to share yet.</p>` : choices.map(([name, runs]) => html`<div class="choice"><span>${name}</span><span class="space"></span>
       <button @click=${() => give("export.html", runs)}>HTML file</button><button @click=${() => give("trace.json", runs)}>Perfetto trace</button></div>`)}
-    <div class="choice"><span class="space"></span><button class="quiet" @click=${close}>Close</button></div></div></div>`;
+    <div class="choice"><span class="space"></span><button class="quiet" @click=${close}>Close</button></div></div>`;
 }
 
 /** Returns the runs that a person may mean. @param {Model} model @returns {[any, string[]][]} */

@@ -53,9 +53,9 @@ function spending(lanes, model, dispatch) {
 
 /** @param {Turn[]} turns */
 function perTurn(turns) {
-  if (turns.length === 0) return nothing;
   const shown = turns.slice(-MOST_TURNS);
   const sum = (/** @type {Turn} */ turn) => turn.input + turn.output + turn.cacheRead + turn.cacheWrite;
+  if (!shown.some(sum)) return nothing;
   const most = Math.max(...shown.map(sum), 1);
   const cached = shown.reduce((all, turn) => all + turn.cacheRead, 0);
   const sent = shown.reduce((all, turn) => all + turn.input + turn.cacheRead + turn.cacheWrite, 0);

@@ -66,7 +66,7 @@ function node(value) {
 
 /** Leaves the marks of Markdown out of the beginning of an answer. @param {import("./types.js").Row} row @param {string} line */
 export function plainLine(row, line) {
-  return row.status === "completed" ? line.replace(/^#+ /, "").replace(/\*\*|`/g, "") : line;
+  return row.status === "completed" ? line.replace(/(^|\s)#+ /g, "$1").replace(/\|(:?-+:?\|)+ ?/g, "").replace(/\*\*|`/g, "") : line;
 }
 
 /** Draws the lines of a change. @param {string} diff */

@@ -46,6 +46,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "compare.js",
     "keys.js",
     "share.js",
+    "dialog.js",
     "frame.js",
     "usage.js",
     "definitions.js",

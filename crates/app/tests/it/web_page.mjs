@@ -66,6 +66,7 @@ const scenes = {
     await page.click('.run:has-text("long")');
     await page.waitForSelector('.call.running:has-text("sleep 600")');
     const hidden = await page.evaluate(() => [/[#&]t=/.test(location.hash), document.cookie]);
+    await page.waitForSelector('.for-readers td:text-is("short")', { state: "attached" });
     const lanes = await page.$$eval(".for-readers tr td:first-child", (cells) => cells.map((cell) => cell.textContent));
     await page.fill("#message", "Hurry up");
     await page.press("#message", "Enter");
@@ -74,6 +75,7 @@ const scenes = {
     const second = await open(asked.url);
     await second.waitForSelector('.run:has-text("long")');
     await page.click('button:has-text("Stop…")');
+    await page.waitForSelector('[role=alertdialog] button:text-is("Let it run"):focus');
     await page.click("#stop-yes");
     await page.waitForSelector('.notice:has-text("was stopped")');
     await page.waitForSelector('.run.aborted:has-text("long")');
@@ -412,6 +414,32 @@ const scenes = {
     return { filter, search, history, words: await page.inputValue("#search") };
   },
 
+  // What is above the page has the keyboard, and gives it back.
+  async keyboard() {
+    const page = await open(asked.url);
+    await page.waitForSelector(".is-ended");
+    const isInside = () => page.evaluate(() => document.querySelector("dialog[open]")?.contains(document.activeElement) ?? false);
+    const inside = [];
+    await page.focus(".share-button");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("dialog[open]");
+    for (let tab = 0; tab < 3; tab++) {
+      inside.push(await isInside());
+      await page.keyboard.press("Tab");
+    }
+    // A key of the page behind it does nothing.
+    await page.keyboard.press("4");
+    const behind = await page.getAttribute("body", "class");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog[open]", { state: "detached" });
+    const back = await page.evaluate(() => document.activeElement?.className);
+    await page.keyboard.press("?");
+    await page.waitForSelector('dialog[open]:has-text("Keys")');
+    await page.keyboard.press("?");
+    await page.waitForSelector("dialog[open]", { state: "detached" });
+    return { inside, behind: behind.trim(), back };
+  },
+
   // What goes wrong is said where a person looks, and no word of theirs is lost.
   async wrong() {
     const isOnScreen = (page, selector) => page.$eval(selector, (element) => {
@@ -475,6 +503,7 @@ const scenes = {
       for (const option of document.querySelectorAll("header.bar option")) if (option.selected) option.textContent = "~/lamp";
     });
     await page.waitForSelector(".files .file-row");
+    await page.waitForSelector('.for-readers td:text-is("review")', { state: "attached" });
     const all = (selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
     const names = await all(".run b");
     const lanes = await all(".for-readers td:first-child");

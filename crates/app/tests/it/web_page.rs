@@ -477,6 +477,11 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
         seen,
         json!({"name": name, "isWide": false, "isCut": true, "still": "none", "whole": true})
     );
+    let keyboard = play(&web.stage, "keyboard", &json!({"url": web.url}));
+    assert_eq!(
+        keyboard,
+        json!({"inside": [true, true, true], "behind": "on-runs", "back": "share-button"})
+    );
     let unmatched = play(&web.stage, "unmatched", &json!({"url": web.url}));
     assert_eq!(
         unmatched,
