@@ -134,6 +134,10 @@ const scenes = {
   async long() {
     const page = await open(asked.url);
     await page.waitForSelector(`#run-${asked.run}`);
+    // The beginning comes when somebody has scrolled already.
+    let release = () => {};
+    const held = new Promise((done) => (release = done));
+    await page.route(/events\?from=/, (route) => held.then(() => route.continue()));
     const opened = await page.evaluate(async (run) => {
       const row = document.getElementById(`run-${run}`);
       const begun = performance.now();
@@ -143,7 +147,17 @@ const scenes = {
       while (!isThere()) await new Promise(requestAnimationFrame);
       return performance.now() - begun;
     }, asked.run);
+    const firstRow = () => page.evaluate(() => {
+      const list = document.querySelector(".pane .virtual");
+      const top = list.getBoundingClientRect().top;
+      return [...list.querySelectorAll(".entry")].find((row) => row.getBoundingClientRect().bottom > top + 1)?.textContent.trim();
+    });
+    await page.$eval(".pane .virtual", (list) => (list.scrollTop -= 3000));
+    await page.waitForSelector('.tabs [aria-pressed="false"]');
+    const before = await firstRow();
+    release();
     await page.waitForSelector(".earlier", { state: "detached" });
+    const stays = before !== undefined && before === (await firstRow());
     const elements = await page.$$eval(".pane *", (found) => found.length);
     const worst = await page.evaluate(async () => {
       const list = document.querySelector(".pane .virtual");
@@ -162,7 +176,7 @@ const scenes = {
     await page.waitForSelector(".is-task");
     await page.keyboard.press("G");
     await page.waitForSelector(".is-ended");
-    return { opened, worst, elements, isFollowed };
+    return { opened, worst, elements, isFollowed, stays };
   },
 
   // The server goes away and comes back; a tab that is not seen keeps no connection.
