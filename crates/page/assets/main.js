@@ -240,5 +240,7 @@ window.addEventListener("hashchange", () => {
     dispatch({ type: "select", run });
   }
 });
+// The timeline is as high as the window allows.
+window.addEventListener("resize", redraw);
 redraw();
 begin();
