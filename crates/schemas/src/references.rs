@@ -198,16 +198,12 @@ impl<'a> Targets<'a> {
     }
 
     fn find(&self, reference: &str) -> Option<(String, &'a Value)> {
-        match local(reference) {
-            Some(place) => {
-                let schema = self.source.pointer(&place)?;
-                Some((place, schema))
-            }
-            None => {
-                let schema = self.anchors.get(reference.strip_prefix('#')?)?;
-                Some((reference.to_owned(), schema))
-            }
+        if let Some(place) = local(reference) {
+            let schema = self.source.pointer(&place)?;
+            return Some((place, schema));
         }
+        let schema = self.anchors.get(reference.strip_prefix('#')?)?;
+        Some((reference.to_owned(), schema))
     }
 }
 
