@@ -28,12 +28,11 @@ async fn run(unit: &mut Unit) -> Ending {
         Ok(lock) => lock,
         Err(error) => return error.ending(&unit.task),
     };
-    let ending = match prepare(unit).await {
-        Some(ending) => ending,
-        None => {
-            let ended = run_children(unit, lock.as_ref()).await;
-            ended.unwrap_or_else(|error| error.ending(&unit.task))
-        }
+    let ending = if let Some(ending) = prepare(unit).await {
+        ending
+    } else {
+        let ended = run_children(unit, lock.as_ref()).await;
+        ended.unwrap_or_else(|error| error.ending(&unit.task))
     };
     // A keeper that could not start its child may not have closed its copy of the lock yet.
     if let Some(lock) = lock {
