@@ -275,6 +275,33 @@ mod tests {
     }
 
     #[test]
+    fn the_first_of_many_are_named_and_the_others_counted() {
+        let named = |most| first_of(["a", "b", "c"].map(str::to_owned), most, "; ");
+        assert_eq!(named(3), "a; b; c");
+        assert_eq!(named(2), "a; b and 1 more");
+        assert_eq!(first_of([], 2, ", "), "");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_text() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let table = [row(["日本", "+1", "new"]), row(["a", "binary", ""])];
+        assert_eq!(aligned(&table), "日本  +1      new\na     binary");
+    }
+
+    #[test]
+    fn a_shell_reads_a_quoted_value_as_one_word() {
+        for (value, quoted) in [
+            ("/a/b-1.log", "/a/b-1.log"),
+            ("/a b", "'/a b'"),
+            ("it's $HOME", r"'it'\''s $HOME'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_quoted(value), quoted);
+        }
+    }
+
+    #[test]
     fn cuts_never_split_a_character() {
         assert_eq!(cut_characters("héllo", 5), "héllo");
         assert_eq!(
