@@ -12,7 +12,7 @@ use crate::git::failed;
 use crate::in_the_way::in_the_way;
 use crate::index_copy::IndexCopy;
 use crate::matrix::Change;
-use crate::merge_tree::{Conflict, Wished, merge_tree};
+use crate::merge_tree::{Conflict, Merged, Wished, merge_tree};
 use crate::object_id::ObjectId;
 use crate::quarantine::Quarantine;
 use crate::repository::Repository;
@@ -81,8 +81,7 @@ impl Merge {
 
     /// Merges a change as uncommitted changes.
     pub fn apply(&mut self, change: &Change) -> Result<Outcome, WorkspaceError> {
-        let mut merged = merge_tree(&self.passing, change.onto(&self.now))?;
-        self.add_driven(change, &mut merged.conflicts)?;
+        let merged = self.try_onto_checkout(change)?;
         if !merged.conflicts.is_empty() {
             return Ok(Outcome::Conflicts(merged.conflicts));
         }
@@ -103,6 +102,13 @@ impl Merge {
             .commit_tree(&merged.tree, &parents, "merged", Some("@0 +0000"))?;
         let commit = None;
         Ok(Outcome::Merged { files, commit })
+    }
+
+    /// Merges a change with the checkout as it is now, and writes no file.
+    fn try_onto_checkout(&self, change: &Change) -> Result<Merged, WorkspaceError> {
+        let mut merged = merge_tree(&self.passing, change.onto(&self.now))?;
+        self.add_driven(change, &mut merged.conflicts)?;
+        Ok(merged)
     }
 
     /// Adds what a merge driver of the user would decide.
@@ -130,7 +136,13 @@ impl Merge {
         let head = repository.demand_head()?;
         let committed = merge_tree(&repository, change.onto(&head))?;
         if !committed.conflicts.is_empty() {
-            return Ok(Outcome::NeedsUncommitted(committed.conflicts));
+            // A change that builds on uncommitted work fits the checkout, and only HEAD lacks it.
+            let with_checkout = self.try_onto_checkout(change)?.conflicts;
+            return Ok(if with_checkout.is_empty() {
+                Outcome::NeedsUncommitted(committed.conflicts)
+            } else {
+                Outcome::Conflicts(with_checkout)
+            });
         }
         if committed.tree == repository.tree_of(&head)? {
             return Ok(Outcome::Nothing);

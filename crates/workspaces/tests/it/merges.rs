@@ -195,6 +195,22 @@ fn a_commit_holds_the_change_alone() {
 }
 
 #[test]
+fn a_change_that_conflicts_with_a_commit_does_not_need_uncommitted_work() {
+    let fixture = Fixture::new();
+    let [one, two] = ["one", "two"].map(|text| {
+        change(&fixture, |top| {
+            fs::write(top.join("kept.txt"), text).unwrap();
+        })
+    });
+    let mut merge = Merge::begin(&fixture.repository()).unwrap();
+    let committed = merge.commit(&one, "one\n").unwrap();
+    assert!(matches!(committed, Outcome::Merged { .. }), "{committed:?}");
+    let outcome = merge.commit(&two, "two\n").unwrap();
+    assert!(matches!(outcome, Outcome::Conflicts(_)), "{outcome:?}");
+    assert_eq!(fixture.read("kept.txt"), "one");
+}
+
+#[test]
 fn a_change_on_uncommitted_work_has_no_commit_of_its_own() {
     let fixture = Fixture::new();
     fixture.write("kept.txt", "user\n");
