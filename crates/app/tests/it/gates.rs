@@ -140,6 +140,25 @@ fn a_gate_that_prints_very_much_is_cut_in_its_log_alone() {
 }
 
 #[test]
+fn a_person_reads_how_to_see_what_a_gate_printed() {
+    let (stage, _server) = stage_with(vec![Turn::text("Done.")]);
+    let gate = "echo why; exit 1";
+    let output = stage
+        .command(&["run", "Do it.", "--runner", "embedded", "--gate", gate])
+        .args(["--gate-retries", "0"])
+        .run();
+    assert_eq!(output.code, Some(1));
+    let mut steps = output.stderr.lines();
+    let step = steps.find_map(|line| line.strip_prefix("Read what the gate printed:"));
+    let step = step.unwrap_or_else(|| panic!("{}", output.stderr)).trim();
+    let log = step.strip_prefix("cat ").unwrap();
+    assert_eq!(
+        fs::read_to_string(log).unwrap(),
+        format!("$ {gate}\nwhy\n\n[exit 1]\n")
+    );
+}
+
+#[test]
 fn a_run_that_is_stopped_during_its_gate_leaves_nothing() {
     let (stage, _server) = stage_with(vec![Turn::text("Done.")]);
     let pid = stage.path("pid");
