@@ -10,7 +10,7 @@ use pi_subagents_testkit::{process, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::worker_stage::{CALLER_LEASE, PATIENCE, Yard};
+use super::worker_stage::{PATIENCE, Yard};
 use crate::mcp_stage::McpClient;
 use crate::stage::{Stage, call, completed, outcomes};
 use crate::terminal::Terminal;
@@ -29,6 +29,12 @@ const AWAY: &str = "the servers of the fleet have been away since";
 const BACK: &str = "the servers of the fleet are back";
 
 /// Returns a task that waits for a file, and answers.
+/// Returns a fleet whose workers keep their runs while the server is away, however busy the machine
+/// is.
+fn yard() -> Yard {
+    Yard::with_lease(PATIENCE / 2)
+}
+
 fn task(stage: &Stage, name: &str) -> Value {
     json!([{"waitForFile": stage.path("go")}, {"reply": name}])
 }
@@ -89,7 +95,7 @@ fn without_times(said: &CommandOutput, run: &str) -> String {
 
 #[test]
 fn whoever_waits_for_runs_says_once_that_the_servers_are_away_and_once_that_they_are_back() {
-    let mut yard = Yard::new();
+    let mut yard = yard();
     let stage = yard.caller();
     let _worker = yard.worker("build-7", &[]);
     let tasks = [("one", task(&stage, "one")), ("two", task(&stage, "two"))];
@@ -125,7 +131,7 @@ fn whoever_waits_for_runs_says_once_that_the_servers_are_away_and_once_that_they
 
 #[test]
 fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_known() {
-    let mut yard = Yard::new();
+    let mut yard = yard();
     let stage = yard.caller_with_patience(SHORT);
     let _worker = yard.worker("build-7", &[]);
     let tasks = [("one", task(&stage, "one"))];
@@ -182,7 +188,7 @@ fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_know
 
 #[test]
 fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() {
-    let mut yard = Yard::new();
+    let mut yard = yard();
     let stage = yard.caller_with_patience(SHORT);
     let machine = yard.worker("build-7", &[]);
     let (run, follower) = spawned(&stage);
@@ -221,7 +227,7 @@ fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() 
 
 #[test]
 fn a_run_is_seen_to_its_end_by_whoever_waits_when_another_follower_gave_up() {
-    let mut yard = Yard::new();
+    let mut yard = yard();
     let stage = yard.caller_with_patience(SHORT);
     let _worker = yard.worker("build-7", &[]);
     let (run, follower) = spawned(&stage);
@@ -241,10 +247,10 @@ fn a_run_is_seen_to_its_end_by_whoever_waits_when_another_follower_gave_up() {
 
 #[test]
 fn a_client_that_wants_progress_hears_of_the_absence_and_of_the_return() {
-    let mut yard = Yard::new();
+    let mut yard = yard();
     let stage = yard.caller();
     let fleet = json!({"servers": [yard.server.url()], "on": "fleet", "workspace": "none",
-        "callerLease": CALLER_LEASE, "patience": PATIENCE.as_secs()});
+        "callerLease": PATIENCE.as_secs(), "patience": PATIENCE.as_secs()});
     stage.settings(&json!({"fleet": fleet}));
     let _worker = yard.worker("build-7", &[]);
     let mut client = McpClient::start(&stage, "legacy", &["--runner", "pi"]);
@@ -267,7 +273,7 @@ fn a_client_that_wants_progress_hears_of_the_absence_and_of_the_return() {
 
 #[test]
 fn the_page_says_that_the_servers_are_away_in_the_words_of_status() {
-    let mut yard = Yard::new();
+    let mut yard = yard();
     let web = WebStage::of(yard.caller(), &[]);
     let stage = &web.stage;
     let _worker = yard.worker("build-7", &[]);
