@@ -5,8 +5,9 @@ use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Change, Conflict, Matrix, Repository};
 use serde_json::{Value, json};
 
+use super::labels::labels;
 use super::report::{describe, outcome_line};
-use super::{AddedCopies, MergeOutcome, held_back, name_of, notes};
+use super::{AddedCopies, MergeOutcome, held_back, notes};
 use crate::error::CommandError;
 use crate::runs::no_result::NoResult;
 use crate::runs::results::{RunResult, failed};
@@ -18,6 +19,8 @@ const MOST_NAMED: usize = 20;
 /// Some results, compared with a checkout and with each other.
 pub(crate) struct Fit<'a> {
     results: &'a [RunResult],
+    /// The name of each result.
+    labels: Vec<String>,
     matrix: Matrix,
     /// For each result, the reason why it would not even be tried, if there is one.
     held_back: Vec<Option<MergeOutcome>>,
@@ -42,6 +45,7 @@ impl<'a> Fit<'a> {
         let held_back = held_back.collect::<Result<Vec<_>, _>>();
         Ok(Self {
             results,
+            labels: labels(results.iter().map(|result| &result.run)),
             matrix,
             held_back: held_back.map_err(|error| failed(&error))?,
             notes: notes(checkout, results.iter()),
@@ -92,28 +96,24 @@ impl<'a> Fit<'a> {
 
     /// Draws the matrix.
     pub(crate) fn table(&self) -> String {
-        matrix_table(&self.names(), &self.matrix)
+        matrix_table(&self.labels, &self.matrix)
     }
 
     /// Draws the matrix for a place where the conflicts are named below it.
     pub(crate) fn small_table(&self) -> String {
-        small_table(&self.names(), &self.matrix)
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.results.iter().map(|one| name_of(&one.run)).collect()
+        small_table(&self.labels, &self.matrix)
     }
 
     /// Names all conflicts, a line for each run and the checkout, and for each pair of runs.
     pub(crate) fn conflict_lines(&self) -> Vec<String> {
-        let lines = self.clashes().map(|(run, other, conflicts)| {
-            let name = name_of(run);
-            match other.map(name_of) {
+        let lines = self.clashing().map(|(row, column, conflicts)| {
+            let name = &self.labels[row];
+            match column.map(|column| &self.labels[column]) {
                 Some(other) => {
-                    let place = |conflict: &Conflict| place_in_both(conflict, &name, &other);
-                    conflict_line(&name, &other, conflicts, place)
+                    let place = |conflict: &Conflict| place_in_both(conflict, name, other);
+                    conflict_line(name, other, conflicts, place)
                 }
-                None => conflict_line(&name, "this checkout", conflicts, place),
+                None => conflict_line(name, "this checkout", conflicts, place),
             }
         });
         lines.collect()
@@ -121,11 +121,8 @@ impl<'a> Fit<'a> {
 
     /// Names the runs that would not be tried and those that were not compared, a line for each.
     pub(crate) fn missing_lines(&self) -> Vec<String> {
-        let both = self.results.iter().zip(&self.held_back);
-        let held_back = both.filter_map(|(result, why)| {
-            let why = why.as_ref()?;
-            Some(outcome_line(&name_of(&result.run), why))
-        });
+        let both = self.labels.iter().zip(&self.held_back);
+        let held_back = both.filter_map(|(label, why)| Some(outcome_line(label, why.as_ref()?)));
         let without = self.without.iter().map(NoResult::line);
         held_back.chain(without).collect()
     }
@@ -135,19 +132,22 @@ impl<'a> Fit<'a> {
     pub(crate) fn clashes(
         &self,
     ) -> impl Iterator<Item = (&IndexedRun, Option<&IndexedRun>, &[Conflict])> {
-        let found = self
-            .results
-            .iter()
-            .enumerate()
-            .flat_map(move |(row, result)| {
-                let with_checkout = (None, self.matrix.checkout[row].as_slice());
-                let others = self.results.iter().enumerate().skip(row + 1);
-                let others = others.map(move |(column, other)| {
-                    (Some(&other.run), self.matrix.pairs[row][column].as_slice())
-                });
-                let all = std::iter::once(with_checkout).chain(others);
-                all.map(|(other, conflicts)| (&result.run, other, conflicts))
+        let run = |place: usize| &self.results[place].run;
+        self.clashing()
+            .map(move |(row, column, conflicts)| (run(row), column.map(run), conflicts))
+    }
+
+    /// Returns the same by the places of the runs.
+    fn clashing(&self) -> impl Iterator<Item = (usize, Option<usize>, &[Conflict])> {
+        let found = (0..self.results.len()).flat_map(move |row| {
+            let with_checkout = (row, None, self.matrix.checkout[row].as_slice());
+            let others = row + 1..self.results.len();
+            let others = others.map(move |column| {
+                let conflicts = self.matrix.pairs[row][column].as_slice();
+                (row, Some(column), conflicts)
             });
+            std::iter::once(with_checkout).chain(others)
+        });
         found.filter(|(_, _, conflicts)| !conflicts.is_empty())
     }
 

@@ -3,6 +3,7 @@
 
 mod discarding;
 mod fit;
+mod labels;
 mod report;
 mod to_merge;
 

@@ -6,7 +6,8 @@ use pi_subagents_workspaces::{Conflict, Outcome};
 use serde_json::{Value, json};
 
 use super::fit::conflicts_json;
-use super::{MergeOutcome, Merged, name_of};
+use super::labels::labels;
+use super::{MergeOutcome, Merged};
 use crate::runs::workspace::{WorkspaceFile, files_words, named, place};
 
 /// The largest number of conflicts that are named in a line.
@@ -22,9 +23,10 @@ pub(crate) struct MergeReport {
 impl MergeReport {
     /// Says of each run how its merge ended.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let lines = self.merged.iter();
+        let labels = labels(self.merged.iter().map(|merged| &merged.run));
+        let lines = labels.iter().zip(&self.merged);
         lines
-            .map(|merged| outcome_line(&name_of(&merged.run), &merged.outcome))
+            .map(|(label, merged)| outcome_line(label, &merged.outcome))
             .collect()
     }
 

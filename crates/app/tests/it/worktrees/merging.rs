@@ -46,6 +46,36 @@ fn what_fits_is_merged_and_what_conflicts_is_named() {
 }
 
 #[test]
+fn runs_of_one_name_are_told_apart_by_words_that_commands_take() {
+    let stage = WorktreeStage::new();
+    stage.run(&[("default", "sed -i s/two/TWO/ kept.txt")]);
+    stage.run(&[("default", "sed -i s/two/zwei/ kept.txt; true")]);
+    let output = stage.ours(&["merge", "--check"]).run();
+    insta::assert_snapshot!(stage.normalise(&output.stdout), @"
+                      checkout  default HEX  default HEX
+    default HEX  ✓         –                 ✗ kept.txt:2
+    default HEX  ✓         ✗ kept.txt:2      –
+    Lines are those of the row's own file.
+    ");
+    let rows = output.stdout.lines().skip(1).take(2);
+    let words: Vec<&str> = rows
+        .filter_map(|row| row.split_whitespace().nth(1))
+        .collect();
+    let changed = words.iter().map(|word| {
+        let patch = stage.ours(&["diff", word]).run().expect_success().stdout;
+        ["+TWO", "+zwei"].map(|line| patch.contains(line))
+    });
+    let changed: Vec<[bool; 2]> = changed.collect();
+    assert_eq!(changed, [[true, false], [false, true]]);
+    let merge: Vec<&str> = [&["merge"], &words[..]].concat();
+    let merged = stage.ours(&merge).run();
+    insta::assert_snapshot!(stage.normalise(&merged.stdout), @"
+    ✓ default HEX: merged, 1 file +1 −1
+    ✗ default HEX: not merged; conflicts with this checkout in kept.txt:2
+    ");
+}
+
+#[test]
 fn the_example_of_the_readme_is_what_is_printed() {
     let stage = WorktreeStage::new();
     std::fs::create_dir(stage.project().join("src")).unwrap();
