@@ -57,7 +57,7 @@ fn run_without_room(fleet: &FleetStage) -> String {
         insta::assert_snapshot!(words, @r#""task: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then""#);
         insta::assert_snapshot!(told(fleet, &fleet.said(&["merge", &run]), &run), @"
         error: task has no result: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then  <run-1>
-        exit 1
+        exit 5
         ");
     }
     run
