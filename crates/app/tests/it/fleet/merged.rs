@@ -126,15 +126,15 @@ fn all_results_of_a_session_that_wait_are_merged_oldest_first() {
     ! an earlier run of this session has a result of its own, which waits: pi-subagents diff <run-1>
     ! an earlier run of this session has a result of its own, which waits: pi-subagents diff <run-2>
     ---
-           checkout  scout  scout        scout
-    scout  ✓         –      ✓            ✓
-    scout  ✓         ✓      –            ✗ two.txt:1
-    scout  ✓         ✓      ✗ two.txt:1  –
+                                      checkout  scout <run-1>  scout <run-2>  scout <run-3>
+    scout <run-1>  ✓         –                                 ✓                                 ✓
+    scout <run-2>  ✓         ✓                                 –                                 ✗ two.txt:1
+    scout <run-3>  ✓         ✓                                 ✗ two.txt:1                       –
     Lines are those of the row's own file.
     ---
-    ✓ scout: merged, 1 file +1 −0
-    ✓ scout: merged, 1 file +1 −0
-    ✗ scout: not merged; conflicts with this checkout in two.txt:1
+    ✓ scout <run-1>: merged, 1 file +1 −0
+    ✓ scout <run-2>: merged, 1 file +1 −0
+    ✗ scout <run-3>: not merged; conflicts with this checkout in two.txt:1
     ---
     ✗ scout: not merged; conflicts with this checkout in two.txt:1
     ");
