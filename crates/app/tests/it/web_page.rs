@@ -165,7 +165,7 @@ fn a_run_of_a_hundred_thousand_events_is_read_from_both_ends() {
     let elements = seen["elements"].as_u64().unwrap();
     assert!(elements < 1_000, "{seen}");
     assert_eq!(seen["isFollowed"], json!(false));
-    // What was read stays where it is when the beginning comes before it.
+    // The rows that somebody reads stay where they are when the beginning comes before them.
     assert_eq!(seen["stays"], json!(true));
     // Times depend on the machine; docs/design/web.md has measured ones.
     println!(

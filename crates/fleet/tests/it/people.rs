@@ -95,7 +95,7 @@ async fn a_run_whose_caller_is_gone_is_ended_by_whoever_has_it_or_gets_it() {
     let gone = Begun::GaveUp(GiveUp::CallerGone);
     assert_eq!(late.begin().await, Ok(gone));
     assert_eq!(late.release().await, Ok(Kept::Done));
-    // Whoever gets it after that knows it at once.
+    // The next worker that gets the run knows it with its claim.
     let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
     assert!(
         matches!(claim, Claim::GaveUp(GiveUp::CallerGone, _)),
@@ -130,7 +130,7 @@ async fn a_run_that_shall_be_stopped_is_ended_by_whoever_has_it_or_gets_it() {
     let late = claimed(next(&mut puller).await, "w").await;
     assert_eq!(late.begin().await, Ok(Begun::GaveUp(why.clone())));
     assert_eq!(late.release().await, Ok(Kept::Done));
-    // Whoever gets it after that knows it at once.
+    // The next worker that gets the run knows it with its claim.
     let terms = crate::stage::terms(1);
     let claim = next(&mut puller).await.claim("w", &terms).await.unwrap();
     let Claim::GaveUp(known, _held) = claim else {

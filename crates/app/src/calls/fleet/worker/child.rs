@@ -115,7 +115,7 @@ impl Worker {
             Kept::Done => tell(&ended(&order, &ending, &summary)),
             Kept::Fenced => {
                 tell(&lost(&order));
-                // Whoever has the run now makes changes of their own.
+                // Another worker has the run now, and makes changes of its own.
                 if let Some(kept) = kept {
                     kept.remove();
                 }
