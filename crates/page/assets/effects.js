@@ -1,6 +1,7 @@
 // What the model wants done: questions, wishes, files, and the one stream of this tab.
 
 import { Refused } from "./connection.js";
+import { Leisure } from "./leisure.js";
 
 /** @typedef {import("./connection.js").Connection} Connection */
 /** @typedef {import("./model.js").Model} Model */
@@ -20,6 +21,7 @@ export class Effects {
     this.model = model;
     this.connection = connection;
     this.dispatch = dispatch;
+    this.leisure = new Leisure();
     /** How many streams were wanted; only the last is read, older ones end by themselves. */
     this.wanted = 0;
     this.isFollowing = false;
@@ -64,8 +66,12 @@ export class Effects {
     switch (effect.do) {
       case "look":
         return this.look();
-      case "events":
-        return dispatch({ type: "eventsRead", run, from: effect.from, ...(await ask(`runs/${id}/events`, { from: effect.from })) });
+      case "events": {
+        const { from } = effect;
+        const read = () => ask(`runs/${id}/events`, { from });
+        // A person reads the end of a run first; its beginning can wait.
+        return dispatch({ type: "eventsRead", run, from, ...(await (from === undefined ? read() : this.leisure.ask(read))) });
+      }
       case "whole":
         return dispatch({ type: "wholeRead", run, row: await ask(`runs/${id}`) });
       case "texts": {
@@ -82,7 +88,8 @@ export class Effects {
       case "lanes": {
         const part = effect.part;
         const query = { runs: effect.runs.join(","), from: part?.from, to: part?.to, most: CLOSELY };
-        return dispatch({ type: "lanesRead", part, ...(await ask("spans", query)) });
+        const read = () => ask("spans", query);
+        return dispatch({ type: "lanesRead", part, ...(await (part ? read() : this.leisure.ask(read))) });
       }
       case "history": {
         const { words } = model.history;

@@ -4,7 +4,7 @@
 import { html, noChange, render } from "./lit-html.js";
 import { Connection, Refused, takeToken } from "./connection.js";
 import { RecordedConnection, recordedData } from "./recorded.js";
-import { initial, update } from "./model.js";
+import { initial, isUnseen, update } from "./model.js";
 import { laneEffects } from "./listing.js";
 import { Effects, save } from "./effects.js";
 import { framed } from "./frame.js";
@@ -48,7 +48,7 @@ let behind = 0;
 function dispatch(message) {
   for (const effect of [...act(message), ...update(model, message)]) effects.run(effect);
   if (message.type === "piece" && message.piece.rows) for (const effect of laneEffects(model)) effects.run(effect);
-  redraw();
+  if (!isUnseen(model, message)) redraw();
 }
 
 /** Does what needs the page itself. @param {Message} message @returns {Effect[]} */

@@ -63,6 +63,14 @@ export function openedRow(model) {
   return opened ? (model.rows.get(opened.run) ?? opened.whole) : undefined;
 }
 
+/** Returns whether nobody sees a message that the model has taken: the beginning of a transcript is
+ * shown once it meets the end. @param {Model} model @param {Message} message */
+export function isUnseen(model, message) {
+  if (message.type !== "eventsRead" || message.from === undefined) return false;
+  const opened = openedRun(model, message.run);
+  return opened === null || opened.begin > 0;
+}
+
 /** Takes a message, and returns what is to be done. @param {Model} model @param {Message} message
  * @returns {Effect[]} */
 export function update(model, message) {
@@ -89,8 +97,8 @@ export function update(model, message) {
       return model.opened ? tabEffects(model.opened, model.tab, openedRow(model)) : [];
     case "eventsRead":
       if (!meant) return [];
-      // The end of the transcript comes first; the lanes can wait for it.
-      return [...eventsRead(meant, /** @type {any} */ (message)), ...laneEffects(model), ...tabEffects(meant, model.tab, openedRow(model))];
+      // The lanes are asked for before the beginning of the transcript, which can wait longest.
+      return [...laneEffects(model), ...eventsRead(meant, /** @type {any} */ (message)), ...(isUnseen(model, message) ? [] : tabEffects(meant, model.tab, openedRow(model)))];
     case "wholeRead":
       model.wholes.set(message.run, message.row);
       if (meant) {

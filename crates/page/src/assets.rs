@@ -27,6 +27,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "listing.js",
     "opened.js",
     "model.js",
+    "leisure.js",
     "effects.js",
     "receipts.js",
     "words.js",

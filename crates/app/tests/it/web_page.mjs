@@ -133,11 +133,20 @@ const scenes = {
   // A very long run: few elements, both ends can be reached, and what is read stays where it is.
   async long() {
     const page = await open(asked.url);
-    await page.waitForSelector(`#run-${asked.run}`);
-    // The beginning comes when somebody has scrolled already.
+    // What can wait comes when somebody has scrolled already.
     let release = () => {};
     const held = new Promise((done) => (release = done));
-    await page.route(/events\?from=/, (route) => held.then(() => route.continue()));
+    const background = /\/(?:events\?from=|spans\?)/;
+    await page.route(background, (route) => held.then(() => route.continue()));
+    const waiting = new Set();
+    let atOnce = 0;
+    page.on("request", (request) => {
+      if (background.test(request.url())) waiting.add(request);
+      atOnce = Math.max(atOnce, waiting.size);
+    });
+    for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => waiting.delete(request));
+    await page.reload();
+    await page.waitForSelector(`#run-${asked.run}`);
     const opened = await page.evaluate(async (run) => {
       const row = document.getElementById(`run-${run}`);
       const begun = performance.now();
@@ -176,7 +185,7 @@ const scenes = {
     await page.waitForSelector(".is-task");
     await page.keyboard.press("G");
     await page.waitForSelector(".is-ended");
-    return { opened, worst, elements, isFollowed, stays };
+    return { opened, worst, elements, isFollowed, stays, atOnce };
   },
 
   // The server goes away and comes back; a tab that is not seen keeps no connection.

@@ -71,6 +71,7 @@ impl Telling {
             if one.get("n").is_none() {
                 one["n"] = json!(number);
             }
+            leave_out_empty_fields(one);
         }
         told
     }
@@ -263,6 +264,14 @@ impl Telling {
         };
         let shown = &words[..words.floor_char_boundary(limit)];
         (text::clean(shown), shown.len() < words.len())
+    }
+}
+
+/// Removes the fields of an item that say nothing: a long record has very many of them, and a browser
+/// would read and keep each.
+fn leave_out_empty_fields(item: &mut Value) {
+    if let Value::Object(fields) = item {
+        fields.retain(|_, value| !value.is_null() && *value != false);
     }
 }
 
