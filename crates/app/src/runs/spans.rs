@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 /// The number of spans of one run that are held: further spans are not drawn.
 const MOST: usize = 200_000;
 
+/// The number of spans for which room is kept while most of them are forgotten.
+const FEW: usize = 16;
+
 /// A stretch of a run's time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Span {
@@ -103,7 +106,14 @@ impl Spans {
     /// behind it; `None` if nothing has changed.
     pub(crate) fn news(&mut self) -> Option<(usize, &[Span])> {
         let from = std::mem::replace(&mut self.changed, usize::MAX);
-        (from < self.all.len()).then(|| (from, &self.all[from..]))
+        let spans = self.all.get(from.checked_sub(self.taken)?..)?;
+        (!spans.is_empty()).then_some((from, spans))
+    }
+
+    /// Forgets the spans that are over, for a reader that has got them: a run may go on for days.
+    pub(crate) fn forget_finished(&mut self) {
+        drop(self.take_finished());
+        self.all.shrink_to(FEW);
     }
 
     /// Takes out the spans that are over and have none before them that goes on, so that a long run
@@ -395,6 +405,30 @@ mod tests {
             told(&spans).last().map(String::as_str),
             Some("edit 26-30 ✗")
         );
+    }
+
+    #[test]
+    fn what_a_reader_has_got_is_forgotten_and_the_numbers_go_on() {
+        let mut spans = fold(vec![(0, started())]);
+        for turn in 0..100 {
+            let at = |second: i64, happening: Happening| RunEvent {
+                run: RunId::parse("r-1").unwrap(),
+                at: Timestamp::from_second(10 * turn + second).unwrap(),
+                happening,
+            };
+            spans.apply(&at(1, calls(&["bash"])));
+            let news = spans.news().map(|(from, news)| (from, news.len()));
+            // The call before has ended since.
+            let expected = match usize::try_from(turn).unwrap() {
+                0 => (0, 2),
+                turn => (2 * turn - 1, 3),
+            };
+            assert_eq!(news, Some(expected));
+            spans.forget_finished();
+            spans.apply(&at(2, result("bash", false)));
+        }
+        assert_eq!(told(&spans), ["shell 991-992", "model 992-…"]);
+        assert_eq!(spans.news().map(|(from, _)| from), Some(199));
     }
 
     fn task() -> Task {

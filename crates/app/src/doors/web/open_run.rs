@@ -135,6 +135,7 @@ impl OpenRun {
             .collect();
         let (from, spans) = self.spans.news()?;
         let spans: Vec<Value> = spans.iter().map(Span::json).collect();
+        self.spans.forget_finished();
         Some(json!({"from": from, "spans": spans, "steered": steered}))
     }
 
