@@ -29,6 +29,8 @@ pub(crate) struct Telling {
     has_prompt: bool,
     /// The part of each text that is sent.
     extent: TextExtent,
+    /// The error of the last answer, until something else is said.
+    last_error: Option<String>,
 }
 
 /// The part of a run's texts that is sent.
@@ -51,6 +53,7 @@ impl Telling {
             },
             has_prompt: is_later,
             extent,
+            last_error: None,
         }
     }
 
@@ -133,7 +136,10 @@ impl Telling {
                 max_attempts,
                 error,
             } => {
-                let words = format!("retry {attempt} of {max_attempts}: {error}");
+                // The answer that failed has told the reason already.
+                let is_told = self.last_error.take().as_ref() == Some(error);
+                let reason = if is_told { "" } else { &format!(": {error}") };
+                let words = format!("retry {attempt} of {max_attempts}{reason}");
                 vec![json!({"k": "warned", "text": clean(&words)})]
             }
             ChildRecord::Compacting { reason } => {
@@ -151,6 +157,7 @@ impl Telling {
     }
 
     fn said(&mut self, message: &Message) -> Vec<Value> {
+        self.last_error = None;
         match message {
             Message::System(_) => Vec::new(),
             // The first message is the task, with the files or the transcript before it.
@@ -169,7 +176,8 @@ impl Telling {
         }
     }
 
-    fn answer(&self, answer: &AssistantMessage) -> Vec<Value> {
+    fn answer(&mut self, answer: &AssistantMessage) -> Vec<Value> {
+        self.last_error.clone_from(&answer.error);
         let parts = answer.parts.iter().enumerate();
         let mut told: Vec<Value> = parts
             .filter_map(|(number, part)| {
@@ -297,4 +305,43 @@ pub(super) fn arguments_text(call: &ToolCall) -> String {
 /// Returns a moment as the page reads it.
 pub(super) fn millisecond(at: Timestamp) -> i64 {
     at.as_millisecond()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_retry_is_told_once() {
+        let mut telling = Telling::new("/home".into(), "/".into(), false, TextExtent::Beginning);
+        let failed = |error: &str| AssistantMessage {
+            error: Some(error.to_owned()),
+            ..AssistantMessage::default()
+        };
+        let retry = |attempt: u64| ChildRecord::Retrying {
+            attempt,
+            max_attempts: 3,
+            error: "500: tired".to_owned(),
+        };
+        let mut tell = |record: ChildRecord| {
+            let told = telling.record(&record);
+            let words = told.iter().map(|one| match one["k"].as_str() {
+                Some("turn") => one["error"].clone(),
+                _ => one["text"].clone(),
+            });
+            words.collect::<Vec<Value>>()
+        };
+        let answer = |error: &str| {
+            let answer = Message::Assistant(failed(error));
+            ChildRecord::MessageEnded(answer)
+        };
+        assert_eq!(tell(answer("500: tired")), ["500: tired"]);
+        assert_eq!(tell(retry(1)), ["retry 1 of 3"]);
+        // Nothing was said about this one.
+        assert_eq!(tell(retry(2)), ["retry 2 of 3: 500: tired"]);
+        assert_eq!(tell(answer("overloaded")), ["overloaded"]);
+        assert_eq!(tell(retry(3)), ["retry 3 of 3: 500: tired"]);
+    }
 }
