@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { plain } from "./fold.js";
-import { cost, count, extent, modelId, price as costWords, tokens, took } from "./figures.js";
+import { cost, count, extent, isOver, modelId, present, price as costWords, tokens, took } from "./figures.js";
 import { firstRuns, hasNoRuns, invitation } from "./invitation.js";
 import { files, flags, tests } from "./receipts.js";
 import { mark, words } from "./words.js";
@@ -19,7 +19,7 @@ export function compare(model, dispatch) {
   if (model.compared.size === 0) {
     return html`<main class="wide-page"><div class="page-head"><h1>Compare</h1></div>${hasNoRuns(model) ? firstRuns(model, dispatch, WILL_BE_HERE) : choosing(model, dispatch)}</main>`;
   }
-  const now = Date.now() + model.ahead;
+  const now = present(model);
   const time = (/** @type {Row} */ row) => (extent(row).end ?? now) - extent(row).begin;
   const longest = Math.max(...rows.map(time), 1);
   const isSameTask = rows.length > 1 && rows.every((row) => row.task === rows[0].task);
@@ -167,7 +167,7 @@ function gate(row) {
 /** Draws where the time of a run went in its order, all runs in one scale. @param {Model} model
  * @param {Row} row @param {number} part */
 function share(model, row, part) {
-  const now = Date.now() + model.ahead;
+  const now = present(model);
   const spans = (model.lanes.get(row.runId)?.spans ?? []).filter(([kind]) => kind !== "queued");
   /** @type {[string, number][]} */
   const parts = [];

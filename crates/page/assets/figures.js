@@ -43,6 +43,12 @@ export function price(dollars) {
   return cost(dollars) || "nothing";
 }
 
+/** Writes what runs cost together, or what it is at least where some prices are unknown; nothing where
+ * nobody knows. @param {import("./types.js").Totals} totals */
+export function costOf({ usage, atLeast }) {
+  return cost(usage.cost) || (cost(atLeast) ? `at least ${cost(atLeast)}` : "");
+}
+
 /** Writes what something cost, or its tokens where no price is known.
  * @param {import("./types.js").Usage | null | undefined} usage @returns {string} */
 export function spent(usage) {
@@ -95,6 +101,12 @@ export function lasted(row, now) {
   const { begin, end } = extent(row);
   if (end === undefined && isOver(row)) return "";
   return clock((end ?? now) - begin);
+}
+
+/** Returns the time of the server. It stands still while nothing is heard from there: nobody knows
+ * whether the runs still work. @param {{ahead: number, silentSince: number | null}} model */
+export function present(model) {
+  return (model.silentSince ?? Date.now()) + model.ahead;
 }
 
 /** @param {import("./types.js").Row} row @returns {boolean} */

@@ -23,7 +23,7 @@ export function framed(model, dispatch, content, dialog) {
       <p>Open the whole address that <code>pi-subagents web</code> prints in the terminal, or let <code>pi-subagents web --open</code> open it. The part behind the # is the token.</p></main>
       <footer class="foot"></footer>`;
   }
-  document.body.className = [`on-${model.page}`, model.isZoomed ? "zoomed" : "", hasNoRuns(model) ? "bare" : ""].join(" ");
+  document.body.className = [`on-${model.page}`, model.isZoomed ? "zoomed" : "", hasNoRuns(model) ? "bare" : "", model.silentSince === null ? "" : "silent"].join(" ");
   return html`${bar(model, dispatch)}${content}${foot(model)}${notice(model, dispatch)}${dialog}`;
 }
 

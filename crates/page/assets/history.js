@@ -1,7 +1,7 @@
 // All finished runs, as far back as the index goes, with a search in their records.
 
 import { html, nothing } from "./lit-html.js";
-import { count, lasted, modelId, moment, spent, tokens } from "./figures.js";
+import { costOf, count, lasted, modelId, moment, present, spent, tokens } from "./figures.js";
 import { firstRuns } from "./invitation.js";
 import { VirtualList } from "./virtual.js";
 import { mark, plainLine } from "./words.js";

@@ -1,6 +1,6 @@
 // Which runs are listed, in which order, and which of them are the lanes of the timeline.
 
-import { extent, isOver } from "./figures.js";
+import { extent, isOver, present } from "./figures.js";
 
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
@@ -60,7 +60,7 @@ export function lanes(model) {
   const chosen = (model.selected ? model.rows.get(model.selected) : undefined) ?? model.opened?.whole;
   // Until a run is read, the lanes of the one before it stay.
   if (!chosen) return model.selected ? model.lanesBefore : [];
-  const now = Date.now() + model.ahead;
+  const now = present(model);
   const { begin, end = now } = extent(chosen);
   const slack = Math.max(1000, (end - begin) * 0.1);
   const overlaps = (/** @type {Row} */ row) => {

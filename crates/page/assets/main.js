@@ -182,9 +182,9 @@ function isNewRun() {
   return isNews;
 }
 
-/** Lets the clocks go on while a run is under way. */
+/** Lets the clocks go on while a run is under way and the server is heard. */
 function tick() {
-  if (isWaiting || document.hidden || !isUnderWay()) return;
+  if (isWaiting || document.hidden || model.silentSince !== null || !isUnderWay()) return;
   isWaiting = true;
   setTimeout(() => {
     isWaiting = false;

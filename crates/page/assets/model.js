@@ -24,6 +24,7 @@ export function initial() {
     /** @type {import("./types.js").Totals | null} */ totals: null,
     /** @type {import("./types.js").Totals | null} */ today: null,
     /** By how much the clock of the server differs from ours. */ ahead: 0,
+    /** @type {number | null} When the server was last heard of, while it is away. */ silentSince: null,
     /** @type {Map<string, Lane>} */ lanes: new Map(),
     /** @type {Set<string>} */ askedLanes: new Set(),
     /** @type {Row[]} The lanes that were shown when another run was chosen. */ lanesBefore: [],
@@ -87,6 +88,7 @@ export function update(model, message) {
       return take(model, message.piece);
     case "connection":
       model.connection = message.state;
+      if (["lost", "waiting"].includes(message.state)) model.silentSince ??= Date.now();
       return [];
     case "select":
       return select(model, message.run, true);
@@ -223,6 +225,7 @@ function begin(model, { said }) {
 function take(model, piece) {
   /** @type {Effect[]} */
   const effects = [];
+  model.silentSince = null;
   if (piece.counts) model.counts = piece.counts;
   // The sums come behind the first rows; until then nobody says that there are none.
   if (piece.totals) [model.totals, model.isListed] = [piece.totals, true];

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { changes } from "./changes.js";
-import { cost, count, isOver, lasted, share, tokens } from "./figures.js";
+import { cost, count, isOver, lasted, present, share, tokens } from "./figures.js";
 import { firstRuns, hasNoRuns } from "./invitation.js";
 import { openedRow } from "./model.js";
 import { hasOwnChanges } from "./opened.js";
@@ -66,7 +66,7 @@ export class RunView {
 
   /** @param {Row} row */
   header(row) {
-    const now = Date.now() + this.model.ahead;
+    const now = present(this.model);
     const about = [row.preset, row.resolvedModel, row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
     const read = context(this.model.opened);
     const figures = [lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);

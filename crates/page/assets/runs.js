@@ -2,7 +2,7 @@
 // over.
 
 import { html, nothing } from "./lit-html.js";
-import { clock, count, isOver, lasted, modelId, moment, share, spent, tokens } from "./figures.js";
+import { clock, count, isOver, lasted, modelId, moment, present, share, spent, tokens } from "./figures.js";
 import { filters, groupKey } from "./listing.js";
 import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
@@ -83,7 +83,7 @@ export class RunList {
   /** @param {Heading} entry */
   heading(entry) {
     const { heading: first, isAlone } = entry;
-    const when = moment(Date.parse(first.acceptedAt), Date.now() + this.model.ahead);
+    const when = moment(Date.parse(first.acceptedAt), present(this.model));
     const name = isAlone ? "single runs" : `${first.groupLabel || "one call"} · ${when}`;
     return html`<div class="group" role="presentation"><span>${name}</span>
       ${entry.runs > 1 ? html`<span>${count(entry.runs, "run")}</span>` : nothing}</div>`;
@@ -92,7 +92,7 @@ export class RunList {
   /** @param {Row} row */
   row(row) {
     const { model } = this;
-    const now = Date.now() + model.ahead;
+    const now = present(model);
     const isSelected = model.selected === row.runId;
     const figures = [lasted(row, now), spent(row.usage)].filter(Boolean).join(" · ");
     const age = row.lastAt && !isOver(row) ? clock(now - row.lastAt) : "";

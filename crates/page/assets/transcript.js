@@ -1,7 +1,8 @@
 // What happened in a run, entry by entry.
 
 import { html, nothing, svg } from "./lit-html.js";
-import { clock, count, timeOfDay, took } from "./figures.js";
+import { clock, count, present, timeOfDay, took } from "./figures.js";
+import { openedRow } from "./model.js";
 import { VirtualList } from "./virtual.js";
 import { changes, mark, words } from "./words.js";
 
@@ -152,7 +153,7 @@ export class Transcript {
     const opened = this.model.opened;
     const isOpen = opened?.open.has(item.key) ?? false;
     const isChosen = opened?.chosen === item.key;
-    const now = Date.now() + this.model.ahead;
+    const now = present(this.model);
     const time = call.state === "running" ? clock(now - call.begin) : took((call.end ?? call.begin) - call.begin);
     const size = call.lines && call.lines > 1 ? `${count(call.lines, "line")} · ` : "";
     return html`<div class="call ${call.state} ${isChosen ? "chosen" : ""}">

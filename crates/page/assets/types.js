@@ -3,7 +3,8 @@
 /**
  * @typedef {{input: number, output: number, cacheRead: number, cacheWrite: number,
  *   totalTokens: number, cost: number | null}} Usage
- * @typedef {{runs: number, toolCalls: number, usage: Usage}} Totals
+ * @typedef {{runs: number, toolCalls: number, usage: Usage, atLeast?: number}} Totals What runs used;
+ * some of their cost, where not every price is known.
  * @typedef {{queued: number, running: number, completed: number, failed: number, aborted: number,
  *   total: number}} Counts
  *

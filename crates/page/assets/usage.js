@@ -1,7 +1,7 @@
 // Tokens and costs, added up by the server as `status` adds them up.
 
 import { html, nothing, svg } from "./lit-html.js";
-import { cost, count, price, tokens } from "./figures.js";
+import { cost, costOf, count, present, price, tokens } from "./figures.js";
 import { atHome } from "./frame.js";
 import { firstRuns } from "./invitation.js";
 
@@ -39,7 +39,7 @@ export function usage(model, dispatch) {
   const most = Math.max(...rows.map(value), 1);
   return html`<main class="wide-page usage-page"><div class="page-head"><h1>Usage</h1><span class="space"></span>
       <button @click=${() => dispatch({ type: "saveUsage" })}>Save CSV</button></div>
-    ${tiles(usage, model.today)}${columns(usage.days, Date.now() + model.ahead)}
+    ${tiles(usage, model.today)}${columns(usage.days, present(model))}
     <div class="filters" role="group" aria-label="Add up">${WAYS.map(([by, name]) => html`<button class="pill" aria-pressed=${usageBy === by} @click=${() => dispatch({ type: "usageBy", by })}>${name}</button>`)}</div>
     <div class="wide"><table class="usage"><thead><tr><th></th><td></td><th class="number">tokens</th><th class="number">cost</th><th class="number">runs</th><th class="number">calls</th><th class="number">input</th><th class="number">cache</th><th class="number">output</th></tr></thead>
     <tbody>${rows.map((row) => line(row.name ? atHome(model, row.name) : nameless(usageBy), row.totals, value(row) / most))}</tbody></table></div>

@@ -201,6 +201,8 @@ const scenes = {
     });
     console.log("ready");
     await page.waitForSelector(".state.lost");
+    // Nobody knows what the runs do meanwhile, so their clocks stand still.
+    const silent = [await page.evaluate(() => document.body.classList.contains("silent"))];
     console.log("lost");
     await page.waitForSelector(".state.live");
     await page.waitForSelector(`.run:has-text("${asked.later}")`);
@@ -209,7 +211,8 @@ const scenes = {
     await page.waitForTimeout(1500);
     // The rows that were shown stay until the new server has told everything.
     const fewest = await page.evaluate(() => window.fewest);
-    return { names: await names(page), idle: requests, fewest };
+    silent.push(await page.evaluate(() => document.body.classList.contains("silent")));
+    return { names: await names(page), idle: requests, fewest, silent };
   },
 
   // A page on another port of this machine, such as a dev server that a sub-agent has started.

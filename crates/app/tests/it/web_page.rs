@@ -213,7 +213,7 @@ fn the_page_goes_on_by_itself_when_its_server_comes_back() {
     let output = playing.wait();
     let line = output.stdout.lines().last().unwrap_or_default();
     let seen: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{output:?}"));
-    let expected = json!({"names": ["after", "before"], "idle": 0, "fewest": 1, "faults": [], "strangers": []});
+    let expected = json!({"names": ["after", "before"], "idle": 0, "fewest": 1, "silent": [true, false], "faults": [], "strangers": []});
     assert_eq!(seen, expected);
 }
 
