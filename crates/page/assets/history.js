@@ -34,7 +34,7 @@ export class History {
       this.dispatch({ type: "searchHistory", words: input.value.trim() });
     };
     const found = history.isReading && history.rows.length === 0 ? "Reading…" : `${count(history.found, "run")}${history.isAll ? "" : " among the newest 2,000"}`;
-    const sums = !history.words && totals && totals.usage.totalTokens > 0 ? ` · ${tokens(totals.usage.totalTokens)} tokens${spent(totals.usage).startsWith("$") ? ` · ${spent(totals.usage)}` : ""}` : "";
+    const sums = !history.words && totals && totals.usage.totalTokens > 0 ? ` · ${tokens(totals.usage.totalTokens)} tokens${costOf(totals) ? ` · ${costOf(totals)}` : ""}` : "";
     return html`<main class="wide-page history"><div class="page-head"><h1>History</h1><span class="muted">${found}${sums}</span><span class="space"></span>
       <form role="search" @submit=${search}><input id="search-history" type="search" .value=${history.words} placeholder="Words in name, task, model or answer" aria-label="Search all runs"></form></div>
       ${this.empty()}<div class="history-row head" aria-hidden="true" ?hidden=${history.rows.length === 0}><span></span><span>when</span><span>name</span><span>model</span><span class="number">took</span><span class="number">calls</span><span class="number">tokens</span><span class="number">cost</span><span>answer</span></div>

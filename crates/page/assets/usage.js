@@ -43,7 +43,7 @@ export function usage(model, dispatch) {
     <div class="filters" role="group" aria-label="Add up">${WAYS.map(([by, name]) => html`<button class="pill" aria-pressed=${usageBy === by} @click=${() => dispatch({ type: "usageBy", by })}>${name}</button>`)}</div>
     <div class="wide"><table class="usage"><thead><tr><th></th><td></td><th class="number">tokens</th><th class="number">cost</th><th class="number">runs</th><th class="number">calls</th><th class="number">input</th><th class="number">cache</th><th class="number">output</th></tr></thead>
     <tbody>${rows.map((row) => line(row.name ? atHome(model, row.name) : nameless(usageBy), row.totals, value(row) / most))}</tbody></table></div>
-    <p class="muted">A cost stands only where the price of every answer is known. Runs whose records were removed are not counted.</p></main>`;
+    <p class="muted">“At least” stands where the price of some answers is unknown. Runs whose records were removed are not counted.</p></main>`;
 }
 
 /** @param {string} name @param {Totals} totals @param {number} part */
@@ -61,16 +61,14 @@ function stack(used, part) {
   return html`<span class="stack" .style=${`width:${Math.max(0.5, part * 100)}%`}>${widths.map(([name, value]) => html`<i class=${`part ${name}`} .style=${`flex:${value}`}></i>`)}</span>`;
 }
 
-/** Draws the sums. @param {{totals: Totals, models: Sum[]}} usage @param {Totals | null} today */
-function tiles({ totals, models }, today) {
+/** Draws the sums. @param {{totals: Totals}} usage @param {Totals | null} today */
+function tiles({ totals }, today) {
   const used = totals.usage;
-  // Models without a price make the sum unknown; those with one say how much it is at least.
-  const known = models.reduce((sum, { totals }) => sum + (totals.usage.cost ?? 0), 0);
-  const all = used.cost === null && cost(known) ? html`<small>at least</small> ${cost(known)}` : price(used.cost);
+  const all = cost(totals.atLeast) ? html`<small>at least</small> ${cost(totals.atLeast)}` : price(used.cost);
   const sent = used.input + used.cacheRead + used.cacheWrite;
   /** @type {[string, any, string][]} */
   const shown = [
-    ["cost", all, today && cost(today.usage.cost) ? `today ${cost(today.usage.cost)}` : used.cost === null ? "some prices are unknown" : ""],
+    ["cost", all, today && costOf(today) ? `today ${costOf(today)}` : used.cost === null ? "some prices are unknown" : ""],
     ["tokens", tokens(used.totalTokens), today && today.runs > 0 ? `today ${tokens(today.usage.totalTokens)}` : ""],
     ["runs", totals.runs.toLocaleString("en-US"), count(totals.toolCalls, "call")],
     ["from the cache", sent > 0 ? `${Math.round((used.cacheRead / sent) * 100)} %` : "–", `of ${tokens(sent)} that were sent`],
@@ -80,15 +78,16 @@ function tiles({ totals, models }, today) {
 
 /** Draws the last days as columns. @param {Sum[]} days @param {number} now */
 function columns(days, now) {
-  const known = new Map(days.map((day) => [day.name, day.totals.usage]));
+  const known = new Map(days.map((day) => [day.name, day.totals]));
   const names = Array.from({ length: DAYS }, (_, place) => localDay(now - (DAYS - 1 - place) * DAY));
-  const most = Math.max(...names.map((name) => known.get(name)?.totalTokens ?? 0), 1);
+  const most = Math.max(...names.map((name) => known.get(name)?.usage.totalTokens ?? 0), 1);
   const width = 1000 / DAYS;
   const column = (/** @type {string} */ name, /** @type {number} */ place) => {
-    const used = known.get(name);
+    const totals = known.get(name);
+    const used = totals?.usage;
     let top = 140;
     const parts = used ? [["cache", used.cacheRead], ["input", used.input + used.cacheWrite], ["output", used.output]] : [];
-    return svg`<g><title>${`${name}: ${used ? `${tokens(used.totalTokens)} tokens${cost(used.cost) ? `, ${cost(used.cost)}` : ""}` : "nothing"}`}</title>
+    return svg`<g><title>${`${name}: ${used && totals ? `${tokens(used.totalTokens)} tokens${costOf(totals) ? `, ${costOf(totals)}` : ""}` : "nothing"}`}</title>
       <rect class="ground" x=${place * width} width=${width - 6} y="20" height="120"></rect>
       ${parts.map(([kind, value]) => {
         const height = (Number(value) / most) * 116;
@@ -113,7 +112,7 @@ function localDay(at) {
 function spentOn(totals) {
   const used = totals.usage;
   if (used.totalTokens === 0) return nothing;
-  return cost(used.cost) || html`<span class="muted">${price(used.cost)}</span>`;
+  return costOf(totals) || html`<span class="muted">${price(used.cost)}</span>`;
 }
 
 /** @param {string} by */

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::redact::Redactor;
 use super::rows::{listed, row_of, whole};
+use super::sums::totals_json;
 use super::thin::ThinSpans;
 use super::told::{Telling, TextExtent, millisecond};
 use crate::runs::json_list::JsonList;
@@ -67,7 +68,7 @@ pub(crate) fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Exported, 
         "exportedAt": Timestamp::now().as_millisecond(),
         "version": env!("CARGO_PKG_VERSION"),
         "rows": rows,
-        "totals": RowTotals::of(totals.iter()),
+        "totals": totals_json(RowTotals::of(totals.iter())),
         "runs": wholes,
         "spans": spans,
         "redacted": redacted,

@@ -7,6 +7,7 @@ use pi_subagents_delegation::{RunSummary, TimeZone};
 use pi_subagents_sessions::{IndexedRun, read_events};
 use serde_json::{Value, json};
 
+use super::sums::totals_json;
 use crate::runs::row::{RowTotals, RunRow};
 
 /// Adds up the usage of runs.
@@ -27,7 +28,7 @@ pub(super) fn usage<'a>(runs: impl Iterator<Item = &'a IndexedRun>, zone: &TimeZ
     let definition = |run: &IndexedRun, _: &RunRow| run.preset.clone().unwrap_or_default();
     let project = |run: &IndexedRun, _: &RunRow| run.project.display().to_string();
     json!({
-        "totals": RowTotals::of(rows.iter().map(|(_, row)| row)),
+        "totals": totals_json(RowTotals::of(rows.iter().map(|(_, row)| row))),
         "days": by(&rows, day),
         "models": by(&rows, model),
         "definitions": by(&rows, definition),
@@ -43,7 +44,7 @@ fn by(rows: &[(&IndexedRun, RunRow)], key: impl Fn(&IndexedRun, &RunRow) -> Stri
     }
     let group = |(name, rows): (String, Vec<&RunRow>)| {
         let totals = RowTotals::of(rows.iter().copied());
-        json!({"name": name, "totals": totals})
+        json!({"name": name, "totals": totals_json(totals)})
     };
     groups.into_iter().map(group).collect()
 }

@@ -42,6 +42,14 @@ impl RowTotals {
         }
     }
 
+    /// Returns the known part of the cost, if the prices of some runs are unknown.
+    pub(crate) fn at_least(&self) -> Option<f64> {
+        match self.cost {
+            Cost::AtLeast(dollars) => Some(dollars),
+            Cost::Known(_) | Cost::Unknown => None,
+        }
+    }
+
     /// Adds the costs. Runs without tokens have no price and need none.
     fn cost_with(self, other: Self) -> Cost {
         use Cost::{AtLeast, Known, Unknown};
