@@ -47,7 +47,7 @@ export function pages(model) {
 export function help(dispatch) {
   return html`<div>
     <h2>Keys</h2><dl>${KEYS.map(([keys, does]) => html`<dt>${keys}</dt><dd>${does}</dd>`)}</dl>
-    <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all.</p>
+    <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all. ▼ is a message to the run, a red line under a call says that it failed, hatched is the time in the queue.</p>
     <div class="choice"><span class="space"></span><button class="quiet" @click=${() => dispatch({ type: "show", what: "keys" })}>Close</button></div></div>`;
 }
 

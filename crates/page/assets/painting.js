@@ -63,6 +63,20 @@ export class Painter {
     });
     this.cursor(scene);
     pen.restore();
+    this.thumb(scene);
+  }
+
+  /** Paints a scroll bar if there are more lanes than fit. @param {Scene} scene */
+  thumb({ rows, width, height, scrolled }) {
+    const { pen } = this;
+    const [room, all] = [height - TOP - 6, rows.length * LANE];
+    if (all <= room) return;
+    pen.fillStyle = this.colours.faint;
+    pen.globalAlpha = 0.6;
+    pen.beginPath();
+    pen.roundRect(width - 6, TOP + (scrolled / all) * room, 4, (room / all) * room, 2);
+    pen.fill();
+    pen.globalAlpha = 1;
   }
 
   /** @param {Scene} scene */

@@ -2,7 +2,8 @@
 // screen readers get a table.
 
 import { html, nothing, render } from "./lit-html.js";
-import { extent, isOver, took } from "./figures.js";
+import { extent, isOver, present, took } from "./figures.js";
+import { KINDS, LaneTable } from "./lane_table.js";
 import { lanes } from "./listing.js";
 import { Painter } from "./painting.js";
 import { LANE, LEFT, OVERVIEW, placer, RIGHT, TOP } from "./scale.js";
@@ -17,8 +18,6 @@ const MOST_HEIGHT = 276;
 
 /** How long a person must leave the timeline alone before its part is fetched closer. */
 const PAUSE = 150;
-
-const KINDS = ["model", "read", "search", "edit", "shell", "other"];
 
 /** @type {[string, number][]} */
 const SPANS = [
@@ -39,10 +38,10 @@ export class Timeline {
     this.lastSeconds = 0;
     /** @type {Extent | null} What a person has marked. */
     this.marked = null;
-    /** @type {WeakMap<Span[], Record<string, number>>} The time of each kind, by lane. */
-    this.added = new WeakMap();
     this.scrolled = 0;
-    /** @type {{kind: string, x: number, shown: Extent} | null} */
+    /** @type {string | null} The run whose lane was last brought onto the screen. */
+    this.revealed = null;
+    /** @type {{kind: string, x: number, y: number, scrolled: number, shown: Extent} | null} */
     this.drag = null;
     this.lastFleet = "";
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -54,9 +53,7 @@ export class Timeline {
     this.tip = document.createElement("div");
     this.tip.className = "tip";
     this.tip.hidden = true;
-    /** The same for screen readers. */
-    this.table = document.createElement("div");
-    this.table.className = "for-readers";
+    this.table = new LaneTable(model);
     /** @type {any[]} What the lanes were last painted of. */
     this.painted = [];
     /** Noted when the browser tells it: to ask for it while a frame is drawn costs a layout. */
@@ -89,37 +86,12 @@ export class Timeline {
         <span class="space"></span><span class="marked">${marked}</span>
         <select class="quiet" aria-label="Time that is shown" @change=${change}>${SPANS.map(([name, seconds]) => html`<option value=${seconds} ?selected=${this.lastSeconds === seconds}>${name}</option>`)}</select>
         <button class="quiet" title="Show everything (z)" @click=${() => this.fit()}>⤢ fit</button></div>
-      ${this.canvas}${this.tip}${this.table}
+      ${this.canvas}${this.tip}${this.table.element}
     </section>`;
   }
 
-  /** Draws the lanes as a table. @param {Row[]} rows */
-  readable(rows) {
-    return html`<table><caption>What each run spent its time on</caption>
-      <tr><th>run</th><th>state</th>${KINDS.map((kind) => html`<th>${kind}</th>`)}</tr>
-      ${rows.map((row) => {
-        const sums = this.sums(row);
-        const isKnown = this.model.lanes.has(row.runId);
-        return html`<tr><td>${row.name}</td><td>${row.status}</td>${KINDS.map((kind) => html`<td>${isKnown ? took(sums[kind] ?? 0) : "not read yet"}</td>`)}</tr>`;
-      })}</table>`;
-  }
-
-  /** Returns the time of each kind. @param {Row} row @returns {Record<string, number>} */
-  sums(row) {
-    const spans = this.spans(row.runId);
-    // What is over does not change any more, and a lane may have thousands of spans.
-    const known = this.added.get(spans);
-    if (known && isOver(row)) return known;
-    /** @type {Record<string, number>} */
-    const sums = {};
-    const now = this.now();
-    for (const [kind, begin, end] of spans) sums[kind] = (sums[kind] ?? 0) + ((end ?? now) - begin);
-    this.added.set(spans, sums);
-    return sums;
-  }
-
   now() {
-    return Date.now() + this.model.ahead;
+    return present(this.model);
   }
 
   /** Returns the spans of a run, those of a part closer if that is known. @param {string} run
@@ -170,8 +142,10 @@ export class Timeline {
       this.shown = null;
       this.marked = null;
       this.scrolled = 0;
+      this.revealed = null;
     }
     const height = heightOf(rows);
+    this.reveal(rows, height);
     this.scrolled = Math.max(0, Math.min(this.scrolled, rows.length * LANE + TOP + 6 - height));
     const scene = {
       rows,
@@ -190,7 +164,18 @@ export class Timeline {
     if (facts.length === this.painted.length && facts.every((fact, place) => fact === this.painted[place])) return;
     this.painted = facts;
     this.painter.paint(scene);
-    render(this.readable(rows), this.table);
+    this.table.draw(rows);
+  }
+
+  /** Brings the lane of the chosen run onto the screen, once. @param {Row[]} rows @param {number} height */
+  reveal(rows, height) {
+    const { selected } = this.model;
+    if (selected === this.revealed) return;
+    this.revealed = selected;
+    const top = rows.findIndex((row) => row.runId === selected) * LANE;
+    if (top < 0) return;
+    const room = height - TOP - 6;
+    this.scrolled = Math.min(top, Math.max(this.scrolled, top + LANE - room));
   }
 
   /** Shows another time, and fetches it closer once a person is content. @param {Extent} shown */
@@ -238,13 +223,13 @@ export class Timeline {
       const { x, y } = point(event);
       canvas.setPointerCapture(event.pointerId);
       const shown = this.extent(lanes(this.model));
-      this.drag = { kind: y < OVERVIEW ? "brush" : event.shiftKey ? "mark" : "pan", x, shown };
+      this.drag = { kind: y < OVERVIEW ? "brush" : event.shiftKey ? "mark" : "pan", x, y, scrolled: this.scrolled, shown };
     });
     canvas.addEventListener("pointerup", (event) => {
       const { x, y } = point(event);
       const drag = this.drag;
       this.drag = null;
-      if (drag && Math.abs(drag.x - x) < 3 && drag.kind !== "brush") {
+      if (drag && Math.abs(drag.x - x) < 3 && Math.abs(drag.y - y) < 3 && drag.kind !== "brush") {
         const hit = this.hit(x, y);
         if (hit) this.dispatch({ type: "reveal", run: hit.row.runId, at: hit.span?.[1] });
       }
@@ -262,6 +247,9 @@ export class Timeline {
     const scale = (/** @type {Extent} */ span) => (span.to - span.from) / (width - LEFT - RIGHT);
     if (drag.kind === "pan") {
       const by = (drag.x - point.x) * scale(drag.shown);
+      // A finger has no wheel: it moves the lanes up and down with the time.
+      this.scrolled = drag.scrolled + drag.y - point.y;
+      this.draw();
       if (Math.abs(point.x - drag.x) > 2) this.show({ from: drag.shown.from + by, to: drag.shown.to + by });
       return;
     }

@@ -40,6 +40,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "scale.js",
     "painting.js",
     "span_words.js",
+    "lane_table.js",
     "timeline.js",
     "composer.js",
     "side.js",

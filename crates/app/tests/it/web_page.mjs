@@ -66,8 +66,8 @@ const scenes = {
     await page.click('.run:has-text("long")');
     await page.waitForSelector('.call.running:has-text("sleep 600")');
     const hidden = await page.evaluate(() => [/[#&]t=/.test(location.hash), document.cookie]);
-    await page.waitForSelector('.for-readers td:text-is("short")', { state: "attached" });
-    const lanes = await page.$$eval(".for-readers tr td:first-child", (cells) => cells.map((cell) => cell.textContent));
+    await page.waitForSelector('.for-readers th:text-is("short")', { state: "attached" });
+    const lanes = await page.$$eval(".for-readers tbody th", (cells) => cells.map((cell) => cell.textContent));
     await page.fill("#message", "Hurry up");
     await page.press("#message", "Enter");
     await page.waitForSelector('.notice:has-text("reads it before its next turn")');
@@ -529,10 +529,10 @@ const scenes = {
       for (const option of document.querySelectorAll("header.bar option")) if (option.selected) option.textContent = "~/lamp";
     });
     await page.waitForSelector(".files .file-row");
-    await page.waitForSelector('.for-readers td:text-is("review")', { state: "attached" });
+    await page.waitForSelector('.for-readers th:text-is("review")', { state: "attached" });
     const all = (selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
     const names = await all(".run b");
-    const lanes = await all(".for-readers td:first-child");
+    const lanes = await all(".for-readers tbody th");
     const seen = {
       pages: await all("header.bar nav button"),
       runs: names.slice(0, 7),
