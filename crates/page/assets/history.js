@@ -1,15 +1,16 @@
-// All finished runs, as far back as the index goes, with a search in their records.
+// All runs, as far back as the index goes, with a search in their records.
 
 import { html, nothing } from "./lit-html.js";
 import { costOf, count, lasted, modelId, moment, present, spent, tokens } from "./figures.js";
 import { firstRuns } from "./invitation.js";
+import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
 import { mark, plainLine } from "./words.js";
 
 /** @typedef {import("./types.js").Row} Row */
 /** @typedef {import("./model.js").Model} Model */
 
-const WILL_BE_HERE = "Every run that is over is kept here, with what it answered. The search looks through all of them.";
+const WILL_BE_HERE = "Every run is kept here, with what it answered. The search looks through all of them.";
 
 export class History {
   /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
@@ -45,7 +46,7 @@ export class History {
     const { history } = this.model;
     if (history.isReading || history.rows.length > 0) return nothing;
     if (!history.words) return firstRuns(this.model, this.dispatch, WILL_BE_HERE);
-    return html`<div class="empty"><p>No finished run has “${history.words}” in its name, task, model or answer.</p><button @click=${() => this.dispatch({ type: "searchHistory", words: "" })}>Show all runs</button></div>`;
+    return html`<div class="empty"><p>No run has “${history.words}” in its name, task, model or answer.</p><button @click=${() => this.dispatch({ type: "searchHistory", words: "" })}>Show all runs</button></div>`;
   }
 
   draw() {
@@ -57,16 +58,18 @@ export class History {
     }
   }
 
-  /** @param {Row} row */
-  row(row) {
-    const now = Date.now() + this.model.ahead;
+  /** @param {Row} read */
+  row(read) {
+    // What the stream tells is newer.
+    const row = this.model.rows.get(read.runId) ?? read;
+    const now = present(this.model);
     const open = () => {
       this.dispatch({ type: "page", page: "runs" });
       this.dispatch({ type: "select", run: row.runId });
     };
     const dollars = spent(row.usage);
     return html`<div class="history-row" role="listitem"><button class="cover" aria-label=${`Open ${row.name}`} @click=${open}></button>
-      ${mark(row.status)}<span class="muted">${moment(Date.parse(row.acceptedAt), now)}</span><b dir="auto">${row.name}</b>
+      ${mark(row.status, flags(row).length > 0)}<span class="muted">${moment(Date.parse(row.acceptedAt), now)}</span><b dir="auto">${row.name}</b>
       <span class="muted">${modelId(row.resolvedModel)}</span><span class="number">${lasted(row, now)}</span>
       <span class="number">${row.toolCalls ?? nothing}</span><span class="number">${row.usage ? tokens(row.usage.totalTokens) : nothing}</span>
       <span class="number">${dollars.includes("$") ? dollars : nothing}</span><span class="doing" dir="auto">${plainLine(row, row.doing ?? "")}</span></div>`;

@@ -3,6 +3,7 @@
 
 import { isOver } from "./figures.js";
 import { laneEffects, lanes, list } from "./listing.js";
+import { noPastRuns, noteNews, readOlderRuns, readPastRuns, takePastRuns } from "./past_runs.js";
 import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, toggleAll } from "./opened.js";
 
 /** @typedef {import("./types.js").Row} Row */
@@ -42,8 +43,7 @@ export function initial() {
     /** @type {"keys" | "share" | null} What is shown above the page. */ shown: null,
     /** @type {Set<string>} */ compared: new Set(),
     /** @type {Map<string, Row>} */ wholes: new Map(),
-    /** @type {{rows: Row[], found: number, isAll: boolean, isReading: boolean, words: string}} */
-    history: { rows: [], found: 0, isAll: true, isReading: false, words: "" },
+    history: noPastRuns(),
     /** @type {any} */ usage: null,
     usageBy: "days",
     /** @type {any} */ definitions: null,
@@ -178,16 +178,14 @@ export function update(model, message) {
       if (!model.compared.delete(message.run)) model.compared.add(message.run);
       return model.page === "compare" ? readCompared(model) : [];
     case "historyRead":
-      historyRead(model, message);
+      takePastRuns(model, /** @type {any} */ (message));
       return [];
     case "searchHistory":
       model.page = "history";
-      model.history = { rows: [], found: 0, isAll: true, isReading: true, words: message.words };
-      return [{ do: "history", from: 0 }];
+      model.history = noPastRuns(message.words);
+      return readPastRuns(model);
     case "moreHistory":
-      if (model.history.isReading || model.history.rows.length >= model.history.found) return [];
-      model.history.isReading = true;
-      return [{ do: "history", from: model.history.rows.length }];
+      return readOlderRuns(model);
     case "usageRead":
       model.usage = message.usage;
       return [];
@@ -243,6 +241,7 @@ function take(model, piece) {
 /** @param {Model} model @param {any} piece @returns {Effect[]} */
 function takeRows(model, { rows, gone = [], begins = false, isWhole = false }) {
   if (begins) model.told = new Set();
+  noteNews(model, { rows, gone, begins });
   /** @type {Effect[]} */
   const effects = [];
   for (const run of gone) model.rows.delete(run);
@@ -258,6 +257,7 @@ function takeRows(model, { rows, gone = [], begins = false, isWhole = false }) {
     for (const run of model.rows.keys()) if (model.told && !model.told.has(run)) model.rows.delete(run);
     model.told = null;
   }
+  if (begins && model.page === "history") effects.push(...readPastRuns(model));
   list(model);
   if (!model.hasChosen && model.listed.length > 0 && !isBusy(model)) {
     effects.push(...select(model, model.listed[0].runId, false));
@@ -325,9 +325,7 @@ function turnTo(model, page) {
   model.page = page;
   switch (page) {
     case "history":
-      if (model.history.rows.length > 0) return [];
-      model.history.isReading = true;
-      return [{ do: "history", from: 0 }];
+      return readPastRuns(model);
     case "usage":
       return [{ do: "usage" }];
     case "definitions":
@@ -353,21 +351,10 @@ function changeProject(model, project) {
   model.rows.clear();
   model.listed = [];
   model.isListed = false;
-  model.history = { rows: [], found: 0, isAll: true, isReading: false, words: "" };
+  model.history = noPastRuns();
   model.hasChosen = false;
   model.selected = null;
   model.opened = null;
   return [{ do: "look" }, ...turnTo(model, model.page)];
-}
-
-/** @param {Model} model @param {Message} message */
-function historyRead(model, { from, words, answer }) {
-  const history = model.history;
-  // Somebody has searched for other words since.
-  if (words !== history.words) return;
-  history.rows = [...history.rows.slice(0, from), ...answer.runs];
-  history.found = answer.found;
-  history.isAll = answer.searchedAll;
-  history.isReading = false;
 }
 

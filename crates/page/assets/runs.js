@@ -17,7 +17,7 @@ import { mark, plainLine } from "./words.js";
 /** @type {[string, string][]} */
 const FILTERS = [
   ["all", "All"],
-  ["running", "Running"],
+  ["running", "Under way"],
   ["waiting", "To merge"],
   ["over", "Over"],
   ["failed", "Failed"],

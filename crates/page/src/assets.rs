@@ -26,6 +26,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "recorded.js",
     "listing.js",
     "opened.js",
+    "past_runs.js",
     "model.js",
     "leisure.js",
     "effects.js",

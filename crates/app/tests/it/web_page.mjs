@@ -199,6 +199,10 @@ const scenes = {
       const look = () => (window.fewest = Math.min(window.fewest, count()));
       new MutationObserver(look).observe(document.querySelector(".list"), { childList: true, subtree: true });
     });
+    const history = await open(asked.url);
+    await history.waitForSelector(".list .run");
+    await history.keyboard.press("2");
+    await history.waitForSelector('.history-row:has-text("before")');
     console.log("ready");
     await page.waitForSelector(".state.lost");
     // Nobody knows what the runs do meanwhile, so their clocks stand still.
@@ -206,6 +210,8 @@ const scenes = {
     console.log("lost");
     await page.waitForSelector(".state.live");
     await page.waitForSelector(`.run:has-text("${asked.later}")`);
+    // History learns by itself what has happened between the two servers.
+    await history.waitForSelector(`.history-row:has-text("${asked.later}")`);
     let requests = 0;
     page.on("request", () => (requests += 1));
     await page.waitForTimeout(1500);
@@ -426,7 +432,7 @@ const scenes = {
   async unmatched() {
     const page = await open(asked.url);
     await page.waitForSelector(".run");
-    await page.click('.pill:has-text("Running")');
+    await page.click('.pill:has-text("Under way")');
     const filter = await text(page, ".list .empty p");
     await page.fill("#search", "no such words");
     const search = await text(page, '.list .empty p:has-text("no such words")');

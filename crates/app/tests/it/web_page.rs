@@ -490,9 +490,9 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
     assert_eq!(
         unmatched,
         json!({
-            "filter": "There is no run under “Running”.",
-            "search": "There is no run under “Running” with “no such words”.",
-            "history": "No finished run has “no such words” in its name, task, model or answer.",
+            "filter": "There is no run under “Under way”.",
+            "search": "There is no run under “Under way” with “no such words”.",
+            "history": "No run has “no such words” in its name, task, model or answer.",
             "words": "",
         })
     );
