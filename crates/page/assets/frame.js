@@ -29,9 +29,11 @@ export function framed(model, dispatch, content, dialog) {
 
 /** Draws what has just happened, above every page. @param {Model} model @param {Dispatch} dispatch */
 function notice(model, dispatch) {
-  if (!model.notice) return nothing;
-  return html`<p class="notice above-all ${model.notice.isError ? "bad" : ""}" role="status"><span>${model.notice.text}</span>
-    <button class="quiet" aria-label="Close" title="Close (Esc)" @click=${() => dispatch({ type: "forgetNotice" })}>×</button></p>`;
+  const { notice } = model;
+  const close = () => dispatch({ type: "forgetNotice" });
+  // The place is there before the words are: screen readers read what comes into it.
+  return html`<div role="status">${notice ? html`<p class="notice above-all ${notice.isError ? "bad" : ""}"><span>${notice.text}</span>
+    <button class="quiet" aria-label="Close" title="Close (Esc)" @click=${close}>×</button></p>` : nothing}</div>`;
 }
 
 /** @param {Model} model @param {Dispatch} dispatch */

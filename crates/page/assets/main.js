@@ -167,9 +167,12 @@ function draw() {
   tick();
 }
 
-/** Puts the keyboard on the answer that changes nothing, when a person is asked something. */
+/** Puts the keyboard on the answer that changes nothing, when a person is asked something, and back
+ * to the button that asked. */
 function focusQuestion() {
-  if (model.asked && model.asked !== focused) /** @type {HTMLElement | null} */ (document.querySelector("[role=alertdialog] button:last-child"))?.focus();
+  const focus = (/** @type {string} */ place) => /** @type {HTMLElement | null} */ (document.querySelector(place))?.focus();
+  if (model.asked && model.asked !== focused) focus("[role=alertdialog] button:last-child");
+  if (!model.asked && focused && document.activeElement === document.body) focus(".composer .danger");
   focused = model.asked;
 }
 

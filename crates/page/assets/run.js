@@ -49,7 +49,7 @@ export class RunView {
     }
     return html`<section class="pane" aria-label="Run">
       ${this.header(row)}${this.tabs(row, opened)}
-      <div class="body" id="panel" role="tabpanel" aria-label=${model.tab}>${this.body(row, opened)}</div>
+      <div class="body" id="panel" role="tabpanel" aria-labelledby=${`tab-${model.tab}`}>${this.body(row, opened)}</div>
     </section>`;
   }
 
@@ -83,14 +83,27 @@ export class RunView {
   tabs(row, opened) {
     const { model } = this;
     const changed = hasOwnChanges(row) ? (row.workspace?.files?.length ?? 0) : opened.transcript.files.size;
-    const tab = (/** @type {[string, string]} */ [name, words]) => html`<button role="tab" aria-controls="panel" aria-selected=${model.tab === name}
+    // A file has no raw record.
+    const tabs = model.connection === "recorded" ? TABS.filter(([name]) => name !== "raw") : TABS;
+    const tab = (/** @type {[string, string]} */ [name, words]) => html`<button role="tab" id=${`tab-${name}`} aria-controls="panel" aria-selected=${model.tab === name} tabindex=${model.tab === name ? 0 : -1}
       @click=${() => this.dispatch({ type: "tab", tab: name })}>${words}${name === "changes" && changed > 0 ? html` <span class="badge">${changed}</span>` : nothing}</button>`;
-    return html`<div class="tabs" role="tablist" aria-label="Run">${TABS.map(tab)}<span class="space"></span>
+    return html`<div class="tabs"><div role="tablist" aria-label="Run" @keydown=${(/** @type {KeyboardEvent} */ event) => this.toNeighbour(event, tabs.map(([name]) => name))}>${tabs.map(tab)}</div><span class="space"></span>
       ${model.tab === "transcript"
         ? html`${opened.transcript.calls.size > 0 ? html`<button class="quiet all-calls" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>` : nothing}
           <button class="quiet" aria-pressed=${opened.isFollowed} @click=${() => this.dispatch({ type: "follow", on: !opened.isFollowed })}>${opened.isFollowed ? "☑" : "☐"} follow</button>`
         : nothing}
     </div>`;
+  }
+
+  /** Goes from one tab to the next with the arrow keys, as tabs do everywhere.
+   * @param {KeyboardEvent} event @param {string[]} names */
+  toNeighbour(event, names) {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const tab = names[(names.indexOf(this.model.tab) + by + names.length) % names.length];
+    this.dispatch({ type: "tab", tab });
+    document.getElementById(`tab-${tab}`)?.focus();
   }
 
   /** @param {Row} row @param {Opened} opened */
@@ -111,9 +124,10 @@ export class RunView {
 
   /** @param {Opened} opened */
   raw(opened) {
-    if (!opened.raw) return html`<p class="empty">${this.model.connection === "recorded" ? "The file holds no raw record." : "Reading the record…"}</p>`;
+    if (!opened.raw) return html`<p class="empty">Reading the record…</p>`;
+    const isAll = opened.isRead && opened.raw.next >= opened.next;
     return html`<div class="page raw">${opened.raw.lines.map(([place, line, isCut]) => html`<pre><span class="place">${place}</span><span>${line}${isCut ? "…" : ""}</span></pre>`)}
-      <button @click=${() => this.dispatch({ type: "moreRaw" })}>More</button></div>`;
+      ${isAll ? nothing : html`<button @click=${() => this.dispatch({ type: "moreRaw" })}>More</button>`}</div>`;
   }
 }
 

@@ -99,9 +99,12 @@ const scenes = {
     const task = await text(page, ".page .said");
     await page.click('[role=tab]:has-text("Raw")');
     await page.waitForSelector(".raw pre");
+    // The tab under the pointer is still seen to be the one that is shown.
+    const underline = await page.$eval('[role=tab][aria-selected=true]', (tab) => getComputedStyle(tab).borderBottomColor !== "rgba(0, 0, 0, 0)");
+    const more = (await page.$$(".raw button")).length;
     const roles = await page.evaluate(() => ["listbox", "option", "tablist", "tab", "tabpanel"].filter((role) => !document.querySelector(`[role=${role}]`)));
     const nameless = await page.$$eval("button, input, select, textarea, canvas", (found) => found.filter((one) => one.getAttribute("aria-hidden") !== "true" && !(one.textContent.trim() || one.getAttribute("aria-label"))).length);
-    return { kinds, diff, answer, task, roles, nameless };
+    return { kinds, diff, answer, task, underline, more, roles, nameless };
   },
 
   // Names, tasks, answers and results that would be scripts in a careless page.
@@ -469,7 +472,60 @@ const scenes = {
     await page.waitForSelector('dialog[open]:has-text("Keys")');
     await page.keyboard.press("?");
     await page.waitForSelector("dialog[open]", { state: "detached" });
-    return { inside, behind: behind.trim(), back };
+    // Arrows go from tab to tab, and everything that has the keyboard is seen to have it.
+    await page.focus("[role=tab][aria-selected=true]");
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForSelector('#tab-raw[aria-selected=true]:focus');
+    await page.keyboard.press("ArrowRight");
+    await page.waitForSelector('#tab-transcript[aria-selected=true]:focus');
+    const unseen = [];
+    for (let tab = 0; tab < 30; tab++) {
+      await page.keyboard.press("Tab");
+      unseen.push(await page.evaluate(() => {
+        const focused = document.activeElement;
+        if (!focused || focused === document.body) return null;
+        const chosen = focused.matches(".list .virtual") ? focused.querySelector("[aria-selected=true]") : null;
+        const isSeen = getComputedStyle(focused).outlineStyle !== "none" || (chosen && getComputedStyle(chosen).boxShadow !== "none");
+        return isSeen ? null : focused.outerHTML.slice(0, 80);
+      }));
+    }
+    return { inside, behind: behind.trim(), back, unseen: unseen.filter(Boolean) };
+  },
+
+  // A run that waits for a place: it cannot be told anything yet, only be stopped.
+  async queued() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.waitForSelector(".is-queued");
+    const row = await text(page, `#run-${asked.run} .doing`);
+    const remark = await text(page, ".is-queued .remark");
+    const composer = await text(page, ".composer");
+    const acts = (await page.$$("#message")).length;
+    // It is in History before it has begun, and what becomes of it is seen there.
+    await page.keyboard.press("2");
+    await page.waitForSelector('.history-row:has-text("second") .mark.queued');
+    const before = await page.$$eval(".history-row:not(.head)", (found) => found.map((one) => one.querySelector(".doing").textContent));
+    await page.keyboard.press("1");
+    await page.keyboard.press("x");
+    await page.waitForSelector('[role=alertdialog] button:text-is("Let it wait"):focus');
+    const question = await text(page, "[role=alertdialog] .space");
+    await page.keyboard.press("Enter");
+    // The keyboard goes back to the button that asked.
+    await page.waitForSelector('.composer button:text-is("Stop…"):focus');
+    await page.keyboard.press("Enter");
+    await page.click("#stop-yes");
+    await page.waitForSelector(`#run-${asked.run}.aborted`);
+    await page.keyboard.press("2");
+    await page.waitForSelector('.history-row:has-text("second") .mark.aborted');
+    // A run that begins meanwhile comes first.
+    await page.keyboard.press("1");
+    await page.click(`#run-${asked.done}`);
+    await page.fill("#message", "Say more");
+    await page.press("#message", "Enter");
+    await page.waitForSelector(".notice");
+    await page.keyboard.press("2");
+    await page.locator(".history-row:not(.head)").nth(3).waitFor();
+    const history = await text(page, ".history .page-head .muted");
+    return { row, remark, composer, acts, before, question, history: history.split(" · ")[0] };
   },
 
   // What goes wrong is said where a person looks, and no word of theirs is lost.
@@ -565,7 +621,8 @@ const scenes = {
     await page.waitForSelector(".call .output");
     const output = await text(page, ".call .output");
     const figures = await text(page, ".foot .sums");
-    return { names: await names(page), output, figures, acts: (await page.$$("#message")).length, source: readFileSync(asked.file).length > 0 };
+    const tabs = await page.$$eval("[role=tab]", (found) => found.map((one) => one.textContent.trim()));
+    return { names: await names(page), tabs, output, figures, acts: (await page.$$("#message")).length, source: readFileSync(asked.file).length > 0 };
   },
 };
 

@@ -117,6 +117,8 @@ fn a_run_is_read_in_all_its_parts() {
             "diff": ["-1 one", "+1 two"],
             "answer": "DoneIt says two now.",
             "task": "Edit the file",
+            "underline": true,
+            "more": 0,
             "roles": [],
             "nameless": 0,
         })
@@ -272,6 +274,7 @@ fn an_exported_file_opens_from_disk_with_the_network_off() {
         seen,
         json!({
             "names": ["one"],
+            "tabs": ["Transcript", "Answer", "Changes", "Task"],
             "output": "1 2 3",
             "figures": format!("1 run · 1 call · {tokens} tokens"),
             "acts": 0,
@@ -484,7 +487,7 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
     let keyboard = play(&web.stage, "keyboard", &json!({"url": web.url}));
     assert_eq!(
         keyboard,
-        json!({"inside": [true, true, true], "behind": "on-runs", "back": "share-button"})
+        json!({"inside": [true, true, true], "behind": "on-runs", "back": "share-button", "unseen": []})
     );
     let unmatched = play(&web.stage, "unmatched", &json!({"url": web.url}));
     assert_eq!(
