@@ -15,15 +15,27 @@ export function composer(model, dispatch) {
   const row = openedRow(model);
   if (!row || !model.about?.mayAct) return nothing;
   const asked = model.asked === "stop" && !isOver(row) ? stopping(row, dispatch) : model.asked === "discard" && waits(row) ? discarding(row, dispatch) : nothing;
-  return html`<footer class="composer">${asked !== nothing ? asked : html`${waits(row) ? result(model, row, dispatch) : nothing}${message(row, dispatch)}`}</footer>`;
+  return html`<footer class="composer">${asked !== nothing ? asked : html`${waits(row) ? result(model, row, dispatch) : nothing}${row.status === "queued" ? queued(row, dispatch) : message(row, dispatch)}`}</footer>`;
 }
 
 /** @param {Row} row @param {Dispatch} dispatch */
 function stopping(row, dispatch) {
+  const isQueued = row.status === "queued";
   return html`<div class="line" role="alertdialog" aria-label="Stop the run">
-    <span class="space">Stop <b>${row.name}</b> and all its processes?</span>
+    <span class="space">Stop <b>${row.name}</b> ${isQueued ? "before it begins?" : "and all its processes?"}</span>
     <button class="danger" id="stop-yes" @click=${() => dispatch({ type: "stop", run: row.runId })}>Stop it</button>
-    <button @click=${() => dispatch({ type: "ask", what: null })}>Let it run</button></div>`;
+    <button @click=${() => dispatch({ type: "ask", what: null })}>${isQueued ? "Let it wait" : "Let it run"}</button></div>`;
+}
+
+/** Draws what can be done with a run that has not begun: it has no child yet that could read a
+ * message. @param {Row} row @param {Dispatch} dispatch */
+function queued(row, dispatch) {
+  return html`<div class="line"><span class="space muted">${row.name} is queued. You can say something to it once it has begun.</span>${stopButton(dispatch)}</div>`;
+}
+
+/** @param {Dispatch} dispatch */
+function stopButton(dispatch) {
+  return html`<button type="button" class="danger" @click=${() => dispatch({ type: "ask", what: "stop" })}>Stop…</button>`;
 }
 
 /** @param {Row} row @param {Dispatch} dispatch */
@@ -78,6 +90,6 @@ function message(row, dispatch) {
   return html`<form class="line" @submit=${send}>
     <textarea id="message" rows="1" aria-label=${hint} placeholder=${hint} @keydown=${typed}></textarea>
     <button class="primary">${over ? "Go on" : "Steer"} ⏎</button>
-    ${over ? nothing : html`<button type="button" class="danger" @click=${() => dispatch({ type: "ask", what: "stop" })}>Stop…</button>`}
+    ${over ? nothing : stopButton(dispatch)}
   </form>`;
 }

@@ -95,7 +95,8 @@ export class RunList {
     const now = present(model);
     const isSelected = model.selected === row.runId;
     const figures = [lasted(row, now), spent(row.usage)].filter(Boolean).join(" · ");
-    const age = row.lastAt && !isOver(row) ? clock(now - row.lastAt) : "";
+    // A queued run gives no sign of life; how long it waits stands above.
+    const age = row.lastAt && row.status === "running" ? clock(now - row.lastAt) : "";
     return html`<div class="run ${row.status}" role="option" id=${`run-${row.runId}`} aria-selected=${isSelected}
       @click=${() => this.dispatch({ type: "select", run: row.runId })}>
       ${mark(row.status, flags(row).length > 0)}

@@ -50,8 +50,11 @@ export class Transcript {
     this.list.show(this.withWords(opened.transcript.items, opened), opened.isFollowed);
   }
 
-  /** Adds what the model is writing at the end. @param {Item[]} items @param {Opened} opened */
+  /** Adds what the model is writing at the end, or why it does not write yet. @param {Item[]} items
+   * @param {Opened} opened */
   withWords(items, opened) {
+    const row = openedRow(this.model);
+    if (row?.status === "queued" && opened.isRead) return [...items, { key: "queued", kind: "queued", t: 0, text: row.doing }];
     if (!opened.words && !opened.activity) return items;
     return [...items, { key: "words", kind: "words", t: 0, text: opened.words }];
   }
@@ -107,6 +110,8 @@ export class Transcript {
       case "words":
         return html`<div class="said live" dir="auto">${item.text}<span class="caret" aria-hidden="true">▌</span>
           ${this.model.opened?.activity ? html`<span class="muted"> ${this.model.opened.activity}</span>` : nothing}</div>`;
+      case "queued":
+        return html`<div class="remark">${mark("queued")} ${item.text || "queued"}</div>`;
       case "steered":
         return html`<div class="said steer-text"><b>you</b> ${item.text}</div>`;
       case "corrected":

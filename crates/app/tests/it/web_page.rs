@@ -105,6 +105,43 @@ fn a_fleet_is_watched_steered_and_stopped_by_two_tabs() {
 }
 
 #[test]
+fn a_queued_run_says_why_it_waits_and_can_only_be_stopped() {
+    let web = WebStage::new();
+    let model = web.script(&rules());
+    let done = web.run("done", "Say hello", &model);
+    let running = web
+        .command(&["delegate", "--concurrency", "1", "--model", &model])
+        .args(["--task", "first=Wait here", "--task", "second=Say hello"])
+        .args(["--runner", "embedded", "--json"])
+        .spawn();
+    let named = |name: &str| {
+        let runs = web.json("/v1/runs");
+        let mut runs = runs["runs"].as_array().into_iter().flatten();
+        runs.find(|run| run["name"] == name).cloned()
+    };
+    until("the first one works", || {
+        named("first").is_some_and(|run| run["toolCalls"] == 1) && named("second").is_some()
+    });
+    let run = |name: &str| named(name).unwrap()["runId"].as_str().unwrap().to_owned();
+    let asked = json!({"url": web.url, "run": run("second"), "done": done});
+    let seen = play(&web.stage, "queued", &asked);
+    assert_eq!(
+        seen,
+        json!({
+            "row": "queued until another run ends",
+            "remark": "◌ queued until another run ends",
+            "composer": "second is queued. You can say something to it once it has begun.Stop…",
+            "acts": 0,
+            "before": ["queued until another run ends", "bash → sleep 600 (running)", "You said: Say hello"],
+            "question": "Stop second before it begins?",
+            "history": "4 runs",
+        })
+    );
+    web.post(&format!("/v1/runs/{}/stop", run("first")), &json!({}));
+    _ = running.wait();
+}
+
+#[test]
 fn a_run_is_read_in_all_its_parts() {
     let web = WebStage::new();
     web.stage.sandbox.write("project/a.txt", "one\n");
