@@ -54,7 +54,7 @@ function changedPart(patch) {
 
 /** @param {number | undefined} added @param {number | undefined} removed */
 function figures(added, removed) {
-  return html`${added ? html`<span class="plus">+${added}</span>` : nothing}${removed ? html`<span class="minus">−${removed}</span>` : nothing}`;
+  return html`${added ? html`<span class="plus">+${added}</span> ` : nothing}${removed ? html`<span class="minus">−${removed}</span>` : nothing}`;
 }
 
 /** @param {Opened} opened @param {Transcript} transcript @param {Dispatch} dispatch */

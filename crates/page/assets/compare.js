@@ -15,7 +15,7 @@ const WILL_BE_HERE = "Two to six runs stand here beside each other: how they end
 
 /** @param {Model} model @param {Dispatch} dispatch */
 export function compare(model, dispatch) {
-  const rows = [...model.compared].map((run) => model.wholes.get(run)).filter((row) => row !== undefined);
+  const rows = [...model.compared].map((run) => newest(model, run)).filter((row) => row !== undefined);
   if (model.compared.size === 0) {
     return html`<main class="wide-page"><div class="page-head"><h1>Compare</h1></div>${hasNoRuns(model) ? firstRuns(model, dispatch, WILL_BE_HERE) : choosing(model, dispatch)}</main>`;
   }
@@ -45,6 +45,14 @@ export function compare(model, dispatch) {
     </tbody></table></div>
     <div class="buttons below">${rows.length < 6 ? adding(model, dispatch) : nothing}${again(model, rows, dispatch)}
       ${model.connection === "recorded" ? nothing : html`<button @click=${() => dispatch({ type: "download", what: "export.html", run: [...model.compared].join(",") })}>Export HTML</button>`}</div></main>`;
+}
+
+/** Returns all that is known of a run; what the stream tells of a run under way is newer.
+ * @param {Model} model @param {string} run @returns {Row | undefined} */
+function newest(model, run) {
+  const [whole, live] = [model.wholes.get(run), model.rows.get(run)];
+  if (!whole || !live || isOver(live)) return whole;
+  return { ...whole, ...live, task: whole.task };
 }
 
 /** Says how runs are chosen. @param {Model} model @param {Dispatch} dispatch */

@@ -23,6 +23,10 @@ const FILTERS = [
   ["failed", "Failed"],
 ];
 
+/** What stands behind words that a model is writing, and how many letters of them a row has room for. */
+const CURSOR = "▌";
+const NEWEST = 34;
+
 export class RunList {
   /** @param {Model} model @param {Dispatch} dispatch */
   constructor(model, dispatch) {
@@ -118,9 +122,14 @@ function contextBar([used, size]) {
 /** Returns one line of what a run does, or what came of it. @param {Row} row */
 function doing(row) {
   if (row.notice) return html`<span class="warn">${row.notice}</span>`;
-  const said = plainLine(row, row.doing || row.task || "");
+  const said = newest(plainLine(row, row.doing || row.task || ""));
   const [warning] = row.status === "completed" ? flags(row) : [];
   return warning ? html`<span class="warn">${warning}</span> · ${said}` : said;
+}
+
+/** Returns the end of what a model is writing, which is the part that moves. @param {string} line */
+function newest(line) {
+  return line.endsWith(CURSOR) && line.length > NEWEST ? `…${line.slice(-NEWEST)}` : line;
 }
 
 /** Puts headings between the runs of calls. Calls with one run share a heading, which would else be

@@ -180,7 +180,7 @@ export class Transcript {
     if (!fetched && call.arguments === undefined) return html`<pre class="muted">reading…</pre>`;
     const given = fetched?.[0]?.text ?? call.arguments ?? "";
     const answer = fetched?.[1]?.text ?? call.text ?? "";
-    const diff = fetched?.[2]?.text ?? call.diff ?? "";
+    const diff = fetched?.[2]?.text || call.diff || written(call, given);
     // A command that stands whole in the line above is not said twice.
     const isSaid = call.kind === "shell" && call.title.includes(given.replace(/^command: /, ""));
     return html`${diff ? changes(diff) : isSaid || !given ? nothing : html`<pre class="given">${given}</pre>`}
@@ -200,6 +200,13 @@ export class Transcript {
     const button = html`<button class="quiet more" @click=${() => this.dispatch({ type: "toggle", key: `${item.key} all` })}>… ${count(hidden, "line")} ${isEnd ? "above" : "below"} — show all</button>`;
     return html`${isEnd ? button : nothing}<pre class="output">${shown.join("\n")}</pre>${isEnd ? nothing : button}`;
   }
+}
+
+/** Returns the lines that a file was written with, as a change. @param {import("./types.js").Call} call
+ * @param {string} given the arguments */
+function written(call, given) {
+  const [, content] = call.tool === "write" ? (given.match(/^path: [^\n]*\ncontent:[\n ](.*)$/s) ?? []) : [];
+  return content ? content.replace(/\n$/, "").replace(/^/gm, "+") : "";
 }
 
 /** Returns which mark an entry has beside the scroll bar, if any. @param {Item} item */

@@ -141,7 +141,7 @@ fn a_person_reads_the_changes_merges_one_result_and_discards_another() {
     assert_eq!(
         seen,
         json!({
-            "files": ["a.txt modified +1−1", "api.txt added +1"],
+            "files": ["a.txt modified +1 −1", "api.txt added +1"],
             "diff": ["-one", "+two", "+new"],
             "waiting": ["To merge 2", "To merge 1"],
             "fits": ["✓ fits your checkout", "✗ conflicts in a.txt"],
