@@ -4,6 +4,7 @@ import { html, nothing } from "./lit-html.js";
 import { plain } from "./fold.js";
 import { cost, count, extent, isOver, modelId, present, price as costWords, tokens, took } from "./figures.js";
 import { firstRuns, hasNoRuns, invitation } from "./invitation.js";
+import { MOST_COMPARED } from "./model.js";
 import { files, flags, tests } from "./receipts.js";
 import { mark, words } from "./words.js";
 
@@ -43,7 +44,7 @@ export function compare(model, dispatch) {
     ${isSameTask ? nothing : line("task", (row) => html`<div class="said clipped">${words(row.taskTree)}</div>`)}
     ${line("answer", (row, place) => answer(row, units[place], units.filter((_, other) => other !== place)))}
     </tbody></table></div>
-    <div class="buttons below">${rows.length < 6 ? adding(model, dispatch) : nothing}${again(model, rows, dispatch)}
+    <div class="buttons below">${rows.length < MOST_COMPARED ? adding(model, dispatch) : nothing}${again(model, rows, dispatch)}
       ${model.connection === "recorded" ? nothing : html`<button @click=${() => dispatch({ type: "download", what: "export.html", run: [...model.compared].join(",") })}>Export HTML</button>`}</div></main>`;
 }
 

@@ -12,6 +12,9 @@ import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, togg
 /** @typedef {{type: string, [field: string]: any}} Message */
 /** @typedef {{do: string, [field: string]: any}} Effect */
 
+/** More runs do not fit beside each other. */
+export const MOST_COMPARED = 6;
+
 export function initial() {
   return {
     /** @type {any} */ about: null,
@@ -175,7 +178,12 @@ export function update(model, message) {
       return thin.length > 0 ? [{ do: "lanes", runs: thin, part: message.part }] : [];
     }
     case "compare":
-      if (!model.compared.delete(message.run)) model.compared.add(message.run);
+      if (model.compared.delete(message.run)) return [];
+      if (model.compared.size >= MOST_COMPARED) {
+        model.notice = { text: `At most ${MOST_COMPARED} runs are compared. Leave one out on Compare.`, isError: true };
+        return [];
+      }
+      model.compared.add(message.run);
       return model.page === "compare" ? readCompared(model) : [];
     case "historyRead":
       takePastRuns(model, /** @type {any} */ (message));

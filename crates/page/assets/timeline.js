@@ -293,10 +293,19 @@ export class Timeline {
     const span = hit?.span;
     tip.hidden = !span;
     if (!span || !hit) return;
-    const [title, ...facts] = words(span, hit.row, this.now());
+    const [title, ...facts] = words(span, hit.row, this.now(), this.reason(hit.row, span));
     render(html`<b>${title[0]}</b><dl>${facts.map(([name, value, kind]) => html`<dt>${name}</dt><dd class=${kind ?? ""}>${value}</dd>`)}</dl>`, tip);
     tip.style.left = `${Math.max(4, Math.min(point.x + 14, canvas.clientWidth - tip.offsetWidth - 8))}px`;
     tip.style.top = `${canvas.offsetTop + point.y + 18}px`;
+  }
+
+  /** Returns why a call has failed, such as `exit 1`, if its transcript is read. @param {Row} row
+   * @param {Span} span @returns {string | undefined} */
+  reason(row, [, begin, , label, failed]) {
+    const { opened } = this.model;
+    if (!failed || opened?.run !== row.runId) return undefined;
+    const found = [...opened.transcript.calls.values()].find(({ call }) => call?.begin === begin && call.title.startsWith(label));
+    return found?.call?.words ?? undefined;
   }
 
   /** Says how long the marked time is and what it cost. @param {Row[]} rows */

@@ -404,6 +404,29 @@ const scenes = {
     return { ...seen, again: await text(page, ".run-header h1") };
   },
 
+  // The pointer is told how a call has ended, and a seventh run has no place on Compare.
+  async seven() {
+    const page = await open(`${asked.url}&run=${asked.run}`);
+    await page.waitForSelector(".is-ended");
+    await page.waitForSelector(".for-readers tbody th", { state: "attached" });
+    const canvas = await (await page.waitForSelector("canvas.timeline")).boundingBox();
+    const names = await page.$$eval(".for-readers tbody th", (found) => found.map((one) => one.textContent));
+    // The lanes begin 42 pixels below the top, 104 from the left, and each is 26 high.
+    const y = canvas.y + 42 + 26 * names.indexOf(asked.name) + 13;
+    let ended = "";
+    for (let x = 105; x < canvas.width && !ended; x += 2) {
+      await page.mouse.move(canvas.x + x, y);
+      ended = await page.evaluate(() => document.querySelector(".tip:not([hidden]) dd.bad")?.textContent ?? "");
+    }
+    for (let run = 0; run < 7; run++) {
+      await page.locator(".run").nth(run).click();
+      await page.waitForSelector(".is-ended");
+      await page.keyboard.press("c");
+    }
+    const notice = await text(page, ".notice.bad span");
+    return { ended, notice, compared: await text(page, "nav .badge") };
+  },
+
   // Half of a line is nothing yet; it is read when its rest is there.
   async torn() {
     const page = await open(`${asked.url}&run=${asked.run}`);

@@ -431,6 +431,36 @@ fn runs_are_compared_and_a_task_is_done_again_with_another_model() {
 }
 
 #[test]
+fn the_pointer_is_told_how_a_call_ended_and_six_runs_are_compared() {
+    let web = WebStage::new();
+    let model = web.script(&json!([
+        {"when": "Fail", "turns": [
+            {"toolCalls": [{"name": "bash", "arguments": {"command": "sleep 0.2; exit 3"}}]},
+            {"text": "It failed."},
+        ]},
+        {"turns": [{"text": "Yes."}]},
+    ]));
+    let task = |name: &str, prompt: &str| json!({"name": name, "prompt": prompt});
+    let mut tasks = vec![task("fails", "Fail once")];
+    tasks.extend(["b", "c", "d", "e", "f", "g"].map(|name| task(name, "Say yes")));
+    let ended = web
+        .command(&["delegate", "-", "--model", &model])
+        .args(["--runner", "embedded", "--json"])
+        .stdin(json!({"tasks": tasks}).to_string())
+        .run()
+        .json();
+    let asked = json!({"url": web.url, "run": ended["runs"][0]["runId"], "name": "fails"});
+    assert_eq!(
+        play(&web.stage, "seven", &asked),
+        json!({
+            "ended": "exit 3",
+            "notice": "At most 6 runs are compared. Leave one out on Compare.",
+            "compared": "6",
+        })
+    );
+}
+
+#[test]
 fn a_record_that_ends_within_a_line_shows_no_gap_and_goes_on() {
     let web = WebStage::new();
     let model = web.script(&rules());
