@@ -286,8 +286,9 @@ fn start_thread_that_waits() -> io::Result<()> {
 }
 
 /// Raises how many files this process may have open, and returns how many it might before: a child
-/// takes half a dozen descriptors, and the usual limit is meant for programs without children.
-fn raise_file_limit() -> Option<u64> {
+/// takes half a dozen descriptors, a tab of the page takes one for each run under way, and the usual
+/// limit is meant for programs without children.
+pub(crate) fn raise_file_limit() -> Option<u64> {
     /// The limit of open files that this process was started with; it may become an owner several
     /// times.
     static FIRST: OnceLock<Option<u64>> = OnceLock::new();

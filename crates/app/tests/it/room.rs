@@ -69,3 +69,17 @@ fn children_have_the_limit_that_their_owner_was_started_with() {
     assert_eq!(limits, [Some(512)]);
     assert!(file_limit(owner.pid()) > Some(512));
 }
+
+#[test]
+fn a_page_with_many_tabs_may_have_as_many_files_open_as_the_system_allows() {
+    let stage = Stage::new();
+    let program = env!("CARGO_BIN_EXE_pi-subagents");
+    let script = "ulimit -S -n 512; exec \"$0\" \"$@\"";
+    let page = stage
+        .sandbox
+        .command(Path::new("/bin/sh"))
+        .args(["-c", script, program, "web", "--port", "0"])
+        .spawn();
+    page.wait_for_stdout("\n");
+    assert!(file_limit(page.pid()) > Some(512));
+}

@@ -35,6 +35,7 @@ pub(crate) use self::browser::can_open;
 use self::secrets::Secrets;
 use self::served::ServedRuns;
 use crate::attach::Starter;
+use crate::calls::owner::raise_file_limit;
 use crate::error::CommandError;
 use crate::exit;
 use crate::places::Places;
@@ -64,6 +65,8 @@ pub(crate) async fn run(
     options: WebOptions,
     starter: Arc<dyn Starter>,
 ) -> Result<ExitCode, CommandError> {
+    // With the usual limit there is room for five tabs that follow 200 runs.
+    _ = raise_file_limit();
     let secrets = Secrets::read(&places)?;
     if let Some(socket) = &options.socket {
         return at_socket(socket, &secrets, places, &options, starter).await;
