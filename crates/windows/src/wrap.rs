@@ -102,10 +102,19 @@ fn row_length(cells: &[Cell<'_>], columns: usize) -> usize {
     // A space right behind the row is a good place to break it too.
     let break_at = cells[..=fitting].iter().rposition(|cell| cell.text == " ");
     match break_at {
-        // A long word behind a mark such as `>` begins beside it.
-        Some(place) if place > margin && place * 8 >= fitting => place,
+        Some(place) if place > margin && begins_a_row(cells, place, fitting, columns) => place,
         Some(_) | None => fitting.max(1),
     }
+}
+
+/// Returns whether the word behind a space begins the next row. A word that is wider than a row
+/// has to be broken anyway, so behind a mark such as `>` it begins beside the mark.
+fn begins_a_row(cells: &[Cell<'_>], space: usize, fitting: usize, columns: usize) -> bool {
+    let word = cells[space + 1..]
+        .iter()
+        .take_while(|cell| cell.text != " ");
+    let width: usize = word.map(|cell| cell.width).sum();
+    width <= columns || space * 8 >= fitting
 }
 
 fn joined(cells: &[Cell<'_>]) -> Line {
@@ -147,6 +156,8 @@ mod tests {
         assert_eq!(rows(&line, 80), [line.text()]);
         let quoted = Line::new(Role::Accent, "> ").with(Role::Plain, &"x".repeat(30));
         assert_eq!(rows(&quoted, 20), ["> xxxxxxxxxxxxxxxxxx", "xxxxxxxxxxxx"]);
+        let path = Line::new(Role::Plain, "in /a/path/of/20/signs");
+        assert_eq!(rows(&path, 20), ["in", "/a/path/of/20/signs"]);
         assert_eq!(rows(&Line::new(Role::Plain, "日本"), 1), ["?", "?"]);
         assert_eq!(rows(&Line::default(), 0), [""]);
     }
