@@ -182,11 +182,13 @@ impl History {
         self.lines.insert(place, held);
     }
 
+    /// Drops the oldest lines that there is no room for. The newest line stays, however long it is:
+    /// a window that shows nothing would look as if nothing happened.
     fn forget_oldest(&mut self) {
-        while self.lines.len() > self.room.lines || self.bytes > self.room.bytes {
-            let Some(oldest) = self.lines.pop_front() else {
-                return;
-            };
+        while self.lines.len() > 1
+            && (self.lines.len() > self.room.lines || self.bytes > self.room.bytes)
+            && let Some(oldest) = self.lines.pop_front()
+        {
             self.bytes -= oldest.size();
         }
     }
@@ -217,6 +219,22 @@ mod tests {
         let bytes: usize = history.iter().map(|line| line.text().len()).sum();
         assert!(bytes <= Room::ROLLING.bytes, "{bytes}");
         assert!(history.iter().len() > 1);
+    }
+
+    #[test]
+    fn the_newest_line_stays_although_it_needs_more_than_all_the_room() {
+        let mut history = History::new(Room::LAST_LINE, 100);
+        history.push(words("before"));
+        let command = format!("echo {}", "x".repeat(3000));
+        let arguments = serde_json::json!({ "command": command });
+        let preview = CallPreview::new("bash", &arguments, &PreviewContext::default());
+        history.push_call(HeldCall::new("1".to_owned(), preview));
+        let lines = texts(&history);
+        assert!(
+            lines.len() == 1 && lines[0].starts_with("bash → echo x"),
+            "{lines:?}"
+        );
+        assert!(history.change_call("1", |call| call.close(true)));
     }
 
     fn call(id: &str, path: &str) -> HeldCall {
