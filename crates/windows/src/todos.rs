@@ -1,6 +1,6 @@
 //! The progress of a child's list of todos, as far as its calls show it.
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 
 use pi_subagents_delegation::child_protocol::ChildRecord;
 use serde_json::Value;
@@ -14,12 +14,15 @@ pub struct TodoProgress {
     pub total: usize,
 }
 
+/// More calls than this are hardly under way at once.
+const MAX_OPEN_CALLS: usize = 64;
+
 /// The list, as a fold over the calls that write it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Todos {
     is_done: Vec<bool>,
-    /// Calls under way; a call that fails changes nothing.
-    calls: HashMap<String, Value>,
+    /// The ids and arguments of the newest calls under way; a call that fails changes nothing.
+    calls: VecDeque<(String, Value)>,
 }
 
 impl Todos {
@@ -37,7 +40,10 @@ impl Todos {
                 tool,
                 arguments,
             } if is_about_todos(tool) => {
-                self.calls.insert(call_id.clone(), arguments.clone());
+                if self.calls.len() == MAX_OPEN_CALLS {
+                    self.calls.pop_front();
+                }
+                self.calls.push_back((call_id.clone(), arguments.clone()));
             }
             ChildRecord::ToolEnded {
                 call_id,
@@ -46,7 +52,9 @@ impl Todos {
                 details,
                 ..
             } if is_about_todos(tool) => {
-                let arguments = self.calls.remove(call_id).unwrap_or_default();
+                let place = self.calls.iter().rposition(|(id, _)| id == call_id);
+                let call = place.and_then(|place| self.calls.remove(place));
+                let arguments = call.map(|(_, arguments)| arguments).unwrap_or_default();
                 if !is_error {
                     self.ended(tool, &arguments, details.as_ref());
                 }
@@ -147,4 +155,33 @@ fn is_done_word(word: &str) -> bool {
         word,
         "complete" | "completed" | "done" | "check" | "finish" | "finished"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn calls_that_never_end_are_not_kept_for_ever() {
+        let mut todos = Todos::default();
+        for number in 0..1000 {
+            todos.heard(&ChildRecord::ToolStarted {
+                call_id: number.to_string(),
+                tool: "write_todos".to_owned(),
+                arguments: json!({"todos": [{"done": true}, {}]}),
+            });
+        }
+        assert_eq!(todos.calls.len(), MAX_OPEN_CALLS);
+        todos.heard(&ChildRecord::ToolEnded {
+            call_id: "999".to_owned(),
+            tool: "write_todos".to_owned(),
+            is_error: false,
+            details: None,
+            last_line: String::new(),
+        });
+        let progress = todos.progress().unwrap();
+        assert_eq!((progress.completed, progress.total), (1, 2));
+    }
 }

@@ -6,6 +6,9 @@ use serde_json::Value;
 use super::Sentence;
 use super::arguments::Arguments;
 
+/// The number of tasks whose profiles are named. A call may not have more, but a model may try.
+const NAMED_TASKS: usize = 64;
+
 /// Shows `delegate_to_subagents → N tasks [profile names]`.
 pub(super) fn delegate(arguments: Arguments<'_>) -> Sentence {
     let sentence = Sentence::new("delegate_to_subagents");
@@ -13,7 +16,8 @@ pub(super) fn delegate(arguments: Arguments<'_>) -> Sentence {
         return sentence.about(&format!("{CUT_MARK} tasks"));
     };
     let mut profiles = Vec::new();
-    for source in std::iter::once(arguments.value()).chain(tasks) {
+    let tasks_named = tasks.iter().take(NAMED_TASKS);
+    for source in std::iter::once(arguments.value()).chain(tasks_named) {
         let profile = Arguments::new(source).optional_text(&["profile"]);
         profiles.extend(profile.filter(|profile| !profiles.contains(profile)));
     }

@@ -11,6 +11,10 @@ use crate::{Line, Role, Span};
 /// The sign between a tool and its subject.
 pub(super) const ARROW: &str = " → ";
 
+/// The number of bytes of a subject or of a tool's name that are held. Models decide how long they
+/// are, and no screen shows more.
+const MAX_BYTES: usize = 4 << 10;
+
 /// The number of columns of a subject that stay, even if the counts do not fit then.
 const MIN_SUBJECT: usize = 12;
 
@@ -26,7 +30,7 @@ impl Sentence {
     /// Begins a preview with the tool's name.
     pub(super) fn new(tool: &str) -> Self {
         Self {
-            tool: text::clean(tool),
+            tool: text::clean(beginning(tool)),
             subject: None,
             counts: Vec::new(),
         }
@@ -34,14 +38,14 @@ impl Sentence {
 
     /// Adds the subject of the call, behind an arrow.
     pub(super) fn about(mut self, subject: &str) -> Self {
-        let subject = text::clean(subject).replace('\n', " ");
+        let subject = text::clean(beginning(subject)).replace('\n', " ");
         self.subject = Some(format!("{ARROW}{subject}"));
         self
     }
 
     /// Adds the subject of the call, behind a space.
     pub(super) fn with_arguments(mut self, arguments: &str) -> Self {
-        self.subject = Some(format!(" {}", text::clean(arguments)));
+        self.subject = Some(format!(" {}", text::clean(beginning(arguments))));
         self
     }
 
@@ -86,4 +90,8 @@ impl Sentence {
     pub(super) fn size(&self) -> usize {
         self.tool.len() + self.subject.as_ref().map_or(0, String::len)
     }
+}
+
+fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }

@@ -65,6 +65,13 @@ mod tests {
     use crate::preview::Outcome;
 
     #[test]
+    fn a_list_of_any_length_takes_little_room() {
+        let todos: Vec<String> = (0..10_000).map(|number| format!("todo {number}")).collect();
+        let arguments = json!({"action": "add", "todos": todos});
+        assert!(edit(Arguments::new(&arguments)).size() < 5_000);
+    }
+
+    #[test]
     fn todos_that_are_added_are_named() {
         let shown = |arguments: Value| {
             edit(Arguments::new(&arguments))
