@@ -103,7 +103,10 @@ impl HeldCall {
 
 /// Returns the beginning of a tool's output, with a count of the lines that are left out.
 fn printed(result: &str) -> Vec<Line> {
-    let beginning = &result[..result.floor_char_boundary(HELD_BYTES)];
+    let (beginning, rest) = result.split_at(result.floor_char_boundary(HELD_BYTES));
+    let is_inside_line = !rest.is_empty() && !rest.starts_with('\n') && !beginning.ends_with('\n');
+    let mark = if is_inside_line { text::CUT_MARK } else { "" };
+    let beginning = format!("{beginning}{mark}");
     let mut lines: Vec<Line> = beginning
         .lines()
         .take(HELD_LINES)
@@ -121,4 +124,32 @@ fn printed(result: &str) -> Vec<Line> {
 pub(crate) fn more_lines(number: usize) -> Line {
     let count = text::count(number, "more line");
     Line::new(Role::Muted, &format!("… {count}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(result: &str) -> Vec<String> {
+        printed(result).iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn an_output_that_is_cut_shows_where() {
+        let long = "x".repeat(HELD_BYTES + 1);
+        let cut = format!("  {}...", "x".repeat(HELD_BYTES));
+        assert_eq!(texts(&long), [cut.as_str()]);
+        assert_eq!(
+            texts(&format!("{long}\nmore")),
+            [cut.as_str(), "  … 1 more line"]
+        );
+        let whole = "x".repeat(HELD_BYTES);
+        let shown = format!("  {whole}");
+        assert_eq!(texts(&whole), [shown.as_str()]);
+        assert_eq!(
+            texts(&format!("{whole}\nmore")),
+            [shown.as_str(), "  … 1 more line"]
+        );
+        assert_eq!(texts(&"y\n".repeat(22)).last().unwrap(), "  … 2 more lines");
+    }
 }
