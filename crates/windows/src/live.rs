@@ -198,6 +198,15 @@ impl Shared {
         self.wait(LONGEST_PAUSE, |state| state.pause == Pause::Resting);
     }
 
+    /// Notes that the terminal has been given back, unless the pause is over already.
+    fn note_rest(&self) {
+        let mut state = self.lock();
+        if state.pause == Pause::Wanted {
+            state.pause = Pause::Resting;
+        }
+        self.changed.notify_all();
+    }
+
     fn resume(&self) {
         let mut state = self.lock();
         state.pause = Pause::None;
@@ -280,15 +289,13 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
 
 /// Gives the terminal back while the process is about to be stopped; true when it is.
 fn rest(shared: &Shared, screen: &mut Screen) -> bool {
-    let mut state = shared.lock();
-    if state.pause == Pause::None {
+    if shared.lock().pause == Pause::None {
         return false;
     }
-    // A terminal that is gone needs nothing back.
+    // A terminal may block, and events must be taken all the same. One that is gone needs nothing
+    // back.
     let _ = screen.rest();
-    state.pause = Pause::Resting;
-    drop(state);
-    shared.changed.notify_all();
+    shared.note_rest();
     shared.wait(LONGEST_PAUSE, |state| state.pause == Pause::None);
     true
 }

@@ -170,3 +170,48 @@ fn dropping_the_view_gives_the_cursor_back_and_a_dead_terminal_hurts_nobody() {
     play(&mut view, &busy_call());
     view.finish();
 }
+
+/// A terminal that takes frames, and blocks when it is given back.
+struct Blocking {
+    frames: Frames,
+    /// Ends the block when its other end is dropped.
+    release: Receiver<()>,
+}
+
+impl Write for Blocking {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let gives_cursor_back = bytes.ends_with(b"\x1b[?25h");
+        if gives_cursor_back {
+            _ = self.release.recv();
+        }
+        self.frames.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_terminal_that_blocks_holds_nobody_up() {
+    let (sender, frames) = channel();
+    let (held, release) = channel();
+    let (sized, _) = terminal(&Arc::new(AtomicUsize::new(60)), 10);
+    let output = Blocking {
+        frames: Frames(sender),
+        release,
+    };
+    let terminal = Terminal {
+        output: Box::new(output),
+        ..sized
+    };
+    let mut view = LiveView::start(Wall::new(context()), terminal).unwrap();
+    play(&mut view, &busy_call());
+    follow(&mut Emulator::new(60, 10), &frames, "1 error");
+    view.on_pause();
+    let more = Script::new().said(13, "docs", "Still heard.");
+    play_after(&mut view, &busy_call(), &more);
+    view.on_resume();
+    drop(held);
+    view.finish();
+}
