@@ -20,7 +20,7 @@ use crate::{Line, Role, Room, Span, WindowLine};
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
 
-/// A child's line takes no more columns than this; an error is printed to its end.
+/// A line about a run takes no more columns than this, behind the name.
 const MAX_COLUMNS: usize = 120;
 
 /// More calls than this are hardly under way at once.

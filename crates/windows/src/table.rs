@@ -75,8 +75,8 @@ struct Cell {
     width: usize,
 }
 
-/// Draws rows under their headings. A column without any content is left out. With `columns` the
-/// table is fitted to a terminal of this width; without, nothing is cut.
+/// Draws rows under their headings. A column without any content is left out. With `room` the table
+/// is fitted to a terminal of this width; without, nothing is cut.
 pub fn table(columns: &[Column], rows: Vec<Vec<Line>>, room: Option<usize>) -> Vec<Line> {
     let headings: Vec<Line> = columns
         .iter()
