@@ -8,7 +8,7 @@ use pi_subagents_pi_files::BUILT_IN_TOOLS;
 use crate::validation::Invalid;
 
 /// The tools of the caller that no child has.
-const OUR_TOOLS: [&str; 8] = [
+const OUR_TOOLS: [&str; 9] = [
     "delegate_to_subagents",
     "get_subagent_output",
     "get_subagent_session",
@@ -16,6 +16,7 @@ const OUR_TOOLS: [&str; 8] = [
     "subagent",
     "background_agent",
     "background_agent_status",
+    "merge_subagents",
     FINALIZE_TOOL,
 ];
 
@@ -98,7 +99,7 @@ fn without_denied(
         }
         (Dialect::Profile | Dialect::Preset, _) => inherited(definition, surroundings),
     };
-    offered.retain(|name| !OUR_TOOLS.contains(&name.as_str()) && !denied.contains(name));
+    offered.retain(|name| !is_ours(name) && !denied.contains(name));
     if offered.is_empty() {
         ToolPolicy::Nothing
     } else {
@@ -141,7 +142,7 @@ impl<'a> KnownTools<'a> {
             (Runner::Pi, _) if definition.no_extensions => !loads_its_own,
             (Runner::Pi, Some(parent)) => {
                 let all = parent.all.iter().map(String::as_str);
-                names.extend(all.filter(|name| !is_built_in(name) && !OUR_TOOLS.contains(name)));
+                names.extend(all.filter(|name| !is_built_in(name) && !is_ours(name)));
                 !parent.all.is_empty() && !loads_its_own
             }
             (Runner::Pi, None) => false,
@@ -215,4 +216,22 @@ fn is_ours(name: &str) -> bool {
 fn title(definition: &Definition, field: Field) -> String {
     let (kind, name) = (definition.dialect.title(), &definition.name);
     format!("{kind} \"{name}\" ({})", definition.place_of(field))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn every_tool_that_we_register_in_pi_is_ours() {
+        let manifest = include_str!("../../../../extension/manifest.json");
+        let manifest: Value = serde_json::from_str(manifest).unwrap();
+        let tools = manifest["tools"].as_array().unwrap().iter();
+        let names: Vec<&str> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert!(names.contains(&"subagent"), "{names:?}");
+        let strange: Vec<_> = names.iter().filter(|name| !is_ours(name)).collect();
+        assert_eq!(strange, Vec::<&&str>::new());
+    }
 }
