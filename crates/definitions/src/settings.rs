@@ -17,7 +17,7 @@ pub use fleet::FleetSettings;
 use pi_subagents_delegation::{Allowance, Isolation, RunnerChoice, Scope, nearest};
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
-use reader::Reader;
+use reader::{Reader, shown};
 use serde_json::Value;
 pub use user_only::Retention;
 use values::Paths;
@@ -211,8 +211,9 @@ impl ReadSettings {
                 });
             }
             Some(other) => self.warnings.push(format!(
-                "{}: {PART} must be an object, not {other}; it is ignored",
-                file.place(&[Step::Key(PART)])
+                "{}: {PART} must be an object, not {}; it is ignored",
+                file.place(&[Step::Key(PART)]),
+                shown(other)
             )),
         }
     }

@@ -1,11 +1,14 @@
 //! Reads the values of a settings file. A wrong value becomes a warning and counts as absent.
 
-use pi_subagents_delegation::nearest;
+use pi_subagents_delegation::{nearest, text};
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_pi_files::json::Step;
 use serde_json::{Map, Value};
 
 use super::PART;
+
+/// The number of characters of a wrong value that are shown.
+const SHOWN: usize = 80;
 
 /// The values of one object of a file. A key that was never asked for is unknown.
 pub(super) struct Reader<'a> {
@@ -191,6 +194,13 @@ impl<'a> Reader<'a> {
         self.warnings.push(format!("{named} is ignored: {why}"));
     }
 
+    /// Warns that a part of a value does not count.
+    pub(super) fn refuse_part(&mut self, key: &str, why: &str) {
+        let named = self.named(key);
+        self.warnings
+            .push(format!("{named} is ignored in part: {why}"));
+    }
+
     /// Names the place and the key of a value, as messages begin.
     pub(super) fn named(&self, key: &str) -> String {
         let outer = self.path.iter().copied();
@@ -200,9 +210,14 @@ impl<'a> Reader<'a> {
     }
 
     fn warn(&mut self, key: &str, value: &Value, expected: &str) {
-        let named = self.named(key);
+        let (named, value) = (self.named(key), shown(value));
         self.warnings.push(format!(
             "{named} must be {expected}, not {value}; it is ignored"
         ));
     }
+}
+
+/// Returns the beginning of a wrong value, as it is written.
+pub(super) fn shown(value: &Value) -> String {
+    text::cut_characters(&value.to_string(), SHOWN)
 }

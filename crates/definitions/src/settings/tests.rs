@@ -457,3 +457,33 @@ fn a_project_chooses_pool_and_history_and_nothing_else_of_a_fleet() {
     .map(|problem| format!("{}{problem}", file.display()));
     assert_eq!(bad.broken, expected);
 }
+
+#[test]
+fn commands_that_do_not_count_as_tests_are_named() {
+    let long = "x".repeat(201);
+    let (settings, warnings) = parse(&format!(r#"{{"testCommands": ["{long}", "just check"]}}"#));
+    assert_eq!(settings.test_commands, ["just check"]);
+    assert_eq!(
+        warnings,
+        [
+            "~/settings.json:1:15: subagents.testCommands is ignored in part: a command has more than 200 bytes"
+        ]
+    );
+    let many: Vec<String> = (0..51).map(|number| format!(r#""t{number}""#)).collect();
+    let (settings, warnings) = parse(&format!(r#"{{"testCommands": [{}]}}"#, many.join(",")));
+    assert_eq!(settings.test_commands.len(), 50);
+    assert_eq!(
+        warnings,
+        [
+            "~/settings.json:1:15: subagents.testCommands is ignored in part: only the first 50 commands count"
+        ]
+    );
+}
+
+#[test]
+fn a_long_wrong_value_is_cut() {
+    let long = "x".repeat(1000);
+    let (_, warnings) = parse(&format!(r#"{{"tmux": "{long}"}}"#));
+    assert!(warnings[0].len() < 200, "{warnings:?}");
+    assert!(warnings[0].ends_with("x...; it is ignored"), "{warnings:?}");
+}

@@ -8,10 +8,12 @@ use pi_subagents_delegation::{Dollars, Isolation, RunnerChoice, Scope};
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
 
+const TEST_COMMANDS: &str = "testCommands";
+
 /// The largest number of commands that count as tests.
 const MOST_TEST_COMMANDS: usize = 50;
 
-/// The length of the longest such command.
+/// The length of the longest such command, in bytes.
 const LONGEST_TEST_COMMAND: usize = 200;
 
 impl Settings {
@@ -99,10 +101,17 @@ impl Settings {
 
     /// Takes the commands that run tests: those of the user, and those of a trusted project.
     fn take_test_commands(&mut self, reader: &mut Reader<'_>) {
-        let commands = reader.texts("testCommands").into_iter();
-        let commands = commands.filter(|command| command.len() <= LONGEST_TEST_COMMAND);
-        self.test_commands.extend(commands.map(str::to_owned));
-        self.test_commands.truncate(MOST_TEST_COMMANDS);
+        for command in reader.texts(TEST_COMMANDS) {
+            if command.len() > LONGEST_TEST_COMMAND {
+                let why = format!("a command has more than {LONGEST_TEST_COMMAND} bytes");
+                reader.refuse_part(TEST_COMMANDS, &why);
+            } else if self.test_commands.len() == MOST_TEST_COMMANDS {
+                let why = format!("only the first {MOST_TEST_COMMANDS} commands count");
+                return reader.refuse_part(TEST_COMMANDS, &why);
+            } else {
+                self.test_commands.push(command.to_owned());
+            }
+        }
     }
 }
 
