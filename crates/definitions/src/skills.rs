@@ -2,7 +2,7 @@
 
 mod ignored;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, text};
@@ -103,18 +103,12 @@ impl Skills {
 
     /// Returns the files and contents of a definition's skills.
     pub fn resolve(&self, definition: &Definition) -> Result<ResolvedSkills, SkillError> {
-        let wanted = definition
-            .suggested_skills
-            .iter()
-            .chain(&definition.load_skills);
-        let mut unknown: Vec<String> = wanted
-            .filter(|name| !self.by_name.contains_key(*name))
-            .map(|name| format!("\"{}\"", text::clean(name)))
-            .collect();
+        let unknown = self.unknown(definition);
         if !unknown.is_empty() {
-            unknown.dedup();
+            let quoted = unknown.iter();
+            let quoted = quoted.map(|name| format!("\"{}\"", text::clean(name)));
             return Err(SkillError::Unknown {
-                unknown: unknown.join(", "),
+                unknown: quoted.collect::<Vec<_>>().join(", "),
                 available: self.names(),
             });
         }
@@ -130,6 +124,16 @@ impl Skills {
             suggested: suggested.map(|skill| skill.file.clone()).collect(),
             loaded: loaded.map(load).collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Returns the skills that a definition names and that are not there, each once.
+    fn unknown<'a>(&self, definition: &'a Definition) -> Vec<&'a str> {
+        let suggested = definition.suggested_skills.iter();
+        let wanted = suggested.chain(&definition.load_skills).map(String::as_str);
+        let mut seen = HashSet::new();
+        wanted
+            .filter(|name| self.get(name).is_none() && seen.insert(*name))
+            .collect()
     }
 
     fn names(&self) -> String {

@@ -17,13 +17,8 @@ pub fn ignored_skills(
     directories: &[PathBuf],
     trust: &Trust,
 ) -> Option<String> {
-    let wanted = definition.suggested_skills.iter();
-    let mut unknown: Vec<&str> = wanted
-        .chain(&definition.load_skills)
-        .map(String::as_str)
-        .filter(|name| found.get(name).is_none() && is_plain(name))
-        .collect();
-    unknown.dedup();
+    let mut unknown = found.unknown(definition);
+    unknown.retain(|name| is_plain(name));
     let mut projects = up_to_repository(directories);
     projects.find_map(|project| {
         if trust.of(project).is_trusted() {

@@ -169,9 +169,10 @@ fn names_become_paths_and_contents_or_an_error_that_lists_what_there_is() {
         error.to_string(),
         "Unknown skills: \"bad-name\". Available skills: skill-a, skill-b"
     );
+    definition.suggested_skills.push("skill-a".into());
     let error = Skills::default().resolve(&definition).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Unknown skills: \"bad-name\", \"skill-b\", \"skill-a\". Available skills: (none)"
+        "Unknown skills: \"bad-name\", \"skill-a\", \"skill-b\". Available skills: (none)"
     );
 }
