@@ -90,8 +90,9 @@ fn stamps(places: &Places) -> Vec<Stamp> {
     let mut stamps = Vec::new();
     for folder in &places.folders {
         stamps.push(stamp(folder.path.clone()));
-        let files = markdown_files(&folder.path).unwrap_or_default();
-        stamps.extend(files.iter().map(|entry| stamp(entry.path())));
+        // A folder that cannot be read has a stamp of its own; its reader says why.
+        let listed = markdown_files(&folder.path).unwrap_or_default();
+        stamps.extend(listed.files.iter().map(|entry| stamp(entry.path())));
     }
     stamps
 }

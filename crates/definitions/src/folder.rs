@@ -10,7 +10,7 @@ use pi_subagents_pi_files::{Problem, markdown};
 use crate::formats::{self, Source};
 use crate::outside::leads_out_of;
 use crate::places::{Folder, is_markdown};
-use crate::warning::Warning;
+use crate::warning::{Verdict, Warning};
 
 /// The number of entries of a folder that are looked at: a clone may bring any number of them.
 const MOST_ENTRIES: usize = 10_000;
@@ -33,8 +33,8 @@ pub(crate) struct LoadedFile {
 /// Reads a folder; a file that cannot be used is a warning and hides no other.
 pub(crate) fn read(folder: &Folder) -> Contents {
     let mut contents = Contents::default();
-    let entries = match markdown_files(&folder.path) {
-        Ok(entries) => entries,
+    let listed = match markdown_files(&folder.path) {
+        Ok(listed) => listed,
         Err(error) => {
             let problem = Problem::new(format!("cannot be read: {error}"));
             let warning = Warning::skipped(folder.path.clone(), problem);
@@ -42,8 +42,11 @@ pub(crate) fn read(folder: &Folder) -> Contents {
             return contents;
         }
     };
+    if listed.has_more {
+        contents.warnings.push(too_many(folder));
+    }
     let is_outside = folder.scope == Scope::Project && leads_out_of(&folder.owner, &folder.path);
-    for entry in entries {
+    for entry in listed.files {
         let file = entry.path();
         match read_file(folder, &file) {
             Ok((definition, warnings)) => {
@@ -59,14 +62,24 @@ pub(crate) fn read(folder: &Folder) -> Contents {
     contents
 }
 
-/// Returns the definition files of a folder, sorted by name; none if there is no such folder.
-pub(crate) fn markdown_files(folder: &Path) -> io::Result<Vec<DirEntry>> {
-    let entries = match fs::read_dir(folder) {
+/// The definition files of a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// The files, sorted by name.
+    pub(crate) files: Vec<DirEntry>,
+    /// True if the folder has entries that were not looked at.
+    has_more: bool,
+}
+
+/// Lists the definition files of a folder; none if there is no such folder.
+pub(crate) fn markdown_files(folder: &Path) -> io::Result<Listed> {
+    let mut entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Listed::default()),
         Err(error) => return Err(error),
     };
     let mut files: Vec<DirEntry> = entries
+        .by_ref()
         .take(MOST_ENTRIES)
         .filter(|entry| {
             let name = entry.as_ref().map(DirEntry::file_name).unwrap_or_default();
@@ -74,7 +87,18 @@ pub(crate) fn markdown_files(folder: &Path) -> io::Result<Vec<DirEntry>> {
         })
         .collect::<io::Result<_>>()?;
     files.sort_by_key(DirEntry::file_name);
-    Ok(files)
+    let has_more = entries.next().is_some();
+    Ok(Listed { files, has_more })
+}
+
+fn too_many(folder: &Folder) -> Warning {
+    Warning {
+        file: folder.path.clone(),
+        position: None,
+        message: format!("has more than {MOST_ENTRIES} entries; the others are not looked at"),
+        verdict: Verdict::Used,
+        name: None,
+    }
 }
 
 fn read_file(folder: &Folder, file: &Path) -> Result<(Definition, Vec<Warning>), Problem> {

@@ -156,3 +156,18 @@ fn values_are_read_as_they_were_meant() {
         "Secret(sk-p****i789)"
     );
 }
+
+#[test]
+fn a_folder_with_too_many_entries_says_so() {
+    let sandbox = Sandbox::new();
+    for number in 0..10_001 {
+        sandbox.write(&format!(".pi/agent/agent-profiles/{number}"), "");
+    }
+    let catalogue = sandbox.catalogue();
+    let said: Vec<String> = catalogue
+        .warnings()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    insta::assert_snapshot!(sandbox.shown(&said.join("\n")), @"~/.pi/agent/agent-profiles: has more than 10000 entries; the others are not looked at");
+}
