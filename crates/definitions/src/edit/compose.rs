@@ -11,6 +11,9 @@ pub(super) enum Written {
     Switch(bool),
     Number(u64),
     Fraction(f64),
+    /// Names, which may be written as a list or with commas between them.
+    Names(Vec<String>),
+    /// Texts, which are always written as a list.
     List(Vec<String>),
     Json(Value),
 }
@@ -40,7 +43,7 @@ pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> 
         FieldValue::Text(text) => Written::Text(text.to_owned()),
         FieldValue::Secret(secret) => Written::Text(secret.expose().to_owned()),
         FieldValue::Switch(is_on) => Written::Switch(is_on),
-        FieldValue::Names(list) => names(list),
+        FieldValue::Names(list) => Written::Names(list.to_vec()),
         FieldValue::Texts(list) => Written::List(list.to_vec()),
         FieldValue::Time(time) => match time.subsec_nanos() {
             0 => Written::Number(time.as_secs()),
@@ -76,14 +79,11 @@ fn needs_telling(definition: &Definition) -> bool {
     definition.dialect.finalizes() && has_profile_keys && !has_prompt_keys
 }
 
-/// Names are written with commas, as the documents have them, unless that would change them.
-fn names(names: &[String]) -> Written {
+/// Returns names with commas between them, as the documents have them; `None` if that would change
+/// the names.
+pub(super) fn with_commas(names: &[String]) -> Option<String> {
     let is_plain = names.iter().all(|name| !name.contains(','));
-    if is_plain && !names.is_empty() {
-        Written::Text(names.join(","))
-    } else {
-        Written::List(names.to_vec())
-    }
+    (is_plain && !names.is_empty()).then(|| names.join(","))
 }
 
 /// Writes fields as lines of `key: value`.
@@ -114,6 +114,10 @@ impl Serialize for Written {
             Self::Switch(is_on) => serializer.serialize_bool(*is_on),
             Self::Number(number) => serializer.serialize_u64(*number),
             Self::Fraction(number) => serializer.serialize_f64(*number),
+            Self::Names(names) => match with_commas(names) {
+                Some(text) => serializer.serialize_str(&text),
+                None => names.serialize(serializer),
+            },
             Self::List(words) => words.serialize(serializer),
             Self::Json(value) => value.serialize(serializer),
         }

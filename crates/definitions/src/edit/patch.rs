@@ -7,7 +7,7 @@ use pi_subagents_pi_files::{Problem, markdown};
 use serde_json::Value;
 use yaml_edit::{Document, Mapping, ScalarValue, YamlValue};
 
-use super::compose::{Written, written};
+use super::compose::{Written, with_commas, written};
 
 /// Returns the text of the old file with the fields of the new definition.
 pub(super) fn file(text: &str, old: &Definition, new: &Definition) -> Result<String, Problem> {
@@ -16,7 +16,7 @@ pub(super) fn file(text: &str, old: &Definition, new: &Definition) -> Result<Str
     } else {
         ""
     };
-    let has_crlf = text.lines().next().is_some() && text.contains("---\r\n");
+    let has_crlf = text.contains("---\r\n");
     let plain = text.replace("\r\n", "\n");
     let parts = markdown::split(&plain)?;
     let frontmatter = changed_frontmatter(parts.frontmatter, old, new)?;
@@ -60,27 +60,28 @@ fn changed_frontmatter(text: &str, old: &Definition, new: &Definition) -> Result
     Ok(text)
 }
 
-/// Sets a value; a list stays a list and names with commas stay so.
+/// Sets a value. Names that are written as a list stay a list, and names with commas stay so.
 fn set(mapping: &Mapping, key: &'static str, value: Written) {
-    let was_list = mapping.get_sequence(key).is_some();
     match value {
-        Written::Text(text) if was_list => {
-            let words: Vec<YamlValue> = text.split(',').map(YamlValue::from).collect();
-            mapping.set(key, words);
-        }
         Written::Text(text) => mapping.set(key, text.as_str()),
         Written::Switch(is_on) => mapping.set(key, is_on),
         Written::Number(number) => mapping.set(key, number),
         Written::Fraction(number) => mapping.set(key, number),
-        Written::List(words) => {
-            let words: Vec<YamlValue> = words
-                .iter()
-                .map(|word| YamlValue::from(word.as_str()))
-                .collect();
-            mapping.set(key, words);
+        Written::Names(names) => {
+            let was_list = mapping.get_sequence(key).is_some();
+            match with_commas(&names).filter(|_| !was_list) {
+                Some(text) => mapping.set(key, text.as_str()),
+                None => mapping.set(key, list(&names)),
+            }
         }
+        Written::List(words) => mapping.set(key, list(&words)),
         Written::Json(value) => mapping.set(key, yaml(&value)),
     }
+}
+
+fn list(words: &[String]) -> Vec<YamlValue> {
+    let words = words.iter();
+    words.map(|word| YamlValue::from(word.as_str())).collect()
 }
 
 fn yaml(value: &Value) -> YamlValue {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_definitions::{Asker, RunnerChoice, SaveError, delete, save};
-use pi_subagents_delegation::{Definition, Dialect, Scope, Secret, ThinkingLevel};
+use pi_subagents_delegation::{Definition, Dialect, Gate, Scope, Secret, ThinkingLevel};
 
 use crate::sandbox::Sandbox;
 
@@ -180,4 +180,18 @@ fn what_cannot_be_saved_leaves_the_old_file_alone() {
         fs::read_to_string(&definition.file).unwrap(),
         "---\nname: [\n---\n"
     );
+}
+
+#[test]
+fn a_gate_with_a_comma_takes_the_place_of_a_list() {
+    let sandbox = Sandbox::new();
+    let mut definition = reviewer(
+        &sandbox,
+        "---\nname: reviewer\ngate:\n  - cargo fmt\n  - cargo test\n---\n",
+    );
+    definition.gates = vec![Gate::new("cargo test -p a,b")];
+    save(&definition).unwrap();
+    let catalogue = sandbox.catalogue();
+    let found = catalogue.find("reviewer", Asker::Delegation).unwrap();
+    assert_eq!(found.definition.gates, definition.gates);
 }
