@@ -1,19 +1,13 @@
-//! The help: every key and its effect, over everything else.
+//! The help, over everything else.
 
 use pi_subagents_windows::paint::fit;
-use pi_subagents_windows::{Line, Role, wrap};
+use pi_subagents_windows::{Line, Role};
 use ratatui::layout::Rect;
 
 use super::Canvas;
-use crate::attach::keys::table::{KEYS, Where};
+use crate::attach::keys::help::HelpPage;
 use crate::attach::layout::Layout;
-use crate::attach::model::{Focus, Model};
-
-/// The first column of the table.
-const KEY_COLUMNS: usize = 18;
-
-/// The smallest width beside the keys; with less, explanations come below the keys.
-const NARROWEST: usize = 30;
+use crate::attach::model::Model;
 
 pub(super) fn help(model: &Model, first: usize, layout: Layout, canvas: &mut Canvas<'_, '_>) {
     let screen = canvas.frame.area();
@@ -21,60 +15,15 @@ pub(super) fn help(model: &Model, first: usize, layout: Layout, canvas: &mut Can
         height: screen.height.saturating_sub(layout.footer.height),
         ..screen
     };
-    let lines = lines(model.focus, area.width.into());
-    let room = usize::from(area.height);
-    let first = first.min(lines.len().saturating_sub(room));
+    let page = HelpPage::of(model);
+    let first = first.min(page.last_top());
     canvas.clear(screen);
-    canvas.lines(&lines[first..], area);
-    let is_more = first + room < lines.len();
-    let words = if is_more {
+    canvas.lines(&page.lines[first..], area);
+    let words = if first < page.last_top() {
         "↓ shows more; any other key closes this help."
     } else {
         "Press any key to close this help."
     };
     let footer = fit(&Line::new(Role::Muted, words), layout.footer.width.into());
     canvas.lines(&[footer], layout.footer);
-}
-
-/// Writes the keys of the place where the person is first, and then the keys for every place.
-fn lines(focus: Focus, columns: usize) -> Vec<Line> {
-    let sections = match focus {
-        Focus::List => [
-            ("Keys in the list", Where::List),
-            ("Keys everywhere", Where::Both),
-            ("Keys in the window", Where::Window),
-        ],
-        Focus::Window => [
-            ("Keys in the window", Where::Window),
-            ("Keys everywhere", Where::Both),
-            ("Keys in the list", Where::List),
-        ],
-    };
-    let mut lines = Vec::new();
-    for (heading, place) in sections {
-        lines.push(Line::new(Role::Title, heading));
-        for key in KEYS.iter().filter(|key| key.place == place) {
-            lines.extend(explained(key.keys, key.does, columns));
-        }
-    }
-    lines
-}
-
-/// Writes an explanation beside its key, or below it where there is no room.
-fn explained(key: &str, does: &str, columns: usize) -> Vec<Line> {
-    let beside = columns.saturating_sub(KEY_COLUMNS);
-    let words = Line::new(Role::Plain, does);
-    if beside < NARROWEST {
-        let mut lines = vec![fit(&Line::new(Role::Accent, key), columns)];
-        let rows = wrap(&words, columns.saturating_sub(2).max(1)).into_iter();
-        lines.extend(rows.map(|row| Line::new(Role::Plain, &format!("  {}", row.text()))));
-        return lines;
-    }
-    let rows = wrap(&words, beside).into_iter().enumerate();
-    rows.map(|(number, row)| {
-        let key = if number == 0 { key } else { "" };
-        let margin = format!("{key:KEY_COLUMNS$}");
-        Line::new(Role::Accent, &margin).with(Role::Plain, &row.text())
-    })
-    .collect()
 }

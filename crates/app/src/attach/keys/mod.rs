@@ -1,5 +1,6 @@
 //! Handles keys: one file for each place where they are pressed. The help shows the same table.
 
+pub(crate) mod help;
 mod line;
 mod list;
 mod mouse;
@@ -11,6 +12,7 @@ use pi_subagents_delegation::RunId;
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_windows::Role;
 
+use self::help::HelpPage;
 use super::copying::copied;
 use super::message::{AnswerUse, Effect, Notice};
 use super::model::{Focus, Leaving, Mode, Model, Purpose, Question};
@@ -30,8 +32,8 @@ impl Model {
                 None
             }
             (Mode::Browsing, _) => self.browse(key, is_control),
-            (Mode::Help(row), code) => {
-                self.mode = read_help(*row, code);
+            (Mode::Help(top), code) => {
+                self.mode = read_help(*top, HelpPage::of(self).last_top(), code);
                 None
             }
             (Mode::Confirming(_), code) => self.confirm(code),
@@ -269,13 +271,16 @@ impl Question {
     }
 }
 
-/// Scrolls the help, which any other key closes.
-fn read_help(row: usize, code: KeyCode) -> Mode {
-    match code {
-        KeyCode::Down | KeyCode::Char('j') => Mode::Help(row + 1),
-        KeyCode::Up | KeyCode::Char('k') => Mode::Help(row.saturating_sub(1)),
-        KeyCode::PageDown | KeyCode::Char(' ') => Mode::Help(row + HELP_PAGE),
-        KeyCode::PageUp => Mode::Help(row.saturating_sub(HELP_PAGE)),
-        _ => Mode::Browsing,
-    }
+/// Scrolls the help up to its last line. Any other key closes it.
+fn read_help(top: usize, last: usize, code: KeyCode) -> Mode {
+    // The screen may have grown since the last key.
+    let top = top.min(last);
+    let scrolled = match code {
+        KeyCode::Down | KeyCode::Char('j') => top + 1,
+        KeyCode::Up | KeyCode::Char('k') => top.saturating_sub(1),
+        KeyCode::PageDown | KeyCode::Char(' ') => top + HELP_PAGE,
+        KeyCode::PageUp => top.saturating_sub(HELP_PAGE),
+        _ => return Mode::Browsing,
+    };
+    Mode::Help(scrolled.min(last))
 }

@@ -372,6 +372,30 @@ fn the_help_names_every_key() {
     assert_eq!((&desk.model.mode, desk.effects.len()), (&Mode::Browsing, 0));
 }
 
+#[test]
+fn the_help_does_not_scroll_past_its_end() {
+    let mut desk = Desk::new(36, 20);
+    desk.press("?");
+    for _ in 0..30 {
+        desk.press_key(KeyCode::PageDown);
+    }
+    let end = desk.screen();
+    desk.press("j");
+    assert_eq!(desk.screen(), end);
+    desk.press("k");
+    assert_ne!(desk.screen(), end, "one key up is one line up");
+    desk.press("j");
+    assert_eq!(desk.screen(), end);
+    desk.happens(Message::Resized(36, 30));
+    let grown = desk.screen();
+    desk.press("k");
+    assert_ne!(
+        desk.screen(),
+        grown,
+        "and so it is on a screen that has grown"
+    );
+}
+
 /// Compares with the design page, whose table the web page shares.
 #[test]
 fn the_design_page_has_the_same_keys() {
