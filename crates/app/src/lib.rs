@@ -40,6 +40,7 @@ mod random;
 mod runs;
 mod runtime;
 mod signals;
+mod terminal;
 mod token_file;
 
 use std::ffi::OsString;

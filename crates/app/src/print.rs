@@ -1,5 +1,7 @@
 //! Prints the results of commands: data to stdout, notes for people to stderr, or both to a page.
 
+mod word_wrap;
+
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -10,8 +12,9 @@ use pi_subagents_delegation::text::clean;
 use pi_subagents_windows::{Line, Paint, to_ascii};
 use serde::Serialize;
 
+use self::word_wrap::wrapped;
 use crate::error::CommandError;
-use crate::locale;
+use crate::{locale, terminal};
 
 /// The way in which results are printed.
 #[derive(Clone, Copy, Default)]
@@ -210,11 +213,9 @@ impl<'a> Printer<'a> {
 
     /// Prints an error, even if quiet was asked for.
     pub(crate) fn complain(self, text: &str) {
-        let text = harmless(text, io::stderr().is_terminal());
         match self.page {
-            Some(page) => page.add(Printed::Note(text)),
-            // Nothing can be done about a terminal that is gone.
-            None => _ = writeln!(io::stderr(), "{}", shown(&text, io::stderr().is_terminal())),
+            Some(page) => page.add(Printed::Note(harmless(text, io::stderr().is_terminal()))),
+            None => write_note(text),
         }
     }
 
@@ -223,9 +224,7 @@ impl<'a> Printer<'a> {
         if self.is_json() {
             self.json(&error.to_json());
         } else {
-            let is_terminal = io::stderr().is_terminal();
-            let text = harmless(&error.to_text(), is_terminal);
-            _ = writeln!(io::stderr(), "{}", shown(&text, is_terminal));
+            write_note(&error.to_text());
         }
         ExitCode::from(error.exit_code())
     }
@@ -244,6 +243,17 @@ fn write_data(text: &str) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => lost(&error),
         Ok(()) | Err(_) => {}
     }
+}
+
+/// Writes sentences for people to stderr. A terminal gets them broken between words.
+fn write_note(text: &str) {
+    let is_terminal = io::stderr().is_terminal();
+    let mut text = harmless(text, is_terminal);
+    if is_terminal {
+        text = wrapped(&text, terminal::size(io::stderr()).0);
+    }
+    // Nothing can be done about a terminal that is gone.
+    _ = writeln!(io::stderr(), "{}", shown(&text, is_terminal));
 }
 
 /// True if some data could not be printed.

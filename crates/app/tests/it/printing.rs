@@ -6,6 +6,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::stage::{Stage, call};
+use crate::terminal::Terminal;
 
 #[test]
 fn what_cannot_be_printed_is_an_error() {
@@ -28,6 +29,19 @@ fn what_cannot_be_printed_is_an_error() {
             "{arguments:?}"
         );
     }
+}
+
+#[test]
+fn an_error_breaks_between_words_on_a_terminal() {
+    let stage = Stage::new();
+    let command = stage.command(&["profile", "create", "a b", "--model", "m"]);
+    let (code, screen) = Terminal::start_sized(command, 30, 10).end();
+    assert_eq!(code, Some(2));
+    insta::assert_snapshot!(screen.trim_end(), @r#"
+    error: the name "a b" may have
+    only letters, digits, "-" and
+    "_"
+    "#);
 }
 
 #[test]

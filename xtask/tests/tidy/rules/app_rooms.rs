@@ -13,7 +13,7 @@ const SOURCES: &str = "crates/app/src/";
 
 /// The modules at the top that every room may use. Among themselves they may form no circle, which
 /// `module_directions.rs` checks.
-const BASE: [&str; 13] = [
+const BASE: [&str; 14] = [
     "bell",
     "configuration",
     "error",
@@ -26,6 +26,7 @@ const BASE: [&str; 13] = [
     "random",
     "runtime",
     "signals",
+    "terminal",
     "token_file",
 ];
 

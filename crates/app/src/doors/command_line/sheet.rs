@@ -6,12 +6,9 @@ use std::io::{self, IsTerminal as _};
 use jiff::tz::TimeZone;
 use pi_subagents_delegation::{Timestamp, text};
 use pi_subagents_windows::{Line, Paint, Role, figures, wrap};
-use rustix::termios::tcgetwinsize;
 
 use crate::places::Places;
-
-/// The size of a terminal that does not report its size.
-const USUAL_SIZE: (usize, usize) = (80, 24);
+use crate::terminal;
 
 /// The paper that lines are printed on: a terminal or a pipe.
 #[derive(Debug, Clone)]
@@ -30,10 +27,11 @@ impl Sheet {
         let is_terminal = io::stdout().is_terminal();
         let is_dumb = places.variable("TERM").is_none_or(|term| term == "dumb");
         let is_plain = !is_terminal || is_dumb || places.variable("NO_COLOR").is_some();
+        let size = is_terminal.then(|| terminal::size(io::stdout()));
         Self {
             paint: if is_plain { Paint::Plain } else { Paint::Ansi },
-            columns: is_terminal.then(|| terminal_size().0),
-            rows: is_terminal.then(|| terminal_size().1),
+            columns: size.map(|(columns, _)| columns),
+            rows: size.map(|(_, rows)| rows),
             zone: TimeZone::system(),
         }
     }
@@ -64,7 +62,7 @@ impl Sheet {
         Self {
             paint: Paint::Plain,
             columns,
-            rows: columns.map(|_| USUAL_SIZE.1),
+            rows: columns.map(|_| terminal::USUAL_SIZE.1),
             zone: TimeZone::UTC,
         }
     }
@@ -173,13 +171,6 @@ fn indented(row: &Line, margin: usize) -> Line {
     row.spans()
         .iter()
         .fold(line, |line, span| line.with(span.role(), span.text()))
-}
-
-fn terminal_size() -> (usize, usize) {
-    match tcgetwinsize(io::stdout()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
-        Ok(_) | Err(_) => USUAL_SIZE,
-    }
 }
 
 #[cfg(test)]

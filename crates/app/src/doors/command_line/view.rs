@@ -8,7 +8,6 @@ use pi_subagents_delegation::{EventSink, Timestamp};
 use pi_subagents_windows::{
     AsciiOutput, AtEnd, LiveView, Paint, ProgressLines, Redraw, Terminal, Wall,
 };
-use rustix::termios::tcgetwinsize;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::calls::caller::Caller;
@@ -18,9 +17,7 @@ use crate::locale;
 use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::page_address::page_origin;
-
-/// The size of a terminal that does not report its size.
-const USUAL_SIZE: (usize, usize) = (80, 24);
+use crate::terminal;
 
 /// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.
 pub(crate) fn sinks(
@@ -46,7 +43,7 @@ pub(crate) fn is_live(places: &Places) -> bool {
 
 /// Returns how wide the terminal is in which runs are shown in live windows.
 pub(crate) fn live_columns(places: &Places) -> Option<usize> {
-    is_live(places).then(|| terminal_size().0)
+    is_live(places).then(|| terminal::size(io::stderr()).0)
 }
 
 fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn EventSink> {
@@ -57,7 +54,7 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
     }
     let terminal = Terminal {
         output: output(places),
-        size: Box::new(terminal_size),
+        size: Box::new(|| terminal::size(io::stderr())),
         clock: Box::new(Timestamp::now),
         paint: if places.variable("NO_COLOR").is_some() {
             Paint::Plain
@@ -94,11 +91,4 @@ async fn redraw_when_resized(redraw: Redraw) {
         return;
     };
     while resized.recv().await.is_some() && redraw.soon() {}
-}
-
-fn terminal_size() -> (usize, usize) {
-    match tcgetwinsize(io::stderr()) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
-        Ok(_) | Err(_) => USUAL_SIZE,
-    }
 }
