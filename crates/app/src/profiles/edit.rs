@@ -7,10 +7,9 @@ use pi_subagents_delegation::{Definition, Field};
 
 use super::ask::Person;
 use super::choose::{self, ChoiceArgs, Chosen};
-use super::flags::{self, FieldArgs};
+use super::flags::FieldArgs;
 use super::seen::Seen;
-use super::wizard;
-use super::{ask, create, save};
+use super::{ask, create, save, unset, wizard};
 use crate::error::CommandError;
 use crate::print::Printer;
 
@@ -21,7 +20,7 @@ pub(super) struct EditArgs {
     #[command(flatten)]
     fields: FieldArgs,
     /// Remove a field; may be given several times, or with several names separated by commas
-    #[arg(long, value_name = "FIELD", value_parser = flags::field, value_delimiter = ',')]
+    #[arg(long, value_name = "FIELD", value_parser = unset::field, value_delimiter = ',')]
     unset: Vec<Field>,
 }
 
@@ -42,7 +41,7 @@ pub(super) fn run(
     let mut new = old.clone();
     if !args.fields.is_empty() || !args.unset.is_empty() {
         for field in &args.unset {
-            flags::unset(&mut new, *field);
+            unset::unset(&mut new, *field);
         }
         args.fields.apply(&mut new, &seen.places)?;
     } else if ask::can_ask(person, printer) {

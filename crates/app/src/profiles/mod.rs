@@ -22,6 +22,7 @@ mod save;
 pub(crate) mod seen;
 mod show;
 mod starter;
+mod unset;
 mod wizard;
 
 pub(crate) use command::{ProfileArgs, run, run_for};

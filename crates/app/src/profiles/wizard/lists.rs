@@ -8,7 +8,8 @@ use pi_subagents_pi_files::BUILT_IN_TOOLS;
 use super::field::{Wish, on_enter, wish};
 use crate::profiles::ask::{Person, Stopped};
 use crate::profiles::fields;
-use crate::profiles::flags::{names, unset};
+use crate::profiles::flags::names;
+use crate::profiles::unset::unset;
 
 const OTHERS: &str = "Others: type their names";
 
