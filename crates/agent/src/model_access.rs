@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::agent::{Agent, ChosenModel};
 use crate::models::{
     self, Choice, ChoiceError, Credential, CredentialError, GivenKey, InstalledPi, Keyring,
-    KnownModels, Model, ModelsFileError, SCRIPTED, Wanted, Wire,
+    KnownModels, Model, ModelsFileError, SCRIPTED, Unresolved, Wanted, Wire,
 };
 use crate::providers::{
     ChatProvider, Connections, GATEWAY_KEY, Provider, ProviderError, ScriptError, ScriptedProvider,
@@ -59,12 +59,27 @@ pub(crate) enum ModelError {
     },
     #[error(transparent)]
     Key(#[from] CredentialError),
-    #[error("Header {name} of provider {provider} names a variable or command that gives nothing.")]
-    EmptyHeader { name: String, provider: String },
+    #[error("{}.", missing_header(name, provider, models_file, why))]
+    Header {
+        name: String,
+        provider: String,
+        models_file: PathBuf,
+        why: Unresolved,
+    },
     #[error(transparent)]
     Connections(#[from] ProviderError),
     #[error("Request aborted")]
     Aborted,
+}
+
+/// Names a header that has no value, and the reason.
+fn missing_header(name: &str, provider: &str, models_file: &Path, why: &Unresolved) -> String {
+    let subject = match why {
+        Unresolved::Variable => "Header",
+        Unresolved::Command(_) => "The command for header",
+    };
+    let file = models_file.display();
+    format!("{subject} {name} of provider {provider} in {file} {why}")
 }
 
 /// Returns the step that gives a provider an address. A misspelt key is the whole reason where
@@ -269,18 +284,17 @@ impl ModelAccess {
             });
         }
         let name = || format!("{}/{}", model.provider, model.id);
-        let models_file = || self.agent_dir.join("models.json");
         let Some(wire) = Wire::named(&model.api) else {
             return Err(ModelError::Unreachable {
                 model: name(),
                 api: model.api.clone(),
-                models_file: models_file(),
+                models_file: self.models_file(),
             });
         };
         if model.base_url.is_empty() {
             return Err(ModelError::NoAddress {
                 model: name(),
-                models_file: models_file(),
+                models_file: self.models_file(),
                 doubts: self.doubts_about(&model.provider),
             });
         }
@@ -319,6 +333,10 @@ impl ModelAccess {
         self.keyring().find(&model.provider).await
     }
 
+    fn models_file(&self) -> PathBuf {
+        self.agent_dir.join("models.json")
+    }
+
     fn has_key(&self, model: &Model) -> bool {
         self.keyring().seems_to_have(&model.provider)
             || self.known_models().needs_no_key(&model.provider)
@@ -339,13 +357,13 @@ impl ModelAccess {
             headers.insert(GATEWAY_KEY.to_owned(), bearer);
         }
         for (name, value) in &model.headers {
-            let Some(resolved) = models::interpolate(value, &self.variables, &self.agent_dir).await
-            else {
-                return Err(ModelError::EmptyHeader {
-                    name: name.clone(),
-                    provider: model.provider.clone(),
-                });
-            };
+            let resolved = models::interpolate(value, &self.variables, &self.agent_dir).await;
+            let resolved = resolved.map_err(|why| ModelError::Header {
+                name: name.clone(),
+                provider: model.provider.clone(),
+                models_file: self.models_file(),
+                why,
+            })?;
             headers.insert(name.to_lowercase(), resolved);
         }
         // Copilot counts the requests of a person apart from those of an agent.

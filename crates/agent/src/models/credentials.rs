@@ -11,6 +11,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::installed_pi::TokenError;
+use super::interpolation::Unresolved;
+use super::models_file::MODELS_FILE;
 use super::{KnownModels, LARGEST_FILE, builtin, interpolation, local_servers};
 
 /// The file in which pi keeps keys and logins.
@@ -88,15 +90,14 @@ impl Keyring<'_> {
         if let Some(given) = given {
             return Ok(Some(given.key.clone()));
         }
-        let mut missing = Vec::new();
-        let mut refused: Option<TokenError> = None;
+        let mut missed = Missed::default();
         match self.stored(provider) {
             Some(AuthEntry::ApiKey { key, env }) => {
                 let mut known = self.variables.clone();
                 known.extend(env);
                 match interpolation::resolve(&key, &known, self.agent_dir).await {
-                    Some(key) => return Ok(Some(Credential::Key(key))),
-                    None => missing.extend(interpolation::names(&key)),
+                    Ok(key) => return Ok(Some(Credential::Key(key))),
+                    Err(why) => missed.add(&self.agent_dir.join(AUTH_FILE), &key, &why),
                 }
             }
             Some(AuthEntry::Login) => {
@@ -104,27 +105,27 @@ impl Keyring<'_> {
                 let token = installed.token(provider, self.agent_dir, self.variables);
                 match token.await {
                     Ok(token) => return Ok(Some(Credential::Token(token))),
-                    Err(why) => refused = Some(why),
+                    Err(why) => missed.login = Some(why),
                 }
             }
             None => {}
         }
         if let Some(key) = self.known_models.key(provider) {
             match interpolation::resolve(key, self.variables, self.agent_dir).await {
-                Some(key) => return Ok(Some(Credential::Key(key))),
-                None => missing.extend(interpolation::names(key)),
+                Ok(key) => return Ok(Some(Credential::Key(key))),
+                Err(why) => missed.add(&self.agent_dir.join(MODELS_FILE), key, &why),
             }
         }
         if let Some(key) = self.of_environment(provider) {
             return Ok(Some(key));
         }
         let needs_none = builtin::is_local(provider) || self.known_models.has_own_address(provider);
-        if needs_none && missing.is_empty() && self.known_models.key(provider).is_none() {
+        if needs_none && missed.is_empty() && self.known_models.key(provider).is_none() {
             return Ok(None);
         }
         Err(CredentialError {
             provider: provider.to_owned(),
-            advice: self.advice(provider, missing, refused).await,
+            advice: self.advice(provider, missed).await,
         })
     }
 
@@ -158,17 +159,10 @@ impl Keyring<'_> {
         serde_json::from_value(entries.remove(provider)?).ok()
     }
 
-    async fn advice(
-        &self,
-        provider: &str,
-        mut missing: Vec<String>,
-        refused: Option<TokenError>,
-    ) -> String {
-        missing.extend(
-            builtin::variables_of(provider)
-                .iter()
-                .map(|name| (*name).to_owned()),
-        );
+    async fn advice(&self, provider: &str, missed: Missed) -> String {
+        let usual = builtin::variables_of(provider).iter();
+        let mut missing = missed.variables;
+        missing.extend(usual.map(|name| (*name).to_owned()));
         let file = self.agent_dir.join(AUTH_FILE);
         let file = file.display();
         let variable = match &missing[..] {
@@ -179,8 +173,11 @@ impl Keyring<'_> {
         let mut advice = format!(
             "{variable}{verb} {{\"{provider}\": {{\"type\": \"api_key\", \"key\": \"...\"}}}} into {file}."
         );
-        if let Some(why) = refused {
+        if let Some(why) = missed.login {
             advice = format!("{file} holds a login, but {why}. {advice}");
+        }
+        for failure in missed.commands.iter().rev() {
+            advice = format!("{failure}. {advice}");
         }
         if let Some(why) = unusable(&self.agent_dir.join(AUTH_FILE)) {
             advice = format!("{why}. {advice}");
@@ -190,6 +187,34 @@ impl Keyring<'_> {
             advice.push_str(&offer);
         }
         advice
+    }
+}
+
+/// The places that should hold a key and gave none.
+#[derive(Debug, Default)]
+struct Missed {
+    /// The variables that are not set.
+    variables: Vec<String>,
+    /// A sentence about each command that gave no key.
+    commands: Vec<String>,
+    /// The reason why a login gave no token.
+    login: Option<TokenError>,
+}
+
+impl Missed {
+    /// Notes that the value of a key in a file is not resolved.
+    fn add(&mut self, file: &Path, value: &str, why: &Unresolved) {
+        match why {
+            Unresolved::Variable => self.variables.extend(interpolation::names(value)),
+            Unresolved::Command(why) => self.commands.push(format!(
+                "The command for the key in {} {why}",
+                file.display()
+            )),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.variables.is_empty() && self.commands.is_empty()
     }
 }
 

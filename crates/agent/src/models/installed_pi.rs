@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
@@ -14,6 +13,7 @@ use pi_subagents_pi_files::installed_pi;
 use tokio::process::Command;
 
 use super::LARGEST_FILE;
+use super::bounded_output::{Overrun, output_of};
 use super::entries::ModelEntry;
 
 /// Starting pi takes a second, renewing a login a few more.
@@ -25,10 +25,8 @@ const CATALOGUE: &str = "node_modules/@earendil-works/pi-ai/dist/providers/data"
 pub(super) enum TokenError {
     #[error("only pi can renew it, and pi is not installed")]
     NotInstalled,
-    #[error("{}: {source}", program.display())]
-    Failed { program: PathBuf, source: io::Error },
-    #[error("{} did not answer", .0.display())]
-    NoAnswer(PathBuf),
+    #[error("{} {source}", program.display())]
+    Failed { program: PathBuf, source: Overrun },
     #[error("pi has no token for it: {0}")]
     Refused(String),
 }
@@ -109,18 +107,12 @@ impl InstalledPi {
             .env("PI_CODING_AGENT_DIR", agent_dir)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        let _at_work = crate::processes::ShellTree::enter(String::new());
-        let failed = |source| TokenError::Failed {
+            .stderr(Stdio::piped());
+        let output = output_of(&mut process, TOKEN_TIME).await;
+        let output = output.map_err(|source| TokenError::Failed {
             program: program.clone(),
             source,
-        };
-        let (child, _awaited) = crate::orphans::start(|| process.spawn()).map_err(failed)?;
-        let output = tokio::time::timeout(TOKEN_TIME, child.wait_with_output()).await;
-        let output = output
-            .map_err(|_| TokenError::NoAnswer(program.clone()))?
-            .map_err(failed)?;
+        })?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         if output.status.success() && !said.is_empty() {
             return Ok(said);

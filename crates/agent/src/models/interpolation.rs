@@ -2,15 +2,39 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::process::Command;
 
+use super::bounded_output::{Overrun, output_of};
 use super::secrets::secret_variables;
 
 /// The time that a command may take to print a secret.
 const COMMAND_TIME: Duration = Duration::from_secs(10);
+
+/// The reason why a value is not resolved; the subject of these words is the value, or its command.
+/// They repeat neither of them, because both may hold a secret.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unresolved {
+    #[error("names a variable that is not set")]
+    Variable,
+    #[error(transparent)]
+    Command(#[from] CommandFailure),
+}
+
+/// The reason why a command gives no value.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandFailure {
+    #[error(transparent)]
+    Overrun(#[from] Overrun),
+    #[error("failed with {0}")]
+    Failed(ExitStatus),
+    #[error("printed nothing")]
+    Nothing,
+    #[error("printed something that is not UTF-8")]
+    NotText,
+}
 
 /// Resolves `!command`, `$NAME`, `${NAME}`, `$$` and `$!`; any other text is itself.
 ///
@@ -21,20 +45,19 @@ pub(crate) async fn resolve(
     value: &str,
     variables: &BTreeMap<String, String>,
     agent_dir: &Path,
-) -> Option<String> {
-    match value.strip_prefix('!') {
-        Some(command) => {
-            let named = names(command);
-            let mut variables = variables.clone();
-            for secret in secret_variables(agent_dir) {
-                if !named.contains(&secret) {
-                    variables.remove(&secret);
-                }
-            }
-            run(command, &variables).await
+) -> Result<String, Unresolved> {
+    let Some(command) = value.strip_prefix('!') else {
+        let expanded = expand(value, |name| variables.get(name).cloned());
+        return expanded.ok_or(Unresolved::Variable);
+    };
+    let named = names(command);
+    let mut variables = variables.clone();
+    for secret in secret_variables(agent_dir) {
+        if !named.contains(&secret) {
+            variables.remove(&secret);
         }
-        None => expand(value, |name| variables.get(name).cloned()),
     }
+    Ok(run(command, &variables).await?)
 }
 
 /// Returns the variables that a value names.
@@ -86,7 +109,10 @@ fn name_at_start(text: &str) -> Option<(&str, &str)> {
     begins_well.then_some((name, rest))
 }
 
-async fn run(command: &str, variables: &BTreeMap<String, String>) -> Option<String> {
+async fn run(
+    command: &str,
+    variables: &BTreeMap<String, String>,
+) -> Result<String, CommandFailure> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the user's configuration names a command that prints the key"
@@ -98,14 +124,16 @@ async fn run(command: &str, variables: &BTreeMap<String, String>) -> Option<Stri
         .envs(variables)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .kill_on_drop(true);
-    let _at_work = crate::processes::ShellTree::enter(String::new());
-    let (child, _awaited) = crate::orphans::start(|| process.spawn()).ok()?;
-    let output = tokio::time::timeout(COMMAND_TIME, child.wait_with_output()).await;
-    let output = output.ok()?.ok().filter(|output| output.status.success())?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        .stderr(Stdio::null());
+    let output = output_of(&mut process, COMMAND_TIME).await?;
+    if !output.status.success() {
+        return Err(CommandFailure::Failed(output.status));
+    }
+    let text = String::from_utf8(output.stdout).map_err(|_| CommandFailure::NotText)?;
+    match text.trim() {
+        "" => Err(CommandFailure::Nothing),
+        text => Ok(text.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -132,30 +160,35 @@ mod tests {
             "5$ ",
             "!echo \" $KEY \"",
             "!false",
+            "!true",
+            "!printf '\\377'",
+            "!yes",
             "!env | grep OPENAI_",
             "!env | grep OPENAI_ # $OPENAI_API_KEY",
             "${KEY",
         ] {
-            resolved.push(format!(
-                "{value} => {:?}",
-                resolve(value, &variables, Path::new("nowhere")).await
-            ));
+            let found = resolve(value, &variables, Path::new("nowhere")).await;
+            let found = found.map_err(|why| why.to_string());
+            resolved.push(format!("{value} => {found:?}"));
         }
         insta::assert_snapshot!(resolved.join("\n"), @r#"
-        plain => Some("plain")
-        $KEY => Some("secret")
-        a-${KEY}-b => Some("a-secret-b")
-        $MISSING => None
-        x$KEY$MISSING => None
-        $$KEY => Some("$KEY")
-        $!x => Some("!x")
-        $ => Some("$")
-        5$  => Some("5$ ")
-        !echo " $KEY " => Some("secret")
-        !false => None
-        !env | grep OPENAI_ => None
-        !env | grep OPENAI_ # $OPENAI_API_KEY => Some("OPENAI_API_KEY=other")
-        ${KEY => Some("${KEY")
+        plain => Ok("plain")
+        $KEY => Ok("secret")
+        a-${KEY}-b => Ok("a-secret-b")
+        $MISSING => Err("names a variable that is not set")
+        x$KEY$MISSING => Err("names a variable that is not set")
+        $$KEY => Ok("$KEY")
+        $!x => Ok("!x")
+        $ => Ok("$")
+        5$  => Ok("5$ ")
+        !echo " $KEY " => Ok("secret")
+        !false => Err("failed with exit status: 1")
+        !true => Err("printed nothing")
+        !printf '\377' => Err("printed something that is not UTF-8")
+        !yes => Err("printed more than 64 kB")
+        !env | grep OPENAI_ => Err("failed with exit status: 1")
+        !env | grep OPENAI_ # $OPENAI_API_KEY => Ok("OPENAI_API_KEY=other")
+        ${KEY => Ok("${KEY")
         "#);
     }
 }

@@ -1,5 +1,6 @@
 //! Finds the model that answers, its address and its key in pi's configuration.
 
+mod bounded_output;
 mod builtin;
 mod catalogue;
 mod credentials;
@@ -19,7 +20,7 @@ pub use catalogue::{AskedModel, ModelCatalogue};
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
-pub(crate) use interpolation::resolve as interpolate;
+pub(crate) use interpolation::{Unresolved, resolve as interpolate};
 pub(crate) use known_models::KnownModels;
 pub(crate) use models_file::ModelsFileError;
 pub use offered::{OfferedProvider, offered_models};

@@ -122,6 +122,7 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
         "missing": {"baseUrl": "http://x", "apiKey": "$NOT_SET"},
         "free": {"baseUrl": "http://x"},
         "command": {"baseUrl": "http://x", "apiKey": "!echo from-command"},
+        "endless": {"baseUrl": "http://x", "apiKey": "!yes"},
     }});
     sandbox.write("agent/models.json", models.to_string());
     let auth = json!({
@@ -140,7 +141,8 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
     let known_models = KnownModels::load(&agent_dir, InstalledPi::default());
     let mut seen = Vec::new();
     for provider in [
-        "both", "file", "missing", "free", "command", "scoped", "login", "openai", "groq",
+        "both", "file", "missing", "free", "command", "endless", "scoped", "login", "openai",
+        "groq",
     ] {
         let keyring = Keyring {
             given: None,
@@ -170,6 +172,7 @@ async fn keys_come_from_auth_then_models_then_the_environment() {
     missing: No API key found for missing. Set the environment variable NOT_SET, or put {"missing": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
     free: no key needed
     command: from-command
+    endless: No API key found for endless. The command for the key in ROOT/models.json printed more than 64 kB. Put {"endless": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
     scoped: from-entry
     login: No API key found for login. ROOT/auth.json holds a login, but only pi can renew it, and pi is not installed. Put {"login": {"type": "api_key", "key": "..."}} into ROOT/auth.json.
     openai: from-environment
