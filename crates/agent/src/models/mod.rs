@@ -3,6 +3,7 @@
 mod bounded_output;
 mod builtin;
 mod catalogue;
+mod choice_error;
 mod credentials;
 mod entries;
 mod installed_pi;
@@ -17,6 +18,7 @@ mod secrets;
 mod wire;
 
 pub use catalogue::{AskedModel, ModelCatalogue};
+pub(crate) use choice_error::ChoiceError;
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
@@ -25,7 +27,7 @@ pub(crate) use known_models::KnownModels;
 pub(crate) use models_file::ModelsFileError;
 pub use offered::{OfferedProvider, offered_models};
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
-pub(crate) use pattern::{Choice, ChoiceError, Wanted, choose};
+pub(crate) use pattern::{Choice, Wanted, choose};
 pub use secrets::secret_variables;
 pub(crate) use wire::Wire;
 
