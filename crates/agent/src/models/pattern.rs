@@ -40,7 +40,8 @@ pub(crate) struct Choice {
     pub(crate) thinking: Option<ThinkingLevel>,
     /// This is true if nothing is known about the model but its name.
     pub(crate) is_unlisted: bool,
-    /// A warning that the provider does not list this model, if its models are known.
+    /// A warning that the provider does not list this model, if its models are known, or that
+    /// another name was probably meant.
     pub(crate) warning: Option<String>,
 }
 
@@ -138,7 +139,7 @@ fn of_provider(
     }
     for (part, thinking) in readings(pattern) {
         if let [model] = &matching(part, &models)[..] {
-            return Ok(found(model.clone(), thinking));
+            return Ok(found_by_part(part, model, thinking));
         }
     }
     let (id, thinking) = readings(pattern).last().unwrap_or((pattern, None));
@@ -174,7 +175,7 @@ fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, 
     for (part, thinking) in readings(pattern) {
         match &matching(part, models)[..] {
             [] => {}
-            [model] => return Ok(found(model.clone(), thinking)),
+            [model] => return Ok(found_by_part(part, model, thinking)),
             several => {
                 return Err(ChoiceError::NotUnique {
                     pattern: pattern.to_owned(),
@@ -198,6 +199,31 @@ fn matching(part: &str, models: &[Model]) -> Vec<Model> {
         model.id.to_lowercase().contains(&part) || model.name.to_lowercase().contains(&part)
     };
     models.iter().filter(hits).cloned().collect()
+}
+
+/// Chooses the only model whose name has this part. A part that ends inside a word is more often a
+/// mistake than an abbreviation, so the choice carries a warning.
+fn found_by_part(part: &str, model: &Model, thinking: Option<ThinkingLevel>) -> Choice {
+    let is_name = has_words(&model.id, part) || has_words(&model.name, part);
+    let taken = full_name(model);
+    Choice {
+        warning: (!is_name).then(|| format!("no model is called \"{part}\"; \"{taken}\" is taken")),
+        ..found(model.clone(), thinking)
+    }
+}
+
+/// Returns whether a name has these words, with no letter or digit right beside them.
+fn has_words(name: &str, words: &str) -> bool {
+    let (name, words) = (name.to_lowercase(), words.to_lowercase());
+    let mut places = name.match_indices(&words);
+    places.any(|(start, found)| {
+        let before = name[..start].chars().next_back();
+        let behind = name[start + found.len()..].chars().next();
+        [before, behind]
+            .into_iter()
+            .flatten()
+            .all(|beside| !beside.is_alphanumeric())
+    })
 }
 
 fn first_of(

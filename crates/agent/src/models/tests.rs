@@ -58,6 +58,8 @@ fn patterns_lead_to_models() {
         (None, Some("openai/gpt-9:low")),
         (Some("local"), Some("unknown")),
         (Some("local"), Some("chat:low")),
+        (Some("local"), Some("cha:low")),
+        (None, Some("ven")),
         (Some("local"), None),
         (Some("openai"), None),
         (Some("nobody"), Some("x")),
@@ -92,6 +94,8 @@ fn patterns_lead_to_models() {
     None Some("openai/gpt-9:low") => openai gpt-9 https://api.openai.com/v1 thinking low
     Some("local") Some("unknown") => local unknown http://127.0.0.1:1/v1 (no model "unknown" of the provider "local" is known; the id is sent as it is)
     Some("local") Some("chat:low") => local qwen-chat http://127.0.0.1:1/v1 thinking low
+    Some("local") Some("cha:low") => local qwen-chat http://127.0.0.1:1/v1 thinking low (no model is called "cha"; "local/qwen-chat" is taken)
+    None Some("ven") => openrouter vendor/qwen-coder https://openrouter.ai/api/v1 (no model is called "ven"; "openrouter/vendor/qwen-coder" is taken)
     Some("local") None => local qwen-coder http://127.0.0.1:1/v1
     Some("openai") None => error: Provider "openai" has no listed model. Name one with --model.
     Some("nobody") Some("x") => error: There is no provider "nobody". Add it to models.json, or name one that is built in.

@@ -96,6 +96,36 @@ fn misspelt_tools_and_providers_are_told_at_create_in_explain_and_by_doctor() {
 }
 
 #[test]
+fn a_model_that_is_named_by_half_a_word_is_told() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "home/.pi/agent/models.json",
+        r#"{"providers": {"box": {"baseUrl": "http://127.0.0.1:1/v1", "apiKey": "k", "api": "openai-completions", "models": [{"id": "small"}, {"id": "large-v2"}]}}}"#,
+    );
+    let created = ["smal", "large"].map(|model| {
+        let name = format!("of-{model}");
+        printed(
+            &stage,
+            &[
+                "profile",
+                "create",
+                &name,
+                "--provider",
+                "box",
+                "--model",
+                model,
+            ],
+        )
+    });
+    insta::assert_snapshot!(created.join("\n"), @r#"
+    Created profile of-smal: $HOME/.pi/agent/agent-profiles/of-smal.md
+    warning: Profile "of-smal" ($HOME/.pi/agent/agent-profiles/of-smal.md): no model is called "smal"; "box/small" is taken
+
+    Created profile of-large: $HOME/.pi/agent/agent-profiles/of-large.md
+    "#);
+}
+
+#[test]
 fn explain_names_the_definition_that_run_takes() {
     let stage = Stage::new();
     stage.profile("scout", "", "A profile.");
