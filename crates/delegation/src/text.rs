@@ -93,7 +93,7 @@ where
 
 /// Writes a value as one word of a shell's command line.
 pub fn shell_quoted(value: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=@%+".contains(letter);
     if !value.is_empty() && value.chars().all(is_plain) {
         return value.to_owned();
     }

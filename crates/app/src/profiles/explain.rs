@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use pi_subagents_definitions::{Explanation, Row, check_paths, explain};
-use pi_subagents_delegation::{Definition, text};
+use pi_subagents_delegation::Definition;
+use pi_subagents_delegation::text::{self, shell_quoted};
 use serde_json::{Value, json};
 
 use super::choose;
@@ -87,7 +88,10 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Stri
     let children = explanation.children.iter().map(|(runner, arguments)| {
         let shown = match arguments {
             Ok(arguments) if arguments.is_empty() => "its defaults only".to_owned(),
-            Ok(arguments) => quoted(arguments),
+            Ok(arguments) => {
+                let words: Vec<String> = arguments.iter().map(|one| shell_quoted(one)).collect();
+                words.join(" ")
+            }
             Err(reason) => format!("refused: {reason}"),
         };
         format!("{:8}  {shown}", runner.as_str())
@@ -129,14 +133,15 @@ fn rows(explanation: &Explanation, seen: &Seen) -> Vec<String> {
         .collect();
     let keys = explanation.rows.iter().map(|row| row.key.len());
     let key_width = keys.max().unwrap_or(0);
-    let widths = values.iter().map(|value| value.chars().count());
+    let widths = values.iter().map(|value| text::columns(value));
     let value_width = widths.max().unwrap_or(0);
     let row = |(row, value): (&Row, &String)| {
         let origin = row.line.map_or_else(
             || "default".to_owned(),
             |line| format!("{}:{line}", seen.short(&explanation.file)),
         );
-        let first = format!("  {:key_width$}  {value:value_width$}  {origin}", row.key);
+        let space = " ".repeat(value_width - text::columns(value));
+        let first = format!("  {:key_width$}  {value}{space}  {origin}", row.key);
         let hidden = row.shadows.iter().map(|hidden| {
             let value = one_line(&hidden.value);
             let line = hidden.line.map_or(String::new(), |line| format!(":{line}"));
@@ -166,20 +171,6 @@ fn why(reason: pi_subagents_definitions::IgnoredReason) -> &'static str {
         IgnoredReason::Refused => "its project is not trusted",
         IgnoredReason::OutsideProject => "it is a link to a file outside its project",
     }
-}
-
-/// Quotes arguments as a shell would accept them.
-fn quoted(arguments: &[String]) -> String {
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || "-_./:,=@%+~".contains(character);
-    let words = arguments.iter().map(|argument| {
-        if !argument.is_empty() && argument.chars().all(is_plain) {
-            argument.clone()
-        } else {
-            format!("'{}'", argument.replace('\'', "'\\''"))
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 fn to_json(explanation: &Explanation, delegated: Option<&Definition>, seen: &Seen) -> Value {

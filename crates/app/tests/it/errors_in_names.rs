@@ -126,6 +126,34 @@ fn a_model_that_is_named_by_half_a_word_is_told() {
 }
 
 #[test]
+fn explain_puts_wide_characters_into_columns_too() {
+    let stage = Stage::new();
+    _ = printed(
+        &stage,
+        &[
+            "profile",
+            "create",
+            "wide",
+            "--description",
+            "日本語",
+            "--model",
+            "a:b,c",
+        ],
+    );
+    let explained = printed(&stage, &["profile", "explain", "wide"]);
+    insta::assert_snapshot!(explained, @r#"
+    wide (profile, global) ~/.pi/agent/agent-profiles/wide.md
+      name         wide    ~/.pi/agent/agent-profiles/wide.md:2
+      description  日本語  ~/.pi/agent/agent-profiles/wide.md:3
+      model        a:b,c   ~/.pi/agent/agent-profiles/wide.md:4
+
+    Children are started with (RUN is the directory of the run):
+      pi        --model a:b,c
+      embedded  --model a:b,c
+    "#);
+}
+
+#[test]
 fn explain_names_the_definition_that_run_takes() {
     let stage = Stage::new();
     stage.profile("scout", "", "A profile.");
