@@ -1,7 +1,7 @@
 //! Saves a definition, and reports the outcome.
 
 use pi_subagents_definitions::{Asker, SaveError, check_paths, save, validate};
-use pi_subagents_delegation::{Definition, Dialect};
+use pi_subagents_delegation::{Definition, Dialect, Scope};
 use serde_json::{Value, json};
 
 use super::doubts::{ModelDoubts, tool_doubts};
@@ -16,18 +16,27 @@ pub(super) fn check(definition: &Definition) -> Result<(), CommandError> {
         return Err(CommandError::usage("a preset needs a \"description\"")
             .hint("Give it with --description TEXT."));
     }
+    check_key(definition)?;
     validate(definition).map_err(|invalid| CommandError::usage(invalid.to_string()))
+}
+
+/// Refuses a key in a file of a project.
+pub(super) fn check_key(definition: &Definition) -> Result<(), CommandError> {
+    if definition.scope == Scope::Project && definition.api_key.is_some() {
+        return Err(CommandError::usage(SaveError::KeyInProject.to_string())
+            .hint("Use --scope global, or keep the key in your own settings."));
+    }
+    Ok(())
 }
 
 /// Checks and saves a definition.
 pub(super) fn write(definition: &Definition) -> Result<(), CommandError> {
     check(definition)?;
     save(definition).map_err(|error| match error {
-        SaveError::KeyInProject => CommandError::usage(error.to_string())
-            .hint("Use --scope global, or keep the key in your own settings."),
-        SaveError::Name(_) | SaveError::Broken { .. } | SaveError::Unfaithful(_) => {
-            CommandError::usage(error.to_string())
-        }
+        SaveError::KeyInProject
+        | SaveError::Name(_)
+        | SaveError::Broken { .. }
+        | SaveError::Unfaithful(_) => CommandError::usage(error.to_string()),
         SaveError::Write { ref source, .. } => {
             CommandError::failed(error.to_string()).because(source)
         }

@@ -7,6 +7,7 @@ use pi_subagents_delegation::{Definition, Dialect, Scope};
 use super::field::line;
 use crate::profiles::ask::{Person, Stopped};
 use crate::profiles::create::check_absent;
+use crate::profiles::save::check_key;
 use crate::profiles::seen::Seen;
 
 struct Kind(Dialect);
@@ -53,7 +54,7 @@ pub(super) fn kind(
 }
 
 /// Asks for the scope. A definition that gets another scope becomes a second file; the first file
-/// stays. If there is a file of that name already, nothing else needs to be asked.
+/// stays. If that cannot be written, nothing else needs to be asked.
 pub(super) fn scope(
     person: &dyn Person,
     step: &str,
@@ -73,6 +74,7 @@ pub(super) fn scope(
         definition.origins.clear();
         definition.scope = scope;
         definition.file = file;
+        check_key(definition).map_err(Stopped::Failed)?;
         check_absent(definition, seen).map_err(Stopped::Failed)?;
     }
     Ok(())

@@ -378,3 +378,16 @@ fn a_name_that_is_taken_is_refused_before_the_first_question() {
     hint: Use profile edit reviewer to change it.
     "#);
 }
+
+#[test]
+fn a_key_that_cannot_go_into_a_project_ends_the_wizard_at_the_scope() {
+    let stage = Stage::new();
+    stage.profile("keyed", "model: m\napiKey: sk-very-secret-key-1234", "Hi.");
+    let mut terminal = wizard(&stage, &["profile", "edit", "keyed"]);
+    terminal.answer("1/10 Scope:", &format!("{DOWN}{ENTER}"));
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(2), "{screen}");
+    let error = "error: an apiKey is never kept in a file of a project";
+    assert!(screen.contains(error), "{screen}");
+    assert!(!screen.contains("Description"), "{screen}");
+}
