@@ -80,13 +80,29 @@ fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
         .map(|found| format!("{} is used instead", found.definition.file.display()));
     let skills = seen.skills().resolve(definition).err();
     let paths = check_paths(definition, &seen.places.cwd, &seen.places.home).err();
-    other
+    not_read(definition, seen)
         .into_iter()
+        .chain(other)
         .chain(skills.map(|error| error.to_string()))
         .chain(paths.map(|invalid| invalid.to_string()))
         .chain(tool_doubts(definition, seen))
         .chain(ModelDoubts::of(seen).about(definition))
         .collect()
+}
+
+/// Warns of a definition that is not found from the current directory.
+fn not_read(definition: &Definition, seen: &Seen) -> Option<String> {
+    let all = seen.all_named(&definition.name);
+    if all.iter().any(|(one, _)| one.file == definition.file) {
+        return None;
+    }
+    let (file, cwd) = (definition.file.display(), &seen.places.cwd);
+    let why = if seen.places.own_directories(cwd).is_empty() {
+        ", which is no project"
+    } else {
+        ""
+    };
+    Some(format!("{file} is not read in {}{why}", cwd.display()))
 }
 
 /// Returns a definition as JSON, with name and file only.

@@ -234,3 +234,16 @@ fn a_starter_of_each_kind_is_a_definition_without_warnings() {
     hint: Write the starter first, then change it: pi-subagents profile edit other --model MODEL
     ");
 }
+
+#[test]
+fn a_definition_that_is_not_read_where_it_was_made_is_told() {
+    let stage = Stage::new();
+    let create = [
+        "profile", "create", "x", "--scope", "project", "--model", "m",
+    ];
+    let made = stage.command(&create).cwd(stage.sandbox.home()).run();
+    insta::assert_snapshot!(stage.said(&made), @"
+    Created profile x: $HOME/.pi/agent-profiles/x.md
+    warning: $HOME/.pi/agent-profiles/x.md is not read in $HOME, which is no project
+    ");
+}
