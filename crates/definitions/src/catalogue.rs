@@ -132,7 +132,7 @@ impl Catalogue {
             .collect()
     }
 
-    /// Definitions that are there and must not be used, by name.
+    /// Returns the definitions that are there and must not be used, by name.
     pub fn ignored(&self) -> impl Iterator<Item = (&Definition, &Ignored)> {
         let entries = self.entries.iter();
         entries.filter_map(|entry| Some((&entry.definition, entry.ignored.as_ref()?)))
@@ -232,7 +232,7 @@ impl UnknownDefinition {
 }
 
 impl Entry {
-    /// Less is stronger.
+    /// Returns the rank of a definition among those of the same name; less is stronger.
     fn strength(&self, asker: Asker) -> (Scope, usize, usize, usize) {
         let dialect = asker.preference(self.definition.dialect);
         (self.definition.scope, self.distance, dialect, self.folder)

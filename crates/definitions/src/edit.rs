@@ -16,9 +16,8 @@ use pi_subagents_delegation::{Definition, Scope};
 use pi_subagents_files::{self as files, Audience};
 use pi_subagents_pi_files::{Problem, markdown};
 
-use crate::formats::{self, Source};
+use crate::formats::{self, Source, fits_name};
 use crate::places::FolderDialect;
-use crate::validation::fits_name;
 
 /// A definition could not be saved; the old file is as it was.
 #[derive(Debug, thiserror::Error)]

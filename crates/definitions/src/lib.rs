@@ -41,6 +41,7 @@ pub use child_flags::{
 pub use default_agent::DEFAULT_AGENT;
 pub use edit::{DeleteError, SaveError, delete, save};
 pub use explain::{Explanation, Row, ShadowedValue, explain};
+pub use formats::fits_name;
 pub use pi_subagents_delegation::RunnerChoice;
 pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use places::{Folder, FolderDialect, Places, Viewpoint};
@@ -51,5 +52,5 @@ pub use settings::{
 pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};
 pub use summary::{choices, listed, listing, name, summary};
 pub use trust::{RememberError, Trust, TrustDecision, TrustSource};
-pub use validation::{Invalid, check_paths, fits_name, validate};
+pub use validation::{Invalid, check_paths, validate};
 pub use warning::{Verdict, Warning};

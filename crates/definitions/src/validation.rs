@@ -193,8 +193,3 @@ fn is_package(extension: &str) -> bool {
     const SCHEMES: [&str; 5] = ["npm:", "git:", "https://", "http://", "ssh://"];
     SCHEMES.iter().any(|scheme| extension.starts_with(scheme))
 }
-
-/// Returns whether something can be the name of a definition: `[a-zA-Z0-9_-]+`.
-pub fn fits_name(name: &str) -> bool {
-    crate::formats::fits_name(name)
-}

@@ -104,7 +104,8 @@ impl Todos {
         }
     }
 
-    /// Lists count from 0 or from 1; a call that names the place behind the last counts from 1.
+    /// Returns the places that a call names. Lists count from 0 or from 1; a call that names the place
+    /// behind the last counts from 1.
     fn places(&self, arguments: &Value) -> Vec<usize> {
         let named: Vec<usize> = ["indices", "index", "ids", "id"]
             .iter()

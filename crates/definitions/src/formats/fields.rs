@@ -21,7 +21,7 @@ pub(super) fn name(entries: &[Entry]) -> Result<String, Problem> {
     let Some(name) = text(entry)? else {
         return Err(Problem::at(entry.position, "there is no \"name\""));
     };
-    if !fits(&name) {
+    if !fits_name(&name) {
         return Err(Problem::at(
             entry.value.position,
             format!("the name \"{name}\" may have only letters, digits, \"-\" and \"_\""),
@@ -30,8 +30,8 @@ pub(super) fn name(entries: &[Entry]) -> Result<String, Problem> {
     Ok(name)
 }
 
-/// Returns whether something can be the name of a definition.
-pub(crate) fn fits(name: &str) -> bool {
+/// Returns whether something can be the name of a definition: `[a-zA-Z0-9_-]+`.
+pub fn fits_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     !name.is_empty() && name.bytes().all(is_allowed)
 }

@@ -19,7 +19,7 @@ use pi_subagents_pi_files::{Position, Problem, markdown};
 use crate::places::FolderDialect;
 use crate::warning::{Verdict, Warning};
 
-pub(crate) use fields::fits as fits_name;
+pub use fields::fits_name;
 use keys::field_of;
 
 /// The origin of a text.

@@ -51,7 +51,7 @@ fn not_a_switch(entry: &Entry) -> Problem {
     wrong(entry, &entry.value, "must be true or false")
 }
 
-/// Names, as [`names`] reads them; a list without any counts as left out.
+/// Reads names as [`names`] does. A list without any counts as left out.
 pub(super) fn optional_names(entry: &Entry) -> Result<Option<Vec<String>>, Problem> {
     Ok(Some(names(entry)?).filter(|names| !names.is_empty()))
 }
