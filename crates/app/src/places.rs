@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
 use pi_subagents_files::NeverProjects;
+use pi_subagents_pi_files::written_path;
 
 use crate::error::CommandError;
 
@@ -102,7 +103,7 @@ impl Places {
             .or_else(|| variable("PI_AGENT_DIR"))
             .map_or_else(
                 || home.join(".pi").join("agent"),
-                |path| cwd.join(expand_home(Path::new(path), &home)),
+                |path| written_path(path, &cwd, &home),
             );
         let runtime = variable("XDG_RUNTIME_DIR").map(|path| Path::new(path).join("pi-subagents"));
         let sockets = runtime
@@ -214,13 +215,6 @@ fn find_binary(
         .map(|directory| here.join(directory).join("pi-subagents"))
         .find(|candidate| candidate.is_file())
         .ok_or_else(|| CommandError::not_found("the binary pi-subagents is not on PATH").hint(hint))
-}
-
-fn expand_home(path: &Path, home: &Path) -> PathBuf {
-    match path.strip_prefix("~") {
-        Ok(rest) => home.join(rest),
-        Err(_) => path.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::{Definition, Field, text};
+use pi_subagents_pi_files::written_path;
 
 mod extra_args;
 
@@ -178,10 +179,7 @@ pub fn check_paths(definition: &Definition, cwd: &Path, home: &Path) -> Result<(
         if is_package(extension) {
             continue;
         }
-        let path = match Path::new(extension).strip_prefix("~") {
-            Ok(rest) => home.join(rest),
-            Err(_) => cwd.join(extension),
-        };
+        let path = written_path(extension, cwd, home);
         if !path.exists() {
             return Err(Invalid::MissingExtension(path));
         }

@@ -7,6 +7,7 @@
 //! - [`discover_skills`] and [`read_skills`] find skills, and [`SkillPlaces`] says where they are
 //!   looked for. A project's skill that leads out of the project is never read.
 //! - [`BUILT_IN_TOOLS`] are the tools of every child, and [`with_default_tools`] applies the `defaultTools` setting.
+//! - [`written_path`] understands the `~` of a path.
 //! - [`installed_pi`] and [`on_path`] find programs.
 //! - [`json`] reads JSON and says in plain words what is wrong with it.
 //! - [`markdown`] and [`yaml`] read a file with a frontmatter; a [`Problem`] says what is wrong
@@ -30,6 +31,7 @@ mod settings_file;
 mod skill_places;
 mod skills;
 mod tools;
+mod written_path;
 pub mod yaml;
 
 pub use problem::{Position, Problem};
@@ -38,3 +40,4 @@ pub use settings_file::{SettingsFile, SettingsFileError};
 pub use skill_places::{SkillPlaces, up_to_repository};
 pub use skills::{FoundSkill, FoundSkills, Skill, discover_skills, read_skills};
 pub use tools::{BUILT_IN_TOOLS, DEFAULT_TOOLS, with_default_tools};
+pub use written_path::written_path;

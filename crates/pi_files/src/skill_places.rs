@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use crate::settings_file::{SettingsFile, SettingsFileError};
+use crate::written_path::written_path;
 
 /// The directories from which skills are looked for.
 #[derive(Debug, Clone, Copy)]
@@ -140,16 +141,8 @@ impl SkillPlaces<'_> {
         let paths = settings.texts("skills");
         paths
             .filter(|path| !path.starts_with(['!', '+', '-']) && !path.contains('*'))
-            .map(|path| self.full(path, base))
+            .map(|path| written_path(path, base, self.home))
             .collect()
-    }
-
-    /// Returns a path that begins at `base`, or with `~` at the home directory.
-    pub(super) fn full(&self, path: &str, base: &Path) -> PathBuf {
-        match Path::new(path).strip_prefix("~") {
-            Ok(rest) => self.home.join(rest),
-            Err(_) => base.join(path),
-        }
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::markdown::{self, LONGEST_FILE};
 use crate::problem::Problem;
 use crate::skill_places::{SkillPlace, SkillPlaces, is_main_file};
+use crate::written_path::written_path;
 use crate::yaml::{self, Value};
 
 /// A skill.
@@ -58,7 +59,8 @@ pub fn discover_skills(
 /// As in pi, a path that does not exist is no error.
 pub fn read_skills(named: &[String], places: &SkillPlaces<'_>, found: &mut FoundSkills) {
     for path in named {
-        found.add_place(&SkillPlace::of_user(places.full(path, places.cwd)));
+        let path = written_path(path, places.cwd, places.home);
+        found.add_place(&SkillPlace::of_user(path));
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_delegation::{Dollars, Isolation, RunnerChoice, Scope};
+use pi_subagents_pi_files::written_path;
 
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
@@ -125,9 +126,6 @@ pub(super) struct Paths<'a> {
 
 impl Paths<'_> {
     pub(super) fn resolve(&self, text: &str) -> PathBuf {
-        match Path::new(text).strip_prefix("~") {
-            Ok(rest) => self.home.join(rest),
-            Err(_) => self.base.join(text),
-        }
+        written_path(text, self.base, self.home)
     }
 }
