@@ -21,6 +21,7 @@ pub(crate) mod no_result;
 pub(crate) mod owned;
 pub(crate) mod owner_request;
 pub(crate) mod page_address;
+pub(crate) mod read_along;
 pub(crate) mod results;
 pub(crate) mod row;
 pub(crate) mod session_runs;

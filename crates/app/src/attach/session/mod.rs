@@ -25,7 +25,6 @@ use super::keyboard::{self, Typed};
 use super::list_row::ListRow;
 use super::message::{Effect, Message};
 use super::model::{Leaving, Model};
-use super::owners::PartialReaders;
 use super::reader::Reader;
 use super::scope::Scope;
 use super::screen::{Screen, give_back, terminal_size};
@@ -35,6 +34,7 @@ use crate::exit;
 use crate::places::Places;
 use crate::runs::away::AwayNews;
 use crate::runs::follow::{FileChanges, Owners};
+use crate::runs::read_along::ReadAlong;
 use crate::signals::{self, Signals};
 
 /// The number of pieces of records that may wait for the model.
@@ -80,10 +80,9 @@ struct Session {
     continued: Signal,
     typed: mpsc::Receiver<Typed>,
     told: mpsc::Receiver<Message>,
-    tell: mpsc::Sender<Message>,
     reader: Reader,
     owners: Owners,
-    partial_readers: PartialReaders,
+    read_along: ReadAlong<Message>,
     index: FileChanges,
     records: FileChanges,
     /// The runs whose directories are watched.
@@ -134,6 +133,7 @@ impl Session {
             width: PREVIEW_WIDTH,
         };
         let reader = Reader::start(tell.clone())?;
+        let read_along = ReadAlong::new(tell, Message::Partial);
         let resizes = signal(SignalKind::window_change())?;
         let continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
         let screen = Screen::enter()?;
@@ -150,10 +150,9 @@ impl Session {
             continued,
             typed: keyboard::listen()?,
             told,
-            tell,
             reader,
             owners: Owners::default(),
-            partial_readers: PartialReaders::default(),
+            read_along,
             index,
             records: FileChanges::new(),
             watched: HashSet::new(),

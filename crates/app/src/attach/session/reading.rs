@@ -20,8 +20,7 @@ impl Session {
             return;
         }
         self.reader.follow(self.model.followed());
-        self.partial_readers
-            .read_only(self.model.partially_read(), &self.tell);
+        self.read_along.read_only(self.model.partially_read());
         self.watch_records();
         self.read_records();
     }

@@ -4,19 +4,25 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_delegation::{PartialMessage, RunId};
-use pi_subagents_engine::{Extent, PartialStream};
+use pi_subagents_delegation::RunId;
+use pi_subagents_engine::Extent;
 use pi_subagents_page::View;
 use pi_subagents_sessions::IndexedRun;
+use serde_json::json;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::sleep;
 
 use super::tab::Tab;
+use crate::runs::fleet::follow_in_fleet;
 use crate::runs::follow::{FileChanges, Owners};
+use crate::runs::read_along::ReadAlong;
 
 /// The time within which changes are sent together.
 const PACE: Duration = Duration::from_millis(50);
+
+/// The number of words of models that wait to be shown.
+const WORDS_WAITING: usize = 64;
 
 /// The number of runs that are read along while their models write.
 const MOST_READ_ALONG: usize = 40;
@@ -33,7 +39,12 @@ pub(super) async fn follow(
     let records = FileChanges::new();
     let mut owners = Owners::default();
     let mut watched: HashSet<RunId> = HashSet::new();
-    let mut words = Words::new();
+    let (say, mut heard) = mpsc::channel(WORDS_WAITING);
+    let mut read_along = ReadAlong::new(say, |run, message| (run, message));
+    let mut left_runs = LeftRuns {
+        tell: tell.clone(),
+        tasks: Vec::new(),
+    };
     loop {
         let looked = spawn_blocking(move || {
             let told = tab.look();
@@ -48,9 +59,13 @@ pub(super) async fn follow(
                 return;
             }
         }
-        words.read_only(&tab);
+        read_along.read_only(read_along_with(&tab));
         owners.watch(tab.open_runs());
-        if watch_new(&tab, &records, &mut watched) || tab.has_more() {
+        let new = watch_new(&tab, &records, &mut watched);
+        for run in &new {
+            left_runs.follow(run);
+        }
+        if !new.is_empty() || tab.has_more() {
             // Something may have happened before they were watched.
             continue;
         }
@@ -61,94 +76,69 @@ pub(super) async fn follow(
             () = records.next() => {}
             // The end of its runs stands in no file until somebody looks.
             () = owners.next() => {}
-            Some((run, message)) = words.heard.recv() => tab.take_partial(&run, message),
+            Some((run, message)) = heard.recv() => tab.take_partial(&run, message),
         }
         sleep(PACE).await;
-        while let Ok((run, message)) = words.heard.try_recv() {
+        while let Ok((run, message)) = heard.try_recv() {
             tab.take_partial(&run, message);
         }
     }
 }
 
-/// Watches the runs under way that are not watched yet. Returns whether there were any.
-fn watch_new(tab: &Tab, records: &FileChanges, watched: &mut HashSet<RunId>) -> bool {
-    let mut is_new = false;
-    for run in tab.open_runs() {
-        if watched.insert(run.run.clone()) {
-            records.watch_record(run);
-            is_new = true;
-        }
-    }
-    is_new
+/// Watches the runs under way that are not watched yet, and returns them.
+fn watch_new<'a>(
+    tab: &'a Tab,
+    records: &FileChanges,
+    watched: &mut HashSet<RunId>,
+) -> Vec<&'a IndexedRun> {
+    let new = tab
+        .open_runs()
+        .filter(|run| watched.insert(run.run.clone()));
+    new.inspect(|run| records.watch_record(run)).collect()
 }
 
-/// Reads the messages that models are still writing.
-struct Words {
-    tasks: HashMap<(RunId, Extent), AbortHandle>,
-    say: mpsc::Sender<(RunId, PartialMessage)>,
-    heard: mpsc::Receiver<(RunId, PartialMessage)>,
+/// Returns the runs under way whose models are read along with: all words of the run that is read,
+/// and the newest words of some others.
+fn read_along_with(tab: &Tab) -> HashMap<(RunId, Extent), IndexedRun> {
+    let runs = tab.open_runs().take(MOST_READ_ALONG).map(|run| {
+        let extent = if tab.is_opened(&run.run) {
+            Extent::Whole
+        } else {
+            Extent::Newest
+        };
+        ((run.run.clone(), extent), run.clone())
+    });
+    runs.collect()
 }
 
-impl Words {
-    fn new() -> Self {
-        let (say, heard) = mpsc::channel(64);
-        Self {
-            tasks: HashMap::new(),
-            say,
-            heard,
-        }
-    }
-
-    /// Reads along with the runs under way: all words of the run that is read, and the newest words
-    /// of some others.
-    fn read_only(&mut self, tab: &Tab) {
-        let wanted: HashMap<(RunId, Extent), &IndexedRun> = tab
-            .open_runs()
-            .take(MOST_READ_ALONG)
-            .map(|run| {
-                let extent = if tab.is_opened(&run.run) {
-                    Extent::Whole
-                } else {
-                    Extent::Newest
-                };
-                ((run.run.clone(), extent), run)
-            })
-            .collect();
-        self.tasks.retain(|read, task| {
-            let is_wanted = wanted.contains_key(read);
-            if !is_wanted {
-                task.abort();
-            }
-            is_wanted
-        });
-        for ((id, extent), run) in wanted {
-            self.tasks.entry((id, extent)).or_insert_with(|| {
-                let task = tokio::spawn(read_along(run.clone(), extent, self.say.clone()));
-                task.abort_handle()
-            });
-        }
-    }
+/// Follows runs of a fleet whose callers have left, as long as somebody looks at them.
+struct LeftRuns {
+    tell: mpsc::Sender<String>,
+    tasks: Vec<AbortHandle>,
 }
 
-impl Drop for Words {
-    fn drop(&mut self) {
-        for task in self.tasks.values() {
-            task.abort();
-        }
-    }
-}
-
-async fn read_along(run: IndexedRun, extent: Extent, say: mpsc::Sender<(RunId, PartialMessage)>) {
-    let Some(socket) = &run.owner.socket else {
-        return;
-    };
-    // Without it everything is seen too, only later.
-    let Ok(mut stream) = PartialStream::begin(socket, run.run.as_str(), extent).await else {
-        return;
-    };
-    while let Some(message) = stream.next().await {
-        if say.send((run.run.clone(), message)).await.is_err() {
+impl LeftRuns {
+    /// Follows a run in its fleet once no other process does.
+    fn follow(&mut self, run: &IndexedRun) {
+        let Some(following) = follow_in_fleet(&run.directory, &run.owner) else {
             return;
+        };
+        self.tasks.push(following.abort_handle());
+        let tell = self.tell.clone();
+        let told = tokio::spawn(async move {
+            if let Ok(Some(why)) = following.await {
+                // The tab may be closed.
+                _ = tell.send(json!({"problem": why}).to_string()).await;
+            }
+        });
+        self.tasks.push(told.abort_handle());
+    }
+}
+
+impl Drop for LeftRuns {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
         }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::fleet_stage::{FleetStage, words_until};
 use crate::stage::{Stage, call, completed, outcomes};
 use crate::terminal::Terminal;
+use crate::web_stage::WebStage;
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -102,4 +103,27 @@ fn attach_shows_the_words_that_a_model_on_a_worker_is_writing() {
     assert!(wait_until(PATIENCE, is_over).is_some());
     attached.press("q");
     assert_eq!(attached.leave(), (Some(0), true));
+}
+
+#[test]
+fn the_page_shows_the_words_that_a_model_on_a_worker_is_writing() {
+    let fleet = FleetStage::set_up();
+    let _worker = fleet.worker("build-7");
+    let FleetStage {
+        stage,
+        server: _server,
+    } = fleet;
+    let end = stage.path("end");
+    let script = words_until(&end);
+    let spawn = ["spawn", "--runner", "pi", "--json", "--on", "fleet"];
+    let spawn = stage.command(&spawn).args(["--workspace", "none"]);
+    let spawned = spawn.arg(script.to_string()).run().json();
+    let run = spawned["runId"].as_str().unwrap();
+    let web = WebStage::of(stage, &[]);
+    let is_said = |piece: &Value| {
+        let words = piece["words"].as_str().unwrap_or_default();
+        piece["run"] == run && words.contains("word word word")
+    };
+    web.follow(&format!("run={run}&from=0"), is_said);
+    fs::write(end, "").unwrap();
 }

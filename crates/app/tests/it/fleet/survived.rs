@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::worker_stage::{PATIENCE, Yard};
 use crate::stage::{Stage, call, completed, outcomes};
+use crate::web_stage::WebStage;
 
 /// The options of a call to the fleet whose runs need no files.
 const ON_FLEET: [&str; 4] = ["--on", "fleet", "--workspace", "none"];
@@ -179,6 +180,29 @@ fn without_follower(yard: &Yard) -> (Stage, String) {
         "{spawned}"
     );
     (stage, meta["runId"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_page_follows_a_run_without_follower_to_its_end() {
+    let yard = Yard::new();
+    let _machine = yard.worker("build-7", &[]);
+    let (stage, run) = without_follower(&yard);
+    let web = WebStage::of(stage, &[]);
+    let status = |piece: &Value| {
+        let mut rows = piece["rows"].as_array().into_iter().flatten();
+        let row = rows.find(|row| row["runId"] == run)?;
+        row["status"].as_str().map(str::to_owned)
+    };
+    let mut seen = Vec::new();
+    web.follow("", |piece| {
+        if let Some(status) = status(piece) {
+            fs::write(web.stage.path("go"), "").unwrap();
+            seen.push(status);
+        }
+        seen.last().is_some_and(|status| status == "completed")
+    });
+    seen.dedup();
+    assert_eq!(seen, ["running", "completed"]);
 }
 
 #[test]
