@@ -144,7 +144,7 @@ function entries(rows) {
   /** @type {Heading | undefined} */
   let heading;
   for (const row of rows) {
-    const isAlone = sizes.get(groupKey(row)) === 1 && !row.groupLabel;
+    const isAlone = sizes.get(groupKey(row)) === 1 && row.group.startsWith("call ");
     const key = isAlone ? "alone" : groupKey(row);
     if (!heading || key !== last) {
       last = key;

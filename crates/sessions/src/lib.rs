@@ -77,7 +77,7 @@ pub use found::{
 };
 pub use growing_file::GrowingFile;
 pub use index::{IndexedRun, RemovedRun, RunState};
-pub use owner::{Detached, OwnerName};
+pub use owner::{CallerName, Detached, OwnerName};
 pub use placed::{PlacedEvent, PlacedReader, event_at, raw_lines};
 pub use problems::RecordProblems;
 pub use record::{RecordedEnd, RecordedRun};

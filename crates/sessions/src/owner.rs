@@ -23,6 +23,31 @@ pub struct OwnerName {
     /// the run goes on without that process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
+    /// The caller for whom it works, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<CallerName>,
+}
+
+/// The name of a caller, by which lists group runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "door")]
+pub enum CallerName {
+    /// A person or a script on the command line.
+    Terminal,
+    /// A person on the web page.
+    Page,
+    /// A session of pi.
+    Pi {
+        /// The id of the session.
+        session: String,
+    },
+    /// A client of the Model Context Protocol.
+    Mcp {
+        /// The name by which its program introduces itself.
+        client: Option<String>,
+    },
+    /// A program that uses the library.
+    Program,
 }
 
 /// An owner that outlives the process that started it.

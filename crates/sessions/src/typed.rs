@@ -179,6 +179,7 @@ mod tests {
                 host: "here".to_owned(),
                 socket: None,
                 fleet: None,
+                caller: None,
                 detached: None,
             },
             state,

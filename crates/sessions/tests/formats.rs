@@ -177,6 +177,7 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         host: "here".to_owned(),
         socket: None,
         fleet: None,
+        caller: None,
         detached: None,
     };
     let new = NewRun {

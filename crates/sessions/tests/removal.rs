@@ -45,6 +45,7 @@ fn begin(store: &Store, project: &Path, run: &str) {
         host: "elsewhere".to_owned(),
         socket: None,
         fleet: None,
+        caller: None,
         detached: None,
     };
     store

@@ -83,6 +83,7 @@ impl Desk {
             host: "here".to_owned(),
             socket: None,
             fleet: None,
+            caller: None,
             detached: self.detached.clone(),
         };
         self.store

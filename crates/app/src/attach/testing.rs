@@ -50,6 +50,7 @@ pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
             host: "here".to_owned(),
             socket: None,
             fleet: None,
+            caller: None,
             detached: None,
         },
         state,

@@ -9,6 +9,7 @@ use pi_subagents_definitions::{RunnerChoice, Skill};
 use pi_subagents_delegation::{
     Allowance, BaseChoice, Gate, Isolation, Place, Priority, WorkspaceChoice,
 };
+use pi_subagents_sessions::CallerName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,6 +23,8 @@ use crate::runs::workspace::EarlierWorktree;
 pub(crate) struct Caller {
     /// The door through which they came.
     pub(crate) door: Door,
+    /// The name that the records of their runs keep.
+    pub(crate) name: CallerName,
     /// The directories of the caller.
     pub(crate) places: Places,
     /// True if they trust the project, for this call.
@@ -117,6 +120,7 @@ impl Caller {
     pub(crate) fn at(places: Places) -> Self {
         Self {
             door: Door::CommandLine,
+            name: CallerName::Terminal,
             places,
             trusts_project: false,
             overrides: Overrides::default(),

@@ -130,6 +130,7 @@ impl Owner {
                 socket: socket.as_ref().map(|socket| socket.path().to_owned()),
                 detached,
                 fleet: None,
+                caller: None,
             },
             known_children,
             recorder,

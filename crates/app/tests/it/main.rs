@@ -113,6 +113,7 @@ mod tool_lists;
 mod trust;
 mod typed_prompts;
 mod web;
+mod web_callers;
 mod web_named;
 mod web_page;
 mod web_results;

@@ -1,6 +1,6 @@
 //! The messages between a caller and the detached process: one JSON object per line.
 
-use pi_subagents_sessions::Detached;
+use pi_subagents_sessions::{CallerName, Detached};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,6 +31,7 @@ pub(crate) struct Order {
 #[serde(rename_all = "camelCase")]
 pub(super) struct OrderingCaller {
     door: Door,
+    name: CallerName,
     trusts_project: bool,
     overrides: Overrides,
     pi: Option<CallingPi>,
@@ -40,6 +41,7 @@ impl OrderingCaller {
     fn of(caller: &Caller) -> Self {
         Self {
             door: caller.door,
+            name: caller.name.clone(),
             trusts_project: caller.trusts_project,
             overrides: caller.overrides.clone(),
             pi: caller.pi.clone(),
@@ -57,6 +59,7 @@ impl OrderingCaller {
     pub(super) fn into_caller(self, places: Places) -> Caller {
         Caller {
             door: self.door,
+            name: self.name,
             trusts_project: self.trusts_project,
             overrides: self.overrides,
             pi: self.pi,

@@ -223,6 +223,7 @@ impl<'a> Opening<'a> {
     fn owner_name(&self) -> OwnerName {
         OwnerName {
             fleet: self.departure.map(|fleet| fleet.name().to_owned()),
+            caller: Some(self.resolver.caller.name.clone()),
             ..self.owner.name.clone()
         }
     }

@@ -12,6 +12,7 @@ use std::num::NonZeroUsize;
 
 use pi_subagents_definitions::Asker;
 use pi_subagents_delegation::{Definition, EventSink, RunId};
+use pi_subagents_sessions::CallerName;
 
 pub use self::failure::{TeamError, TeamErrorKind};
 pub use self::merging::{Clash, MergeCheck};
@@ -78,6 +79,7 @@ impl Team {
         Ok(Self {
             service: CallService::open_in_a_program(&places, concurrency)?,
             caller: Caller {
+                name: CallerName::Program,
                 trusts_project: options.trusts_project,
                 overrides: Overrides {
                     runner: options.runner,

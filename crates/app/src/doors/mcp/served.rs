@@ -11,6 +11,7 @@ use pi_subagents_mcp::{
     Call, CallAnswer, Cancelled, Progress, Question, ResourceDescription,
     ResourceTemplateDescription, ToolDescription, ToolEffect, Tools,
 };
+use pi_subagents_sessions::CallerName;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tracing::debug;
@@ -283,7 +284,12 @@ impl Tools for ServedTools {
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
         Box::pin(async move {
             debug!(tool = call.tool, is_task = call.is_task, "client calls");
-            let caller = self.caller_in(&call.roots);
+            let caller = Caller {
+                name: CallerName::Mcp {
+                    client: call.client.clone(),
+                },
+                ..self.caller_in(&call.roots)
+            };
             let starts_runs = [
                 delegation::DELEGATE,
                 subagent::SUBAGENT,

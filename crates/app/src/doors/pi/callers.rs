@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pi_subagents_definitions::Skill;
+use pi_subagents_sessions::CallerName;
 
 use super::wire::{CallerParams, PiParams};
 use crate::calls::caller::{Caller, CallingPi};
@@ -19,6 +20,9 @@ pub(super) fn caller(
 ) -> Caller {
     Caller {
         door: Door::Pi,
+        name: CallerName::Pi {
+            session: session.clone(),
+        },
         columns: told.columns,
         session_runs: Some(session_runs),
         pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),

@@ -4,6 +4,7 @@
 //! the same rows, finder and follower as `status` and `attach`. See `docs/design/web.md`.
 
 mod browser;
+mod callers;
 mod changes;
 mod context;
 pub(crate) mod export;

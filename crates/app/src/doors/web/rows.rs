@@ -4,6 +4,7 @@ use pi_subagents_delegation::{RunSummary, Timestamp, text};
 use pi_subagents_sessions::{IndexedRun, RecordedRun};
 use serde_json::{Value, json};
 
+use super::callers::group_of;
 use super::told::millisecond;
 use crate::runs::row::RunRow;
 
@@ -62,28 +63,8 @@ pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Va
 pub(super) fn whole(run: &IndexedRun, row: &RunRow) -> Value {
     let mut value = serde_json::to_value(row).unwrap_or_default();
     value["sequence"] = json!(run.sequence);
-    let (group, label) = group_of(run);
+    let (group, label) = group_of(&run.owner);
     value["group"] = json!(group);
     value["groupLabel"] = json!(label);
     value
-}
-
-/// Returns the call that a run belongs to, by its owner, and how a person calls it, if it has a name.
-/// A background run has an owner of its own; it belongs to the session of pi that wanted it, if there
-/// is one.
-fn group_of(run: &IndexedRun) -> (String, String) {
-    let owner = &run.owner;
-    match &owner.detached {
-        Some(detached) => match &detached.pi_session {
-            Some(session) => {
-                let short: String = session.chars().take(8).collect();
-                (
-                    format!("pi {session}"),
-                    format!("pi session {short}, background"),
-                )
-            }
-            None => ("background".to_owned(), "background".to_owned()),
-        },
-        None => (format!("{} {}", owner.pid, owner.start_time), String::new()),
-    }
 }

@@ -7,6 +7,7 @@ use pi_subagents_delegation::{RunSummary, TimeZone};
 use pi_subagents_sessions::{IndexedRun, read_events};
 use serde_json::{Value, json};
 
+use super::callers::caller_words;
 use super::sums::totals_json;
 use crate::runs::row::{RowTotals, RunRow};
 
@@ -32,7 +33,7 @@ pub(super) fn usage<'a>(runs: impl Iterator<Item = &'a IndexedRun>, zone: &TimeZ
         "days": by(&rows, day),
         "models": by(&rows, model),
         "definitions": by(&rows, definition),
-        "callers": by(&rows, |run, _| caller(run).to_owned()),
+        "callers": by(&rows, |run, _| caller_words(&run.owner)),
         "projects": by(&rows, project),
     })
 }
@@ -47,14 +48,6 @@ fn by(rows: &[(&IndexedRun, RunRow)], key: impl Fn(&IndexedRun, &RunRow) -> Stri
         json!({"name": name, "totals": totals_json(totals)})
     };
     groups.into_iter().map(group).collect()
-}
-
-fn caller(run: &IndexedRun) -> &'static str {
-    match &run.owner.detached {
-        Some(detached) if detached.pi_session.is_some() => "pi, in the background",
-        Some(_) => "in the background",
-        None => "waited for",
-    }
 }
 
 /// Returns the model of a run, or an empty text if it is unknown.

@@ -130,6 +130,7 @@ fn begin(
             socket: None,
             detached: card.background.then_some(Detached { pi_session: None }),
             fleet: Some(prefix.to_owned()),
+            caller: None,
         },
         runner: None,
         requested_model: None,

@@ -180,6 +180,7 @@ mod tests {
             socket: None,
             detached: None,
             fleet: None,
+            caller: None,
         };
         let run = {
             let follower = Follower::start();

@@ -22,6 +22,7 @@ fn owner() -> OwnerName {
         host: "elsewhere".to_owned(),
         socket: None,
         fleet: None,
+        caller: None,
         detached: Some(Detached {
             pi_session: Some("pi-1".to_owned()),
         }),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_sessions::Store;
+use pi_subagents_sessions::{CallerName, Store};
 use pi_subagents_windows::Paint;
 
 use super::attach_starter::BackgroundStarter;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
         } else {
             Paint::Ansi
         },
-        starter: Arc::new(BackgroundStarter::new(places.clone())),
+        starter: Arc::new(BackgroundStarter::new(places.clone(), CallerName::Terminal)),
         places,
     };
     block_on(attach(attachment))

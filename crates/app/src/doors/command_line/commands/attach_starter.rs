@@ -5,7 +5,7 @@ use std::process::Stdio;
 use pi_subagents_definitions::Asker;
 use pi_subagents_delegation::{Isolation, RunId, RunnerChoice};
 use pi_subagents_engine::KnownChildren;
-use pi_subagents_sessions::{IndexedRun, RecordedRun, Store};
+use pi_subagents_sessions::{CallerName, IndexedRun, RecordedRun, Store};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -25,11 +25,13 @@ use crate::runs::workspace::Workspace;
 /// Starts runs for a person at this place.
 pub(super) struct BackgroundStarter {
     places: Places,
+    name: CallerName,
 }
 
 impl BackgroundStarter {
-    pub(super) fn new(places: Places) -> Self {
-        Self { places }
+    /// Makes a starter for a person who is called this in the records.
+    pub(super) fn new(places: Places, name: CallerName) -> Self {
+        Self { places, name }
     }
 }
 
@@ -44,7 +46,10 @@ impl Starter for BackgroundStarter {
     }
 
     fn start(&self, wanted: Wanted) -> Beginning {
-        let caller = Caller::at(self.places.clone());
+        let caller = Caller {
+            name: self.name.clone(),
+            ..Caller::at(self.places.clone())
+        };
         Box::pin(async move {
             match wanted {
                 Wanted::New { definition, prompt } => {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use pi_subagents_sessions::CallerName;
 
 use crate::calls::caller::Caller;
 use crate::calls::next_steps::Door;
@@ -43,6 +44,7 @@ pub(crate) struct McpArgs {
 pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     let caller = Caller {
         door: Door::Mcp,
+        name: CallerName::Mcp { client: None },
         // The client draws the answer, so the width of our terminal does not matter.
         columns: None,
         ..delegate::caller(&args.run)?

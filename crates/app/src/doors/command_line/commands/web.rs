@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_page::Power;
-use pi_subagents_sessions::Store;
+use pi_subagents_sessions::{CallerName, Store};
 
 use super::attach_starter::BackgroundStarter;
 use crate::doors::web::{self, WebOptions};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
         opens: args.open,
         view: view(args, &places)?,
     };
-    let starter = Arc::new(BackgroundStarter::new(places.clone()));
+    let starter = Arc::new(BackgroundStarter::new(places.clone(), CallerName::Page));
     block_on(web::run(places, options, starter))
 }
 
