@@ -45,7 +45,7 @@ mod writing;
 pub use directory::Directory;
 pub use listing::Entry;
 pub use lock::{
-    HeldLock, LockError, is_named, lock_directory, lock_file, remove_free_lock, remove_lock,
+    HeldLock, LockError, PassingLock, is_named, lock_directory, lock_file, remove_free_lock,
     share_file, share_open, try_lock,
 };
 pub use own::{

@@ -44,6 +44,8 @@ pub enum LockError {
 #[derive(Debug)]
 pub struct HeldLock {
     file: File,
+    /// True if the copies of the file that children have keep the lock after this one is dropped.
+    is_left_to_copies: bool,
 }
 
 impl HeldLock {
@@ -51,13 +53,20 @@ impl HeldLock {
     pub fn alone(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
         let alone = FlockOperation::NonBlockingLockExclusive;
         wait_for(&file, path, alone, patience)?;
-        Ok(Self { file })
+        Ok(Self::of(file))
     }
 
     /// Shares the lock of an open file, and waits as `share_open` does.
     pub fn share(file: File, path: &Path, patience: Duration) -> Result<Self, LockError> {
         share_open(&file, path, patience)?;
-        Ok(Self { file })
+        Ok(Self::of(file))
+    }
+
+    fn of(file: File) -> Self {
+        Self {
+            file,
+            is_left_to_copies: false,
+        }
     }
 
     /// Returns the file that is locked.
@@ -68,8 +77,10 @@ impl HeldLock {
 
 impl Drop for HeldLock {
     fn drop(&mut self) {
-        // It fails for no open file.
-        _ = flock(&self.file, FlockOperation::Unlock);
+        if !self.is_left_to_copies {
+            // It fails for no open file.
+            _ = flock(&self.file, FlockOperation::Unlock);
+        }
     }
 }
 
@@ -111,9 +122,45 @@ pub fn lock_directory(path: &Path, patience: Duration) -> Result<HeldLock, LockE
     HeldLock::alone(File::from(directory), path, patience)
 }
 
-/// Locks a file without waiting. The last holder of such a file removes it. If somebody holds the
-/// lock, the open file comes back as the inner error, so that its content can be read.
-pub fn try_lock(path: &Path) -> io::Result<Result<File, File>> {
+/// A lock whose file is there only while somebody holds it: dropping this removes the file and then
+/// frees the lock. A process that opened the file before, and locks it afterwards, sees that the file
+/// is gone.
+#[derive(Debug)]
+pub struct PassingLock {
+    path: PathBuf,
+    held: HeldLock,
+}
+
+impl PassingLock {
+    /// Returns the file that is locked.
+    pub fn file(&self) -> &File {
+        self.held.file()
+    }
+
+    /// Shares the lock with children that get a copy of the file. From now on dropping this only
+    /// closes the file, and the lock lives on until the last copy is closed or it is removed.
+    pub fn share_with_children(&mut self) {
+        self.held.is_left_to_copies = true;
+    }
+
+    /// Removes the file and frees the lock, whoever has a copy.
+    pub fn remove(mut self) {
+        self.held.is_left_to_copies = false;
+    }
+}
+
+impl Drop for PassingLock {
+    fn drop(&mut self) {
+        if !self.held.is_left_to_copies {
+            // A file that could not be removed can still be locked by the next process.
+            _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Locks a file without waiting. If somebody holds the lock, the open file comes back as the inner
+/// error, so that its content can be read.
+pub fn try_lock(path: &Path) -> io::Result<Result<PassingLock, File>> {
     loop {
         let file = open_lock(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -121,22 +168,15 @@ pub fn try_lock(path: &Path) -> io::Result<Result<File, File>> {
             Err(Errno::WOULDBLOCK) => return Ok(Err(file)),
             Err(error) => return Err(error.into()),
         }
+        let held = HeldLock::of(file);
         // The last holder may have removed it between the two steps: then it locks nothing.
-        let ours = file.metadata()?;
+        let ours = held.file.metadata()?;
         let there = fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
         if there.is_ok_and(|there| there == (ours.dev(), ours.ino())) {
-            return Ok(Ok(file));
+            let path = path.to_owned();
+            return Ok(Ok(PassingLock { path, held }));
         }
     }
-}
-
-/// Removes a lock and frees it. A process that opened the file before, and locks it afterwards,
-/// sees that the file is gone.
-pub fn remove_lock(path: &Path, held: &File) {
-    // A file that could not be removed can still be locked by the next process.
-    _ = fs::remove_file(path);
-    // It fails for no open file.
-    _ = flock(held, FlockOperation::Unlock);
 }
 
 /// Removes a lock that somebody left behind, unless it is held or has content.
@@ -145,7 +185,7 @@ pub fn remove_free_lock(path: &Path) {
         return;
     }
     if let Ok(Ok(held)) = try_lock(path) {
-        remove_lock(path, &held);
+        held.remove();
     }
 }
 
@@ -279,15 +319,38 @@ mod tests {
         assert!(try_lock(&path).unwrap().is_err());
         remove_free_lock(&path);
         assert!(path.exists(), "it is held");
-        remove_lock(&path, &held);
+        drop(held);
         assert!(!path.exists());
         flock(&opened, FlockOperation::NonBlockingLockExclusive).unwrap();
         // Two files are locked now, and only one of them has the name.
         let second = try_lock(&path).unwrap().unwrap();
         assert!(try_lock(&path).unwrap().is_err());
         drop(second);
+        assert!(!path.exists());
+        File::create(&path).unwrap();
         remove_free_lock(&path);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_copy_in_a_child_keeps_a_lock_only_if_it_was_shared_with_it() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("lock");
+        let held = try_lock(&path).unwrap().unwrap();
+        let copy = held.file().try_clone().unwrap();
+        drop(held);
+        let mut shared = try_lock(&path).unwrap().unwrap();
+        shared.share_with_children();
+        let of_a_child = shared.file().try_clone().unwrap();
+        drop(shared);
+        assert!(try_lock(&path).unwrap().is_err(), "the child has it");
+        drop((copy, of_a_child));
+        let mut again = try_lock(&path).unwrap().unwrap();
+        again.share_with_children();
+        let copy = again.file().try_clone().unwrap();
+        again.remove();
+        assert!(!path.exists());
+        drop((try_lock(&path).unwrap().unwrap(), copy));
     }
 
     #[test]
@@ -304,7 +367,7 @@ mod tests {
                         // Only one may be here, so the file is always new.
                         File::create_new(&inside).unwrap();
                         fs::remove_file(&inside).unwrap();
-                        remove_lock(&path, &held);
+                        drop(held);
                     }
                 });
             }

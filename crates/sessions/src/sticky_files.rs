@@ -59,20 +59,16 @@ impl StickyFile {
 
     /// Removes the file; false if a run has it, or had it since it was looked at.
     pub fn remove(&self) -> io::Result<bool> {
-        let lock = sticky::lock_of(&self.path);
-        let Ok(held) = files::try_lock(&lock)? else {
+        let Ok(_held) = files::try_lock(&sticky::lock_of(&self.path))? else {
             return Ok(false);
         };
         let is_unchanged = Self::look(self.path.clone()).as_ref() == Some(self);
-        let removed = if is_unchanged {
+        if is_unchanged {
             // Without its file the note means nothing.
             _ = fs::remove_file(note_of(&self.path));
-            fs::remove_file(&self.path)
-        } else {
-            Ok(())
-        };
-        files::remove_lock(&lock, &held);
-        removed.map(|()| is_unchanged)
+            fs::remove_file(&self.path)?;
+        }
+        Ok(is_unchanged)
     }
 }
 
@@ -100,7 +96,7 @@ mod tests {
         assert_eq!(file.path, session.file());
         let held = files::try_lock(&session.lock()).unwrap().unwrap();
         assert!(!file.remove().unwrap());
-        files::remove_lock(&session.lock(), &held);
+        drop(held);
         fs::write(session.file(), "{}\n").unwrap();
         assert!(!file.remove().unwrap(), "somebody wrote to it");
         let [file] = sticky_files(home.path()).try_into().unwrap();

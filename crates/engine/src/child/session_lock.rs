@@ -6,10 +6,10 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_files as files;
+use pi_subagents_files::{self as files, PassingLock};
 
 use crate::sweep::end_leftovers;
 
@@ -34,8 +34,7 @@ impl From<io::Error> for LockError {
 /// started after another without anybody in between.
 #[derive(Debug)]
 pub(crate) struct SessionLock {
-    path: PathBuf,
-    file: File,
+    held: PassingLock,
     run: RunId,
 }
 
@@ -48,33 +47,26 @@ impl SessionLock {
         if let Some(directory) = lock.parent() {
             files::create_directories(directory)?;
         }
-        let mut file = match files::try_lock(lock)? {
-            Ok(file) => file,
-            Err(mut file) => {
-                let holder = name_in(&mut file)?;
+        let held = match files::try_lock(lock)? {
+            Ok(held) => held,
+            Err(file) => {
+                let holder = name_in(&file)?;
                 return Err(LockError::InUse { holder });
             }
         };
-        if let Some(earlier) = name_in(&mut file)? {
+        if let Some(earlier) = name_in(held.file())? {
             end_leftovers(std::slice::from_ref(&earlier));
         }
-        let taken = Self {
-            path: lock.to_owned(),
-            file,
-            run: run.clone(),
-        };
-        match taken.enter_name() {
-            Ok(()) => Ok(taken),
-            Err(error) => {
-                taken.release();
-                Err(error.into())
-            }
-        }
+        let run = run.clone();
+        let mut taken = Self { held, run };
+        taken.enter_name()?;
+        taken.held.share_with_children();
+        Ok(taken)
     }
 
     /// Leaves the run's name in the lock; each keeper takes it out when its tree is gone.
     pub(crate) fn enter_name(&self) -> io::Result<()> {
-        let mut file = &self.file;
+        let mut file = self.held.file();
         file.set_len(0)?;
         file.rewind()?;
         writeln!(file, "{} {}", self.run, std::process::id())
@@ -84,18 +76,18 @@ impl SessionLock {
     /// would free it too, but only when a sibling that is being started at this moment has closed
     /// its copy.
     pub(crate) fn release(self) {
-        files::remove_lock(&self.path, &self.file);
+        self.held.remove();
     }
 }
 
 impl AsFd for SessionLock {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.held.file().as_fd()
     }
 }
 
 /// Reads the id of the run in the lock. The process of its owner is named beside it for people.
-fn name_in(file: &mut File) -> io::Result<Option<RunId>> {
+fn name_in(mut file: &File) -> io::Result<Option<RunId>> {
     let mut text = String::new();
     file.rewind()?;
     // If something else was written there, it is no valid id.
@@ -125,11 +117,11 @@ mod tests {
             LockError::InUse { holder } => assert_eq!(holder, Some(run("first"))),
             LockError::Io(error) => panic!("{error}"),
         }
-        let of_its_keeper = held.file.try_clone().unwrap();
+        let of_its_keeper = held.held.file().try_clone().unwrap();
         held.release();
         assert!(!lock.exists());
-        let mut held = SessionLock::take(&lock, &run("second")).unwrap();
-        assert_eq!(name_in(&mut held.file).unwrap(), Some(run("second")));
+        let held = SessionLock::take(&lock, &run("second")).unwrap();
+        assert_eq!(name_in(held.held.file()).unwrap(), Some(run("second")));
         drop(of_its_keeper);
     }
 
@@ -139,8 +131,12 @@ mod tests {
         let lock = directory.path().join("lock");
         for text in ["", "\n", "../x 1", "\u{1b}[31m"] {
             std::fs::write(&lock, text).unwrap();
-            let mut held = SessionLock::take(&lock, &run("a")).unwrap();
-            assert_eq!(name_in(&mut held.file).unwrap(), Some(run("a")), "{text:?}");
+            let held = SessionLock::take(&lock, &run("a")).unwrap();
+            assert_eq!(
+                name_in(held.held.file()).unwrap(),
+                Some(run("a")),
+                "{text:?}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_files::{create_directories, remove_lock, try_lock};
+use pi_subagents_files::{create_directories, try_lock};
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::names::{key_of_session_object, session_object};
 use pi_subagents_fleet::wire::SavedSession;
@@ -69,13 +69,11 @@ pub(crate) async fn bring_home(
         if let Some(directory) = lock.parent() {
             create_directories(directory)?;
         }
-        let Ok(held) = try_lock(&lock)? else {
+        let Ok(_held) = try_lock(&lock)? else {
             // The run that writes to it has brought it here, or has it from here.
             return Ok(());
         };
-        let installed = install_session(&file, &session, &cwd).and_then(|()| note.write(&session));
-        remove_lock(&lock, &held);
-        installed
+        install_session(&file, &session, &cwd).and_then(|()| note.write(&session))
     });
     match installed.await {
         Ok(done) => done.map_err(|error: io::Error| error.to_string()),

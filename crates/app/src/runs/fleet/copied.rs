@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use pi_subagents_files::{Directory, remove_lock, try_lock};
+use pi_subagents_files::{Directory, PassingLock, try_lock};
 use pi_subagents_fleet::{ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_lengths, travels};
 use pi_subagents_sessions::RunDir;
 use serde::{Deserialize, Serialize};
@@ -46,9 +46,8 @@ pub(super) struct CopiedRecord {
     /// The length of each file here.
     lengths: BTreeMap<String, u64>,
     files: BTreeMap<String, File>,
-    /// While this is locked, no other process copies the record.
-    lock: File,
-    lock_path: PathBuf,
+    /// While this is held, no other process copies the record.
+    _lock: PassingLock,
 }
 
 /// A file that lacks bytes here.
@@ -64,8 +63,7 @@ pub(super) struct Missing {
 impl CopiedRecord {
     /// Opens the copy in a run directory; `None` if another process copies the record.
     pub(super) fn open(directory: &RunDir) -> io::Result<Option<Self>> {
-        let lock_path = directory.path().join(LOCK);
-        let Ok(lock) = try_lock(&lock_path)? else {
+        let Ok(lock) = try_lock(&directory.path().join(LOCK))? else {
             return Ok(None);
         };
         let state = read_state(directory)?.unwrap_or_default();
@@ -75,8 +73,7 @@ impl CopiedRecord {
             directory,
             state,
             files: BTreeMap::new(),
-            lock,
-            lock_path,
+            _lock: lock,
         }))
     }
 
@@ -172,11 +169,5 @@ fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
         Ok(content) => Ok(Some(serde_json::from_slice(&content)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
-    }
-}
-
-impl Drop for CopiedRecord {
-    fn drop(&mut self) {
-        remove_lock(&self.lock_path, &self.lock);
     }
 }

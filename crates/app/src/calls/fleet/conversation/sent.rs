@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use pi_subagents_delegation::Task;
-use pi_subagents_files::{remove_lock, try_lock};
+use pi_subagents_files::try_lock;
 use pi_subagents_fleet::wire::{SavedSession, SessionHolder};
 use pi_subagents_fleet::{Fleet, TakenSession, Taker};
 use pi_subagents_sessions::{RunDir, Store, Travelled, lock_of_session};
@@ -63,7 +63,7 @@ async fn bring(
     left: Option<String>,
 ) -> Result<(), String> {
     let lock = lock_of_session(file);
-    let Ok(lock_held) = try_lock(&lock).map_err(|error| error.to_string())? else {
+    let Ok(_held) = try_lock(&lock).map_err(|error| error.to_string())? else {
         return Err(format!(
             "Session {} ({}) is in use by a run on this machine. Wait until that is over, or stop it.",
             task.session,
@@ -71,40 +71,35 @@ async fn bring(
         ));
     };
     let words = |error: pi_subagents_fleet::FleetError| error.to_string();
-    let brought = async {
-        let taker = Taker {
-            holder: SessionHolder {
-                run: task.run.to_string(),
-                n: 0,
-                machine: Some(machine.to_owned()),
-            },
-            is_over: left,
-        };
-        let held = match fleet.take_session(key, &taker).await.map_err(words)? {
-            TakenSession::Mine(held) => held,
-            TakenSession::InUse(holder) => {
-                return Err(in_use(task.session.as_str(), file, &holder));
-            }
-        };
-        let saved = save(fleet, key, (&task.run, 0), file).await;
-        let saved = match saved {
-            Ok(saved) => saved,
-            Err(why) => {
-                // Others need not wait for us.
-                _ = held.give_back(None).await;
-                return Err(format!("the conversation could not be sent: {why}"));
-            }
-        };
-        let note = Travelled {
-            key: key.to_owned(),
-            object: saved.as_ref().map(|saved| saved.object.clone()),
-        };
-        held.give_back(saved).await.map_err(words)?;
-        note.write(file).map_err(|error| error.to_string())
+    let taker = Taker {
+        holder: SessionHolder {
+            run: task.run.to_string(),
+            n: 0,
+            machine: Some(machine.to_owned()),
+        },
+        is_over: left,
     };
-    let brought = brought.await;
-    remove_lock(&lock, &lock_held);
-    brought
+    let held = match fleet.take_session(key, &taker).await.map_err(words)? {
+        TakenSession::Mine(held) => held,
+        TakenSession::InUse(holder) => {
+            return Err(in_use(task.session.as_str(), file, &holder));
+        }
+    };
+    let saved = save(fleet, key, (&task.run, 0), file).await;
+    let saved = match saved {
+        Ok(saved) => saved,
+        Err(why) => {
+            // Others need not wait for us.
+            _ = held.give_back(None).await;
+            return Err(format!("the conversation could not be sent: {why}"));
+        }
+    };
+    let note = Travelled {
+        key: key.to_owned(),
+        object: saved.as_ref().map(|saved| saved.object.clone()),
+    };
+    held.give_back(saved).await.map_err(words)?;
+    note.write(file).map_err(|error| error.to_string())
 }
 
 /// Sends a conversation again that the fleet has not kept: its objects are removed after some days.
