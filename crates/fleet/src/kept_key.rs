@@ -35,6 +35,17 @@ impl KeptKey {
         time: Duration,
     ) -> Result<Self, FleetError> {
         fleet.write_for(&bucket, key, value.clone(), time).await?;
+        Ok(Self::keep(fleet, bucket, key, value, time))
+    }
+
+    /// Keeps a key that was written just now.
+    pub(crate) fn keep(
+        fleet: &Fleet,
+        bucket: Bucket,
+        key: &str,
+        value: Bytes,
+        time: Duration,
+    ) -> Self {
         let (sender, values) = watch::channel(value);
         let task = tokio::spawn(keep(
             fleet.clone(),
@@ -43,13 +54,13 @@ impl KeptKey {
             values,
             time,
         ));
-        Ok(Self {
+        Self {
             fleet: fleet.clone(),
             bucket,
             key: key.to_owned(),
             value: sender,
             task,
-        })
+        }
     }
 
     /// Writes another value, at once.

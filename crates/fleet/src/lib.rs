@@ -86,7 +86,7 @@ pub use holding::Taker;
 pub use keys::Key;
 pub use patience::Patience;
 pub use permissions::Permissions;
-pub use presence::{CallerLease, Presence};
+pub use presence::{Arrival, CallerLease, Presence};
 pub use probe::Probe;
 pub use puller::Puller;
 pub use queue::{PoolLoad, Submission, Submitted};

@@ -9,6 +9,7 @@ use crate::error::FleetError;
 use crate::kept_key::KeptKey;
 use crate::names::check_name;
 use crate::runs::json;
+use crate::store::{Stored, Written};
 use crate::wire::{CallerCard, WorkerCard};
 
 /// The time after a return of the servers within which callers are back too: they try every four
@@ -17,17 +18,36 @@ const CALLERS_RETURN: Duration = Duration::from_secs(10);
 
 /// A worker's presence; others no longer see it a while after this was dropped.
 #[derive(Debug)]
-pub struct Presence(KeptKey);
+pub struct Presence {
+    fleet: Fleet,
+    worker: String,
+    instance: String,
+    key: KeptKey,
+}
+
+/// The answer to a worker that wants to be present under a name.
+#[derive(Debug)]
+pub enum Arrival {
+    /// It is present now.
+    Present(Presence),
+    /// The card of another worker is there under this name. A worker that was killed leaves its card
+    /// behind for a while; a worker that is there renews it, so the revision grows.
+    NameTaken(Box<Stored<WorkerCard>>),
+}
 
 impl Presence {
     /// Publishes a changed card.
     pub fn tell(&self, card: &WorkerCard) {
-        self.0.change(json(card));
+        self.key.change(json(card));
     }
 
-    /// Leaves, so that others see it at once.
+    /// Leaves, so that others see it at once. A card that another worker has written under the same
+    /// name, while this one was cut off, stays.
     pub async fn leave(self) -> Result<(), FleetError> {
-        self.0.end().await
+        match self.fleet.card_of_worker(&self.worker).await? {
+            Some(card) if card.value.instance != self.instance => Ok(()),
+            Some(_) | None => self.key.end().await,
+        }
     }
 }
 
@@ -44,18 +64,40 @@ impl CallerLease {
 }
 
 impl Fleet {
-    /// Makes a worker present, for this time after its last sign.
+    /// Makes a worker present, for this time after its last sign, unless another worker has its
+    /// name.
     pub async fn be_present(
         &self,
         worker: &str,
         card: &WorkerCard,
         time: Duration,
-    ) -> Result<Presence, FleetError> {
+    ) -> Result<Arrival, FleetError> {
         check_name("worker", worker)?;
         let bucket = self.names().workers();
-        KeptKey::begin(self, bucket, worker, json(card), time)
-            .await
-            .map(Presence)
+        loop {
+            let last = self.last_write(&bucket, worker).await?;
+            let over = last.as_ref().map_or(0, |last| last.revision);
+            let there: Option<WorkerCard> = last.and_then(|last| read_card(&last.value?));
+            if let Some(value) = there.filter(|there| there.instance != card.instance) {
+                let revision = over;
+                return Ok(Arrival::NameTaken(Box::new(Stored { value, revision })));
+            }
+            let (value, bucket) = (json(card), bucket.clone());
+            let claimed = self.claim_for(&bucket, worker, value.clone(), (over, time));
+            if let Written::At(_) = claimed.await? {
+                return Ok(Arrival::Present(Presence {
+                    fleet: self.clone(),
+                    worker: worker.to_owned(),
+                    instance: card.instance.clone(),
+                    key: KeptKey::keep(self, bucket, worker, value, time),
+                }));
+            }
+            // Somebody wrote in between, who may be another worker of this name.
+        }
+    }
+
+    async fn card_of_worker(&self, worker: &str) -> Result<Option<Stored<WorkerCard>>, FleetError> {
+        self.read(&self.names().workers(), worker).await
     }
 
     /// Returns the workers that are there, by their names.

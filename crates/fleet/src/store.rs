@@ -116,12 +116,24 @@ impl Fleet {
         value: Bytes,
         time: Duration,
     ) -> Result<(), FleetError> {
-        let mut headers = HeaderMap::new();
+        self.put(bucket, key, expiring(time), value).await.map(drop)
+    }
+
+    /// Writes a value that vanishes after a time, over the revision that was seen; 0 is for a key
+    /// that was never written.
+    pub async fn claim_for(
+        &self,
+        bucket: &Bucket,
+        key: &str,
+        value: Bytes,
+        (over, time): (u64, Duration),
+    ) -> Result<Written, FleetError> {
+        let mut headers = expiring(time);
         headers.insert(
-            header::NATS_MESSAGE_TTL,
-            format!("{}s", time.as_secs().max(1)),
+            header::NATS_EXPECTED_LAST_SUBJECT_SEQUENCE,
+            over.to_string(),
         );
-        self.put(bucket, key, headers, value).await.map(drop)
+        self.put(bucket, key, headers, value).await
     }
 
     /// Writes a value, over any other value.
@@ -302,6 +314,16 @@ pub struct Receipt {
     pub sequence: u64,
     /// This is true if it had the message already.
     pub is_duplicate: bool,
+}
+
+/// Returns the headers of a value that vanishes after a time.
+fn expiring(time: Duration) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        header::NATS_MESSAGE_TTL,
+        format!("{}s", time.as_secs().max(1)),
+    );
+    headers
 }
 
 fn last_write(bucket: &Bucket, subject: &str, answer: &Message) -> Result<LastWrite, FleetError> {

@@ -30,6 +30,11 @@ pub struct WorkerCard {
     pub models: Vec<String>,
     /// The time at which it began, by its clock.
     pub since: String,
+    /// The directory that it works in, as a word that no other directory has. A worker that is
+    /// started again after a crash has the same.
+    pub instance: String,
+    /// Its user and machine, for people.
+    pub machine: String,
     /// This is true when it takes nothing new.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub draining: bool,

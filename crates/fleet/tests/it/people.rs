@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use pi_subagents_fleet::wire::{CallerCard, Ended, RunEntry, WorkerCard};
-use pi_subagents_fleet::{Begun, Claim, Fleet, GiveUp, Kept, QueuedEnd, Standing, Terms};
+use pi_subagents_fleet::{
+    Arrival, Begun, Claim, Fleet, GiveUp, Kept, Presence, QueuedEnd, Standing, Terms,
+};
 use pretty_assertions::assert_eq;
 
 use crate::stage::{
@@ -47,8 +49,8 @@ async fn names(fleet: &Fleet) -> Vec<String> {
 async fn workers_are_seen_until_they_leave_or_die() {
     let (_server, fleet) = fleet().await;
     assert_eq!(fleet.workers().await.unwrap(), []);
-    let one = fleet.be_present("one", &card(4), TIME).await.unwrap();
-    let two = fleet.be_present("two", &card(4), TIME).await.unwrap();
+    let one = present(&fleet, "one", &card(4)).await;
+    let two = present(&fleet, "two", &card(4)).await;
     one.tell(&card(1));
     let told = ("one".to_owned(), card(1));
     until(async || fleet.workers().await.unwrap().contains(&told).then_some(())).await;
@@ -58,6 +60,52 @@ async fn workers_are_seen_until_they_leave_or_die() {
     // It dies, and is seen for its time.
     drop(two);
     until(async || names(&fleet).await.is_empty().then_some(())).await;
+}
+
+async fn present(fleet: &Fleet, name: &str, card: &WorkerCard) -> Presence {
+    match fleet.be_present(name, card, TIME).await.unwrap() {
+        Arrival::Present(presence) => presence,
+        Arrival::NameTaken(card) => panic!("{card:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_name_belongs_to_one_worker_until_it_leaves_or_its_card_is_gone() {
+    let (_server, fleet) = fleet().await;
+    let of = |instance: &str| WorkerCard {
+        instance: instance.to_owned(),
+        ..card(4)
+    };
+    let taken = async |instance: &str| match fleet.be_present("w", &of(instance), TIME).await {
+        Ok(Arrival::NameTaken(there)) => (there.value.instance.clone(), there.revision),
+        other => panic!("{other:?}"),
+    };
+    let first = present(&fleet, "w", &of("first")).await;
+    let (instance, revision) = taken("second").await;
+    assert_eq!(instance, "first");
+    // A worker that is there renews its card.
+    until(async || (taken("second").await.1 > revision).then_some(())).await;
+    // It was killed, and is started again in the same directory.
+    drop(first);
+    let again = present(&fleet, "w", &of("first")).await;
+    again.leave().await.unwrap();
+    // Another one has the name now, whose card an earlier one does not take away.
+    let second = present(&fleet, "w", &of("second")).await;
+    let bucket = fleet.names().workers();
+    let json = serde_json::to_vec(&of("third")).unwrap();
+    fleet.overwrite(&bucket, "w", json.into()).await.unwrap();
+    second.leave().await.unwrap();
+    assert_eq!(taken("fourth").await.0, "third");
+    // A worker that was killed leaves its name when its card is gone.
+    let json = serde_json::to_vec(&of("third")).unwrap();
+    let short = Duration::from_secs(1);
+    let written = fleet.write_for(&bucket, "w", json.into(), short).await;
+    written.unwrap();
+    let free = async || match fleet.be_present("w", &of("fourth"), TIME).await.unwrap() {
+        Arrival::Present(presence) => Some(presence),
+        Arrival::NameTaken(_) => None,
+    };
+    until(free).await.leave().await.unwrap();
 }
 
 #[tokio::test]

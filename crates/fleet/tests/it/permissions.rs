@@ -6,7 +6,9 @@ use async_nats::{ConnectOptions, Event};
 use pi_subagents_delegation::Secret;
 use pi_subagents_fleet::names::Names;
 use pi_subagents_fleet::wire::{CallerCard, WorkerCard};
-use pi_subagents_fleet::{Address, Begun, Claim, Fleet, FleetError, Kept, Key, Permissions, Terms};
+use pi_subagents_fleet::{
+    Address, Arrival, Begun, Claim, Fleet, FleetError, Kept, Key, Permissions, Terms,
+};
 use pi_subagents_testkit::fleet::{Certificates, NatsServer};
 use pretty_assertions::assert_eq;
 
@@ -122,10 +124,11 @@ async fn caller_and_worker_may_do_their_work() {
         .caller_lease("call", &CallerCard::default(), LEASE)
         .await
         .unwrap();
-    let presence = worker
-        .be_present("build-7", &WorkerCard::default(), LEASE)
-        .await
-        .unwrap();
+    let card = WorkerCard::default();
+    let arrival = worker.be_present("build-7", &card, LEASE).await;
+    let Arrival::Present(presence) = arrival.unwrap() else {
+        panic!("nobody else is there");
+    };
     assert_eq!(caller.workers().await.unwrap().len(), 1);
     submit(&caller, "a").await;
     let terms = Terms {

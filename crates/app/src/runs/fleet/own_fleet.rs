@@ -83,6 +83,9 @@ fn present((name, card): (String, WorkerCard)) -> PresentWorker {
         models,
         since,
         draining,
+        // They tell two workers of one name apart, and are no figures.
+        instance: _,
+        machine: _,
     } = card;
     PresentWorker {
         pools,

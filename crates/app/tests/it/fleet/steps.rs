@@ -8,14 +8,15 @@ use serde_json::json;
 
 use super::worker_stage::{Yard, order};
 
-/// The steps, and the worker that ends a run whose first worker dies there.
+/// The steps, and the worker that ends a run whose first worker dies there. The first worker has the
+/// name of the step.
 const STEPS: [(&str, &str); 6] = [
     ("delivered", "build-9"),
     ("claimed", "build-9"),
     ("begun", "build-9"),
     ("done", "build-9"),
-    ("ended", "build-7"),
-    ("acknowledged", "build-7"),
+    ("ended", "ended"),
+    ("acknowledged", "acknowledged"),
 ];
 
 #[test]
@@ -32,7 +33,7 @@ fn a_run_ends_once_at_whichever_step_its_worker_dies() {
     // Each step has a pool of its own, so that all workers can die at the same time.
     let doomed = STEPS.map(|(step, _)| {
         let stage = yard.caller();
-        let command = stage.command(&["worker", "--name", "build-7", "--pool", step]);
+        let command = stage.command(&["worker", "--name", step, "--pool", step]);
         let worker = command.env("FLEET_DIE_AT", step).spawn();
         worker.wait_for_stderr("takes");
         (stage, worker)

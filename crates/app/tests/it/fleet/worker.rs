@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pi_subagents_delegation::RunId;
+use pi_subagents_fleet::Arrival;
+use pi_subagents_fleet::wire::WorkerCard;
 use pi_subagents_testkit::process;
 use pi_subagents_testkit::{wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
@@ -54,6 +57,55 @@ fn a_worker_does_an_order_and_sends_its_record() {
     worker has ended
     "#);
     assert_eq!(output.code, Some(0));
+}
+
+#[test]
+fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() {
+    let yard = Yard::new();
+    // Another machine has the name, and renews its card every second.
+    let card = WorkerCard {
+        pools: vec!["default".to_owned()],
+        instance: "elsewhere".to_owned(),
+        machine: "ada@laptop".to_owned(),
+        ..WorkerCard::default()
+    };
+    let time = Duration::from_secs(3);
+    let Ok(Arrival::Present(_first)) = yard.wait(yard.fleet.be_present("build-7", &card, time))
+    else {
+        panic!("nobody else is there");
+    };
+    let stage = yard.caller();
+    let second = stage.command(&["worker", "--name", "build-7"]).run();
+    assert_eq!(second.code, Some(1));
+    insta::assert_snapshot!(lines(&second.stderr), @"
+    a worker build-7 on ada@laptop was here less than a minute ago; waiting until it is known whether it still works
+    another worker has the name build-7: it is at work on ada@laptop
+    Give this one a name of its own: pi-subagents worker --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.
+    ");
+    let listed = stage.command(&["workers", "--json"]).run().expect_success();
+    assert_eq!(listed.json()["workers"][0]["name"], "build-7");
+    // A worker that was killed begins again at once in its own directory.
+    let third = yard.worker("build-9", &[]);
+    third.worker.kill(Signal::KILL);
+    assert_eq!(third.worker.wait().code, None);
+    let again = third
+        .stage
+        .command(&["worker", "--name", "build-9"])
+        .spawn();
+    again.wait_for_stderr("takes");
+    assert!(!again.stderr().contains("waiting"), "{}", again.stderr());
+    // Two shells on one machine are told apart by their directory.
+    let twice = third.stage.command(&["worker", "--name", "build-9"]).run();
+    assert!(
+        twice
+            .stderr
+            .contains("hint: Give this one a name of its own with --name")
+    );
+    let said = twice
+        .stderr
+        .replace(&third.stage.sandbox.root().display().to_string(), "<root>");
+    let (said, _) = said.split_once(" (").unwrap();
+    insta::assert_snapshot!(said, @"error: another worker uses the directory <root>/home/.pi/agent/subagents-worker/build-9");
 }
 
 #[test]

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::ground;
 use super::left_over;
 use super::one_run::Worker;
+use super::own_name;
 use super::told::{cut_off, ready, tell};
 use super::unsent;
 use crate::calls::caller::Caller;
@@ -26,11 +27,8 @@ use crate::configuration::Configuration;
 use crate::error::CommandError;
 use crate::places::Places;
 use crate::runs::fleet::OwnFleet;
-use crate::runs::fleet::connection::{address, die_in_tests, unreachable};
+use crate::runs::fleet::connection::{address, caller_of, die_in_tests, unreachable};
 use crate::signals::Signals;
-
-/// The time for which others see a worker after its last sign.
-const PRESENT: Duration = Duration::from_mins(1);
 
 /// The time for which a worker waits for servers that choose a leader.
 const NO_LEADER: Duration = Duration::from_mins(1);
@@ -56,6 +54,7 @@ pub(crate) async fn work_as_worker(
     let puller = puller(&fleet, &options).await;
     let puller = puller.map_err(|error| no_pools(error, &options))?;
     let _ground = ground::take(&options.root)?;
+    let instance = ground::instance(&options.root)?;
     let left = left_over::find(&options.root, puller.lease().length);
     // It ends whatever processes an earlier one has left.
     let owner = Owner::start_worker(&places, &options.root, options.slots)?;
@@ -63,9 +62,11 @@ pub(crate) async fn work_as_worker(
     let unsent = unsent::find(&options.root);
     ground::make_room(&options.root, options.disk);
     let caller = Caller::at(places);
-    let card = card(&options, &caller);
-    let presence = present(&fleet, &options.name, &card).await;
-    let presence = presence.map_err(unreachable)?;
+    let card = card(&options, &caller, instance);
+    let presence = tokio::select! {
+        presence = own_name::take(&fleet, &options.name, &card) => presence?,
+        _ = signals.next() => return Ok(()),
+    };
     left_over::give_back(&fleet, &options.name, left).await;
     tell(&ready(&options, &settings.servers.join(", ")));
     let worker = Arc::new(Worker {
@@ -129,16 +130,6 @@ fn no_pools(error: FleetError, options: &WorkerOptions) -> CommandError {
             "pi-subagents fleet init {asked} makes them; its administrator may do that."
         )),
         _ => unreachable(error),
-    }
-}
-
-async fn present(fleet: &Fleet, name: &str, card: &WorkerCard) -> Result<Presence, FleetError> {
-    let patience = Patience::of(NO_LEADER);
-    loop {
-        match fleet.be_present(name, card, PRESENT).await {
-            Ok(presence) => return Ok(presence),
-            Err(error) => patience.after(error).await?,
-        }
     }
 }
 
@@ -292,7 +283,7 @@ impl Shift {
 }
 
 /// Returns the card of a worker.
-fn card(options: &WorkerOptions, caller: &Caller) -> WorkerCard {
+fn card(options: &WorkerOptions, caller: &Caller, instance: String) -> WorkerCard {
     let pi = find_pi(caller, Asking::IfNeeded);
     let models = model_overview(&Surroundings::from(&caller.places));
     let slots = u32::try_from(options.slots).unwrap_or(u32::MAX);
@@ -311,6 +302,8 @@ fn card(options: &WorkerOptions, caller: &Caller) -> WorkerCard {
             .map(|provider| format!("{}/*", provider.name))
             .collect(),
         since: Timestamp::now().to_string(),
+        instance,
+        machine: caller_of(&caller.places),
         ..WorkerCard::default()
     }
 }

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use pi_subagents_delegation::Timestamp;
 use pi_subagents_files::{
-    Directory, HeldLock, LockError, create_directories, is_absent, lock_file,
+    Directory, HeldLock, LockError, create_directories, is_absent, lock_file, read_own_text,
+    write_whole,
 };
 use pi_subagents_sessions::{QuietIndex, Removal, Store};
 use pi_subagents_workspaces::collect_caches;
 use tracing::{info, warn};
 
 use crate::error::CommandError;
+use crate::random;
 
 /// The directory below it in which the workspaces are.
 pub(super) const WORKSPACES: &str = "ws";
@@ -23,6 +25,12 @@ pub(super) const UNSENT: &str = "unsent";
 
 /// The directory below it in which the caches of repositories are.
 pub(super) const CACHES: &str = "cache";
+
+/// The file below it with the word that no other worker's directory has.
+const INSTANCE: &str = "instance";
+
+/// More is not read of that file.
+const LONGEST_INSTANCE: u64 = 1024;
 
 /// A cache that was not used for so long goes, whatever room there is.
 const UNUSED: Duration = Duration::from_hours(30 * 24);
@@ -47,10 +55,25 @@ pub(super) fn take(root: &Path) -> Result<HeldLock, CommandError> {
                 "another worker uses the directory {} ({holder})",
                 root.display()
             ))
-            .hint("Give this one a directory of its own with --root.")
+            .hint("Give this one a name of its own with --name, and a directory of its own with --root if you named one.")
         }
         LockError::Io { source, .. } => failed(&source),
     })
+}
+
+/// Returns the word that tells this directory from those of other workers. It is made once.
+pub(super) fn instance(root: &Path) -> Result<String, CommandError> {
+    let file = root.join(INSTANCE);
+    if let Ok(word) = read_own_text(&file, LONGEST_INSTANCE)
+        && !word.is_empty()
+    {
+        return Ok(word);
+    }
+    let word = random::new_secret()?;
+    write_whole(&file, word.as_bytes()).map_err(|error| {
+        CommandError::failed(format!("{} cannot be written", file.display())).because(&error)
+    })?;
+    Ok(word)
 }
 
 /// Removes the leftovers of an earlier process: workspaces, and records that nobody asks this

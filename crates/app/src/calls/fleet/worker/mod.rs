@@ -13,6 +13,7 @@ mod kept_record;
 mod left_over;
 mod one_run;
 mod others;
+mod own_name;
 mod prepared;
 mod requests;
 mod resolved;
