@@ -87,7 +87,7 @@ pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
 pub use submodule_worktrees::{
     AddedSubmodules, WorktreeSubmodule, add_submodules, name_submodules, remove_submodules,
 };
-pub use submodules::{Part, parts};
+pub use submodules::{Part, parts, submodule_commit};
 pub use worktree::{
     NewWorktree, is_worktree_locked, lock_worktree, remove_worktree, remove_worktree_directory,
     unlock_worktree,

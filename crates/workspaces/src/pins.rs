@@ -1,4 +1,4 @@
-//! The refs that keep the commits of runs: `refs/pi-subagents/runs/<run>/{base,result,merged,left/<n>}`.
+//! The refs that keep the commits of runs: `refs/pi-subagents/runs/<run>/{base,begin,result,merged,left/<n>}`.
 //!
 //! They survive the removal of a worktree, the deletion of a branch and `git gc`, are not listed by
 //! `git branch` and not pushed by a plain push.
@@ -19,8 +19,11 @@ const DISCARDED: &str = "refs/pi-subagents/discarded";
 /// The commits that are kept of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pins {
-    /// The state that the run began from.
+    /// The state that the run is compared with: what it began from, or what the first run of its
+    /// session began from.
     pub base: Option<ObjectId>,
+    /// The result of an earlier run that this run began from, if it did.
+    pub begin: Option<ObjectId>,
     /// The state that the run left.
     pub result: Option<ObjectId>,
     /// The result that was merged last, if any.
@@ -32,8 +35,10 @@ pub struct Pins {
 /// A name under which a commit of a run is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pin {
-    /// The state that the run began from.
+    /// The state that the run is compared with.
     Base,
+    /// The result of an earlier run that this run began from.
+    Begin,
     /// The state that the run left.
     Result,
     /// A result that was merged.
@@ -78,6 +83,7 @@ impl Pins {
             let pins = all.entry(run.to_owned()).or_default();
             match name {
                 "base" => pins.base = Some(id),
+                "begin" => pins.begin = Some(id),
                 "result" => pins.result = Some(id),
                 "merged" => pins.merged = Some(id),
                 _ => pins.left.push(id),
@@ -192,6 +198,7 @@ pub(crate) fn ref_of(run: &str, pin: Pin) -> Result<String, WorkspaceError> {
     let folder = folder(run)?;
     Ok(match pin {
         Pin::Base => format!("{folder}/base"),
+        Pin::Begin => format!("{folder}/begin"),
         Pin::Result => format!("{folder}/result"),
         Pin::Merged => format!("{folder}/merged"),
         Pin::Left(number) => format!("{folder}/left/{number}"),

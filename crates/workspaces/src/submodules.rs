@@ -25,6 +25,23 @@ pub fn parts(repository: &Repository) -> Result<Vec<Part>, WorkspaceError> {
     Ok(found)
 }
 
+/// Returns the commit of a submodule that a commit of its project names; `None` if it names none.
+pub fn submodule_commit(
+    project: &Repository,
+    commit: &ObjectId,
+    path: &str,
+) -> Result<Option<ObjectId>, WorkspaceError> {
+    let name = format!("{commit}:{path}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &name,
+    ];
+    Ok(project.git().maybe_id(&arguments)?)
+}
+
 fn collect(
     repository: Repository,
     at: &Path,

@@ -20,7 +20,7 @@ pub(crate) struct RunResult {
     pub(crate) is_merged: bool,
     /// Its worktree, or the note about its result in a fleet.
     pub(crate) workspace: Option<Workspace>,
-    /// The directories of earlier runs that worked in the same worktree.
+    /// The directories of earlier runs whose result it holds.
     pub(crate) earlier: Vec<PathBuf>,
 }
 
@@ -62,7 +62,8 @@ impl Results {
     }
 
     /// Finds the results of a conversation that wait, oldest first, or the latest result if none
-    /// waits. Runs in one worktree have one result; a run of a fleet has a result of its own.
+    /// waits. Runs in one worktree have one result, and so have runs of a fleet that began from each
+    /// other's results.
     pub(crate) fn of_conversation(
         &mut self,
         runs: &[IndexedRun],
@@ -241,19 +242,19 @@ impl RunResult {
         Ok(lines.map(painted).collect())
     }
 
-    /// Finds the other runs of the conversation that worked in the same worktree.
+    /// Finds the other runs of the conversation whose result it holds: they worked in the same
+    /// worktree, or it began from their result.
     pub(crate) fn with_earlier(mut self, runs: &[IndexedRun]) -> Self {
-        let workspace = self.workspace.as_ref();
-        let Some(path) = workspace.and_then(Workspace::path).map(Path::to_owned) else {
-            return self;
-        };
-        let others = runs.iter().filter(|run| run.run != self.run.run);
-        let directories = others.map(|run| run.directory.path().to_owned());
-        let earlier = directories.filter(|directory| {
-            let workspace = Workspace::read(directory);
-            workspace.is_some_and(|workspace| workspace.path() == Some(&path))
-        });
-        self.earlier = earlier.collect();
+        let mut holders: Vec<Workspace> = self.workspace.iter().cloned().collect();
+        for run in runs.iter().rev().filter(|run| run.run != self.run.run) {
+            let Some(workspace) = Workspace::read(run.directory.path()) else {
+                continue;
+            };
+            if holders.iter().any(|later| later.holds(&workspace)) {
+                self.earlier.push(run.directory.path().to_owned());
+                holders.push(workspace);
+            }
+        }
         self
     }
 }

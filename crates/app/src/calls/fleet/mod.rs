@@ -5,6 +5,7 @@ mod cloned;
 mod conversation;
 mod departure;
 mod dry_run;
+mod left_files;
 mod order;
 mod packed;
 mod sent_files;

@@ -74,6 +74,11 @@ impl SentFiles {
         self.repository.as_ref()?.id().ok()
     }
 
+    /// Returns the repository of the workspace and its submodules, by their paths in it.
+    pub(super) fn parts(&self) -> &[(String, Repository)] {
+        &self.parts
+    }
+
     /// Keeps the states that a run begins from, so that its changes can be shown and merged.
     pub(super) fn keep_for(&self, run: &RunId, workspace: &Workspace) {
         for begin in begins(workspace) {

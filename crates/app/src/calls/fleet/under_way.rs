@@ -9,11 +9,12 @@ use pi_subagents_delegation::{
 };
 use pi_subagents_fleet::CallerLease;
 use pi_subagents_fleet::wire::{Conversation, Order};
-use pi_subagents_sessions::RunDir;
+use pi_subagents_sessions::{IndexedRun, RunDir};
 use tokio::time::timeout;
 
 use super::conversation;
 use super::departure::Departure;
+use super::left_files::left_files;
 use super::shared_sinks::SharedSinks;
 use crate::calls::opened_task::{OpenedTask, Sorted, sorted};
 use crate::calls::owner::Owner;
@@ -149,18 +150,20 @@ async fn give(
         refused: Vec::new(),
     };
     let idle = departure.why_queued().await;
-    for (task, order) in tasks {
+    let earlier = owner.store.runs().unwrap_or_default();
+    for (task, mut order) in tasks {
         let submitted = match (&task.directory, lease) {
-            (Some(directory), Ok(_)) => give_one(departure, owner, &task, &order)
-                .await
-                .map(|given| (RunDir::new(directory), given)),
+            (Some(directory), Ok(_)) => {
+                let directory = RunDir::new(directory);
+                let given = give_one(departure, owner, (&task, &directory), &mut order, &earlier);
+                given.await.map(|given| (directory.clone(), given))
+            }
             // A worker would end it at once, because there seems to be no waiting caller.
             (Some(_), Err(error)) => Err(error.sentence()),
             (None, _) => Err("a run of a fleet needs a directory for its record".to_owned()),
         };
         match submitted {
             Ok((directory, given_order)) => {
-                departure.files.keep_for(&task.run, &order.workspace);
                 if let Some(idle) = &idle {
                     // The window shows it too.
                     _ = directory.warn(idle);
@@ -181,19 +184,34 @@ async fn give(
     given
 }
 
-/// Gives one order, after the conversation that its run continues and the card that tells others of
-/// it.
+/// Gives one order, after the conversation that its run continues, the files that its session left
+/// and the card that tells others of it.
 async fn give_one(
     departure: &Departure,
     owner: &Owner,
-    task: &Task,
-    order: &Order,
+    (task, directory): (&Task, &RunDir),
+    order: &mut Order,
+    earlier: &[IndexedRun],
 ) -> Result<GivenOrder, String> {
     if let Conversation::Sticky(sticky) = &order.conversation {
         let named = (sticky.key.as_str(), departure.call.caller.as_str());
         conversation::send(&departure.fleet, &owner.store, task, named).await?;
     }
+    let left = left_files(earlier, task, &departure.files, &order.workspace);
+    let left = left.map_err(|error| error.to_string())?;
+    if let Some(left) = &left {
+        let begun = left.send(&departure.fleet, &mut order.workspace).await?;
+        if let Some(begun) = begun {
+            // The window shows it too.
+            _ = directory.warn(&begun);
+        }
+    }
     departure.put_card(task, order).await;
     let given = departure.submit(&task.run, order).await;
-    given.map_err(|error| error.sentence())
+    let given = given.map_err(|error| error.sentence())?;
+    departure.files.keep_for(&task.run, &order.workspace);
+    if let Some(left) = left {
+        left.keep_for(&task.run, &order.workspace);
+    }
+    Ok(given)
 }

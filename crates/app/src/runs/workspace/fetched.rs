@@ -38,6 +38,7 @@ pub(crate) fn keep_fetched(
             commit: base.to_string(),
             uncommitted: 0,
         }),
+        begin: pins.begin.as_ref().map(ToString::to_string),
         notes: notes.collect(),
         ..Workspace::of(&repository, cwd, WorkspaceState::Captured)
     };

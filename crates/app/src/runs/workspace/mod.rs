@@ -30,7 +30,7 @@ pub(crate) use self::guarding::note_checkout;
 pub(crate) use self::pruning::{Pruned, prune};
 pub(crate) use self::settling::{PATCH, note_state, settle, take_away};
 pub(crate) use self::unsettled::{note_unsettled, unsettled};
-pub(crate) use self::waiting::{newest_of_each_worktree, waiting_results, waiting_workspace};
+pub(crate) use self::waiting::{newest_results, waiting_results, waiting_workspace};
 pub(crate) use self::words::{brought_words, files_words, named};
 
 const FILE: &str = "workspace.json";
@@ -53,6 +53,10 @@ pub(crate) struct Workspace {
     pub(crate) worktree: Option<Worktree>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<WorkspaceBase>,
+    /// The result of an earlier run that a run of a fleet began from, as a commit. Its own result
+    /// holds that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) begin: Option<String>,
     /// The result of the run, once it was captured.
     #[serde(flatten)]
     pub(crate) left: Option<WorkspaceResult>,
@@ -167,6 +171,7 @@ impl Workspace {
             inside: repository.relative(cwd).unwrap_or_default(),
             worktree: None,
             base: None,
+            begin: None,
             left: None,
             notes: Vec::new(),
             is_kept: false,
@@ -220,6 +225,14 @@ impl Workspace {
             (None, WorkspaceState::Unchanged) => Some(Vec::new()),
             (None, _) => None,
         }
+    }
+
+    /// Returns whether its result holds that of an earlier run: both worked in one worktree, or this
+    /// one began from the result of the other.
+    pub(crate) fn holds(&self, earlier: &Self) -> bool {
+        let is_same_worktree = self.path().is_some() && self.path() == earlier.path();
+        let result = earlier.left.as_ref().map(|left| &left.result);
+        is_same_worktree || (result.is_some() && self.begin.as_ref() == result)
     }
 
     /// Returns whether the result of the run waits for somebody to merge or discard it.

@@ -160,6 +160,7 @@ mod tests {
                 commit: "1".repeat(40),
                 uncommitted: 3,
             }),
+            begin: None,
             left: Some(WorkspaceResult {
                 result: "2".repeat(40),
                 commits: 2,

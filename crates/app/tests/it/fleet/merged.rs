@@ -92,7 +92,7 @@ fn results_of_a_fleet_are_listed_merged_and_discarded_like_those_of_worktrees() 
 }
 
 #[test]
-fn all_results_of_a_session_that_wait_are_merged_oldest_first() {
+fn a_session_goes_on_from_the_files_that_it_left_until_they_are_merged() {
     let fleet = FleetStage::with_git();
     let stage = &fleet.stage;
     let _worker = fleet.worker("build-7");
@@ -103,43 +103,72 @@ fn all_results_of_a_session_that_wait_are_merged_oldest_first() {
     let told = |command: &str| {
         let script = json!([{"shell": command}, {"reply": "done"}]).to_string();
         let run = ["run", "scout", &script, "--session", "talk"];
-        stage
-            .command(&run)
-            .args(["--on", "fleet"])
-            .run()
-            .expect_success();
+        let said = stage.command(&run).args(["--on", "fleet"]).run();
+        let said = stage.said(&said.expect_success());
+        let mut lines = said.lines();
+        let line = lines.find(|line| line.contains("begins from"));
+        line.unwrap_or("as the caller has it").to_owned() + "\n"
     };
-    told("echo one > one.txt");
-    told("echo two > two.txt");
-    told("echo three > two.txt; echo three > three.txt");
     let said = |arguments: &[&str]| stage.said(&stage.command(arguments).run());
+    let commit = "git add . && git -c user.name=a -c user.email=a@b commit --quiet -m one";
     let screens = [
+        told(&format!("echo one > one.txt; {commit}")),
+        told("git log --format=%s > log.txt; cp one.txt two.txt"),
+        told("echo nothing"),
+        {
+            stage.sandbox.write("project/readme.md", "A torch.\n");
+            told("echo three > two.txt; cp readme.md seen.txt")
+        },
+        said(&["worktrees"]),
         said(&["diff", "talk", "--stat"]),
         said(&["merge", "talk", "--check"]),
         said(&["merge", "talk"]),
+        said(&["worktrees"]),
         said(&["merge", "talk"]),
+        told("cp readme.md again.txt"),
+        said(&["diff", "talk", "--stat"]),
     ];
     insta::assert_snapshot!(screens.join("---\n"), @"
-    three.txt  +1 −0  added
-    two.txt    +1 −0  added
-    2 files +2 −0
-    ! an earlier run of this session has a result of its own, which waits: pi-subagents diff <run-1>
-    ! an earlier run of this session has a result of its own, which waits: pi-subagents diff <run-2>
+    as the caller has it
     ---
-                                      checkout  scout <run-1>  scout <run-2>  scout <run-3>
-    scout <run-1>  ✓         –                                 ✓                                 ✓
-    scout <run-2>  ✓         ✓                                 –                                 ✗ two.txt:1
-    scout <run-3>  ✓         ✓                                 ✗ two.txt:1                       –
-    Lines are those of the row's own file.
+    scout  warning: it begins from the unmerged result of run <run-1>
     ---
-    ✓ scout <run-1>: merged, 1 file +1 −0
-    ✓ scout <run-2>: merged, 1 file +1 −0
-    ✗ scout <run-3>: not merged; conflicts with this checkout in two.txt:1
+    scout  warning: it begins from the unmerged result of run <run-2>
     ---
-    ✗ scout: not merged; conflicts with this checkout in two.txt:1
+    scout  warning: it begins from the unmerged result of run <run-2>, without what you changed since
+    ---
+    scout  <run-3>  <past>
+      changes: 4 files +5 −0; not merged (pi-subagents merge <run-3>)
+      fits its checkout
+    ---
+    log.txt   +2 −0  added
+    one.txt   +1 −0  added
+    seen.txt  +1 −0  added
+    two.txt   +1 −0  added
+    4 files +5 −0
+    ---
+           checkout
+    scout  ✓
+    ---
+    ✓ scout: merged, 4 files +5 −0
+    ---
+    no run has a worktree of its own, and no result of a fleet waits
+    hint: --isolation worktree gives each run one.
+    ---
+    ✓ scout: this checkout has its changes already
+    ---
+    as the caller has it
+    ---
+    again.txt  +1 −0  added
+    1 file +1 −0
     ");
-    let files = "?? one.txt\n?? two.txt\n";
-    assert_eq!(status(stage), files);
+    let read = |name: &str| {
+        let path = stage.sandbox.project().join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let names = ["one.txt", "two.txt", "log.txt", "seen.txt", "readme.md"];
+    let expected = ["one\n", "three\n", "one\nlamp\n", "A lamp.\n", "A torch.\n"];
+    assert_eq!(names.map(read), expected.map(str::to_owned));
 }
 
 #[test]

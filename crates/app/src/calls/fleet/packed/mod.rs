@@ -4,6 +4,7 @@
 mod base;
 mod described;
 mod included;
+mod left;
 mod part;
 mod upload;
 
@@ -19,6 +20,7 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use self::included::{ChosenFiles, Included, chosen};
+pub(super) use self::left::{LeftPart, send_left};
 use self::part::{Looked, Part};
 use self::upload::Upload;
 use super::sent_files::SentFiles;

@@ -66,6 +66,28 @@ impl Looked {
         })
     }
 
+    /// Takes the state that an earlier run left in a repository, of which the fleet has a base.
+    pub(super) fn left(
+        found: Found,
+        (commit, head): (ObjectId, Option<ObjectId>),
+        known: Option<Base>,
+    ) -> Result<Self, WorkspaceError> {
+        let repository = &found.repository;
+        Ok(Self {
+            id: repository.id()?,
+            known,
+            large: large_files(repository, &commit)?,
+            snapshot: Snapshot {
+                tree: repository.tree_of(&commit)?,
+                commit,
+                head,
+                uncommitted: Vec::new(),
+                left_out: Vec::new(),
+            },
+            found,
+        })
+    }
+
     /// Writes the bundles of the repository, and returns it with what may have to be sent.
     pub(super) fn pack(
         self,

@@ -20,7 +20,7 @@ use crate::places::Places;
 use crate::print::Printer;
 use crate::runs::owned::current_runs;
 use crate::runs::workspace::{
-    Stray, Workspace, WorkspaceState, newest_of_each_worktree, settle, strays, worktrees_folder,
+    Stray, Workspace, WorkspaceState, newest_results, settle, strays, worktrees_folder,
 };
 
 #[derive(Args)]
@@ -60,7 +60,7 @@ pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, C
     } else {
         let there = found.into_iter();
         let there = there.filter(|found| is_there(&found.workspace));
-        newest_of_each_worktree(there.collect(), |found| &found.workspace)
+        newest_results(there.collect(), |found| &found.workspace)
     };
     print_list(&Listed::of(shown), &strays, printer);
     Ok(ExitCode::SUCCESS)
