@@ -55,7 +55,10 @@ pub(crate) async fn bring_home(
     session: &Path,
     cwd: &Path,
 ) -> Result<(), String> {
-    let scratch = TempDir::new().map_err(|error| error.to_string())?;
+    // Nobody else reads beside the session, and the directory for temporary files may be too small.
+    let folder = session.parent().unwrap_or(session);
+    let made = create_directories(folder).and_then(|()| TempDir::new_in(folder));
+    let scratch = made.map_err(|error| error.to_string())?;
     let file = fetch(fleet, saved, scratch.path()).await?;
     let note = Travelled {
         key: key_of_session_object(&saved.object)

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use pi_subagents_delegation::RunId;
-use pi_subagents_delegation::text::count;
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Begin, Ended, ResultName, RunCard};
 use pi_subagents_sessions::RunDir;
@@ -16,7 +15,7 @@ use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
 use super::large_files::fetch_large_files;
-use crate::runs::workspace::{FetchedFigures, keep_fetched};
+use crate::runs::workspace::{FetchedFigures, WorkspaceFile, files_words, keep_fetched};
 
 /// A larger result is not fetched by itself.
 const LARGEST_RESULT: u64 = 10_000_000_000;
@@ -41,11 +40,16 @@ pub(super) async fn fetch_changes(
     fetched_run: FetchedRun<'_>,
     ended: &Ended,
 ) -> Vec<Result<String, String>> {
-    let FetchedRun { run, cwd, card, .. } = fetched_run;
+    let FetchedRun {
+        run,
+        directory,
+        cwd,
+        card,
+    } = fetched_run;
     let mut fetched = Vec::new();
     for (path, result) in &ended.submodules {
         let part = Part { cwd, path, card };
-        let changed = part.fetch(fleet, run, result).await;
+        let changed = part.fetch(fleet, (run, directory), result).await;
         fetched.push(
             changed
                 .map(|changed| {
@@ -77,7 +81,8 @@ async fn fetch_project(
     result: &ResultName,
 ) -> Result<(), String> {
     let path = "";
-    Part { cwd, path, card }.fetch(fleet, run, result).await?;
+    let part = Part { cwd, path, card };
+    part.fetch(fleet, (run, directory), result).await?;
     let figures = FetchedFigures {
         commits: result.commits,
         left_uncommitted: result.left_uncommitted,
@@ -98,7 +103,7 @@ impl Part<'_> {
     async fn fetch(
         &self,
         fleet: &Fleet,
-        run: &RunId,
+        (run, directory): (&RunId, &RunDir),
         result: &ResultName,
     ) -> Result<String, String> {
         let (cwd, path) = (self.cwd.to_owned(), self.path.to_owned());
@@ -120,16 +125,16 @@ impl Part<'_> {
         if let Some(card) = self.card {
             let begin = card.begins.iter().find(|begin| begin.path == self.path);
             let begin = begin.ok_or("the fleet does not say what it began from")?;
-            fetch_begin(fleet, run, (&place, begin), &card.caller).await?;
+            fetch_begin(fleet, (run, directory), (&place, begin), &card.caller).await?;
         }
-        fetch(fleet, run, &place, result).await
+        fetch(fleet, (run, directory), &place, result).await
     }
 }
 
 /// Fetches the state that a run began from, unless it is there.
 async fn fetch_begin(
     fleet: &Fleet,
-    run: &RunId,
+    (run, record): (&RunId, &RunDir),
     (place, begin): (&Path, &Begin),
     caller: &str,
 ) -> Result<(), String> {
@@ -156,7 +161,7 @@ async fn fetch_begin(
             "this clone does not have the commit {missing}, which it builds on; push and fetch that commit, or use diff and merge at {caller}"
         ));
     };
-    let scratch = TempDir::new().map_err(|error| error.to_string())?;
+    let scratch = arriving(record)?;
     let file = scratch.path().join("begin.bundle");
     let got = fleet.blobs().get(object, &file, LARGEST_RESULT).await;
     got.map_err(|error| error.to_string())?;
@@ -166,11 +171,11 @@ async fn fetch_begin(
 
 async fn fetch(
     fleet: &Fleet,
-    run: &RunId,
+    (run, record): (&RunId, &RunDir),
     directory: &Path,
     result: &ResultName,
 ) -> Result<String, String> {
-    let scratch = TempDir::new().map_err(|error| error.to_string())?;
+    let scratch = arriving(record)?;
     let file = scratch.path().join("result.bundle");
     let got = fleet
         .blobs()
@@ -190,6 +195,12 @@ async fn fetch(
     Ok(changed)
 }
 
+/// Makes a directory for a file that comes from the fleet, beside the record of its run: nobody else
+/// reads there, and the directory for temporary files may be too small.
+fn arriving(record: &RunDir) -> Result<TempDir, String> {
+    TempDir::new_in(record.path()).map_err(|error| error.to_string())
+}
+
 async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, String> {
@@ -204,11 +215,6 @@ fn described(repository: &Repository, pins: &Pins) -> String {
         (Some(base), Some(result)) => changes(repository, base, result).unwrap_or_default(),
         _ => Vec::new(),
     };
-    let (added, removed) = changed
-        .iter()
-        .filter_map(|file| file.lines)
-        .fold((0, 0), |(added, removed), (more, fewer)| {
-            (added + more, removed + fewer)
-        });
-    format!("{} +{added} −{removed}", count(changed.len(), "file"))
+    let changed: Vec<WorkspaceFile> = changed.iter().map(WorkspaceFile::of).collect();
+    files_words(&changed)
 }

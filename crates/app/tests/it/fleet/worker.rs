@@ -84,15 +84,19 @@ fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() 
     ");
     let listed = stage.command(&["workers", "--json"]).run().expect_success();
     assert_eq!(listed.json()["workers"][0]["name"], "build-7");
-    // A worker that was killed begins again at once in its own directory.
+    // A worker that was killed begins again at once in its own directory, without what was arriving.
     let third = yard.worker("build-9", &[]);
     third.worker.kill(Signal::KILL);
     assert_eq!(third.worker.wait().code, None);
+    let own = third.stage.sandbox.home();
+    let left = own.join(".pi/agent/subagents-worker/build-9/arriving/left");
+    fs::create_dir_all(&left).unwrap();
     let again = third
         .stage
         .command(&["worker", "--name", "build-9"])
         .spawn();
     again.wait_for_stderr("takes");
+    assert!(!left.exists());
     assert!(!again.stderr().contains("waiting"), "{}", again.stderr());
     // Two shells on one machine are told apart by their directory.
     let twice = third.stage.command(&["worker", "--name", "build-9"]).run();

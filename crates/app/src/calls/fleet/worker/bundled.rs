@@ -14,7 +14,7 @@ use pi_subagents_workspaces::{
 use tempfile::TempDir;
 use tokio::task::spawn_blocking;
 
-use super::ground::CACHES;
+use super::ground::{ARRIVING, CACHES};
 use super::resolved::NotHere;
 use crate::runs::fleet::fetch_large_files;
 
@@ -59,7 +59,8 @@ impl BundledWorkspace {
         }
         if let (Some(included), Some(project)) = (&bundle.included, clones.first()) {
             let commit = id("included files", &included.commit)?;
-            take(fleet, &project.cache, (&commit, &[]), &included.object).await?;
+            let arriving = (fleet, root);
+            take(arriving, &project.cache, (&commit, &[]), &included.object).await?;
             let repository = project.repository.clone();
             making(move || lay_ignored(&repository, &commit)).await?;
         }
@@ -117,10 +118,10 @@ impl MadeClone {
         let shallow = shallow.collect::<Result<Vec<_>, _>>()?;
         if let Some(base) = &bundle.base {
             let commit = id("base", base_commit(base).unwrap_or_default())?;
-            take(fleet, &cache, (&commit, &shallow), base).await?;
+            take((fleet, root), &cache, (&commit, &shallow), base).await?;
         }
         if let Some(thin) = &bundle.snapshot {
-            take(fleet, &cache, (&snapshot, &shallow), thin).await?;
+            take((fleet, root), &cache, (&snapshot, &shallow), thin).await?;
         }
         let large = fetch_large_files(fleet, &bundle.lfs, &cache.large_files()).await;
         large.map_err(NotHere::Missing)?;
@@ -168,9 +169,10 @@ async fn open(root: &Path, repo: &str, format: ObjectFormat) -> Result<Cache, No
     making(move || Cache::open(&place, format)).await
 }
 
-/// Takes a commit out of an object of the fleet, unless the cache has it.
+/// Takes a commit out of an object of the fleet, unless the cache has it. The object comes to a
+/// directory of the worker, which has more room than that for temporary files may have.
 async fn take(
-    fleet: &Fleet,
+    (fleet, root): (&Fleet, &Path),
     cache: &Arc<Cache>,
     (commit, shallow): (&ObjectId, &[ObjectId]),
     object: &str,
@@ -179,7 +181,8 @@ async fn take(
     if making(move || known.has(&asked)).await? {
         return Ok(());
     }
-    let scratch = TempDir::new().map_err(|error| NotHere::Missing(error.to_string()))?;
+    let scratch = TempDir::new_in(root.join(ARRIVING));
+    let scratch = scratch.map_err(|error| NotHere::Missing(error.to_string()))?;
     let file = scratch.path().join("bundle");
     let got = fleet.blobs().get(object, &file, LARGEST_BUNDLE).await;
     got.map_err(|error| {

@@ -10,6 +10,7 @@ use pi_subagents_sessions::RunDir;
 use tempfile::TempDir;
 use tracing::warn;
 
+use super::ground::ARRIVING;
 use super::told::tell;
 use crate::runs::fleet::conversation::{fetch, save};
 
@@ -55,6 +56,7 @@ impl HeldConversation {
         fleet: &Fleet,
         order: &Order,
         held: &Held,
+        root: &Path,
     ) -> Result<Option<Self>, Unheld> {
         let Conversation::Sticky(sticky) = &order.conversation else {
             return Ok(None);
@@ -76,7 +78,7 @@ impl HeldConversation {
             }
         };
         let fetched = match session.saved() {
-            Some(saved) => fetched(fleet, saved).await.map(Some),
+            Some(saved) => fetched(fleet, saved, root).await.map(Some),
             None => Ok(None),
         };
         match fetched {
@@ -120,8 +122,12 @@ impl HeldConversation {
     }
 }
 
-async fn fetched(fleet: &Fleet, saved: &SavedSession) -> Result<(TempDir, PathBuf), String> {
-    let scratch = TempDir::new().map_err(|error| error.to_string())?;
+async fn fetched(
+    fleet: &Fleet,
+    saved: &SavedSession,
+    root: &Path,
+) -> Result<(TempDir, PathBuf), String> {
+    let scratch = TempDir::new_in(root.join(ARRIVING)).map_err(|error| error.to_string())?;
     let file = fetch(fleet, saved, scratch.path()).await?;
     Ok((scratch, file))
 }

@@ -26,6 +26,9 @@ pub(super) const UNSENT: &str = "unsent";
 /// The directory below it in which the caches of repositories are.
 pub(super) const CACHES: &str = "cache";
 
+/// The directory below it for files that came from the fleet and are not unpacked yet.
+pub(super) const ARRIVING: &str = "arriving";
+
 /// The file below it with the word that no other worker's directory has.
 const INSTANCE: &str = "instance";
 
@@ -46,8 +49,10 @@ pub(super) fn take(root: &Path) -> Result<HeldLock, CommandError> {
             .because(why)
             .hint("Name another one with --root.")
     };
-    // It is made now, because it is needed when there is no room for another directory.
-    create_directories(&root.join(UNSENT)).map_err(|error| failed(&error))?;
+    // They are made now, because they are needed when there is no room for another directory.
+    for folder in [UNSENT, ARRIVING] {
+        create_directories(&root.join(folder)).map_err(|error| failed(&error))?;
+    }
     lock_file(&root.join("worker.lock"), Duration::ZERO).map_err(|error| match error {
         LockError::Held { holder, .. } => {
             let holder = holder.unwrap_or_else(|| "another process".to_owned());
@@ -79,8 +84,10 @@ pub(super) fn instance(root: &Path) -> Result<String, CommandError> {
 /// Removes the leftovers of an earlier process: workspaces, and records that nobody asks this
 /// process for. A leftover that cannot be removed stays until the next time.
 pub(super) fn clear(root: &Path, store: &Store) {
-    if let Err(error) = remove_workspaces(root) {
-        warn!(root = %root.display(), %error, "workspaces of an earlier worker are left");
+    for folder in [WORKSPACES, ARRIVING] {
+        if let Err(error) = remove_inside(&root.join(folder)) {
+            warn!(root = %root.display(), folder, %error, "files of an earlier worker are left");
+        }
     }
     if let Err(error) = remove_records(store) {
         warn!(root = %root.display(), error, "records of an earlier worker are left");
@@ -96,14 +103,15 @@ pub(super) fn make_room(root: &Path, disk: u64) {
     }
 }
 
-fn remove_workspaces(root: &Path) -> io::Result<()> {
-    let workspaces = match Directory::open_plain(&root.join(WORKSPACES)) {
+/// Removes the directories inside a directory.
+fn remove_inside(folder: &Path) -> io::Result<()> {
+    let folder = match Directory::open_plain(folder) {
         Err(error) if is_absent(&error) => return Ok(()),
         other => other?,
     };
-    for entry in workspaces.list(MOST_WORKSPACES)? {
+    for entry in folder.list(MOST_WORKSPACES)? {
         if entry.is_directory {
-            workspaces.remove_tree(Path::new(&entry.name))?;
+            folder.remove_tree(Path::new(&entry.name))?;
         }
     }
     Ok(())

@@ -57,7 +57,8 @@ impl Worker {
     ) -> Result<Prepared, Unready> {
         // It is asked before anything is fetched.
         self.can_do(order).await.map_err(|why| self.unready(why))?;
-        let conversation = HeldConversation::take(&self.fleet, order, held).await;
+        let conversation =
+            HeldConversation::take(&self.fleet, order, held, &self.options.root).await;
         let conversation = conversation.map_err(|why| Unready::Ends(why.into_ending()))?;
         let file = conversation.as_ref().and_then(HeldConversation::file);
         let prepared = self.prepare_files(order, held.n(), file);
