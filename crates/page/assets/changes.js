@@ -43,7 +43,7 @@ function patch(file, opened, dispatch) {
   const body = lines ? diff(lines) : html`<pre class="muted">${why}</pre>`;
   return html`<div class="call"><button class="fold" aria-expanded=${isOpen} @click=${() => dispatch({ type: "toggle", key })}>
       <span class="kind edit"></span><span class="title">${file.path}${from}</span> <span class="muted">${file.status}</span>
-      <span class="space"></span>${figures(file.added, file.removed)}</button>${isOpen ? body : nothing}</div>`;
+      <span class="space"></span>${figures(file.added, file.removed, file.mode)}</button>${isOpen ? body : nothing}</div>`;
 }
 
 /** Leaves out the head of a patch: the line above says it shorter. @param {string} patch */
@@ -52,9 +52,9 @@ function changedPart(patch) {
   return begin < 0 ? "" : patch.slice(begin + 1);
 }
 
-/** @param {number | undefined} added @param {number | undefined} removed */
-function figures(added, removed) {
-  return html`${added ? html`<span class="plus">+${added}</span> ` : nothing}${removed ? html`<span class="minus">−${removed}</span>` : nothing}`;
+/** @param {number | undefined} added @param {number | undefined} removed @param {string} [mode] */
+function figures(added, removed, mode) {
+  return html`${mode ? html`<span class="muted">mode ${mode}</span> ` : nothing}${added ? html`<span class="plus">+${added}</span> ` : nothing}${removed ? html`<span class="minus">−${removed}</span>` : nothing}`;
 }
 
 /** @param {Opened} opened @param {Transcript} transcript @param {Dispatch} dispatch */

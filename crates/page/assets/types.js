@@ -56,7 +56,7 @@
  * @typedef {{from: number, to: number, spans: Span[]}} Part The spans of some time, closer.
  *
  * @typedef {{path: string, status: string, from?: string, added?: number, removed?: number,
- *   patch?: string}} ChangedFile
+ *   mode?: string, patch?: string}} ChangedFile
  * @typedef {{files: ChangedFile[], merged: boolean, base: string, result: string}} Changes
  * @typedef {{state: string, branch?: string, path?: string, notes?: string[], files?: ChangedFile[]}} Workspace
  *

@@ -19,6 +19,8 @@ pub struct ChangedFile {
     pub status: Status,
     /// Lines that were added and removed; `None` for a binary file.
     pub lines: Option<(u64, u64)>,
+    /// The permissions before and after, if they have changed: `0o644` and `0o755`.
+    pub modes: Option<(u32, u32)>,
 }
 
 /// The kind of change of a file.
@@ -113,11 +115,8 @@ fn parse(printed: &[u8]) -> Option<Vec<ChangedFile>> {
 
 /// Reads `:100644 100644 <id> <id> M` and the one or two names after it.
 fn raw_entry<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<ChangedFile> {
-    let letter = fields
-        .next()?
-        .rsplit(|byte| *byte == b' ')
-        .next()?
-        .first()?;
+    let entry = fields.next()?;
+    let letter = entry.rsplit(|byte| *byte == b' ').next()?.first()?;
     let name = path(fields.next()?).to_owned();
     let (path, status) = match letter {
         b'A' | b'C' => (name, Status::Added),
@@ -133,7 +132,19 @@ fn raw_entry<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<ChangedF
         path,
         status,
         lines: None,
+        modes: changed_modes(entry),
     })
+}
+
+/// Reads the permissions of `:100644 100755`, if both are those of a file and they differ.
+fn changed_modes(entry: &[u8]) -> Option<(u32, u32)> {
+    let mut modes = entry.strip_prefix(b":")?.split(|byte| *byte == b' ');
+    let mut permissions = || {
+        let digits = modes.next()?.strip_prefix(b"100")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok()
+    };
+    let (before, after) = (permissions()?, permissions()?);
+    (before != after).then_some((before, after))
 }
 
 /// Reads `1\t2\tname`, or `1\t2\t` and two names after it.
@@ -159,23 +170,26 @@ mod tests {
 
     #[test]
     fn names_with_line_breaks_renames_and_binary_files_are_read() {
-        let printed = b":100644 100644 a b M\0a\nb\0:100644 100644 a b R090\0old\0new\0:000000 100644 a b A\0image\0\
+        let printed = b":100644 100755 a b M\0a\nb\0:100644 100644 a b R090\0old\0new\0:000000 100644 a b A\0image\0\
                         3\t1\ta\nb\x002\t0\t\0old\0new\0-\t-\timage\0";
         let expected = [
             ChangedFile {
                 path: "a\nb".into(),
                 status: Status::Modified,
                 lines: Some((3, 1)),
+                modes: Some((0o644, 0o755)),
             },
             ChangedFile {
                 path: "new".into(),
                 status: Status::Renamed { from: "old".into() },
                 lines: Some((2, 0)),
+                modes: None,
             },
             ChangedFile {
                 path: "image".into(),
                 status: Status::Added,
                 lines: None,
+                modes: None,
             },
         ];
         assert_eq!(parse(printed).unwrap(), expected);

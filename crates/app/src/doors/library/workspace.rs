@@ -57,6 +57,8 @@ pub struct ChangedFile {
     pub status: String,
     /// The lines that were added and removed; none for a binary file.
     pub lines: Option<(u64, u64)>,
+    /// The permissions before and after, if they have changed: `644 → 755`.
+    pub mode: Option<String>,
 }
 
 /// The end of one run's merge.
@@ -146,14 +148,16 @@ impl ChangedFile {
             path: PathBuf::from(&file.path),
             status: file.status.clone(),
             lines: file.added.zip(file.removed),
+            mode: file.mode.clone(),
         }
     }
 
     fn of_merged(file: &workspaces::ChangedFile) -> Self {
+        let path = file.path.clone();
+        let described = kept::WorkspaceFile::of(file);
         Self {
-            path: file.path.clone(),
-            status: file.status.word().to_owned(),
-            lines: file.lines,
+            path,
+            ..Self::of(&described)
         }
     }
 }

@@ -159,6 +159,9 @@ pub(crate) struct WorkspaceFile {
     pub(crate) added: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) removed: Option<u64>,
+    /// The permissions before and after, if they have changed: `644 → 755`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mode: Option<String>,
 }
 
 impl Workspace {
@@ -260,6 +263,9 @@ impl WorkspaceFile {
             },
             added: file.lines.map(|(added, _)| added),
             removed: file.lines.map(|(_, removed)| removed),
+            mode: file
+                .modes
+                .map(|(before, after)| format!("{before:03o} → {after:03o}")),
         }
     }
 }

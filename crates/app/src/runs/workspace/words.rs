@@ -129,11 +129,42 @@ fn result_words(files: &[WorkspaceFile], commits: u64) -> String {
     }
 }
 
-/// Writes how many files and lines: `3 files +40 −12`.
+/// Writes how much of some files has changed: `3 files +40 −12`, `1 file, mode 644 → 755`.
 pub(crate) fn files_words(files: &[WorkspaceFile]) -> String {
     let added: u64 = files.iter().filter_map(|file| file.added).sum();
     let removed: u64 = files.iter().filter_map(|file| file.removed).sum();
-    format!("{} +{added} −{removed}", count(files.len(), "file"))
+    let modes: Vec<&str> = files
+        .iter()
+        .filter_map(|file| file.mode.as_deref())
+        .collect();
+    if files.is_empty() {
+        return "no files".to_owned();
+    }
+    let number = count(files.len(), "file");
+    let lines = format!("{number} +{added} −{removed}");
+    match modes.as_slice() {
+        [] => lines,
+        [only] if files.len() == 1 && added + removed == 0 => format!("{number}, mode {only}"),
+        [only] => format!("{lines}, mode {only}"),
+        several => format!("{lines}, {} modes", several.len()),
+    }
+}
+
+impl WorkspaceFile {
+    /// Writes how much of the file has changed: `+40 −12`, `binary`, `mode 644 → 755`.
+    pub(crate) fn figures(&self) -> String {
+        let lines = match (self.added, self.removed) {
+            (Some(added), Some(removed)) => format!("+{added} −{removed}"),
+            _ => "binary".to_owned(),
+        };
+        match &self.mode {
+            Some(mode) if self.added == Some(0) && self.removed == Some(0) => {
+                format!("mode {mode}")
+            }
+            Some(mode) => format!("{lines}, mode {mode}"),
+            None => lines,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -148,6 +179,7 @@ mod tests {
             from: None,
             added: lines.map(|(added, _)| added),
             removed: lines.map(|(_, removed)| removed),
+            mode: None,
         };
         Workspace {
             state,
@@ -202,6 +234,41 @@ mod tests {
         worktree: 2 files +40 −12, 2 commits; discarded
         the main checkout changed meanwhile: a, b, c and 1 more
         it added .env to git, which .worktreeinclude had copied; merge needs --force
+        ");
+    }
+
+    #[test]
+    fn a_file_whose_mode_alone_changed_does_not_read_as_if_nothing_had() {
+        let file = |lines: Option<u64>, mode: Option<&str>| WorkspaceFile {
+            path: "run.sh".to_owned(),
+            status: "modified".to_owned(),
+            from: None,
+            added: lines,
+            removed: lines,
+            mode: mode.map(str::to_owned),
+        };
+        let mode = Some("644 → 755");
+        let files = [
+            file(Some(0), mode),
+            file(Some(2), mode),
+            file(None, mode),
+            file(Some(2), None),
+            file(None, None),
+        ];
+        let figures = files.each_ref().map(WorkspaceFile::figures);
+        let words = [&files[..1], &files[3..4], &files[2..4], &files, &[]];
+        let words = words.map(files_words);
+        insta::assert_snapshot!(figures.join("\n") + "\n" + &words.join("\n"), @"
+        mode 644 → 755
+        +2 −2, mode 644 → 755
+        binary, mode 644 → 755
+        +2 −2
+        binary
+        1 file, mode 644 → 755
+        1 file +2 −2
+        2 files +2 −2, mode 644 → 755
+        5 files +4 −4, 3 modes
+        no files
         ");
     }
 

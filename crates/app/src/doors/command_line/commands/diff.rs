@@ -89,15 +89,11 @@ fn print_stat(files: &[ChangedFile], printer: Printer) {
 
 /// Describes a file in three columns: its name, its lines, and what was done with it.
 fn stat_row(file: &WorkspaceFile) -> Vec<String> {
-    let lines = match (file.added, file.removed) {
-        (Some(added), Some(removed)) => format!("+{added} −{removed}"),
-        _ => "binary".to_owned(),
-    };
     let status = match &file.from {
         Some(from) => format!("{} from {}", file.status, one_line(from)),
         None => file.status.clone(),
     };
-    vec![one_line(&file.path), lines, status]
+    vec![one_line(&file.path), file.figures(), status]
 }
 
 /// Prints the patch of a result in git.
