@@ -20,6 +20,25 @@ pub enum WorkspaceError {
         /// The repository.
         directory: PathBuf,
     },
+    /// The directory is inside the directory that git keeps its own files in.
+    #[error("{} is in the directory of git itself, which has no files to work on; go to the checkout", directory.display())]
+    InsideGit {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The repository belongs to another user, and nobody has said that it may be used.
+    #[error(
+        "{repository} belongs to another user, so git does not use it; git config --global --add safe.directory {repository} allows it"
+    )]
+    NotOwned {
+        /// The repository, as git names it.
+        repository: String,
+    },
+    /// Git does not know the name or the address of the user, and makes no commit without them.
+    #[error(
+        "git does not know who you are; tell it with git config user.name and git config user.email, or merge without --commit"
+    )]
+    NoIdentity,
     /// There is nothing to begin from.
     #[error("the repository {} has no commit yet; make one first", directory.display())]
     NoCommit {
@@ -27,7 +46,7 @@ pub enum WorkspaceError {
         directory: PathBuf,
     },
     /// A merge, a rebase or a cherry-pick is not finished.
-    #[error("{} has unmerged files ({}); finish or abort the merge first", directory.display(), names(files))]
+    #[error("{} has unmerged files ({}); finish or abort the merge, rebase or cherry-pick first", directory.display(), names(files))]
     Unmerged {
         /// The checkout.
         directory: PathBuf,

@@ -10,7 +10,7 @@ use pi_subagents_files::{lock_file, read_own_text, write_whole, write_whole_once
 
 use crate::error::WorkspaceError;
 use crate::filters;
-use crate::git::{Git, failed, strange};
+use crate::git::{Git, GitError, failed, strange};
 use crate::object_id::{ObjectFormat, ObjectId};
 use crate::passing_directory::passing_directory;
 
@@ -61,7 +61,13 @@ impl Repository {
                 _ if said.contains("not a git repository") => {
                     WorkspaceError::NoRepository { directory }
                 }
-                _ => failed(&arguments, &ended).into(),
+                _ if said.contains("must be run in a work tree") => {
+                    WorkspaceError::InsideGit { directory }
+                }
+                _ => match not_owned(&said) {
+                    Some(repository) => WorkspaceError::NotOwned { repository },
+                    None => failed(&arguments, &ended).into(),
+                },
             });
         }
         // A path with a line break would give more lines.
@@ -339,7 +345,11 @@ impl Repository {
             "-F",
             "-",
         ];
-        Ok(self.git.id_with(&arguments, message.as_bytes())?)
+        let made = self.git.id_with(&arguments, message.as_bytes());
+        made.map_err(|error| match &error {
+            GitError::Failed { said, .. } if is_about_identity(said) => WorkspaceError::NoIdentity,
+            _ => error.into(),
+        })
     }
 
     /// Returns the same repository with more variables for git.
@@ -414,9 +424,34 @@ pub(crate) fn lines(lines: impl Iterator<Item = String>) -> String {
     lines.flat_map(|line| [line, "\n".to_owned()]).collect()
 }
 
+/// Returns the repository that git does not use because it belongs to another user, if that is what
+/// git has said.
+fn not_owned(said: &str) -> Option<String> {
+    let (_, rest) = said.split_once("dubious ownership in repository at '")?;
+    let (repository, _) = rest.split_once('\'')?;
+    Some(repository.to_owned())
+}
+
+/// Returns whether git has said that it does not know its user.
+fn is_about_identity(said: &str) -> bool {
+    let said = said.to_lowercase();
+    said.contains("identity unknown") || said.contains("empty ident name")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_git_about_its_user_are_understood() {
+        let said =
+            "fatal: detected dubious ownership in repository at '/srv/a b'\nTo add an exception";
+        assert_eq!(not_owned(said).as_deref(), Some("/srv/a b"));
+        assert_eq!(not_owned("fatal: something else at '/srv'"), None);
+        assert!(is_about_identity("Author identity unknown"));
+        assert!(is_about_identity("empty ident name (for <>) not allowed"));
+        assert!(!is_about_identity("not a tree object"));
+    }
 
     #[test]
     fn addresses_lose_their_credentials() {

@@ -129,6 +129,13 @@ fn reason(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
 
 /// Says why a result that waits cannot be found.
 fn why_unreachable(workspace: &Workspace) -> String {
+    if workspace.state == WorkspaceState::Uncaptured {
+        let path = workspace.path().unwrap_or(&workspace.repository);
+        return format!(
+            "what it left could not be kept, and is only in {}",
+            path.display()
+        );
+    }
     match Repository::find(&workspace.repository) {
         Ok(repository) => {
             let top = repository.top().display();

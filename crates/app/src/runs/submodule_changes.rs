@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pi_subagents_delegation::text::shell_quoted;
 use pi_subagents_workspaces::{Part, Pins, Repository, parts};
 
 /// Returns the submodules of a checkout in which a run left changes that nobody has merged.
@@ -33,8 +34,9 @@ impl Submodules {
 
 /// Says how the changes in a submodule are merged.
 pub(crate) fn submodule_note(path: &Path, run: &str) -> String {
-    let path = path.display();
+    let path = path.display().to_string();
+    let typed = shell_quoted(&path);
     format!(
-        "the submodule {path} has changes of its own, which are merged there: cd {path} && pi-subagents merge {run}"
+        "the submodule {path} has changes of its own, which are merged there: cd {typed} && pi-subagents merge {run}"
     )
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use pi_subagents_delegation::RunId;
+use pi_subagents_delegation::text::shell_quoted;
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Begin, Ended, ResultName, RunCard};
 use pi_subagents_sessions::RunDir;
@@ -53,7 +54,8 @@ pub(super) async fn fetch_changes(
         fetched.push(
             changed
                 .map(|changed| {
-                    format!("{changed} in the submodule {path}; not merged (pi-subagents merge {run} in {path})")
+                    let place = shell_quoted(path);
+                    format!("{changed} in the submodule {path}; not merged (cd {place} && pi-subagents merge {run})")
                 })
                 .map_err(|error| {
                     format!("what it changed in the submodule {path} could not be fetched: {error}")

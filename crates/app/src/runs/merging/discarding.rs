@@ -135,7 +135,10 @@ fn look_at(run: &IndexedRun) -> Result<Option<Workspace>, NoResult> {
         Some(workspace) if workspace.state == WorkspaceState::Uncaptured => {
             let why = "stays, because what it left could not be kept";
             let place = workspace.path().unwrap_or(&workspace.repository);
-            let hint = format!("Look into {} yourself.", place.display());
+            let hint = format!(
+                "Look into {} yourself, and remove that directory if nothing in it is wanted.",
+                place.display()
+            );
             Err(NoResult::new(run, CommandError::failed(why).hint(hint)))
         }
         Some(_) | None => Ok(workspace),

@@ -103,7 +103,7 @@ pub(super) fn outcome_line(name: &str, outcome: &MergeOutcome) -> String {
         ),
         Outcome::InTheWay(files) => {
             format!(
-                "✗ {name}: not merged; it would overwrite {}, which git does not keep",
+                "✗ {name}: not merged; it would overwrite {}, which git does not keep; move it away first",
                 named(files)
             )
         }

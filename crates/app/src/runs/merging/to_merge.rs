@@ -1,5 +1,6 @@
 //! The results that somebody wants in a checkout.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use pi_subagents_workspaces::Repository;
@@ -16,8 +17,16 @@ pub(crate) struct ToMerge {
 
 impl ToMerge {
     /// Finds the checkout of a directory. A run that worked on another repository has no result for
-    /// it. Fails if none of the runs has one.
-    pub(crate) fn at(directory: &Path, asked: Vec<Asked>) -> Result<Self, CommandError> {
+    /// it, and a run that was named twice counts once. Fails if none of the runs has a result.
+    pub(crate) fn at(directory: &Path, mut asked: Vec<Asked>) -> Result<Self, CommandError> {
+        let mut seen = HashSet::new();
+        asked.retain(|asked| {
+            let run = match asked {
+                Ok(result) => &result.run,
+                Err(without) => &*without.run,
+            };
+            seen.insert(run.run.clone())
+        });
         let known = asked.iter().flatten().map(|result| &result.repository);
         let mut known = known.filter(|repository| repository.top() == directory);
         let found = match known.next() {

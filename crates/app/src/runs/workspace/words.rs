@@ -95,6 +95,9 @@ impl Workspace {
         let Some(left) = &self.left else {
             return "nothing was changed".to_owned();
         };
+        if left.files.is_empty() && left.commits == 0 && !self.submodules.is_empty() {
+            return "only submodules were changed".to_owned();
+        }
         result_words(&left.files, left.commits)
     }
 }

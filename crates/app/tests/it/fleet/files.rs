@@ -148,7 +148,8 @@ fn submodules_travel_with_their_uncommitted_files_and_their_changes_come_back() 
     let submodule = project.join("libs/inner");
     assert_eq!(field.left(&run, &submodule, "added.txt"), "added\n");
     let said = answer["warnings"].to_string();
-    let expected = "1 file +1 −0 in the submodule libs/inner; not merged (pi-subagents merge";
+    let expected =
+        "1 file +1 −0 in the submodule libs/inner; not merged (cd libs/inner && pi-subagents merge";
     assert!(said.contains(expected), "{said}");
     assert!(
         !submodule.join("added.txt").exists(),

@@ -80,7 +80,7 @@ fn without_names_all_that_waits_is_compared() {
     ✓ api: merged, 1 file +1 −1
     ✗ ui: not merged; conflicts with this checkout in kept.txt:2
     ✗ clashes: not merged; conflicts with this checkout in other.txt:1
-    ✗ blocked: not merged; it would overwrite build.log, which git does not keep
+    ✗ blocked: not merged; it would overwrite build.log, which git does not keep; move it away first
     fits (run: <run-1>, session: <session-1>, started <past>)
     api (run: <run-2>, session: <session-2>, started <past>)
     ui (run: <run-3>, session: <session-3>, started <past>)

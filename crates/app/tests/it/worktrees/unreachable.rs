@@ -100,13 +100,30 @@ fn a_checkout_in_the_middle_of_a_merge_is_finished_first() {
     assert_eq!((merge.code, check.code), (Some(1), Some(1)));
     let said = [refused.as_str().unwrap(), &merge.stderr, &check.stderr];
     insta::assert_snapshot!(stage.normalise(&said.join("\n")), @"
-    Its worktree could not be made: $PROJECT has unmerged files (kept.txt); finish or abort the merge first
+    Its worktree could not be made: $PROJECT has unmerged files (kept.txt); finish or abort the merge, rebase or cherry-pick first
     api (run: <run-1>, session: <session-1>, started <past>)
-    error: $PROJECT has unmerged files (kept.txt); finish or abort the merge first
+    error: $PROJECT has unmerged files (kept.txt); finish or abort the merge, rebase or cherry-pick first
 
     api (run: <run-1>, session: <session-1>, started <past>)
-    error: $PROJECT has unmerged files (kept.txt); finish or abort the merge first
+    error: $PROJECT has unmerged files (kept.txt); finish or abort the merge, rebase or cherry-pick first
     ");
     assert!(!stage.project().join("escaped.txt").exists());
     assert!(!stage.project().join("new.txt").exists());
+}
+
+#[test]
+fn a_commit_needs_a_name_and_a_run_that_is_named_twice_is_merged_once() {
+    let stage = WorktreeStage::new();
+    stage.run(&[("api", "echo new > new.txt")]);
+    stage.git(&["config", "user.useConfigOnly", "true"]);
+    stage.git(&["config", "--unset", "user.name"]);
+    stage.git(&["config", "--unset", "user.email"]);
+    let nobody = stage.ours(&["merge", "api", "--commit"]).run();
+    let twice = stage.ours(&["merge", "api", "api"]).run();
+    assert_eq!((nobody.code, twice.code), (Some(1), Some(0)));
+    let said = [nobody.stdout, twice.stdout].concat();
+    insta::assert_snapshot!(said, @"
+    ✗ api: not merged; git does not know who you are; tell it with git config user.name and git config user.email, or merge without --commit
+    ✓ api: merged, 1 file +1 −0
+    ");
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
         printer.json(&to_json(&result, &files));
         return Ok(ExitCode::SUCCESS);
     }
-    if args.stat {
+    if args.stat || files.is_empty() {
         print_stat(&files, printer);
     } else {
         print_patch(&result, &places, printer)?;
@@ -81,9 +81,11 @@ fn to_json(result: &RunResult, files: &[ChangedFile]) -> serde_json::Value {
 fn print_stat(files: &[ChangedFile], printer: Printer) {
     let described: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
     let rows: Vec<Vec<String>> = described.iter().map(stat_row).collect();
-    if !rows.is_empty() {
-        printer.data(&aligned(&rows));
+    if rows.is_empty() {
+        printer.note("no file has changed");
+        return;
     }
+    printer.data(&aligned(&rows));
     printer.note(&files_words(&described));
 }
 
