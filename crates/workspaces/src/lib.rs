@@ -61,6 +61,7 @@ mod snapshot;
 mod submodule_worktrees;
 mod submodules;
 mod touched;
+mod tracked_size;
 mod worktree;
 
 pub use bring::{Brought, bring_into, marked_files};

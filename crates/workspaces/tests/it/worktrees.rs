@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use pi_subagents_workspaces::{
-    Included, NewWorktree, copy_included, remove_worktree, unlock_worktree,
+    Included, NewWorktree, Repository, copy_included, remove_worktree, unlock_worktree,
 };
 use pretty_assertions::assert_eq;
 
@@ -33,6 +33,28 @@ fn a_worktree_is_locked_until_its_run_is_over() {
         (listed(&fixture), branches(&fixture)),
         (1, "main".to_owned())
     );
+}
+
+#[test]
+fn the_size_of_the_tracked_files_is_known_from_the_index() {
+    let fixture = Fixture::new();
+    let before = fixture.repository().tracked_size().unwrap();
+    fixture.write("  size: 7\n  size: 8", "12345");
+    fixture.write("untracked.bin", "1234567890");
+    fixture.git(&["add", "  size: 7\n  size: 8"]);
+    let after = fixture.repository().tracked_size().unwrap();
+    assert_eq!(after - before, 5);
+    let empty = Fixture::without_commit();
+    assert_eq!(empty.repository().tracked_size().unwrap(), 0);
+}
+
+#[test]
+fn a_directory_inside_of_git_is_named_as_such() {
+    let fixture = Fixture::new();
+    let found = Repository::find(&fixture.top().join(".git/refs"));
+    let said = found.unwrap_err().to_string();
+    let expected = "is in the directory of git itself, which has no files to work on";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Wish<'_> {
         let above = worktree.path.parent().unwrap_or(&worktree.path);
         create_directories(above).map_err(|error| of_file(above, error))?;
         if !matches!(beginning, Beginning::There { .. }) {
-            check_room(above)?;
+            check_room(above, &repository)?;
         }
         let workspace = Workspace {
             worktree: Some(worktree.clone()),

@@ -5,11 +5,12 @@ use std::hash::{Hash as _, Hasher as _};
 use std::path::Path;
 
 use pi_subagents_delegation::RunId;
+use pi_subagents_windows::figures::bytes;
 use pi_subagents_workspaces::{Repository, WorkspaceError};
 
 use super::of_file;
 
-/// With less room on the disk no worktree is made.
+/// With less room on the disk, beside that for the files, no worktree is made.
 const LEAST_ROOM: u64 = 1_000_000_000;
 
 /// Returns the name of the folder of all worktrees of one repository.
@@ -50,19 +51,42 @@ pub(super) fn tail(run: &RunId) -> &str {
     id.get(id.len().saturating_sub(6)..).unwrap_or(id)
 }
 
-/// Refuses a disk without room for a worktree.
-pub(super) fn check_room(folder: &Path) -> Result<(), WorkspaceError> {
+/// Refuses a disk without room for a worktree of a repository.
+pub(super) fn check_room(folder: &Path, repository: &Repository) -> Result<(), WorkspaceError> {
     let found = rustix::fs::statvfs(folder).map_err(|error| of_file(folder, error.into()))?;
-    if found.f_bavail.saturating_mul(found.f_frsize) >= LEAST_ROOM {
-        return Ok(());
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    match lacking_room(free, repository.tracked_size()?) {
+        Some(words) => Err(of_file(folder, std::io::Error::other(words))),
+        None => Ok(()),
     }
-    let words = "less than 1 GB is free on this disk";
-    Err(of_file(folder, std::io::Error::other(words)))
+}
+
+/// Says why a disk has no room for a worktree with so many bytes of files, if it has none. Twice the
+/// size is needed: for the files, and for what is written in their place.
+fn lacking_room(free: u64, tracked: u64) -> Option<String> {
+    let needed = tracked.saturating_mul(2).saturating_add(LEAST_ROOM);
+    (free < needed).then(|| {
+        format!(
+            "{} are free on this disk, and a worktree needs {}: twice the {} of its files, and 1.0 GB",
+            bytes(free),
+            bytes(needed),
+            bytes(tracked)
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_worktree_needs_room_for_its_files_twice_and_some_more() {
+        let gigabyte = 1_000_000_000;
+        assert_eq!(lacking_room(gigabyte, 0), None);
+        assert_eq!(lacking_room(7 * gigabyte, 3 * gigabyte), None);
+        let words = lacking_room(2 * gigabyte, 3 * gigabyte).unwrap();
+        insta::assert_snapshot!(words, @"2.0 GB are free on this disk, and a worktree needs 7.0 GB: twice the 3.0 GB of its files, and 1.0 GB");
+    }
 
     #[test]
     fn names_become_parts_of_paths() {
