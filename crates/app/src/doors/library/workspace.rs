@@ -167,6 +167,9 @@ impl MergeOutcome {
         let outcome = match outcome {
             merging::MergeOutcome::Tried(outcome) => outcome,
             merging::MergeOutcome::HoldsCopies(files) => return Self::HoldsCopies(files.clone()),
+            merging::MergeOutcome::ChangedSince { conflicts, .. } => {
+                return Self::Conflicts(Conflict::all(conflicts));
+            }
             merging::MergeOutcome::HoldsMarkers(files) => {
                 return Self::HoldsMarkers(files.clone());
             }

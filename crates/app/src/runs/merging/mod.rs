@@ -9,9 +9,12 @@ mod to_merge;
 
 use std::path::PathBuf;
 
+use pi_subagents_delegation::RunId;
 use pi_subagents_delegation::text::one_line;
 use pi_subagents_sessions::IndexedRun;
-use pi_subagents_workspaces::{Merge, Outcome, Pin, Repository, WorkspaceError, marked_files, pin};
+use pi_subagents_workspaces::{
+    Conflict, Merge, Outcome, Pin, Repository, WorkspaceError, marked_files, pin,
+};
 
 pub(crate) use self::discarding::{DiscardReport, Discardable};
 pub(crate) use self::fit::{Fit, conflicts_json};
@@ -21,7 +24,7 @@ use crate::error::CommandError;
 use crate::runs::no_result::NoResult;
 use crate::runs::results::{RunResult, failed};
 use crate::runs::submodule_changes::{Submodules, submodule_note};
-use crate::runs::workspace::{WorkspaceState, note_state, take_away};
+use crate::runs::workspace::{Workspace, WorkspaceState, note_state, take_away};
 
 /// The form that a merged result has in the checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,11 @@ pub(crate) struct Merged {
 pub(crate) enum MergeOutcome {
     /// It was tried.
     Tried(Outcome),
+    /// It was merged before, and these places of the checkout are not as it left them.
+    ChangedSince {
+        run: RunId,
+        conflicts: Vec<Conflict>,
+    },
     /// It was not tried, because the result holds copies of files that git was to ignore.
     HoldsCopies(Vec<PathBuf>),
     /// It was not tried, because these files of the result have markers of conflicts that nobody
@@ -125,7 +133,13 @@ fn try_merge(
         MergedAs::Changes => merging.apply(&result.change),
         MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
     };
-    outcome.map(MergeOutcome::Tried)
+    Ok(match outcome? {
+        Outcome::Conflicts(conflicts) if result.is_merged => MergeOutcome::ChangedSince {
+            run: result.run.run.clone(),
+            conflicts,
+        },
+        outcome => MergeOutcome::Tried(outcome),
+    })
 }
 
 /// Returns why a result is not to be merged at all, if there is a reason.
@@ -166,6 +180,7 @@ impl Merged {
                 | Outcome::InTheWay(_)
                 | Outcome::ChangedMeanwhile(_),
             )
+            | MergeOutcome::ChangedSince { .. }
             | MergeOutcome::HoldsCopies(_)
             | MergeOutcome::HoldsMarkers(_)
             | MergeOutcome::Failed(_)
@@ -176,13 +191,22 @@ impl Merged {
 
     /// Returns whether its result is there and was not merged.
     pub(crate) fn waits(&self) -> bool {
-        !self.is_in() && !matches!(self.outcome, MergeOutcome::NoResult(_))
+        let is_over = matches!(
+            self.outcome,
+            MergeOutcome::NoResult(_) | MergeOutcome::ChangedSince { .. }
+        );
+        !self.is_in() && !is_over
     }
 }
 
 /// Notes that a result was merged, and removes the worktree that it came from.
 fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
     let run = &result.run;
+    let own = result.workspace.as_ref().and_then(Workspace::path);
+    // Somebody who merges from inside it wants to stay there, and no other checkout has it yet.
+    if Some(checkout.top()) == own {
+        return Ok(());
+    }
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", name_of(run));
     pin(
         checkout,
@@ -194,10 +218,6 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
     let Some(workspace) = &mut result.workspace else {
         return Ok(());
     };
-    // Somebody who merges from inside it wants to stay there.
-    if Some(checkout.top()) == workspace.path() {
-        return Ok(());
-    }
     take_away(workspace, run.directory.path(), WorkspaceState::Merged)
         .map_err(|error| named(&error))?;
     for directory in &result.earlier {

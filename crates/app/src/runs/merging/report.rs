@@ -68,6 +68,12 @@ pub(super) fn outcome_line(name: &str, outcome: &MergeOutcome) -> String {
                 named(files)
             );
         }
+        MergeOutcome::ChangedSince { run, conflicts } => {
+            return format!(
+                "✗ {name}: merged before, and not merged again: {} is different here now; git diff refs/pi-subagents/runs/{run}/result shows how, and git restore --source with that name takes a file back",
+                places(conflicts)
+            );
+        }
         MergeOutcome::HoldsMarkers(files) => {
             return format!(
                 "✗ {name}: not merged; conflict markers are left in {}",
@@ -134,6 +140,10 @@ fn to_json(merged: &Merged) -> Value {
 pub(super) fn describe(outcome: &MergeOutcome, json: &mut Value) {
     let (key, value) = match outcome {
         MergeOutcome::Tried(outcome) => return describe_tried(outcome, json),
+        MergeOutcome::ChangedSince { conflicts, .. } => {
+            json["mergedBefore"] = true.into();
+            ("conflicts", conflicts_json(conflicts))
+        }
         MergeOutcome::HoldsCopies(files) => ("addedCopies", json!(files)),
         MergeOutcome::HoldsMarkers(files) => ("markers", json!(files)),
         MergeOutcome::Failed(why) | MergeOutcome::NoResult(why) => ("error", json!(why)),

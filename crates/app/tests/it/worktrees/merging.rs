@@ -46,6 +46,40 @@ fn what_fits_is_merged_and_what_conflicts_is_named() {
 }
 
 #[test]
+fn a_run_that_was_merged_and_changed_since_says_so_and_what_to_do() {
+    let stage = WorktreeStage::new();
+    stage.run(&[("api", "sed -i s/two/TWO/ kept.txt")]);
+    stage.ours(&["merge", "api"]).run().expect_success();
+    let untouched = stage.ours(&["merge", "api"]).run();
+    stage.write("kept.txt", "one\ntwo and a half\nthree\n");
+    let changed = stage.ours(&["merge", "api"]).run();
+    assert_eq!((untouched.code, changed.code), (Some(0), Some(1)));
+    let said = [untouched.stdout, changed.stdout].concat();
+    insta::assert_snapshot!(stage.normalise(&said), @"
+    ✓ api: this checkout has its changes already
+    ✗ api: merged before, and not merged again: kept.txt:2 is different here now; git diff refs/pi-subagents/runs/<run-1>/result shows how, and git restore --source with that name takes a file back
+    ");
+    let json = stage.ours(&["merge", "api", "--json"]).run().json();
+    assert_eq!(json["runs"][0]["mergedBefore"], true);
+    assert_eq!(stage.read("kept.txt"), "one\ntwo and a half\nthree\n");
+}
+
+#[test]
+fn a_file_whose_mode_alone_changed_is_shown_with_its_modes() {
+    let stage = WorktreeStage::new();
+    stage.run(&[("api", "chmod 755 kept.txt")]);
+    let stat = stage.ours(&["diff", "api", "--stat"]).run();
+    let merged = stage.ours(&["merge", "api"]).run();
+    let said = [stat.stdout, stat.stderr, merged.stdout].concat();
+    insta::assert_snapshot!(stage.normalise(&said), @"
+    kept.txt  mode 644 → 755  modified
+    api (run: <run-1>, session: <session-1>, started <past>)
+    1 file, mode 644 → 755
+    ✓ api: merged, 1 file, mode 644 → 755
+    ");
+}
+
+#[test]
 fn runs_of_one_name_are_told_apart_by_words_that_commands_take() {
     let stage = WorktreeStage::new();
     stage.run(&[("default", "sed -i s/two/TWO/ kept.txt")]);
