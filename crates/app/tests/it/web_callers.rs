@@ -31,9 +31,11 @@ fn runs_are_grouped_under_the_caller_who_started_them() {
 
     let listed = web.json("/v1/runs?count=10");
     let labels = listed["runs"].as_array().unwrap().iter().rev();
-    let labels = labels.map(|row| (row["name"].clone(), row["groupLabel"].clone()));
+    let labels: Value = labels
+        .map(|row| json!([row["name"], row["groupLabel"]]))
+        .collect();
     assert_eq!(
-        Value::from_iter(labels.map(|(name, label)| json!([name, label]))),
+        labels,
         json!([
             ["typed", "terminal"],
             ["answered", "claude-code (MCP)"],
@@ -44,8 +46,9 @@ fn runs_are_grouped_under_the_caller_who_started_them() {
     );
     let usage = web.json("/v1/usage");
     let callers = usage["callers"].as_array().unwrap().iter();
+    let callers: Value = callers.map(|caller| caller["name"].clone()).collect();
     assert_eq!(
-        Value::from_iter(callers.map(|caller| caller["name"].clone())),
+        callers,
         json!([
             "claude-code (MCP)",
             "claude-code (MCP), in the background",
