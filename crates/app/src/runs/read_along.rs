@@ -23,7 +23,7 @@ impl<M: Send + 'static> ReadAlong<M> {
     pub(crate) fn new(tell: mpsc::Sender<M>, told: fn(RunId, PartialMessage) -> M) -> Self {
         Self {
             tasks: HashMap::new(),
-            fleet: FleetWords::default(),
+            fleet: <_>::default(),
             tell,
             told,
         }
