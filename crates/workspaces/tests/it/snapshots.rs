@@ -171,7 +171,7 @@ fn unmerged_files_are_refused() {
     clash(&fixture.top(), "other");
     let error = Snapshot::take(&fixture.repository()).unwrap_err();
     let expected = format!(
-        "{} has unmerged files (kept.txt); finish or abort the merge first",
+        "{} has unmerged files (kept.txt); finish or abort the merge, rebase or cherry-pick first",
         fixture.repository().top().display()
     );
     assert_eq!(error.to_string(), expected);

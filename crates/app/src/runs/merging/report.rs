@@ -1,5 +1,6 @@
 //! The outcome of each merge, for people and for programs.
 
+use pi_subagents_delegation::Status;
 use pi_subagents_delegation::text::{first_of, one_line};
 use pi_subagents_sessions::IndexedRun;
 use pi_subagents_workspaces::{Conflict, Outcome};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::fit::conflicts_json;
 use super::labels::labels;
 use super::{MergeOutcome, Merged};
+use crate::runs::find::status_of;
 use crate::runs::workspace::{WorkspaceFile, files_words, named, place};
 
 /// The largest number of conflicts that are named in a line.
@@ -26,7 +28,11 @@ impl MergeReport {
         let labels = labels(self.merged.iter().map(|merged| &merged.run));
         let lines = labels.iter().zip(&self.merged);
         lines
-            .map(|(label, merged)| outcome_line(label, &merged.outcome))
+            .map(|(label, merged)| {
+                let line = outcome_line(label, &merged.outcome);
+                let caution = merged.caution().map(|words| format!(", {words}"));
+                line + &caution.unwrap_or_default()
+            })
             .collect()
     }
 
@@ -54,6 +60,20 @@ impl MergeReport {
         let is_change =
             |merged: &Merged| matches!(merged.outcome, MergeOutcome::Tried(Outcome::Merged { .. }));
         self.merged.iter().any(is_change)
+    }
+}
+
+impl Merged {
+    /// Says that a run whose changes are in the checkout now did not end as it should.
+    fn caution(&self) -> Option<&'static str> {
+        if !self.is_in() {
+            return None;
+        }
+        match status_of(&self.run) {
+            Status::Failed => Some("but its run failed"),
+            Status::Aborted => Some("but its run was stopped before it was done"),
+            Status::Queued | Status::Running | Status::Completed => None,
+        }
     }
 }
 
@@ -131,6 +151,7 @@ fn to_json(merged: &Merged) -> Value {
         "runId": merged.run.run.as_str(),
         "name": merged.run.name,
         "merged": merged.is_in(),
+        "status": status_of(&merged.run).as_str(),
     });
     describe(&merged.outcome, &mut json);
     json

@@ -65,6 +65,18 @@ fn a_run_that_was_merged_and_changed_since_says_so_and_what_to_do() {
 }
 
 #[test]
+fn the_merge_of_a_run_that_failed_says_so() {
+    let stage = WorktreeStage::new();
+    let gated = stage.command(&[("api", "sed -i s/two/TWO/ kept.txt")]);
+    let gated = gated.args(["--gate", "false", "--gate-retries", "0"]).run();
+    assert_eq!(gated.code, Some(1), "{gated}");
+    let json = stage.ours(&["merge", "api", "--json"]).run().json();
+    assert_eq!(json["runs"][0]["status"], "failed");
+    let again = stage.ours(&["merge", "api"]).run().expect_success();
+    insta::assert_snapshot!(again.stdout, @"✓ api: this checkout has its changes already, but its run failed");
+}
+
+#[test]
 fn a_file_whose_mode_alone_changed_is_shown_with_its_modes() {
     let stage = WorktreeStage::new();
     stage.run(&[("api", "chmod 755 kept.txt")]);
