@@ -60,7 +60,7 @@ export class History {
 
   /** @param {Row} read */
   row(read) {
-    // What the stream tells is newer.
+    // The stream tells the newer state of a run.
     const row = this.model.rows.get(read.runId) ?? read;
     const now = present(this.model);
     const open = () => {

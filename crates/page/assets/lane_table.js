@@ -7,7 +7,7 @@ import { isOver, present, took } from "./figures.js";
 /** @typedef {import("./types.js").Span} Span */
 /** @typedef {import("./model.js").Model} Model */
 
-/** What runs spend their time on. */
+/** The kinds of work that runs spend their time on. */
 export const KINDS = ["model", "read", "search", "edit", "shell", "other"];
 
 export class LaneTable {

@@ -23,7 +23,7 @@ const FILTERS = [
   ["failed", "Failed"],
 ];
 
-/** What stands behind words that a model is writing, and how many letters of them a row has room for. */
+/** The mark behind words that a model is writing, and the number of letters of them that a row has room for. */
 const CURSOR = "▌";
 const NEWEST = 34;
 

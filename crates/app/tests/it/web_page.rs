@@ -206,7 +206,8 @@ fn a_run_of_a_hundred_thousand_events_is_read_from_both_ends() {
     assert_eq!(seen["isFollowed"], json!(false));
     // The rows that somebody reads stay where they are when the beginning comes before them.
     assert_eq!(seen["stays"], json!(true));
-    // What can wait is asked one after the other: the server never has both cores of a small machine.
+    // The page asks for one thing at a time where it can wait, so that the server never has both cores
+    // of a small machine.
     assert_eq!(seen["atOnce"], json!(1));
     // Times depend on the machine; docs/design/web.md has measured ones.
     println!(
