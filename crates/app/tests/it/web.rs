@@ -503,3 +503,18 @@ fn model_of(web: &WebStage) -> String {
     let file = web.stage.sandbox.root().join("script.json");
     file.display().to_string()
 }
+
+#[test]
+fn a_project_that_is_not_there_is_refused() {
+    let stage = Stage::new();
+    let refused = stage.command(&["web", "--project", "nowhere"]).run();
+    assert_eq!(refused.code, Some(2), "{refused}");
+    let place = stage.sandbox.project().join("nowhere");
+    let place = place.display();
+    assert_eq!(
+        refused.stderr,
+        format!(
+            "error: --project: {place} is not a directory\nhint: pi-subagents web --all shows the runs of all projects.\n"
+        )
+    );
+}

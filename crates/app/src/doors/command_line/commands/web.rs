@@ -1,6 +1,6 @@
 //! `web`: all runs on a page in the browser.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -59,6 +59,16 @@ pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
     block_on(web::run(places, options, starter))
 }
 
+/// Returns the project of a directory that somebody has named.
+fn project_of(directory: &Path, places: &Places) -> Result<PathBuf, CommandError> {
+    let directory = places.cwd.join(directory);
+    if directory.is_dir() {
+        return Ok(places.seen_from(directory).project);
+    }
+    let message = format!("--project: {} is not a directory", directory.display());
+    Err(CommandError::usage(message).hint("pi-subagents web --all shows the runs of all projects."))
+}
+
 /// Returns the part of the address that names the first view of the page.
 fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
     let mut view = String::new();
@@ -66,7 +76,7 @@ fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
         view.push_str("&all=1");
     } else {
         let project = match &args.project {
-            Some(directory) => places.seen_from(places.cwd.join(directory)).project,
+            Some(directory) => project_of(directory, places)?,
             None => places.project.clone(),
         };
         view.push_str("&project=");
