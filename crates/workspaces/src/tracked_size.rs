@@ -2,15 +2,15 @@
 //! read for it.
 
 use crate::error::WorkspaceError;
-use crate::git::strange;
 use crate::repository::Repository;
 
 impl Repository {
-    /// Returns how many bytes the tracked files of the checkout have, as far as its index knows.
+    /// Returns how many bytes the tracked files of the checkout have, as far as its index knows. Git
+    /// promises nothing about the form of these notes; a git that writes them in another way leaves
+    /// the size unknown, which is no reason to refuse a run.
     pub fn tracked_size(&self) -> Result<u64, WorkspaceError> {
-        let arguments = ["ls-files", "--cached", "--debug", "-z"];
-        let printed = self.git().run(&arguments)?;
-        sum(&printed).ok_or_else(|| strange(&arguments, &printed).into())
+        let printed = self.git().run(&["ls-files", "--cached", "--debug", "-z"])?;
+        Ok(sum(&printed).unwrap_or(0))
     }
 }
 
