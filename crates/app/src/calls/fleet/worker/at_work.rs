@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use super::ground;
 use super::left_over;
 use super::one_run::Worker;
-use super::own_name;
+use super::own_name::{self, NO_LEADER};
 use super::told::{cut_off, ready, tell};
 use super::unsent;
 use crate::calls::caller::Caller;
@@ -29,9 +29,6 @@ use crate::places::Places;
 use crate::runs::fleet::OwnFleet;
 use crate::runs::fleet::connection::{address, caller_of, die_in_tests, unreachable};
 use crate::signals::Signals;
-
-/// The time for which a worker waits for servers that choose a leader.
-const NO_LEADER: Duration = Duration::from_mins(1);
 
 /// The pause after the fleet could not be asked for runs.
 const ASK_AGAIN: Duration = Duration::from_secs(2);

@@ -19,7 +19,7 @@ use crate::runs::fleet::connection::unreachable;
 const PRESENT: Duration = Duration::from_mins(1);
 
 /// The time for which a worker waits for servers that choose a leader.
-const NO_LEADER: Duration = Duration::from_mins(1);
+pub(super) const NO_LEADER: Duration = Duration::from_mins(1);
 
 /// The pause between two looks at the card of another worker.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
