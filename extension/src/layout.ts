@@ -1,4 +1,4 @@
-/** Puts windows into the rows that a terminal has, as `crates/windows/src/layout.rs` does outside pi. */
+/** Puts windows into the rows that a terminal has, as `crates/view/src/layout.rs` does outside pi. */
 
 /** A window that is drawn, ready to be placed. */
 export interface Block {

@@ -71,7 +71,7 @@ fn tools(binary: &Path, family: &str, names: &[&str]) -> Outcome<String> {
     let tools = output_of(binary, &[&["tools"], names].concat())?;
     Ok(format!(
         "# Tools of the {family} family\n\nAs a caller's model sees them. Written by \
-         `cargo xtask docs`; change `crates/app/src/calls/families/{family}` instead.\n\n{tools}"
+         `cargo xtask docs`; change `crates/calls/src/families/{family}` instead.\n\n{tools}"
     ))
 }
 

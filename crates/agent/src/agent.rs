@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use pi_subagents_delegation::{OutputSchema, ThinkingLevel};
+use pi_subagents_vocabulary::{OutputSchema, ThinkingLevel};
 
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;

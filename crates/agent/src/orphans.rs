@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pi_subagents_processes::{children, reap};
+use pi_subagents_os::{children, reap};
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 

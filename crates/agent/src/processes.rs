@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_processes::{ProcessName, Stat, carries, descendants, reap};
+use pi_subagents_os::{ProcessName, Stat, carries, descendants, reap};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// The time for which a sweep goes on against processes that keep forking or will not die.

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_delegation::{LARGEST_SCHEMA, OutputSchema, ThinkingLevel, nearest};
 use pi_subagents_files::read_own_text;
 use pi_subagents_pi_files::{DEFAULT_TOOLS, with_default_tools};
+use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, ThinkingLevel, nearest};
 
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_delegation::ThinkingLevel;
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_pi_files::json::Step;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
-//! The binary; everything is in the library of the same name.
+//! The binary: every process of ours begins here.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    pi_subagents::main()
+    pi_subagents_cli::main()
 }

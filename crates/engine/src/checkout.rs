@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::SharedCheckout;
 use pi_subagents_files::{HeldLock, LockError, create_directories, lock_file, share_file};
+use pi_subagents_vocabulary::SharedCheckout;
 
 /// Marks a child as at work in its checkout until the result is dropped. A mark that cannot be made
 /// only costs a warning of somebody's gate.

@@ -1,6 +1,6 @@
 //! The time that events carry.
 
-use pi_subagents_delegation::Timestamp;
+use pi_subagents_vocabulary::Timestamp;
 
 /// Returns the time to the millisecond. The record keeps no more than that, so that an event that
 /// is read back has the time it had when it was seen.

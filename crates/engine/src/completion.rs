@@ -1,6 +1,6 @@
 //! Judges how a run ended, by the messages of its child and by how the child's process ended.
 
-use pi_subagents_delegation::{AssistantMessage, Ending, StopReason};
+use pi_subagents_vocabulary::{AssistantMessage, Ending, StopReason};
 
 /// The consequence of a settled child for its run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pi_subagents_delegation::child_protocol::{ChildLine, decode};
-use pi_subagents_delegation::{
+use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
+use pi_subagents_vocabulary::{
     Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
     TaskPlan, Timestamp,
 };

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{EventSink, Interruption, Plan, RunId, RunSummary};
+use pi_subagents_vocabulary::{EventSink, Interruption, Plan, RunId, RunSummary};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

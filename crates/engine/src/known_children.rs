@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_processes::{ProcessName, children, reap_killed, signal_descendants};
+use pi_subagents_os::{ProcessName, children, reap_killed, signal_descendants};
 use rustix::process::Signal;
 
 /// The time for which unknown children that fork all the time are followed.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use pi_subagents_delegation::{Program, Secret};
+use pi_subagents_vocabulary::{Program, Secret};
 
 use crate::known_children::KnownChildren;
 

@@ -70,7 +70,7 @@ pub use owner::{
     PartialStream, PartialUpdate, Want, ask, remove_abandoned_sockets,
 };
 pub use partial_feed::{Extent, PartialReader};
-pub use pi_subagents_processes::ProcessName;
+pub use pi_subagents_os::ProcessName;
 pub use request::{NotRunning, SteerError};
 pub use sweep::{end_leftovers, end_without_owner};
 pub use warden::ward;

@@ -1,7 +1,7 @@
 //! The life of one sub-agent: its child is launched and watched and, if it exits without the report
 //! it owes, launched again.
 
-use pi_subagents_delegation::{Decision, Ending, Happening};
+use pi_subagents_vocabulary::{Decision, Ending, Happening};
 use tracing::warn;
 
 use crate::checkout::mark_at_work;

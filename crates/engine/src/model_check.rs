@@ -3,8 +3,8 @@
 //! Pi refuses an unknown model by itself. But in place of an unknown provider it takes another one,
 //! and for a known provider it takes any id. Pure.
 
-use pi_subagents_delegation::child_protocol::{Command, ModelName, Response, ResponseData};
-use pi_subagents_delegation::{Ending, ModelChoice, Runner, TaskPlan, nearest};
+use pi_subagents_vocabulary::child_protocol::{Command, ModelName, Response, ResponseData};
+use pi_subagents_vocabulary::{Ending, ModelChoice, Runner, TaskPlan, nearest};
 
 /// The id of the commands of this check.
 const CHECK: &str = "check";

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use pi_subagents_delegation::child_protocol::{MessageUpdate, decode_update};
-use pi_subagents_delegation::{Activity, PartialMessage, text};
+use pi_subagents_vocabulary::child_protocol::{MessageUpdate, decode_update};
+use pi_subagents_vocabulary::{Activity, PartialMessage, text};
 use tokio::sync::{Notify, watch};
 
 /// The number of bytes of one message that are held; all of it comes when it is complete.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::Pacer;
+use pi_subagents_vocabulary::Pacer;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 

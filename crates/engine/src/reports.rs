@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use pi_subagents_delegation::child_protocol::Question;
-use pi_subagents_delegation::{
+use pi_subagents_vocabulary::child_protocol::Question;
+use pi_subagents_vocabulary::{
     CheckedReport, Completion, Ending, FINALIZE_TOOL, Finalized, MOST_MISFITS, Misfit,
     OutputSchema, REPORT_FITS, REPORT_QUESTION,
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use pi_subagents_delegation::{
+use pi_subagents_vocabulary::{
     Decision, EventSink, Happening, Interruption, Plan, RunId, RunSummary, Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};

@@ -1,6 +1,6 @@
 //! The progress of a run, over all its children.
 
-use pi_subagents_delegation::{Runner, Task, TaskPlan};
+use pi_subagents_vocabulary::{Runner, Task, TaskPlan};
 use tokio::time::Instant;
 
 use crate::completion::LastAnswer;

@@ -3,8 +3,8 @@
 
 use std::io::Write as _;
 
-use pi_subagents_delegation::{Ending, Gate, Happening, Setup};
 use pi_subagents_files::create_new;
+use pi_subagents_vocabulary::{Ending, Gate, Happening, Setup};
 use tracing::warn;
 
 use crate::gate::{GateEnd, GateOutput, run_command};

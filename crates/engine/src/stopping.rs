@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::Decision;
+use pi_subagents_vocabulary::Decision;
 use tokio::time::Instant;
 
 /// The phase of a run on its way to the end.

@@ -4,10 +4,8 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::RunId;
-use pi_subagents_processes::{
-    ProcessName, descendants, for_each_carrier, process_name, reap_killed,
-};
+use pi_subagents_os::{ProcessName, descendants, for_each_carrier, process_name, reap_killed};
+use pi_subagents_vocabulary::RunId;
 use rustix::process::Signal;
 use tracing::info;
 

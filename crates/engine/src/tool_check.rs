@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use pi_subagents_delegation::{FINALIZE_TOOL, Runner, TaskPlan, ToolChange, ToolPolicy};
+use pi_subagents_vocabulary::{FINALIZE_TOOL, Runner, TaskPlan, ToolChange, ToolPolicy};
 
 /// The check of one child's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pi_subagents_delegation::child_protocol::{ChildRecord, ResponseData};
-use pi_subagents_delegation::{Happening, Task, TaskPlan, Timestamp};
+use pi_subagents_vocabulary::child_protocol::{ChildRecord, ResponseData};
+use pi_subagents_vocabulary::{Happening, Task, TaskPlan, Timestamp};
 use tokio::sync::mpsc;
 
 use crate::child::LineMemory;

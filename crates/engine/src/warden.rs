@@ -8,8 +8,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::Program;
-use pi_subagents_processes::{ProcessName, name_this_process};
+use pi_subagents_os::{ProcessName, name_this_process};
+use pi_subagents_vocabulary::Program;
 use tracing::info;
 
 use crate::known_children::HasProcess;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use async_nats::ServerAddr;
-use pi_subagents_delegation::Secret;
+use pi_subagents_vocabulary::Secret;
 
 use crate::error::FleetError;
 use crate::names::check_name;

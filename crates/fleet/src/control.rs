@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::{Client, Message, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::{HeaderMap, Message};
 use bytes::Bytes;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 use tokio::sync::{Mutex, watch};
 use tokio::time::{Instant, sleep};
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use nkeys::KeyPair;
-use pi_subagents_delegation::Secret;
+use pi_subagents_vocabulary::Secret;
 
 use crate::error::FleetError;
 

@@ -1,7 +1,7 @@
 //! Changes of a run that its worker could send only after the end of the run. The entry of an ended
 //! run is never written again, so they have a key of their own.
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 use ring::digest::{SHA256, digest};
 
 use crate::wire::Priority;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::{HeaderMap, header};
 use bytes::Bytes;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 

@@ -1,6 +1,6 @@
 //! Reports the state of some runs, and every change of it.
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 use serde::Serialize;
 
 use crate::connect::Fleet;

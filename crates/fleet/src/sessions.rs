@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;

@@ -4,7 +4,7 @@
 use async_nats::Subscriber;
 use bytes::Bytes;
 use futures_util::StreamExt as _;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;

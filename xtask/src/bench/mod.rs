@@ -88,7 +88,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
         build("build --release --locked --package pi-subagents-testkit --bins")?;
     }
     if wishes.want("receipts") {
-        build("build --release --locked --package pi-subagents-sessions --example receipt_time")?;
+        build("build --release --locked --package pi-subagents-records --example receipt_time")?;
     }
     let pi = pi::find(wishes.install_pi)?;
     let crowds: &[usize] = if wishes.full {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use pi_subagents_delegation::nearest;
+use pi_subagents_vocabulary::nearest;
 
 use super::entries::{ModelEntry, ProviderEntry};
 use super::models_file::{self, ModelsFileError};

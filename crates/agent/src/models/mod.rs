@@ -33,7 +33,7 @@ pub(crate) use wire::Wire;
 
 use std::collections::BTreeMap;
 
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde::Serialize;
 
 use crate::usage::Price;

@@ -1,7 +1,7 @@
 //! From the user's words to one model: exact id, `provider/id`, a unique part of a name, each with
 //! an optional `:thinking` at its end.
 
-use pi_subagents_delegation::{ThinkingLevel, nearest};
+use pi_subagents_vocabulary::{ThinkingLevel, nearest};
 
 use super::choice_error::ChoiceError;
 use super::{KnownModels, Model, SCRIPTED};

@@ -1,6 +1,6 @@
 //! From flags and files to a model and its key.
 
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde_json::json;
 
 use super::{InstalledPi, Keyring, KnownModels, Wanted, choose};

@@ -1,6 +1,6 @@
 //! The thinking level, in the words of each wire format and of the servers that depart from it.
 
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde_json::{Map, Value, json};
 
 use super::messages::Claude;

@@ -36,7 +36,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::Stream;
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde_json::Value;
 
 use crate::message::{Message, ToolDeclaration};

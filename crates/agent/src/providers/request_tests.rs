@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures_util::StreamExt;
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde_json::{Value, json};
 
 use super::testing::{Server, failure};

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
-use pi_subagents_delegation::ThinkingLevel;
+use pi_subagents_vocabulary::ThinkingLevel;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 

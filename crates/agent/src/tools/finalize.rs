@@ -1,6 +1,6 @@
 //! `subagent_finalize`: how a sub-agent reports its result and ends its run.
 
-use pi_subagents_delegation::OutputSchema;
+use pi_subagents_vocabulary::OutputSchema;
 use serde_json::Value;
 
 use super::{ToolError, ToolOutput, ToolResult};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pi_subagents_delegation::OutputSchema;
+use pi_subagents_vocabulary::OutputSchema;
 
 use super::Guarded;
 

@@ -1,6 +1,6 @@
 //! The table of tools, with the description of each that goes to the model.
 
-use pi_subagents_delegation::{FINALIZE_TOOL, OutputSchema};
+use pi_subagents_vocabulary::{FINALIZE_TOOL, OutputSchema};
 use serde_json::{Value, json};
 
 use crate::message::ToolDeclaration;

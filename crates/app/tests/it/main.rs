@@ -44,7 +44,6 @@ mod errors_in_settings;
 mod faults;
 mod finalization;
 mod first_contact;
-#[cfg(feature = "fleet")]
 mod fleet;
 mod full_disk;
 mod gates;

@@ -81,7 +81,7 @@ fn events_with_times(record: &str) -> Vec<(String, Value)> {
 
 /// The same time, written with three digits behind the second.
 fn milliseconds(at: &str) -> String {
-    let at: pi_subagents_delegation::Timestamp = at.parse().unwrap();
+    let at: pi_subagents_vocabulary::Timestamp = at.parse().unwrap();
     format!("{at:.3}")
 }
 
@@ -293,7 +293,7 @@ fn a_run_whose_owner_was_killed_lasted_until_its_last_sign_of_life() {
     let result = fs::read_to_string(directory.join("result.json")).unwrap();
     let result: Value = serde_json::from_str(&result).unwrap();
     let ended_at = result["endedAt"].as_str().unwrap();
-    let ended_at: pi_subagents_delegation::Timestamp = ended_at.parse().unwrap();
+    let ended_at: pi_subagents_vocabulary::Timestamp = ended_at.parse().unwrap();
     assert!(ended_at >= sign.try_into().unwrap(), "{ended_at} {sign:?}");
 }
 

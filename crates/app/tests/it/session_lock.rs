@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::{
-    Allowance, Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner,
-    SessionId, SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
-};
 use pi_subagents_engine::{Engine, KnownChildren, Launcher, OwnerLimits};
 use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
 use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
+use pi_subagents_vocabulary::{
+    Allowance, Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner,
+    SessionId, SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
+};
 use pretty_assertions::assert_eq;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};

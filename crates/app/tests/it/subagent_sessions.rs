@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::child_protocol::{self, ChildLine, ChildRecord};
-use pi_subagents_delegation::{Message, ToolChange};
 use pi_subagents_testkit::llm::{Script, Turn};
 use pi_subagents_testkit::{Signal, wait_until};
+use pi_subagents_vocabulary::child_protocol::{self, ChildLine, ChildRecord};
+use pi_subagents_vocabulary::{Message, ToolChange};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

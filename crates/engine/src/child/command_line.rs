@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use pi_subagents_delegation::{
+use pi_subagents_vocabulary::{
     Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
 };
 
@@ -92,7 +92,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    use pi_subagents_delegation::{Allowance, Limits, Program, ThinkingLevel};
+    use pi_subagents_vocabulary::{Allowance, Limits, Program, ThinkingLevel};
 
     use super::*;
 

@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use pi_subagents_delegation::{
+use pi_subagents_os::ProcessName;
+use pi_subagents_vocabulary::{
     Ending, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
 };
-use pi_subagents_processes::ProcessName;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 use tokio::task::JoinHandle;

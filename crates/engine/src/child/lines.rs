@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 use memchr::memchr;
-use pi_subagents_delegation::Message;
-use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
 use pi_subagents_files::Directory;
+use pi_subagents_vocabulary::Message;
+use pi_subagents_vocabulary::child_protocol::{ChildLine, ChildRecord, Peeked, decode, peek};
 use serde_json::json;
 
 use super::held_line::HeldLine;

@@ -1,4 +1,4 @@
-use pi_subagents_delegation::{Message, Part};
+use pi_subagents_vocabulary::{Message, Part};
 use pretty_assertions::assert_eq;
 
 use super::*;

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use pi_subagents_delegation::child_protocol::Command;
+use pi_subagents_vocabulary::child_protocol::Command;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::mpsc;

@@ -8,8 +8,8 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use pi_subagents_delegation::RunId;
 use pi_subagents_files::{self as files, PassingLock};
+use pi_subagents_vocabulary::RunId;
 
 use crate::sweep::end_leftovers;
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use memchr::memrchr;
-use pi_subagents_delegation::text::cut_characters;
+use pi_subagents_vocabulary::text::cut_characters;
 
 use super::inbox::Splitter;
 

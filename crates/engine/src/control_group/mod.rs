@@ -17,8 +17,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::RunId;
-use pi_subagents_processes::ProcessName;
+use pi_subagents_os::ProcessName;
+use pi_subagents_vocabulary::RunId;
 
 /// The beginning of the names of our groups.
 const PREFIX: &str = "pisub-";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{Decision, Gate};
+use pi_subagents_vocabulary::{Decision, Gate};
 use tokio::time::{Instant, sleep_until};
 use tracing::info;
 
@@ -249,7 +249,7 @@ mod tests {
     use std::io::Write as _;
     use std::os::unix::net::UnixStream;
 
-    use pi_subagents_delegation::Interruption;
+    use pi_subagents_vocabulary::Interruption;
     use pretty_assertions::assert_eq;
     use rustix::pipe::{PipeFlags, pipe_with};
     use tokio::sync::mpsc;

@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use pi_subagents_delegation::Gate;
 use pi_subagents_files::create_new;
+use pi_subagents_vocabulary::Gate;
 use tracing::warn;
 
 use super::command::GateEnd;

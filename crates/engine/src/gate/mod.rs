@@ -11,7 +11,7 @@ mod output;
 mod prompt;
 mod turn;
 
-use pi_subagents_delegation::{Decision, Ending, Gate, GateStep, Gated, Happening};
+use pi_subagents_vocabulary::{Decision, Ending, Gate, GateStep, Gated, Happening};
 use tokio::time::Instant;
 
 pub(crate) use self::command::{GateEnd, run_command};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use pi_subagents_delegation::text;
+use pi_subagents_vocabulary::text;
 
 use crate::child::Splitter;
 

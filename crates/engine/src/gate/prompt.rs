@@ -1,6 +1,6 @@
 //! The prompt for a sub-agent whose gate has failed.
 
-use pi_subagents_delegation::Gate;
+use pi_subagents_vocabulary::Gate;
 
 /// The length of the shortest fence around the output of a gate.
 const SHORTEST_FENCE: usize = 3;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{Decision, Happening};
+use pi_subagents_vocabulary::{Decision, Happening};
 use tokio::time::{Instant, sleep};
 
 use crate::checkout::{GateTurn, is_at_work, take_gate_turn};

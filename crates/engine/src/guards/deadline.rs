@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::{Decision, Limits};
+use pi_subagents_vocabulary::{Decision, Limits};
 use tokio::time::Instant;
 
 /// Ends a run when its time is over and no tool is at work.
@@ -54,7 +54,7 @@ impl Deadline {
 
 #[cfg(test)]
 mod tests {
-    use pi_subagents_delegation::Allowance;
+    use pi_subagents_vocabulary::Allowance;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Decides whether a gate that failed ends its run.
 
-use pi_subagents_delegation::Gate;
+use pi_subagents_vocabulary::Gate;
 
 /// The consequence of a gate that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

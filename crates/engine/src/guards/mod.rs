@@ -1,5 +1,5 @@
 //! Rules that end a run which would not end by itself. They are pure: instants and records in, a
-//! [`Decision`](pi_subagents_delegation::Decision) out; only the unit sleeps.
+//! [`Decision`](pi_subagents_vocabulary::Decision) out; only the unit sleeps.
 
 mod deadline;
 mod gates;

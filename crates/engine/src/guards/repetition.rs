@@ -1,6 +1,6 @@
 //! Ends a run whose model makes the same tool call again and again.
 
-use pi_subagents_delegation::{Decision, ToolCall};
+use pi_subagents_vocabulary::{Decision, ToolCall};
 use serde_json::Value;
 
 /// Counts equal tool calls in a row, over as many messages as they take.

@@ -1,6 +1,6 @@
 //! Ends a run that has consumed its allowance before its next turn.
 
-use pi_subagents_delegation::{Allowance, AssistantMessage, Decision, Usage};
+use pi_subagents_vocabulary::{Allowance, AssistantMessage, Decision, Usage};
 
 /// Adds up the tokens and the cost of a run's answers.
 #[derive(Debug, Clone)]
@@ -29,8 +29,8 @@ impl Spending {
 
 #[cfg(test)]
 mod tests {
-    use pi_subagents_delegation::child_protocol::{ChildLine, ChildRecord, decode};
-    use pi_subagents_delegation::{Excess, Message};
+    use pi_subagents_vocabulary::child_protocol::{ChildLine, ChildRecord, decode};
+    use pi_subagents_vocabulary::{Excess, Message};
 
     use super::*;
 

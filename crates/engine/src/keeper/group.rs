@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use pi_subagents_processes::{ProcessName, descendants};
+use pi_subagents_os::{ProcessName, descendants};
 use tokio::time::Instant;
 
 use crate::control_group::ControlGroup;

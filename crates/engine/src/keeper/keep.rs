@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pi_subagents_processes::{
+use pi_subagents_os::{
     ProcessName, descendants, name_this_process, signal_descendants, stop_descendants,
 };
 use rustix::process::{

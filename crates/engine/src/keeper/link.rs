@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream as StdStream;
 use std::time::Duration;
 
-use pi_subagents_processes::ProcessName;
+use pi_subagents_os::ProcessName;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_files::{HeldLock, lock_directory};
-use pi_subagents_processes::start_time;
+use pi_subagents_os::start_time;
 
 /// The length of the longest name of a socket.
 pub const LONGEST_SOCKET_NAME: usize = "ffffffff-4294967295.sock".len();

@@ -1,6 +1,6 @@
 //! The requests and replies on an owner's socket.
 
-use pi_subagents_delegation::{Activity, PartialMessage};
+use pi_subagents_vocabulary::{Activity, PartialMessage};
 use serde::{Deserialize, Serialize};
 
 use crate::partial_feed::Extent;

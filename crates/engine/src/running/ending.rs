@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::child_protocol::Command;
-use pi_subagents_delegation::{Decision, Ending, Happening};
+use pi_subagents_vocabulary::child_protocol::Command;
+use pi_subagents_vocabulary::{Decision, Ending, Happening};
 use tokio::time::Instant;
 
 use super::{Outcome, Running};

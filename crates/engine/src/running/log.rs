@@ -1,6 +1,6 @@
 //! Logs the events that wake the unit of a child, and the phases that follow.
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 

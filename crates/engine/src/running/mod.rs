@@ -9,8 +9,8 @@ mod records;
 
 use std::time::Duration;
 
-use pi_subagents_delegation::child_protocol::Command;
-use pi_subagents_delegation::{Ending, Happening, Started};
+use pi_subagents_vocabulary::child_protocol::Command;
+use pi_subagents_vocabulary::{Ending, Happening, Started};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 use tracing::debug;

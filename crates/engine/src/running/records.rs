@@ -1,7 +1,7 @@
 //! The records of a child, and their consequences for the run.
 
-use pi_subagents_delegation::child_protocol::{ChildRecord, Command, Question, Response};
-use pi_subagents_delegation::{
+use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Question, Response};
+use pi_subagents_vocabulary::{
     AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message,
 };
 use tokio::time::Instant;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::{Address, Fleet, RecordReader, RecordSender};
 use pi_subagents_testkit::fleet::{Certificates, NatsServer};
+use pi_subagents_vocabulary::RunId;
 use tempfile::TempDir;
 use tokio::time::interval;
 

@@ -2,7 +2,7 @@
 
 use async_nats::jetstream::Message;
 use bytes::Bytes;
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use super::files::travels;
 use crate::wire::RecordHeaders;

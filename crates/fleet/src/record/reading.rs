@@ -1,6 +1,6 @@
 //! Reads the records of some runs as they come.
 
-use pi_subagents_delegation::RunId;
+use pi_subagents_vocabulary::RunId;
 
 use super::chunk::{self, RecordChunk};
 use crate::connect::Fleet;

@@ -11,8 +11,8 @@ use std::time::Duration;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::{ContextBuilder, PublishAckFuture};
 use bytes::Bytes;
-use pi_subagents_delegation::RunId;
 use pi_subagents_files::Directory;
+use pi_subagents_vocabulary::RunId;
 use tokio::time::sleep;
 use tracing::debug;
 

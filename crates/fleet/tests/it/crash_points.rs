@@ -1,9 +1,9 @@
 //! A worker that dies at each step from the delivery to the acknowledgement. Whatever it left, the
 //! next one ends the run, or finds it ended.
 
-use pi_subagents_delegation::Secret;
 use pi_subagents_fleet::{Address, Claim, Fleet, GiveUp, Kept, Key};
 use pi_subagents_testkit::fleet::NatsServer;
+use pi_subagents_vocabulary::Secret;
 use pretty_assertions::assert_eq;
 
 use crate::stage::{

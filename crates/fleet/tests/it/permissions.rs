@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_nats::{ConnectOptions, Event};
-use pi_subagents_delegation::Secret;
 use pi_subagents_fleet::names::Names;
 use pi_subagents_fleet::wire::{CallerCard, WorkerCard};
 use pi_subagents_fleet::{
     Address, Arrival, Begun, Claim, Fleet, FleetError, Kept, Key, Permissions, Terms,
 };
 use pi_subagents_testkit::fleet::{Certificates, NatsServer};
+use pi_subagents_vocabulary::Secret;
 use pretty_assertions::assert_eq;
 
 use crate::stage::{LEASE, completed, leaves_the_queue, next, puller, shape, state, submit};

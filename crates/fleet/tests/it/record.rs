@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::{Address, ChunkFit, Fleet, RecordReader, RecordSender, chunk_fit};
 use pi_subagents_testkit::fleet::{NatsServer, Proxy};
+use pi_subagents_vocabulary::RunId;
 use pretty_assertions::assert_eq;
 use tokio::time::timeout;
 

@@ -5,11 +5,11 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 use crate::manifest::{Dependency, Manifest, packages};
 
-const VOCABULARY: &str = "pi-subagents-delegation";
+const VOCABULARY: &str = "pi-subagents-vocabulary";
 /// Schemas of reports: read, offered, checked.
 const SCHEMAS: &str = "pi-subagents-schemas";
 /// The crate that reads `/proc`, for the crates that end processes.
-const PROCESSES: &str = "pi-subagents-processes";
+const PROCESSES: &str = "pi-subagents-os";
 /// The crate for files that a stranger may have prepared, for the crates that read and write them.
 const FILES: &str = "pi-subagents-files";
 /// The crate that reads pi's files, for the crates that must read the same.
@@ -36,7 +36,7 @@ const ALLOWED: [Allowed; 17] = [
         "pi-subagents-agent",
         &[VOCABULARY, PROCESSES, FILES, PI_FILES],
     ),
-    Allowed::upon("pi-subagents-definitions", &[VOCABULARY, FILES, PI_FILES]),
+    Allowed::upon("pi-subagents-configuration", &[VOCABULARY, FILES, PI_FILES]),
     Allowed::upon("pi-subagents-engine", &[VOCABULARY, PROCESSES, FILES]),
     Allowed {
         package: FLEET,
@@ -45,24 +45,24 @@ const ALLOWED: [Allowed; 17] = [
     },
     Allowed::alone("pi-subagents-mcp"),
     Allowed::alone("pi-subagents-page"),
-    Allowed::upon("pi-subagents-sessions", &[VOCABULARY, FILES]),
-    Allowed::upon("pi-subagents-windows", &[VOCABULARY]),
-    Allowed::upon("pi-subagents-workspaces", &[PROCESSES, FILES]),
+    Allowed::upon("pi-subagents-records", &[VOCABULARY, FILES]),
+    Allowed::upon("pi-subagents-view", &[VOCABULARY]),
+    Allowed::upon("pi-subagents-git", &[PROCESSES, FILES]),
     Allowed {
         package: "pi-subagents",
         normal: &[
             VOCABULARY,
             "pi-subagents-agent",
-            "pi-subagents-definitions",
+            "pi-subagents-configuration",
             "pi-subagents-engine",
             FILES,
             FLEET,
             "pi-subagents-mcp",
             "pi-subagents-page",
             PI_FILES,
-            "pi-subagents-sessions",
-            "pi-subagents-windows",
-            "pi-subagents-workspaces",
+            "pi-subagents-records",
+            "pi-subagents-view",
+            "pi-subagents-git",
         ],
         dev: &[TESTKIT],
     },
@@ -148,11 +148,11 @@ mod tests {
 
     const WORKSPACE: (&str, &str) = (
         "Cargo.toml",
-        "[workspace.dependencies]\nvocabulary = { path = \"crates/delegation\" }\nengine = { path = \"crates/engine\" }\npi-subagents-testkit = { path = \"testkit\" }\n",
+        "[workspace.dependencies]\nvocabulary = { path = \"crates/vocabulary\" }\nengine = { path = \"crates/engine\" }\npi-subagents-testkit = { path = \"testkit\" }\n",
     );
     const DELEGATION: (&str, &str) = (
-        "crates/delegation/Cargo.toml",
-        "[package]\nname = \"pi-subagents-delegation\"\n",
+        "crates/vocabulary/Cargo.toml",
+        "[package]\nname = \"pi-subagents-vocabulary\"\n",
     );
     const KIT: (&str, &str) = (
         "testkit/Cargo.toml",
@@ -166,8 +166,8 @@ mod tests {
     fn check_engine(dependencies: &str) -> Vec<String> {
         let engine = ("crates/engine/Cargo.toml", &*engine(dependencies));
         let sessions = (
-            "crates/sessions/Cargo.toml",
-            "[package]\nname = \"pi-subagents-sessions\"\n",
+            "crates/records/Cargo.toml",
+            "[package]\nname = \"pi-subagents-records\"\n",
         );
         found(check, &[WORKSPACE, DELEGATION, KIT, engine, sessions])
     }
@@ -184,11 +184,11 @@ mod tests {
 
     #[test]
     fn siblings_may_not_depend_on_each_other_however_it_is_written() {
-        let expected = "pi-subagents-engine may not depend on pi-subagents-sessions at all";
+        let expected = "pi-subagents-engine may not depend on pi-subagents-records at all";
         for dependencies in [
             "[dependencies]\npi-subagents-sessions.workspace = true",
             "[dependencies]\nhistory = { path = \"../sessions\" }",
-            "[dependencies]\nhistory = { version = \"1\", package = \"pi-subagents-sessions\" }",
+            "[dependencies]\nhistory = { version = \"1\", package = \"pi-subagents-records\" }",
             "[dependencies.history]\npath = \"../sessions\"",
             "[target.'cfg(unix)'.dependencies]\nhistory = { path = \"../sessions\" }",
             "[build-dependencies]\npi-subagents-sessions = { path = \"../sessions\" }",
@@ -208,7 +208,7 @@ mod tests {
     fn the_vocabulary_depends_on_nothing_of_ours() {
         let vocabulary = (
             DELEGATION.0,
-            "[package]\nname = \"pi-subagents-delegation\"\n[dependencies]\nengine.workspace = true\n",
+            "[package]\nname = \"pi-subagents-vocabulary\"\n[dependencies]\nengine.workspace = true\n",
         );
         let engine = ("crates/engine/Cargo.toml", &*engine(""));
         let found = found(check, &[WORKSPACE, vocabulary, engine]);

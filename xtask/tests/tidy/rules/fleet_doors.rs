@@ -10,17 +10,17 @@ const APP: &str = "crates/app/";
 
 /// The rooms that know the fleet, and their tests.
 const ROOMS: [&str; 3] = [
-    "crates/app/src/calls/fleet/",
-    "crates/app/src/runs/fleet/",
+    "crates/calls/src/fleet/",
+    "crates/runs/src/fleet/",
     "crates/app/tests/it/fleet/",
 ];
 
 /// The files that ask for the feature, with the reason.
 const ASKING: [(&str, &str); 5] = [
     ("crates/app/src/lib.rs", "code that only the fleet uses"),
-    ("crates/app/src/calls/mod.rs", "which file is the room"),
-    ("crates/app/src/runs/mod.rs", "which file is the room"),
-    ("crates/app/src/calls/destination.rs", "tests with a fleet"),
+    ("crates/calls/src/mod.rs", "which file is the room"),
+    ("crates/runs/src/mod.rs", "which file is the room"),
+    ("crates/calls/src/destination.rs", "tests with a fleet"),
     ("crates/app/tests/it/main.rs", "tests with a fleet"),
 ];
 
@@ -61,19 +61,19 @@ mod tests {
     #[test]
     fn the_fleet_is_found_outside_of_its_rooms() {
         let used = "\nuse pi_subagents_fleet::Fleet;\n";
-        let outside = "crates/app/src/runs/find.rs";
+        let outside = "crates/runs/src/find.rs";
         assert_eq!(found_at(outside, used), [format!("{outside}:2")]);
         let none: [String; 0] = [];
-        assert_eq!(found_at("crates/app/src/runs/fleet/follow.rs", used), none);
+        assert_eq!(found_at("crates/runs/src/fleet/follow.rs", used), none);
         assert_eq!(found_at("crates/fleet/tests/it/queue.rs", used), none);
     }
 
     #[test]
     fn the_feature_is_found_where_nobody_needs_to_ask_for_it() {
         let asked = "#[cfg(feature = \"fleet\")]\nfn a() {}\n";
-        let room = "crates/app/src/runs/fleet/follow.rs";
+        let room = "crates/runs/src/fleet/follow.rs";
         assert_eq!(found_at(room, asked), [format!("{room}:1")]);
         let none: [String; 0] = [];
-        assert_eq!(found_at("crates/app/src/runs/mod.rs", asked), none);
+        assert_eq!(found_at("crates/runs/src/mod.rs", asked), none);
     }
 }

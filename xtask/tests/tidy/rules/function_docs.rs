@@ -134,9 +134,9 @@ mod tests {
             "#[expect(\n    clippy::x,\n    reason = \"y\"\n)]\nunsafe fn open() {}",
         ] {
             let text = format!("mod a;\n\n/// What of it is open.\n/// More.\n{function}\n");
-            let expected = "crates/sessions/src/a.rs:3: the doc of a function begins with a verb \
+            let expected = "crates/records/src/a.rs:3: the doc of a function begins with a verb \
                             in the third person (\"Returns …\"), not with \"What\"";
-            let found = check_file("crates/sessions/src/a.rs", &text, &[]);
+            let found = check_file("crates/records/src/a.rs", &text, &[]);
             assert_eq!(found, [expected], "{function}");
         }
     }

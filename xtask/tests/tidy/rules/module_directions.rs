@@ -199,9 +199,9 @@ mod tests {
 
     fn check_windows(fleet: &str, line: &str) -> Vec<String> {
         let files = [
-            ("crates/windows/src/lib.rs", ROOT),
-            ("crates/windows/src/fleet.rs", fleet),
-            ("crates/windows/src/line/mod.rs", line),
+            ("crates/view/src/lib.rs", ROOT),
+            ("crates/view/src/fleet.rs", fleet),
+            ("crates/view/src/line/mod.rs", line),
         ];
         found(check, &files)
     }
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_however_it_is_written() {
-        let expected = "crates/windows/src/fleet.rs:1: modules depend on each other in a circle: \
+        let expected = "crates/view/src/fleet.rs:1: modules depend on each other in a circle: \
                         fleet → line → fleet; move what both need into a module below them";
         for (fleet, line) in [
             ("use crate::line::Line;\n", "use crate::fleet::Fleet;\n"),

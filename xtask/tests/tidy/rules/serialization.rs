@@ -27,73 +27,73 @@ const EDGES: [(&str, &str); 39] = [
     ("crates/agent/src/tools/", "arguments and details of tools"),
     ("crates/agent/src/usage.rs", "usage as records hold it"),
     (
-        "crates/app/src/calls/",
+        "crates/calls/src/",
         "tool calls and answers, orders to a detached process, the remembered version of pi",
     ),
     (
-        "crates/app/src/doors/command_line/json_stream.rs",
+        "crates/cli/src/json_stream.rs",
         "events as programs follow them",
     ),
     (
-        "crates/app/src/doors/command_line/message_json.rs",
+        "crates/cli/src/message_json.rs",
         "what session --json prints",
     ),
     (
-        "crates/app/src/calls/fleet/packed/base.rs",
+        "crates/calls/src/fleet/packed/base.rs",
         "the note of what a fleet has of a repository",
     ),
     (
-        "crates/app/src/doors/command_line/read_conversation.rs",
+        "crates/cli/src/read_conversation.rs",
         "what session --json prints",
     ),
     (
-        "crates/app/src/doors/command_line/commands/status/seen.rs",
+        "crates/cli/src/commands/status/seen.rs",
         "rows and counts as programs read them",
     ),
     (
-        "crates/app/src/doors/pi/wire.rs",
+        "crates/pi_host/src/wire.rs",
         "what pi and host tell each other",
     ),
     (
-        "crates/app/src/error.rs",
+        "crates/ground/src/error.rs",
         "errors, as a detached process answers them",
     ),
     (
-        "crates/app/src/runs/",
+        "crates/runs/src/",
         "rows and counts as programs read them, and what pi's sessions keep of runs",
     ),
     (
-        "crates/definitions/src/edit/",
+        "crates/configuration/src/edit/",
         "frontmatter that is written",
     ),
-    ("crates/definitions/src/formats/", "frontmatter"),
-    ("crates/definitions/src/settings.rs", "settings.json"),
+    ("crates/configuration/src/formats/", "frontmatter"),
+    ("crates/configuration/src/settings.rs", "settings.json"),
     (
-        "crates/delegation/src/allowance.rs",
+        "crates/vocabulary/src/allowance.rs",
         "allowances, in orders to a detached process",
     ),
     (
-        "crates/delegation/src/child_protocol/",
+        "crates/vocabulary/src/child_protocol/",
         "records and commands of children",
     ),
     (
-        "crates/delegation/src/gate.rs",
+        "crates/vocabulary/src/gate.rs",
         "gates, in orders to a detached process",
     ),
     (
-        "crates/delegation/src/receipt/",
+        "crates/vocabulary/src/receipt/",
         "receipts, in records, rows and answers",
     ),
     (
-        "crates/delegation/src/isolation.rs",
+        "crates/vocabulary/src/isolation.rs",
         "where a run is to work, in orders to a detached process",
     ),
     (
-        "crates/delegation/src/place.rs",
+        "crates/vocabulary/src/place.rs",
         "where a call works, in orders to a detached process",
     ),
     (
-        "crates/delegation/src/runner_choice.rs",
+        "crates/vocabulary/src/runner_choice.rs",
         "the wished kind of child, in orders to a detached process",
     ),
     (
@@ -110,11 +110,11 @@ const EDGES: [(&str, &str); 39] = [
         "skills of the caller, in orders to a detached process",
     ),
     ("crates/pi_files/src/yaml.rs", "frontmatter"),
-    ("crates/sessions/src/format/", "the record on disk"),
-    ("crates/sessions/src/index/line.rs", "lines of the index"),
-    ("crates/sessions/src/used.rs", "lines of the index"),
+    ("crates/records/src/format/", "the record on disk"),
+    ("crates/records/src/index/line.rs", "lines of the index"),
+    ("crates/records/src/used.rs", "lines of the index"),
     (
-        "crates/sessions/src/owner.rs",
+        "crates/records/src/owner.rs",
         "the owner as the record names it",
     ),
     ("testkit/", "scripts, and the wire formats of models"),
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn serializable_types_inside_are_found_however_they_are_written() {
-        let path = "crates/delegation/src/plan.rs";
+        let path = "crates/vocabulary/src/plan.rs";
         let at = |line: usize| [format!("{path}:{line}")];
         assert_eq!(
             lines(path, "#[derive(Debug, serde::Serialize)]\nstruct A;\n"),
@@ -193,9 +193,9 @@ mod tests {
     fn edges_uses_and_comments_are_fine() {
         let derive = "#[derive(Serialize)]\nstruct A;\n";
         let none: [String; 0] = [];
-        assert_eq!(lines("crates/sessions/src/format/meta.rs", derive), none);
+        assert_eq!(lines("crates/records/src/format/meta.rs", derive), none);
         assert_eq!(lines("crates/engine/src/owner/wire.rs", derive), none);
-        assert_eq!(lines("crates/sessions/tests/it/main.rs", derive), none);
+        assert_eq!(lines("crates/records/tests/it/main.rs", derive), none);
         let inside = "/// derive(Serialize) is not for us.\n#[derive(Debug)]\nstruct A;\nfn a(line: &impl Serialize) {}\n";
         assert_eq!(lines("crates/engine/src/unit.rs", inside), none);
     }

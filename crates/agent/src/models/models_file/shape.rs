@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use pi_subagents_delegation::nearest;
 use pi_subagents_pi_files::json::{Step, position_of_relaxed};
+use pi_subagents_vocabulary::nearest;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_delegation::RunId;
 use pi_subagents_fleet::Arrival;
 use pi_subagents_fleet::wire::WorkerCard;
 use pi_subagents_testkit::process;
 use pi_subagents_testkit::{wait_for_file, wait_until};
+use pi_subagents_vocabulary::RunId;
 use pretty_assertions::assert_eq;
 use rustix::process::Signal;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! A run that somebody ends, or that ends because it goes in circles.
 
-use pi_subagents_delegation::{Decision, Ending, Interruption, RunId};
+use pi_subagents_vocabulary::{Decision, Ending, Interruption, RunId};
 use pretty_assertions::assert_eq;
 
 use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_delegation::Ending;
+use pi_subagents_vocabulary::Ending;
 use pretty_assertions::assert_eq;
 
 use super::stand::{SETTLED, Stand, limits, plan};

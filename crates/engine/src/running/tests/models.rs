@@ -1,6 +1,6 @@
 //! A pi that is asked which model it would use.
 
-use pi_subagents_delegation::{Ending, ModelChoice, RunId, TaskPlan};
+use pi_subagents_vocabulary::{Ending, ModelChoice, RunId, TaskPlan};
 use pretty_assertions::assert_eq;
 
 use super::stand::{PROMPT_LINE, SETTLED, Stand, limits, plan};

@@ -1,6 +1,6 @@
 //! A run that must end with a report.
 
-use pi_subagents_delegation::{Completion, Ending, SessionPolicy, TaskPlan};
+use pi_subagents_vocabulary::{Completion, Ending, SessionPolicy, TaskPlan};
 use pretty_assertions::assert_eq;
 
 use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_delegation::{
+use pi_subagents_os::ProcessName;
+use pi_subagents_vocabulary::{
     Allowance, Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy,
     Started, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
-use pi_subagents_processes::ProcessName;
 use pretty_assertions::assert_eq;
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::{AsyncBufReadExt as _, BufReader};

@@ -1,0 +1,260 @@
+//! The outcomes of a call, for every family, in the order of its tasks.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use pi_subagents_records::{Recorder, RunDir, history};
+use pi_subagents_vocabulary::{Ending, LAST_TEXT_LIMIT, RunId, RunSummary, Task};
+use serde_json::{Map, Value, json};
+
+use super::call::Worded;
+use super::run_json::run_json;
+use super::window_record::WindowRecord;
+use crate::next_steps::Door;
+use crate::result_lines::result_lines;
+use crate::service::ToolAnswer;
+use crate::watch::Details;
+use pi_subagents_runs::row::RunRow;
+use pi_subagents_runs::workspace::Workspace;
+
+/// The outcome of each task of a call, with warnings for a person.
+pub struct Outcomes {
+    runs: Vec<Arc<RunSummary>>,
+    pub(super) warnings: Vec<String>,
+    /// Runs whose record may lack their answer: the disk did not take all of it.
+    unrecorded: HashSet<RunId>,
+    /// The worktrees of the runs that had one of their own.
+    worktrees: Worktrees,
+    /// The door at which the answer is read.
+    pub(super) door: Door,
+}
+
+/// The worktrees of a call whose runs had one of their own.
+#[derive(Debug, Default)]
+pub(super) struct Worktrees {
+    pub(super) of_runs: HashMap<RunId, Workspace>,
+    /// The table of which results fit the checkout and each other, if there are several.
+    pub(super) matrix: Option<String>,
+}
+
+/// Returns the error of a run that did not complete.
+fn error(run: &Arc<RunSummary>) -> Option<String> {
+    run.ending.as_ref()?.message()
+}
+
+/// The answer to a call, as its family words it.
+pub struct Answer {
+    pub(super) outcomes: Outcomes,
+    /// The windows, where the door wants them.
+    pub(super) windows: Option<WindowRecord>,
+    pub(super) details: Details,
+    pub(super) worded: Worded,
+}
+
+impl Outcomes {
+    pub(super) fn new(
+        runs: Vec<Arc<RunSummary>>,
+        mut warnings: Vec<String>,
+        recorder: &Recorder,
+        door: Door,
+    ) -> Self {
+        let mut unrecorded = HashSet::new();
+        for task in runs.iter().filter_map(|run| run.task.as_ref()) {
+            let problems = recorder.take_problems(&task.run);
+            if problems.is_incomplete || !has_record(task) {
+                unrecorded.insert(task.run.clone());
+            }
+            let sentences = problems.sentences.into_iter();
+            warnings.extend(sentences.map(|problem| format!("{}: {problem}", task.name)));
+        }
+        for run in &runs {
+            let name = run.task.as_ref().map_or("", |task| &task.name);
+            // The reason why the end of a run was not seen stands where the run is named.
+            let unseen = run.unseen().unwrap_or_default();
+            let news = run.warnings.iter().filter(|text| !unseen.contains(*text));
+            warnings.extend(news.map(|text| format!("{name}: {text}")));
+        }
+        let errors: Vec<String> = runs.iter().filter_map(error).collect();
+        // The reason why a run failed is read where the run is named, and not a second time.
+        warnings.retain(|warning| !errors.iter().any(|error| error.contains(warning.as_str())));
+        Self {
+            runs,
+            warnings,
+            unrecorded,
+            worktrees: Worktrees::default(),
+            door,
+        }
+    }
+
+    /// Adds the worktrees of runs.
+    pub(super) fn with_worktrees(mut self, worktrees: Worktrees) -> Self {
+        self.worktrees = worktrees;
+        self
+    }
+
+    /// Returns which results fit the checkout and each other, as a table, if there are several.
+    pub(super) fn matrix(&self) -> Option<&str> {
+        self.worktrees.matrix.as_deref()
+    }
+
+    /// Returns the worktree of a task, if it had one of its own.
+    pub(super) fn worktree(&self, task: &Task) -> Option<&Workspace> {
+        self.worktrees.of_runs.get(&task.run)
+    }
+
+    /// Returns the tasks whose answer may not be found in their record, each with its answer.
+    pub(super) fn unrecorded(&self) -> impl Iterator<Item = (&Task, &str)> {
+        let unrecorded = |(task, _): &(&Task, &RunSummary)| self.unrecorded.contains(&task.run);
+        let answers = self.iter().filter(unrecorded);
+        answers.filter_map(|(task, run)| Some((task, run.output()?)))
+    }
+
+    /// Returns each task with its outcome, in their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Task, &RunSummary)> {
+        self.runs
+            .iter()
+            .filter_map(|run| Some((run.task.as_deref()?, &**run)))
+    }
+}
+
+/// Returns the whole answer of a run. Memory holds only the beginning of a very long text, so the
+/// rest is read from the record.
+pub fn whole_output<'a>(task: &Task, run: &'a RunSummary) -> Option<Cow<'a, str>> {
+    let held = run.output()?;
+    let is_cut = run.finalized.is_none() && held.len() > LAST_TEXT_LIMIT;
+    let directory = task.directory.as_ref().filter(|_| is_cut);
+    let recorded = directory.and_then(|directory| history(&RunDir::new(directory)).ok());
+    match recorded.and_then(|recorded| recorded.output()) {
+        Some(whole) if whole.len() > held.len() => Some(whole.into()),
+        Some(_) | None => Some(held.into()),
+    }
+}
+
+/// Returns whether anything can be found of a run later.
+fn has_record(task: &Task) -> bool {
+    let directory = task.directory.as_ref().map(RunDir::new);
+    directory.is_some_and(|directory| directory.meta().exists())
+}
+
+impl Answer {
+    pub fn exit_codes(&self) -> impl Iterator<Item = i32> {
+        self.outcomes()
+            .iter()
+            .map(|run| run.ending.as_ref().map_or(1, Ending::exit_code))
+    }
+
+    pub fn outcomes(&self) -> &[Arc<RunSummary>] {
+        &self.outcomes.runs
+    }
+
+    pub fn warnings(&self) -> &[String] {
+        &self.outcomes.warnings
+    }
+
+    pub fn text(&self) -> &str {
+        &self.worded.text
+    }
+
+    /// Returns the text as one document with all answers in it, if the family writes one.
+    pub fn document(&self) -> Option<&str> {
+        self.worded.has_answers.then_some(self.text())
+    }
+
+    /// Returns the notices for a person who does not read the text: the warnings, and the notices
+    /// of the family.
+    pub fn notices(&self) -> impl Iterator<Item = &str> {
+        let warnings = self.outcomes.warnings.iter();
+        warnings.chain(&self.worded.notices).map(String::as_str)
+    }
+
+    /// Returns each task with its outcome, in their order.
+    pub fn tasks(&self) -> impl Iterator<Item = (&Task, &RunSummary)> {
+        self.outcomes.iter()
+    }
+
+    /// Returns which results fit the checkout and each other, as a table, if there are several.
+    pub fn matrix(&self) -> Option<&str> {
+        self.outcomes.matrix()
+    }
+
+    /// Returns the worktree of a task, if it had one of its own.
+    pub fn worktree(&self, task: &Task) -> Option<&Workspace> {
+        self.outcomes.worktree(task)
+    }
+
+    /// Returns whether the record of a task has all that is needed to read or continue it.
+    pub fn is_recorded(&self, task: &Task) -> bool {
+        !self.outcomes.unrecorded.contains(&task.run)
+    }
+
+    /// Returns one row per task, in their order, each with the whole answer.
+    pub fn rows(&self) -> Vec<RunRow> {
+        let rows = self.tasks().map(|(task, run)| {
+            let row = RunRow::of_outcome(task, run);
+            row.with_output(whole_output(task, run).map(Cow::into_owned))
+        });
+        rows.collect()
+    }
+
+    /// Returns the fields of the tool's details beside the runs.
+    pub fn details_beside_runs(&self) -> Map<String, Value> {
+        let mut details = match &self.windows {
+            Some(windows) => windows.json(),
+            None => self.ids_json(),
+        };
+        let results = result_lines(&self.outcomes);
+        if self.details == Details::ForPi && !results.is_empty() {
+            let lines = results.iter();
+            let lines = lines.map(|line| json!([{"text": line, "role": "muted"}]));
+            details.insert("results".to_owned(), lines.collect());
+        }
+        details.insert("warnings".to_owned(), json!(self.outcomes.warnings));
+        details.extend(self.worded.details.clone());
+        details
+    }
+
+    /// Returns whether nothing was begun: no task of the call got as far as a child.
+    fn is_refused(&self) -> bool {
+        self.outcomes().iter().all(|run| {
+            matches!(
+                run.ending,
+                Some(
+                    Ending::Refused { .. }
+                        | Ending::SessionInUse { .. }
+                        | Ending::CouldNotStart { .. }
+                )
+            )
+        })
+    }
+
+    /// Returns the answer of the tool, with the details that its door wants.
+    pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
+        let mut details = self.details_beside_runs();
+        details.insert("runs".to_owned(), self.runs_json().into());
+        ToolAnswer {
+            text: self.worded.text.clone(),
+            details: details.into(),
+            usage: Some(self.outcomes().iter().map(|run| run.usage).sum()),
+            is_refused: self.is_refused(),
+        }
+    }
+
+    /// Returns one object per task, in their order.
+    fn runs_json(&self) -> Vec<Value> {
+        let has_outputs = self.details != Details::ForPi;
+        let runs = self.outcomes.iter();
+        runs.map(|(task, run)| run_json(task, run, self.worktree(task), has_outputs))
+            .collect()
+    }
+
+    /// Returns the ids of a call without windows; the call is over when there is an answer.
+    fn ids_json(&self) -> Map<String, Value> {
+        let sessions = self.outcomes.iter().map(|(task, _)| task.session.as_str());
+        let sessions: Vec<&str> = sessions.collect();
+        Map::from_iter([
+            ("globalStatus".to_owned(), "done".into()),
+            ("sessionIds".to_owned(), sessions.into()),
+        ])
+    }
+}

@@ -1,0 +1,132 @@
+//! The caller of a tool, as far as its door knows it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_configuration::{RunnerChoice, Skill};
+use pi_subagents_records::CallerName;
+use pi_subagents_vocabulary::{
+    Allowance, BaseChoice, Gate, Isolation, Place, Priority, WorkspaceChoice,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::next_steps::Door;
+use pi_subagents_ground::places::Places;
+use pi_subagents_runs::session_runs::SessionRuns;
+use pi_subagents_runs::workspace::EarlierWorktree;
+
+/// A caller of tools, seen through its door.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The door through which they came.
+    pub door: Door,
+    /// The name that the records of their runs keep.
+    pub name: CallerName,
+    /// The directories of the caller.
+    pub places: Places,
+    /// True if they trust the project, for this call.
+    pub trusts_project: bool,
+    /// The options for every task of the call.
+    pub overrides: Overrides,
+    /// The width of their terminal, if they have one.
+    pub columns: Option<usize>,
+    /// The pi that calls, if the caller is a pi.
+    pub pi: Option<CallingPi>,
+    /// The runs of pi's session, where the caller is a pi: it knows no others.
+    pub session_runs: Option<Arc<SessionRuns>>,
+}
+
+/// The options for all tasks of a call, unless a task has its own.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Overrides {
+    pub runner: Option<RunnerChoice>,
+    pub model: Option<String>,
+    pub cwd: Option<PathBuf>,
+    pub timeout: Option<Duration>,
+    pub allowance: Allowance,
+    /// The kind of place where the runs work.
+    pub isolation: Option<Isolation>,
+    /// The state that new worktrees begin from.
+    pub base: Option<BaseChoice>,
+    /// The worktree in which a session goes on.
+    pub worktree: Option<EarlierWorktree>,
+    /// The tools of a task without a definition.
+    pub tools: Option<Vec<String>>,
+    /// The gates of every task that names none itself.
+    pub gates: Vec<Gate>,
+    /// The number of times that a sub-agent gets the failure of a gate of its own or of its
+    /// definition.
+    pub gate_retries: Option<u32>,
+    /// The schema that the result of every task must meet, unless the task says otherwise.
+    pub output_schema: Option<Value>,
+    /// The wishes about the fleet.
+    pub fleet: FleetWishes,
+}
+
+/// The wishes of a call about its fleet; the settings decide the rest.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FleetWishes {
+    pub on: Option<Place>,
+    pub priority: Option<Priority>,
+    pub retries: Option<u32>,
+    pub workspace: Option<WorkspaceChoice>,
+}
+
+/// A pi that calls us, as it describes itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallingPi {
+    /// The program that it was started with, so that its children are of the same version.
+    pub program: PathBuf,
+    /// The arguments that always come first, such as the script that Node runs.
+    pub arguments: Vec<OsString>,
+    pub version: String,
+    /// The model it talks to, as provider/id.
+    pub model: Option<String>,
+    /// The models it could talk to, as provider/id, in its order.
+    pub models: Vec<String>,
+    /// The tools it has switched on.
+    pub active_tools: Vec<String>,
+    /// All tools it knows.
+    pub all_tools: Vec<String>,
+    /// The skills it has found.
+    pub skills: Vec<Skill>,
+    /// The id of its session, which gets a message when a background run of it ends.
+    pub session: String,
+}
+
+impl Caller {
+    /// Returns whether the caller is a pi whose person has said yes to pi's own question about the
+    /// project.
+    pub(crate) fn is_trusting_pi(&self) -> bool {
+        self.pi.is_some() && self.trusts_project
+    }
+
+    /// Returns the directory in which their tasks work, unless a task names another.
+    pub fn working_directory(&self) -> PathBuf {
+        match &self.overrides.cwd {
+            Some(cwd) => self.places.cwd.join(cwd),
+            None => self.places.cwd.clone(),
+        }
+    }
+
+    /// Returns somebody at this place who uses the command line, and about whom nothing else is
+    /// known.
+    pub fn at(places: Places) -> Self {
+        Self {
+            door: Door::CommandLine,
+            name: CallerName::Terminal,
+            places,
+            trusts_project: false,
+            overrides: Overrides::default(),
+            columns: None,
+            pi: None,
+            session_runs: None,
+        }
+    }
+}

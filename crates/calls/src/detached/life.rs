@@ -1,0 +1,191 @@
+//! The life of a detached process: it takes one order, answers, and works it off.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::path::PathBuf;
+
+use pi_subagents_files::append_own;
+use pi_subagents_records::{RecordedRun, RunDir};
+use rustix::stdio::dup2_stdout;
+use serde_json::Value;
+
+use super::limit::Place;
+use super::order::{Order, OrderedTool, Reply, TakenOver};
+use crate::Call as _;
+use crate::detached::{on_end, whole_call};
+use crate::families::delegation::DelegateCall;
+use crate::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
+use crate::fleet::{self, Departure};
+use crate::open_run::Opening;
+use crate::opened_task::{OpenedTask, sorted};
+use crate::owner::Owner;
+use crate::sweeper;
+use crate::work::Work;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::signals::Signals;
+use pi_subagents_runs::row::RunRow;
+
+/// The length of the longest order.
+const LONGEST_ORDER: u64 = 64 * 1024 * 1024;
+
+/// Works off the order on stdin, and replies to the caller on stdout.
+pub async fn live() -> Result<(), CommandError> {
+    // Out of the terminal's reach; it fails only for a process that leads a group already.
+    _ = rustix::process::setsid();
+    let mut signals = Signals::listen_detached()?;
+    let order = match read_order() {
+        Ok(order) => order,
+        Err(error) => {
+            answer(&Reply::Refused(error));
+            return Ok(());
+        }
+    };
+    match order.tool {
+        OrderedTool::Background => run_one(order, &mut signals).await,
+        OrderedTool::Delegate => {
+            let call = DelegateCall::parse(&order.arguments);
+            Box::pin(whole_call::live(order, call, &mut signals)).await;
+        }
+        OrderedTool::Subagent => {
+            let call = SubagentCall::parse(&order.arguments);
+            Box::pin(whole_call::live(order, call, &mut signals)).await;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a task whose end nobody waits for.
+async fn run_one(order: Order, signals: &mut Signals) {
+    let TakenWork {
+        owner,
+        tasks,
+        departure,
+        directory,
+    } = match take_over(order).await {
+        Ok((work, taken)) => {
+            if let Some(directory) = &work.directory {
+                log_panics(directory.path().join("owner.log"));
+            }
+            answer(&Reply::TakenOver(Box::new(taken)));
+            work
+        }
+        Err(error) => return answer(&Reply::Refused(error)),
+    };
+    let known_children = owner.known_children.clone();
+    let Work { begin, .. } = match departure {
+        None => fleet::work_here(&owner, sorted(tasks).here),
+        Some(departure) => fleet::work(departure, tasks, &owner),
+    };
+    owner.until_signalled(signals, begin(Vec::new())).await;
+    owner.leave().await;
+    // Without its places nothing is known of the settings either.
+    if let (Some(directory), Ok(places)) = (directory, Places::find()) {
+        on_end::run(&places, &directory, &known_children).await;
+        sweeper::start_if_due(&places, &known_children);
+    }
+}
+
+/// A run that was taken over, ready to begin.
+struct TakenWork {
+    owner: Owner,
+    tasks: Vec<OpenedTask>,
+    /// The way to the fleet, if the run works there.
+    departure: Option<Departure>,
+    directory: Option<RunDir>,
+}
+
+/// Becomes the owner of the run: from here on its record names us.
+async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError> {
+    let places = Places::find()?;
+    let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
+    let caller = order.caller.into_caller(places);
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    let task = one_task(&order.arguments)?;
+    check_agent(&task.agent, &configuration, caller.door)?;
+    let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
+    let departure = Departure::prepare(&caller, &configuration, false).await?;
+    let opening = Opening::new(SubagentCall::FAMILY, (&caller, &configuration), &owner);
+    let opening = opening.towards(departure.as_ref());
+    let mut opened = SubagentCall::Single(Box::new(task)).open_runs(&opening)?;
+    let task = opened.tasks.first();
+    if let Some(planned) = task
+        && opened.notes.contains(&true)
+    {
+        opened.warnings.push(new_session(&planned.task.session));
+    }
+    let directory = task.and_then(|planned| planned.task.directory.clone());
+    // It is read back, because a run without a readable record is not begun.
+    let record = directory.and_then(|directory| RecordedRun::read(&RunDir::new(directory)).ok());
+    let record = record.ok_or_else(|| no_record(&opened.warnings))?;
+    opened.warnings.extend(place.warning);
+    let taken = TakenOver {
+        row: RunRow::of_record(&record),
+        counts: place.counts,
+        refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
+        warnings: opened.warnings,
+    };
+    let work = TakenWork {
+        directory: taken.row.directory(),
+        owner,
+        tasks: opened.tasks,
+        departure,
+    };
+    Ok((work, taken))
+}
+
+fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {
+    if arguments.get("tasks").is_some_and(|tasks| !tasks.is_null()) {
+        return Err(CommandError::usage(
+            "a background run has one task (preset and task); start one run for each task",
+        ));
+    }
+    Ok(AgentTask::parse(arguments)?)
+}
+
+/// Refuses a background run without a record: nobody could ever read its answer.
+pub(super) fn no_record(warnings: &[String]) -> CommandError {
+    let why = warnings.last().map_or("", String::as_str);
+    CommandError::failed(format!("a background run must be recorded: {why}")).hint(
+        "Make the project or the agent directory writable, and check that the disk is not full.",
+    )
+}
+
+fn read_order() -> Result<Order, CommandError> {
+    let failed = |error: &dyn std::error::Error| {
+        CommandError::failed("could not read the request of the background run").because(error)
+    };
+    let mut line = Vec::new();
+    io::stdin()
+        .lock()
+        .take(LONGEST_ORDER)
+        .read_until(b'\n', &mut line)
+        .map_err(|error| failed(&error))?;
+    serde_json::from_slice(&line).map_err(|error| failed(&error))
+}
+
+/// Answers and lets go of the reader: from here on nothing ties us to the caller.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what takes the place of stdout is a device"
+)]
+pub(super) fn answer(reply: &Reply) {
+    let mut line = serde_json::to_vec(reply).unwrap_or_default();
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    // A caller who is gone finds the answer in the record.
+    _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+    if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
+        _ = dup2_stdout(&nowhere);
+    }
+}
+
+/// Writes down panics beside the run, because nobody reads our stderr.
+pub(super) fn log_panics(file: PathBuf) {
+    std::panic::set_hook(Box::new(move |panic| {
+        if let Ok(mut log) = append_own(&file) {
+            _ = writeln!(log, "{panic}");
+        }
+    }));
+}

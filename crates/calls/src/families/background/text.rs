@@ -1,0 +1,139 @@
+//! The texts about background runs, for models and for people.
+
+use pi_subagents_vocabulary::{Status, Timestamp, text};
+
+use crate::next_steps::Door;
+use pi_subagents_runs::counts::Counts;
+use pi_subagents_runs::row::RunRow;
+
+/// The number of characters of a task that are shown.
+const SHORT_TASK: usize = 120;
+
+/// The number of characters of an answer that are shown if it was not asked for.
+const SHORT_ANSWER: usize = 300;
+
+/// The part of an answer that is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    Whole,
+    Beginning,
+}
+
+/// Writes the answer of `background_agent`, with the next steps of its caller.
+pub(super) fn started(row: &RunRow, counts: Counts, door: Door) -> String {
+    let wait = match door {
+        Door::Mcp => format!(
+            "Nobody tells you when it ends. Go on with something else; once you need the result, subagent_runs with action wait and ids [\"{}\"] waits for it and returns it.",
+            row.run_id
+        ),
+        Door::Pi | Door::CommandLine if row.pi_session.is_some() => {
+            "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now.".to_owned()
+        }
+        Door::Pi | Door::CommandLine => {
+            "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result.".to_owned()
+        }
+    };
+    format!(
+        "Started {} in the background (run: {}, session: {}).\n{}\n{}{wait}",
+        row.known_as(),
+        row.run_id,
+        row.session_id,
+        self::counts(counts),
+        labelled("Record", record(row)),
+    )
+}
+
+/// Writes a line with a label; nothing where nothing is known.
+fn labelled(label: &str, text: Option<String>) -> String {
+    text.map_or(String::new(), |text| format!("{label}: {text}\n"))
+}
+
+fn record(row: &RunRow) -> Option<String> {
+    let directory = row.directory()?;
+    let place = directory.path().display();
+    let problem = row.record_problem.clone();
+    Some(problem.unwrap_or_else(|| place.to_string()))
+}
+
+pub(super) fn counts(counts: Counts) -> String {
+    format!(
+        "Background runs: {}, {} in total.",
+        counts.line(),
+        counts.total()
+    )
+}
+
+/// Writes a run with its task and its result.
+pub fn row(row: &RunRow, shown: Shown) -> String {
+    let headline = format!("{} {}\n", row.status.icon(), row.sentence(Timestamp::now()));
+    let task = row.task.as_ref().map(|task| beginning(task, SHORT_TASK));
+    let cwd = row.cwd.as_ref().map(|cwd| cwd.display().to_string());
+    let model = row.resolved_model.as_ref().map(|model| {
+        let asked = row.requested_model.as_ref().filter(|asked| *asked != model);
+        let asked = asked.map_or(String::new(), |asked| format!(" (asked for: {asked})"));
+        format!("{model}{asked}")
+    });
+    let resume = (row.is_over() && row.status != Status::Completed).then(|| go_on(row));
+    let mut lines = vec![
+        headline,
+        labelled("  task", task),
+        labelled("  cwd", cwd),
+        labelled("  model", model),
+        labelled("  record", record(row)),
+        labelled("  go on with it", resume),
+        labelled("  worktree", worktree(row)),
+    ];
+    if row.is_over() && row.artifacts.is_some() {
+        lines.push(match (&row.end.output, shown) {
+            (Some(output), Shown::Whole) => format!("\n{}", output.trim_end()),
+            (Some(output), Shown::Beginning) => {
+                format!("  answer: {}", beginning(output, SHORT_ANSWER))
+            }
+            (None, _) => "  answer: (no text output)".to_owned(),
+        });
+    }
+    lines.concat().trim_end_matches('\n').to_owned()
+}
+
+/// Writes the notice for a pi session about a run that is over: a message, and a line that is shown
+/// for a moment.
+pub fn notice(row: &RunRow) -> (String, String) {
+    let mut lines = vec![format!(
+        "Background agent {}",
+        row.sentence(Timestamp::now())
+    )];
+    if row.status != Status::Completed {
+        lines.push(format!("Go on with it: {}", go_on(row)));
+    }
+    lines.extend(worktree(row));
+    let output = row.end.output.as_deref().map(str::trim_end);
+    lines.extend(output.map(|output| format!("\n{output}")));
+    let brief = format!(
+        "Background agent {} {}",
+        row.known_as(),
+        row.status.as_str()
+    );
+    (lines.join("\n"), brief)
+}
+
+/// Says what waits in the worktree of a run that is over.
+fn worktree(row: &RunRow) -> Option<String> {
+    let worktree = row.workspace.as_ref().filter(|_| row.is_over())?;
+    let words = worktree.words_with(&Door::Pi.how_to_merge(row.run_id.as_str()));
+    Some(format!("{}: {words}", worktree.title()))
+}
+
+/// Says how a model goes on with a run. The readers of these texts call tools.
+fn go_on(row: &RunRow) -> String {
+    let session = &row.session_id;
+    match &row.preset {
+        Some(preset) => {
+            format!("background_agent or subagent with preset {preset} and sessionId {session}")
+        }
+        None => format!("delegate_to_subagents with a task that has resume {session}"),
+    }
+}
+
+fn beginning(words: &str, limit: usize) -> String {
+    text::cut_characters(&text::one_line(words), limit)
+}

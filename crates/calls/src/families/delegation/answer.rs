@@ -1,0 +1,61 @@
+//! The answer to a caller of the delegation family: one line per task.
+
+use pi_subagents_view::receipt_lines_with_figures;
+use pi_subagents_vocabulary::text::one_line;
+use pi_subagents_vocabulary::{RunSummary, Status, Task};
+
+use crate::answer::Outcomes;
+
+/// Returns the text of the answer: a line per task with its receipt, in their order, a line per
+/// warning, and the answers that no record keeps.
+pub(super) fn summary(outcomes: &Outcomes) -> String {
+    let lines = outcomes.iter().flat_map(|(task, run)| {
+        let receipt = run.receipt();
+        let seen = receipt.map(|receipt| receipt_lines_with_figures(&receipt));
+        let worktree = outcomes.worktree(task);
+        let how = outcomes.door.how_to_merge(task.run.as_str());
+        let worktree = worktree.map(|worktree| worktree.lines_with(&how));
+        let worktree = worktree.into_iter().flatten();
+        std::iter::once(summary_line(task, run))
+            .chain(seen.into_iter().flatten())
+            .chain(worktree.map(|line| format!("  {line}")))
+    });
+    let warnings = outcomes
+        .warnings
+        .iter()
+        .map(|warning| format!("! {warning}"));
+    let answers = outcomes.unrecorded().map(|(task, answer)| {
+        let name = one_line(&task.name);
+        format!("! {name}: its record may lack its answer, which is:\n{answer}")
+    });
+    let matrix = outcomes.matrix().map(|matrix| format!("\n{matrix}"));
+    let lines = lines.chain(matrix).chain(warnings).chain(answers);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Describes a task in one line, with the settings of its profile.
+fn summary_line(task: &Task, run: &RunSummary) -> String {
+    let profile = task
+        .definition
+        .as_ref()
+        .filter(|used| !used.summary.is_empty())
+        .map_or(String::new(), |used| format!(" ({})", used.summary));
+    format!("{}{profile}", sentence(task, run))
+}
+
+/// Describes the ending of a task in one line, whatever a caller or a provider wrote.
+pub fn sentence(task: &Task, run: &RunSummary) -> String {
+    let (name, session) = (one_line(&task.name), &task.session);
+    let word = match run.status() {
+        Status::Queued | Status::Running => "unknown",
+        Status::Completed | Status::Failed | Status::Aborted => "error",
+    };
+    let (icon, state) = match run.problem() {
+        None => (Status::Completed.icon(), "completed".to_owned()),
+        Some(message) => {
+            let message = one_line(&message);
+            (run.status().icon(), format!("{word} — {message}"))
+        }
+    };
+    format!("{icon} {name}: {state} (session: {session})")
+}

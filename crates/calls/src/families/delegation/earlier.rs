@@ -1,0 +1,62 @@
+//! Finds the sessions that tasks go on with.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use pi_subagents_records::{FindError, Store};
+
+use super::retrieval::hint_at_all;
+use super::task::{Resume, TaskCall};
+use crate::caller::Caller;
+use crate::open_run::EarlierSession;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::known;
+
+/// Returns the session of each task that resumes one. A session that still runs, or that two tasks
+/// name, fails the call.
+pub(super) fn find_earlier(
+    store: &Store,
+    caller: &Caller,
+    tasks: &[TaskCall],
+) -> Result<Vec<Option<Arc<EarlierSession>>>, CommandError> {
+    let mut taken = HashSet::new();
+    let mut all = Vec::new();
+    for task in tasks {
+        let earlier = match &task.resume {
+            None => None,
+            Some(Resume::Named(id)) => Some(Arc::new(find_session(store, caller, id)?)),
+            Some(Resume::Found(earlier)) => Some(Arc::clone(earlier)),
+        };
+        if let Some(earlier) = &earlier
+            && (earlier.is_running() || !taken.insert(earlier.id().clone()))
+        {
+            let session = earlier.id();
+            return Err(CommandError::usage(format!(
+                "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
+            )));
+        }
+        all.push(earlier);
+    }
+    Ok(all)
+}
+
+fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSession, CommandError> {
+    let session_runs = caller.session_runs.as_deref();
+    match known::find_session(store, &caller.places, session_runs, id) {
+        Ok(found) => Ok(EarlierSession::new(found)),
+        Err(FindError::NotFound { .. } | FindError::TooShort(_) | FindError::TooFar { .. }) => {
+            let error = CommandError::not_found(format!(
+                "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
+            ));
+            Err(hint_at_all(error, caller))
+        }
+        Err(error @ FindError::Ambiguous { .. }) => {
+            Err(CommandError::usage(format!("Cannot resume: {error}")).hint("Type more of the id."))
+        }
+        Err(error @ FindError::Unreadable { .. }) => {
+            Err(CommandError::failed("Cannot resume").because(&error))
+        }
+        Err(error) => Err(ask_which(&error, |run| format!("resume {run}"))),
+    }
+}

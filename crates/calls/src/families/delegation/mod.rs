@@ -1,0 +1,21 @@
+//! The delegation family: `delegate_to_subagents` and its companions.
+
+mod answer;
+mod attachments;
+mod delegate;
+mod earlier;
+mod open;
+mod profiles;
+mod retrieval;
+mod schema;
+mod task;
+mod tools;
+
+pub use answer::sentence;
+pub use attachments::FileSpec;
+pub use delegate::check_profile;
+pub use open::ASKER;
+pub(crate) use profiles::profiles;
+pub use retrieval::{ReadSession, output, session};
+pub use task::{DelegateCall, Resume, TaskCall};
+pub use tools::{DELEGATE, OUTPUT, PROFILES, SESSION, tools};

@@ -1,0 +1,47 @@
+//! Carries out `merge_subagents`.
+
+use serde_json::{Value, json};
+
+use super::text;
+use super::tools::MergeCall;
+use super::waiting::results;
+use crate::arguments;
+use crate::caller::Caller;
+use crate::service::{CallService, ToolAnswer};
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::merging::{Fit, MergedAs, ToMerge, merge};
+
+/// Merges results into the checkout of the caller, or says what would fit.
+pub(crate) fn merge_subagents(
+    service: &CallService,
+    arguments: &Value,
+    caller: &Caller,
+) -> Result<ToolAnswer, CommandError> {
+    let call: MergeCall = arguments::read(arguments)?;
+    if call.check && call.commit {
+        let words = "check and commit cannot be asked for together: check changes nothing";
+        return Err(CommandError::usage(words));
+    }
+    let asked = results(service, caller, &call.runs)?;
+    let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
+    if call.check {
+        let (checkout, results, without) = to_merge.parted();
+        let fit = Fit::of(&checkout, &results)?.with_missing(without);
+        let details = json!({ "check": fit.to_json() });
+        return Ok(ToolAnswer::new(text::of_check(&fit), details));
+    }
+    let merged_as = if call.commit {
+        MergedAs::Commits
+    } else {
+        MergedAs::Changes
+    };
+    let results = to_merge.asked.iter().flatten();
+    let patches: Vec<text::Patch> = results.map(text::Patch::of).collect();
+    let checkout = to_merge.checkout.top().to_owned();
+    let report = merge(to_merge, merged_as)?;
+    let text = text::of_merge(&report, merged_as, &patches, &checkout);
+    Ok(ToolAnswer {
+        is_refused: report.merged_count() == 0,
+        ..ToolAnswer::new(text, json!({ "merge": report.to_json() }))
+    })
+}

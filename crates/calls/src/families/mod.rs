@@ -1,0 +1,7 @@
+//! The tool families. Their differences are values.
+
+pub mod background;
+pub mod delegation;
+pub mod merging;
+pub mod runs;
+pub mod subagent;

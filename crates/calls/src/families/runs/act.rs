@@ -1,0 +1,187 @@
+//! Carries out the actions of `subagent_runs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_records::IndexedRun;
+use pi_subagents_vocabulary::text::one_line;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::known::{answer_of, counts, meant, of_client};
+use super::tools::RunsCall;
+use crate::arguments;
+use crate::caller::Caller;
+use crate::service::{CallService, ToolAnswer};
+use crate::watch::Cancelled;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::follow::Follower;
+use pi_subagents_runs::owner_request::{request, stop_all, wait_for_one};
+
+/// The time for which we wait for runs by default. Every known client waits longer for an answer.
+const USUAL_WAIT: f64 = 45.0;
+
+/// The longest time for which we wait for runs.
+const LONGEST_WAIT: f64 = 3600.0;
+
+/// Lists runs, waits for them, stops or steers them.
+pub(crate) async fn subagent_runs(
+    service: &Arc<CallService>,
+    arguments: &Value,
+    caller: &Caller,
+    cancelled: Cancelled,
+) -> Result<ToolAnswer, CommandError> {
+    let call: RunsCall = arguments::read(arguments)?;
+    let runs = service.beside(caller, of_client).await?;
+    match call.action.as_deref().map(str::trim) {
+        None | Some("" | "list") => Ok(list(&call, runs)),
+        Some("wait") => {
+            let asked = if call.ids.is_empty() {
+                runs.into_iter().filter(IndexedRun::is_open).collect()
+            } else {
+                meant(&runs, &call.ids)?
+            };
+            let notes = tokio::select! {
+                () = cancelled => Vec::new(),
+                notes = wait(&asked, limit(call.seconds)) => notes,
+            };
+            let asked = again(service, caller, asked).await?;
+            let heading = std::iter::once(waited(&asked)).chain(notes);
+            let heading = heading.collect::<Vec<_>>().join("\n");
+            Ok(answer_of(heading, &asked))
+        }
+        Some("stop") => {
+            let mut asked = meant(&runs, named(&call.ids, "stop")?)?;
+            asked.retain(IndexedRun::is_open);
+            let store = service.owner.store.clone();
+            let told = stop_all(store, asked.clone()).await?;
+            let notes: Vec<String> = told
+                .into_iter()
+                .map(|told| told.unwrap_or_else(|problem| problem))
+                .collect();
+            let stopped = again(service, caller, asked).await?;
+            Ok(answer_of(stopped_heading(&stopped, &notes), &stopped))
+        }
+        Some("steer") => steer(&call, &runs).await,
+        Some(other) => Err(CommandError::usage(format!(
+            "action is list, wait, stop or steer, not \"{}\"",
+            one_line(other)
+        ))),
+    }
+}
+
+fn list(call: &RunsCall, mut runs: Vec<IndexedRun>) -> ToolAnswer {
+    let line = counts(&runs).line_with_queued();
+    runs.retain(|run| call.include_completed || run.is_open());
+    let heading = match (runs.is_empty(), call.include_completed) {
+        (false, _) => format!("Your sub-agents: {line}."),
+        (true, false) => {
+            format!("None is at work ({line}). includeCompleted lists those that are over.")
+        }
+        (true, true) => "You have started none.".to_owned(),
+    };
+    answer_of(heading, &runs)
+}
+
+fn limit(seconds: Option<f64>) -> Duration {
+    let seconds = seconds.unwrap_or(USUAL_WAIT).min(LONGEST_WAIT);
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
+/// Waits until all are over, or until the limit has passed. Returns notes for the caller.
+async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
+    // Each run sends at most one message, so none waits for room.
+    let (tell, mut told) = mpsc::channel(runs.len().max(1));
+    let open = runs.iter().filter(|run| run.is_open()).cloned();
+    let follower = Follower::start();
+    let mut waiting: JoinSet<()> = open
+        .map(|run| {
+            let (tell, end) = (tell.clone(), follower.end_of(&run));
+            // A run whose end was not seen is listed with its state.
+            async move { _ = wait_for_one(&run, end, &tell).await }
+        })
+        .collect();
+    let all = async { while waiting.join_next().await.is_some() {} };
+    // A run that is not over by then is listed with its state.
+    _ = timeout(limit, all).await;
+    std::iter::from_fn(|| told.try_recv().ok()).collect()
+}
+
+/// Returns the same runs as they are now.
+async fn again(
+    service: &Arc<CallService>,
+    caller: &Caller,
+    asked: Vec<IndexedRun>,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let mut runs = service.beside(caller, of_client).await?;
+    runs.retain(|run| asked.iter().any(|one| one.run == run.run));
+    Ok(runs)
+}
+
+fn waited(runs: &[IndexedRun]) -> String {
+    let open = runs.iter().filter(|run| run.is_open()).count();
+    match (runs.len(), open) {
+        (0, _) => "None is at work.".to_owned(),
+        (_, 0) => format!("All are over: {}.", counts(runs).line_with_queued()),
+        (all, open) => format!(
+            "{open} of {all} are still at work; they go on. Call again to wait for them, or do something else meanwhile."
+        ),
+    }
+}
+
+fn stopped_heading(runs: &[IndexedRun], notes: &[String]) -> String {
+    let line = match runs {
+        [] => "None of them was at work.".to_owned(),
+        runs => format!(
+            "Stopped; now they are: {}.",
+            counts(runs).line_with_queued()
+        ),
+    };
+    let notes = notes.iter().map(|note| format!("! {note}"));
+    std::iter::once(line)
+        .chain(notes)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+async fn steer(call: &RunsCall, runs: &[IndexedRun]) -> Result<ToolAnswer, CommandError> {
+    let message = call.message.as_deref().unwrap_or_default().trim();
+    if message.is_empty() {
+        return Err(CommandError::usage(
+            "message is missing: say what the sub-agent should read",
+        ));
+    }
+    let mut asked = meant(runs, named(&call.ids, "steer")?)?;
+    asked.retain(IndexedRun::is_open);
+    let [run] = asked.as_slice() else {
+        return Err(CommandError::failed(format!(
+            "steer takes one running sub-agent; these ids stand for {}",
+            asked.len()
+        ))
+        .hint("subagent_runs lists those at work. A run that is over goes on with delegate_to_subagents and resume."));
+    };
+    let message = message.to_owned();
+    match request(run, Want::Steer { message }).await? {
+        OwnerReply::Done => {
+            let name = one_line(&run.name);
+            let details = json!({"runId": run.run.as_str(), "steered": true});
+            Ok(ToolAnswer::new(
+                format!("{name} reads it before its next turn."),
+                details,
+            ))
+        }
+        OwnerReply::Refused { message } => Err(CommandError::failed(message)),
+    }
+}
+
+fn named<'a>(ids: &'a [String], action: &str) -> Result<&'a [String], CommandError> {
+    if ids.is_empty() {
+        return Err(CommandError::usage(format!(
+            "ids is missing: name the runs for {action}"
+        )));
+    }
+    Ok(ids)
+}

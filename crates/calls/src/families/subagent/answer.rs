@@ -1,0 +1,122 @@
+//! The answer to a caller of the subagent family: a status, a session id and the result.
+
+use pi_subagents_records::transcript::NO_TEXT;
+use pi_subagents_vocabulary::{LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
+use serde_json::{Map, Value, json};
+
+use super::schema::SubagentCall;
+use crate::answer::Outcomes;
+use crate::run_json::finalized_json;
+
+/// Returns the text of the answer: one block for one task, or a block with a heading for each of
+/// several, and then the notices for a person.
+pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) -> String {
+    let mut parts = Vec::new();
+    for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {
+        if let SubagentCall::Parallel(tasks) = call {
+            let agent = tasks.get(index).map_or("", |task| &task.agent);
+            parts.push(format!("## {}. {agent}", index + 1));
+        }
+        parts.push(block(task, run));
+        let worktree = outcomes.worktree(task);
+        let how = outcomes.door.how_to_merge(task.run.as_str());
+        parts.extend(worktree.map(|worktree| worktree.lines_with(&how).join("\n")));
+        if is_cut(run) {
+            let how = outcomes.door.how_to_read(task.session.as_str());
+            parts.push(format!("! It said more; {how}"));
+        }
+        if let Some(notice) = notice(task, run, *is_new) {
+            parts.push(format!("! {notice}"));
+        }
+    }
+    parts.extend(outcomes.matrix().map(str::to_owned));
+    let warnings = outcomes.warnings.iter().map(|text| format!("! {text}"));
+    let warnings = warnings.collect::<Vec<_>>().join("\n");
+    parts.extend((!warnings.is_empty()).then_some(warnings));
+    parts.join("\n\n")
+}
+
+/// Returns the notices about each task for a person who does not read the text.
+pub(super) fn notices(outcomes: &Outcomes, is_new: &[bool]) -> Vec<String> {
+    let tasks = outcomes.iter().zip(is_new);
+    tasks
+        .filter_map(|((task, run), is_new)| notice(task, run, *is_new))
+        .collect()
+}
+
+/// Returns the warning about a session that its caller named and that is new.
+fn notice(task: &Task, run: &RunSummary, is_new: bool) -> Option<String> {
+    (is_new && was_begun(run)).then(|| new_session(&task.session))
+}
+
+/// Returns whether the session was begun. A session that another run holds is not new.
+fn was_begun(run: &RunSummary) -> bool {
+    run.started_at.is_some()
+}
+
+/// Warns a caller who named a session that is new, in case they meant another session.
+pub fn new_session(session: &SessionId) -> String {
+    format!("There was no session `{session}` of this preset in this directory; it is new.")
+}
+
+/// Returns the documented header, and the result of the run.
+pub fn block(task: &Task, run: &RunSummary) -> String {
+    let status = match run.status() {
+        Status::Completed => "SUCCESS",
+        Status::Failed | Status::Aborted => "ERROR",
+        // Its end was not seen.
+        Status::Queued | Status::Running => "UNKNOWN",
+    };
+    format!(
+        "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",
+        task.session,
+        result(run)
+    )
+}
+
+/// Returns the result, or the error together with the partial result.
+fn result(run: &RunSummary) -> String {
+    let output = run.output().map(str::trim_end);
+    match run.problem() {
+        None => output.unwrap_or(NO_TEXT).to_owned(),
+        Some(message) => match output {
+            Some(output) => format!("{message}\n\nPartial result:\n\n{output}"),
+            None => message,
+        },
+    }
+}
+
+/// Returns whether the answer was longer than the part of a text that is held. A report is held
+/// whole.
+fn is_cut(run: &RunSummary) -> bool {
+    let output = run.output().map_or(0, str::len);
+    run.finalized.is_none() && output > LAST_TEXT_LIMIT
+}
+
+/// Returns the fields that the family adds to the details: for one task its session and report, and
+/// for every task the name of its definition.
+pub(super) fn details(
+    call: &SubagentCall,
+    outcomes: &Outcomes,
+    is_new: &[bool],
+) -> Map<String, Value> {
+    let mut details = Map::new();
+    let presets: Vec<&str> = call.tasks().iter().map(|task| &*task.agent).collect();
+    details.insert("presets".to_owned(), json!(presets));
+    let SubagentCall::Single(_) = call else {
+        details.insert("mode".to_owned(), "parallel".into());
+        return details;
+    };
+    details.insert("mode".to_owned(), "single".into());
+    if let Some((task, run)) = outcomes.iter().next() {
+        details.insert("runId".to_owned(), task.run.as_str().into());
+        details.insert("sessionId".to_owned(), task.session.as_str().into());
+        details.insert("status".to_owned(), run.status().as_str().into());
+        if let Some(finalized) = &run.finalized {
+            details.insert("finalized".to_owned(), finalized_json(finalized));
+        }
+        let is_new = is_new.first().is_some_and(|is_new| *is_new) && was_begun(run);
+        details.insert("isNewSession".to_owned(), is_new.into());
+    }
+    details
+}

@@ -1,0 +1,131 @@
+//! A call on its way to a fleet: connected, and with its files where workers find them. All of this
+//! happens before a run is opened, so a fleet that cannot be used leaves no trace.
+
+use std::time::Duration;
+
+use pi_subagents_configuration::FleetSettings;
+use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
+use pi_subagents_fleet::{Fleet, FleetError, MissingPart, Patience};
+use pi_subagents_vocabulary::{Refusal, Task};
+
+use super::begin::begin_from;
+use super::conversation::key_of;
+use super::order::{FleetCall, order_of};
+use super::sent_files::SentFiles;
+use crate::caller::Caller;
+use crate::destination::Destination;
+use crate::open_run::Ordered;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::random;
+use pi_subagents_runs::fleet::connection::{caller_of, die_in_tests, unreachable};
+
+/// The time for which a call waits for servers that choose a leader.
+const NO_LEADER: Duration = Duration::from_secs(20);
+
+/// A call that is ready to leave.
+pub struct Departure {
+    pub(super) fleet: Fleet,
+    pub(super) call: FleetCall,
+    pub(super) files: SentFiles,
+    places: Places,
+}
+
+impl Departure {
+    /// Connects to the fleet of a call and sends the files of its project; `None` if the call works
+    /// here.
+    pub async fn prepare(
+        caller: &Caller,
+        configuration: &Configuration,
+        is_waited_for: bool,
+    ) -> Result<Option<Self>, CommandError> {
+        let Some(destination) = Destination::of_call(caller, configuration)? else {
+            return Ok(None);
+        };
+        die_in_tests(&caller.places);
+        let fleet = destination.fleet.connect(&caller.places).await?;
+        check_set_up(&fleet, &destination.pool).await?;
+        let cwd = caller.working_directory();
+        let files = Box::pin(SentFiles::send(
+            &fleet,
+            destination.workspace,
+            &cwd,
+            destination.fleet.settings(),
+        ))
+        .await?;
+        Ok(Some(Self {
+            fleet,
+            call: FleetCall {
+                id: random::new_run_id()?.to_string(),
+                caller: caller_of(&caller.places),
+                is_waited_for,
+                destination,
+            },
+            files,
+            places: caller.places.clone(),
+        }))
+    }
+
+    /// Returns the name of the fleet, as the records of its runs name it.
+    pub(crate) fn name(&self) -> &str {
+        &self.settings().prefix
+    }
+
+    /// Returns what a person should know about the files that were sent.
+    pub(crate) fn warnings(&self) -> &[String] {
+        &self.files.warnings
+    }
+
+    /// Returns the settings of the fleet.
+    pub(super) fn settings(&self) -> &FleetSettings {
+        self.call.destination.fleet.settings()
+    }
+
+    /// Makes the order of a task, or says what of it cannot travel. A task that continues the
+    /// conversation of an agent names it.
+    pub(crate) fn order(
+        &self,
+        ordered: Ordered<'_>,
+        agent: Option<&str>,
+    ) -> Result<Order, Refusal> {
+        let task: &Task = ordered.task;
+        let conversation = match agent {
+            Some(agent) => Conversation::Sticky(StickyConversation {
+                key: key_of(&self.places, &task.cwd, agent, &task.session),
+                agent: agent.to_owned(),
+            }),
+            None => Conversation::Fresh,
+        };
+        let (workspace, relative_cwd) = self.files.of_task(&task.cwd)?;
+        let workspace = begin_from(&ordered.work.place, workspace)?;
+        let order = order_of(ordered, &self.call)?;
+        Ok(Order {
+            workspace,
+            relative_cwd,
+            conversation,
+            ..order
+        })
+    }
+}
+
+/// Fails if the fleet has no queue for a pool.
+async fn check_set_up(fleet: &Fleet, pool: &str) -> Result<(), CommandError> {
+    let patience = Patience::of(NO_LEADER);
+    let missing = loop {
+        match fleet.missing(&[pool.to_owned()]).await {
+            Ok(missing) => break missing,
+            Err(error) => patience.after(error).await.map_err(unreachable)?,
+        }
+    };
+    let Some(first) = missing.into_iter().next() else {
+        return Ok(());
+    };
+    let words = match first {
+        MissingPart::Consumer(_) => format!("the fleet has no pool {pool}"),
+        MissingPart::Stream(_) => FleetError::NotSetUp { what: first }.to_string(),
+    };
+    Err(CommandError::failed(words).hint(format!(
+        "pi-subagents fleet init --pool {pool} makes it; its administrator may do that."
+    )))
+}

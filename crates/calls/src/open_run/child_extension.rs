@@ -1,0 +1,104 @@
+//! The extension that is written into a run directory for a pi child: its key, the tool it
+//! reports with, and who asks.
+
+use std::io;
+use std::path::PathBuf;
+
+use pi_subagents_files::{read_own, write_whole};
+use pi_subagents_pi_files::SettingsFile;
+use pi_subagents_records::RunDir;
+use pi_subagents_vocabulary::{ModelChoice, OutputSchema, REPORT_FITS, REPORT_QUESTION};
+use serde_json::{Value, json};
+
+use super::worktree::Isolated;
+use crate::caller::Caller;
+use crate::resolve::{ResolvedWork, provider_of};
+use pi_subagents_ground::places::Places;
+
+const SOURCE: &str = include_str!("child_extension.cjs");
+
+/// The provider that wants to know who asks.
+const COPILOT: &str = "github-copilot";
+
+/// A larger file is not looked at.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// Writes the extension of a pi child that needs one, and returns its path: a pi without any
+/// extension starts a sixth faster.
+pub(super) fn write_child_extension(
+    (work, isolated): (&ResolvedWork, Option<&Isolated>),
+    caller: &Caller,
+    directory: &RunDir,
+) -> io::Result<Option<PathBuf>> {
+    let has_key = work
+        .patch
+        .as_ref()
+        .is_some_and(|patch| patch.api_key.is_some());
+    let must_have = isolated.is_some() || work.must_report() || has_key;
+    if !must_have && !may_ask_copilot(&work.model.choice, caller) {
+        return Ok(None);
+    }
+    let file = directory.path().join("child-extension.cjs");
+    match write_whole(&file, source(work, isolated).as_bytes()) {
+        Ok(()) => Ok(Some(file)),
+        Err(error) if must_have => Err(error),
+        // A full disk does not stop a run.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Returns whether the child may ask Copilot. If no provider is named, the user may have set up
+/// Copilot as the default.
+fn may_ask_copilot(model: &ModelChoice, caller: &Caller) -> bool {
+    let prefix = format!("{COPILOT}/");
+    match (provider_of(model), &caller.pi) {
+        (Some(provider), _) => provider == COPILOT,
+        (None, Some(pi)) => pi.models.iter().any(|name| name.starts_with(&prefix)),
+        (None, None) => has_copilot(&caller.places),
+    }
+}
+
+fn has_copilot(places: &Places) -> bool {
+    let of_user = ["auth.json", "models.json", "settings.json"];
+    let of_project = places.real_project().map(SettingsFile::of_project);
+    let mentions = |file: PathBuf| {
+        read_own(&file, LARGEST_FILE)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains(COPILOT))
+    };
+    places.variable("COPILOT_GITHUB_TOKEN").is_some()
+        || of_user
+            .map(|name| places.agent_dir.join(name))
+            .into_iter()
+            .any(mentions)
+        || of_project
+            .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
+}
+
+fn source(work: &ResolvedWork, isolated: Option<&Isolated>) -> String {
+    let patch = work.patch.as_ref();
+    let provider = patch
+        .and_then(|patch| provider_of(&patch.model))
+        .map_or(Value::Null, Value::from);
+    let guard = isolated.map_or(Value::Null, Isolated::guard);
+    // A schema may hold any words, so it comes last.
+    SOURCE
+        .replacen("__PROVIDER__", &provider.to_string(), 1)
+        .replacen("__GUARD__", &guard.to_string(), 1)
+        .replacen("__FINALIZE__", &finalize(work), 1)
+}
+
+/// Returns the report tool as the extension reads it: nothing, or the schema of its result.
+fn finalize(work: &ResolvedWork) -> String {
+    if !work.must_report() {
+        return "null".to_owned();
+    }
+    let schema = work.schema.as_ref();
+    let tool = json!({
+        "result": schema.map(OutputSchema::offered),
+        "remark": schema.and_then(OutputSchema::remark),
+        "question": REPORT_QUESTION,
+        "fits": REPORT_FITS,
+    });
+    // As an object of JavaScript, a key `__proto__` would be no key.
+    format!("JSON.parse({})", Value::String(tool.to_string()))
+}

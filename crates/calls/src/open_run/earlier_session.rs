@@ -1,0 +1,128 @@
+//! A session that a task goes on with, and the prompt of its next child.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_configuration::ResumeMode;
+use pi_subagents_files::{create_new, open_own};
+use pi_subagents_records::{RunDir, transcript};
+use pi_subagents_vocabulary::{RunHistory, RunId, SessionId};
+
+use pi_subagents_runs::known::{KnownRun, KnownSession};
+use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
+use pi_subagents_runs::workspace::{EarlierWorktree, Workspace};
+
+/// A session with the runs it has had.
+pub struct EarlierSession {
+    session: KnownSession,
+    /// A run of the session whose history has been read already.
+    read: Option<(RunId, RunHistory)>,
+    /// The worktree of its latest run, if that run had one.
+    workspace: Option<Workspace>,
+    /// The directory of the caller's checkout for which that worktree was made.
+    cwd: Option<PathBuf>,
+}
+
+impl EarlierSession {
+    pub(crate) fn new(session: KnownSession) -> Self {
+        let workspace = workspace_of(&session);
+        Self {
+            cwd: workspace.as_ref().map(Workspace::task_directory),
+            workspace,
+            session,
+            read: None,
+        }
+    }
+
+    /// Hands on the history of a run of the session, so that it is not read again.
+    pub fn with_history(session: KnownSession, run: RunId, history: RunHistory) -> Self {
+        Self {
+            read: Some((run, history)),
+            ..Self::new(session)
+        }
+    }
+
+    pub(crate) fn id(&self) -> &SessionId {
+        &self.session.id
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.session.is_running()
+    }
+
+    /// Returns the worktree in which the session goes on, if it had one.
+    pub(crate) fn worktree(&self) -> Option<EarlierWorktree> {
+        self.workspace.clone().and_then(EarlierWorktree::of)
+    }
+
+    /// Returns the directory of the caller's checkout for which that worktree was made.
+    pub(crate) fn cwd(&self) -> Option<&Path> {
+        self.cwd.as_deref()
+    }
+
+    /// Prepares the prompt of a run that goes on with this session. If the settings want it, the
+    /// child gets a copy of the earlier session file; otherwise its prompt begins with the
+    /// transcript. Also returns the missing parts of the transcript.
+    pub(crate) fn prepare_prompt(
+        &self,
+        prompt: &str,
+        mode: ResumeMode,
+        directory: Option<&RunDir>,
+    ) -> (String, Option<String>) {
+        if mode == ResumeMode::Session && self.copy_child_session(directory) {
+            return (prompt.to_owned(), None);
+        }
+        let (mut runs, mut lost) = (Vec::new(), Vec::new());
+        for run in &self.session.runs {
+            match self.history(run) {
+                Ok(history) => runs.push(history),
+                Err(error) => lost.push(error),
+            }
+        }
+        let told = transcript::resumed_prompt(&transcript::for_resuming(&runs), prompt);
+        let missing = what_is_missing(&lost);
+        (
+            told,
+            missing
+                .map(|missing| format!("{missing}; the sub-agent is not told what was said in it")),
+        )
+    }
+
+    fn history(&self, run: &KnownRun) -> Result<Cow<'_, RunHistory>, LostRecord> {
+        match &self.read {
+            Some((read, history)) if run.run == *read => Ok(Cow::Borrowed(history)),
+            Some(_) | None => run.history().map(Cow::Owned),
+        }
+    }
+
+    /// Gives the child a copy of the session file of the latest run, if there is one; the record of
+    /// the earlier run stays as it is.
+    fn copy_child_session(&self, directory: Option<&RunDir>) -> bool {
+        let latest = self.session.runs.last().and_then(KnownRun::record);
+        let (Some(directory), Some(latest)) = (directory, latest) else {
+            return false;
+        };
+        let copied = open_own(&latest.directory.child_session()).and_then(|mut earlier| {
+            let mut copy = create_new(&directory.child_session())?;
+            io::copy(&mut earlier, &mut copy)
+        });
+        copied.is_ok()
+    }
+}
+
+/// Reads the worktree of the latest run of a session.
+fn workspace_of(session: &KnownSession) -> Option<Workspace> {
+    let latest = session.runs.last().and_then(KnownRun::record)?;
+    Workspace::read(latest.directory.path())
+}
+
+impl fmt::Debug for EarlierSession {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("EarlierSession")
+            .field("id", &self.session.id)
+            .finish_non_exhaustive()
+    }
+}

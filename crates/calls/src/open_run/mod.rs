@@ -1,0 +1,18 @@
+//! Opens the runs of a call: gives each resolved task its ids, its directory, the files of its
+//! child and its record. The result is the plan that the engine runs.
+
+mod child_extension;
+mod conversation;
+mod earlier_session;
+mod files;
+mod kept_tools;
+mod opening;
+mod ordered;
+mod taken;
+mod worktree;
+
+pub(crate) use conversation::Conversation;
+pub use earlier_session::EarlierSession;
+pub(crate) use opening::Opening;
+pub(crate) use ordered::Ordered;
+pub(crate) use taken::{TakenSkill, TakenTask};

@@ -1,0 +1,329 @@
+//! From a resolved task to its part of the plan, with a run directory and a record.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use pi_subagents_configuration::Asker;
+use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, tools_of_session};
+use pi_subagents_vocabulary::{
+    Completion, Refusal, RunId, Setup, SharedCheckout, Task, TaskPlan, ToolPolicy,
+};
+
+use super::conversation::Conversation;
+use super::files::RunFiles;
+use super::kept_tools::{changes, usual_tools};
+use super::ordered::Ordered;
+use super::worktree::{PlannedWorktree, Wish, plan};
+use crate::caller::Caller;
+use crate::fleet::Departure;
+use crate::opened_task::{OpenedTask, OpenedWork};
+use crate::owner::Owner;
+use crate::resolve::{
+    Asked, ChosenProgram, Family, ResolvedTask, ResolvedWork, Resolver, RunPlace,
+};
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::random;
+
+/// The number of corrections for a child that must report.
+const CORRECTIONS: u32 = 3;
+
+/// Opens the runs of one call for an owner.
+pub struct Opening<'a> {
+    pub(crate) resolver: Resolver<'a>,
+    pub(crate) owner: &'a Owner,
+    /// The way to the fleet, if the call works there.
+    departure: Option<&'a Departure>,
+}
+
+/// A task whose child can be started.
+pub(super) struct Ready {
+    pub(super) work: ResolvedWork,
+    pub(super) files: RunFiles,
+    pub(super) conversation: Conversation,
+    /// The worktree that is made for it.
+    pub(super) worktree: Option<PlannedWorktree>,
+    /// The command that prepares it.
+    pub(super) setup: Option<Setup>,
+}
+
+impl<'a> Opening<'a> {
+    pub(crate) fn new(
+        family: Family,
+        (caller, configuration): (&'a Caller, &'a Configuration),
+        owner: &'a Owner,
+    ) -> Self {
+        Self {
+            resolver: Resolver::new(family, caller, configuration),
+            owner,
+            departure: None,
+        }
+    }
+
+    /// Opens runs that work in a fleet, if this is the way there.
+    pub(crate) fn towards(self, departure: Option<&'a Departure>) -> Self {
+        Self { departure, ..self }
+    }
+
+    /// Returns whether the runs work in a fleet.
+    pub(crate) fn is_for_fleet(&self) -> bool {
+        self.departure.is_some()
+    }
+
+    /// Opens the run of one task, ready or refused. Once the directory of the run is there,
+    /// `converse` prepares the prompt of the child and the place of its conversation.
+    pub(crate) fn open_run(
+        &self,
+        asked: &Asked<'_>,
+        resolved: ResolvedTask,
+        warnings: &mut Vec<String>,
+        converse: impl FnOnce(&Path, Option<&RunDir>) -> Result<Conversation, Refusal>,
+    ) -> Result<OpenedTask, CommandError> {
+        let run = random::new_run_id()?;
+        let directory = self.make_directory(&run, &asked.name, warnings);
+        let about_runner = resolved.work.as_ref().ok();
+        let about_runner = about_runner.and_then(|work| work.warning.clone());
+        // It is the same for all tasks of a call.
+        warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
+        let mut cwd = resolved.cwd.clone();
+        let ready = resolved.work.and_then(|work| {
+            let caller = self.resolver.caller;
+            let worktree = plan(&Wish {
+                place: if self.is_for_fleet() {
+                    // On its worker it has a directory of its own.
+                    &RunPlace::Checkout
+                } else {
+                    &work.place
+                },
+                cwd: &resolved.cwd,
+                name: &asked.name,
+                run: &run,
+                directory: directory.as_ref(),
+                home: &caller.places.home,
+                agent_dir: &caller.places.agent_dir,
+                settings: &self.resolver.configuration.settings.worktrees,
+            })?;
+            let isolated = worktree.as_ref().map(|worktree| &worktree.isolated);
+            let files = RunFiles::write(&work, caller, directory.as_ref(), isolated)?;
+            let conversation = converse(&resolved.cwd, directory.as_ref())?;
+            if let Some(isolated) = isolated {
+                cwd.clone_from(&isolated.cwd);
+            }
+            let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);
+            let told = of_definition
+                .iter()
+                .chain(&work.doubts)
+                .chain(&conversation.warnings);
+            warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
+            Ok(Ready {
+                work,
+                files,
+                conversation,
+                worktree,
+                setup: None,
+            })
+        });
+        let session = ready.as_ref().ok();
+        let session = session.and_then(|ready| ready.conversation.session.file());
+        let session_tools = session.and_then(tools_of_session);
+        let task = Arc::new(Task {
+            run,
+            session: asked.session.clone(),
+            name: asked.name.clone(),
+            prompt: asked.prompt.to_owned(),
+            cwd,
+            definition: resolved.definition,
+            timeout: resolved.timeout,
+            directory: directory.map(|made| made.path().to_owned()),
+            record_limit: self.resolver.configuration.settings.max_run_disk,
+            known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
+            test_commands: self.resolver.configuration.settings.test_commands.clone(),
+            has_schema: ready
+                .as_ref()
+                .is_ok_and(|ready| ready.work.schema.is_some()),
+        });
+        self.record(asked, &task, ready.as_ref().ok(), warnings);
+        // The next command after a crash finds a worktree by the record of its run.
+        let ready = ready.and_then(|mut ready| {
+            if let Some(worktree) = ready.worktree.take() {
+                ready.setup = worktree.make()?;
+            }
+            Ok(ready)
+        });
+        let work = ready.and_then(|ready| match self.departure {
+            None => {
+                let plan = self.plan(&task.cwd, ready, session_tools.as_ref())?;
+                Ok(OpenedWork::Here(Box::new(plan)))
+            }
+            Some(departure) => {
+                let order = departure.order(Ordered::of(&task, ready)?, self.agent_of(&task))?;
+                Ok(OpenedWork::Fleet(Box::new(order)))
+            }
+        });
+        Ok(OpenedTask { task, work })
+    }
+
+    /// Makes the directory of a run; a run without a directory has no record, but it runs.
+    fn make_directory(
+        &self,
+        run: &RunId,
+        name: &str,
+        warnings: &mut Vec<String>,
+    ) -> Option<RunDir> {
+        let runs_dir = self.resolver.configuration.settings.runs_dir.clone();
+        let store = self.owner.store.with_runs_dir(runs_dir);
+        match store.make_directory(self.resolver.caller.places.real_project(), run) {
+            Ok(directory) => Some(directory),
+            Err(error) => {
+                let cause = with_cause(&error);
+                warnings.push(format!("{name}: this run has no record: {cause}"));
+                None
+            }
+        }
+    }
+
+    /// Writes down that the run begins.
+    fn record(
+        &self,
+        asked: &Asked<'_>,
+        task: &Task,
+        ready: Option<&Ready>,
+        warnings: &mut Vec<String>,
+    ) {
+        let work = ready.map(|ready| &ready.work);
+        let model = work.map(|work| &work.model);
+        let begun = self.owner.store.begin(&NewRun {
+            task,
+            project: &self.resolver.caller.places.project,
+            owner: &self.owner_name(),
+            runner: work.map(|work| work.runner.as_str()),
+            requested_model: model.and_then(|model| model.requested.as_deref()),
+            model: model.and_then(|model| model.resolved.as_deref()),
+            tools: work.and_then(|work| match &work.patch.as_ref()?.tools {
+                ToolPolicy::Only(names) => Some(names.clone()),
+                ToolPolicy::Inherit | ToolPolicy::Nothing | ToolPolicy::AllExcept(_) => None,
+            }),
+            system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
+            sticky_agent: match self.resolver.family.asker {
+                Asker::Subagent => asked.definition,
+                Asker::Delegation => None,
+            },
+        });
+        if let Err(error) = begun {
+            warnings.push(format!(
+                "{}: the record of this run is incomplete: {}",
+                task.name,
+                with_cause(&error)
+            ));
+        }
+    }
+
+    /// Returns the owner of the runs: this process, which only follows those of a fleet.
+    fn owner_name(&self) -> OwnerName {
+        OwnerName {
+            fleet: self.departure.map(|fleet| fleet.name().to_owned()),
+            caller: Some(self.resolver.caller.name.clone()),
+            ..self.owner.name.clone()
+        }
+    }
+
+    /// Returns the agent whose conversation a task continues, if it continues one.
+    fn agent_of<'t>(&self, task: &'t Task) -> Option<&'t str> {
+        match self.resolver.family.asker {
+            Asker::Subagent => task.definition.as_ref().map(|used| used.name.as_str()),
+            Asker::Delegation => None,
+        }
+    }
+
+    /// Returns the checkout that a run in this directory shares with others.
+    fn shared_checkout(&self, cwd: &Path) -> SharedCheckout {
+        let places = &self.resolver.caller.places;
+        let root = places.never_projects.project_of(cwd);
+        let root = root.unwrap_or_else(|| cwd.to_owned());
+        let mut name = DefaultHasher::new();
+        root.hash(&mut name);
+        let name = format!("{:016x}", name.finish());
+        let locks = places.agent_dir.join("subagents-locks");
+        SharedCheckout {
+            gate_lock: locks.join(format!("{name}.gate")),
+            work_lock: locks.join(format!("{name}.work")),
+            root,
+        }
+    }
+
+    pub(super) fn plan(
+        &self,
+        cwd: &Path,
+        ready: Ready,
+        session_tools: Option<&SessionTools>,
+    ) -> Result<TaskPlan, Refusal> {
+        let Ready {
+            work,
+            files,
+            conversation,
+            worktree: _,
+            setup,
+        } = ready;
+        let completion = completion(&work);
+        let shared = matches!(work.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
+        let must_report = work.must_report();
+        let ChosenProgram::Here(program) = work.program else {
+            return Err(without_departure());
+        };
+        let mut extra_arguments = files.further_arguments(work.patch.as_ref());
+        if program.keeps_tools && !work.tools.names_all() {
+            let project = work.trusted.then_some(cwd);
+            let usual = usual_tools(&self.resolver.caller.places.agent_dir, project);
+            let changes = session_tools.and_then(|tools| changes(tools, &usual, must_report));
+            extra_arguments.extend(
+                changes
+                    .into_iter()
+                    .flat_map(|all| ["--tools".to_owned(), all]),
+            );
+        }
+        Ok(TaskPlan {
+            runner: work.runner,
+            program,
+            prompt: conversation.prompt,
+            model: work.model.choice,
+            extra_arguments,
+            system_prompt: files.prompts.policy,
+            tools: work.tools,
+            session: conversation.session,
+            completion,
+            setup,
+            gates: work.gates,
+            shared,
+            limits: work.limits,
+            trusted: work.trusted,
+            api_key: work.api_key,
+        })
+    }
+}
+
+pub(super) fn completion(work: &ResolvedWork) -> Completion {
+    if work.must_report() {
+        Completion::Finalized {
+            corrections: CORRECTIONS,
+            schema: work.schema.clone(),
+        }
+    } else {
+        Completion::LastMessage
+    }
+}
+
+/// Refuses a task that was resolved for another place than that of its call.
+pub(super) fn without_departure() -> Refusal {
+    Refusal {
+        message: "this is a bug in pi-subagents: the task was resolved for another machine"
+            .to_owned(),
+    }
+}
+
+pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

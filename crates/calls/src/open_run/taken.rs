@@ -1,0 +1,147 @@
+//! Opens the run of a task that a worker has taken for another machine.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pi_subagents_files::{create_directories, write_whole};
+use pi_subagents_records::{NewRun, install_session, tools_of_session};
+use pi_subagents_vocabulary::{PlannedTask, RunId, SessionId, SessionPolicy, Task, UsedDefinition};
+
+use super::conversation::Conversation;
+use super::files::RunFiles;
+use super::opening::{Opening, Ready, with_cause};
+use crate::resolve::ResolvedWork;
+use pi_subagents_ground::error::CommandError;
+
+/// A task that its caller has opened on another machine.
+pub(crate) struct TakenTask<'a> {
+    pub(crate) run: RunId,
+    pub(crate) session: SessionId,
+    pub(crate) name: String,
+    /// The prompt as the caller gave it.
+    pub(crate) asked: String,
+    /// The whole prompt.
+    pub(crate) prompt: String,
+    pub(crate) definition: Option<UsedDefinition>,
+    pub(crate) skills: Vec<TakenSkill<'a>>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) work: ResolvedWork,
+    /// The file of the conversation in which it goes on.
+    pub(crate) session_so_far: Option<&'a Path>,
+}
+
+/// A skill that came with a task.
+pub(crate) struct TakenSkill<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl Opening<'_> {
+    /// Gives the run of a task its directory, the files of its child and its record on this machine.
+    pub(crate) fn open_taken(&self, taken: TakenTask<'_>) -> Result<PlannedTask, CommandError> {
+        let TakenTask {
+            run,
+            session,
+            name,
+            asked,
+            prompt,
+            definition,
+            skills,
+            cwd,
+            mut work,
+            session_so_far,
+        } = taken;
+        let settings = &self.resolver.configuration.settings;
+        let store = self.owner.store.with_runs_dir(settings.runs_dir.clone());
+        let directory = store.make_directory(None, &run).map_err(|error| {
+            CommandError::failed("the directory of the run could not be made").because(&error)
+        })?;
+        let child_session = directory.child_session();
+        if let Some(file) = session_so_far {
+            install_session(file, &child_session, &cwd).map_err(|error| {
+                CommandError::failed("its conversation cannot go on").because(&error)
+            })?;
+        }
+        let session_tools = tools_of_session(&child_session);
+        if let Some(patch) = &mut work.patch {
+            patch.skills = write_skills(&skills, directory.path())?;
+        }
+        let task = Arc::new(Task {
+            run,
+            session,
+            name,
+            prompt: asked,
+            cwd,
+            definition,
+            timeout: work.limits.timeout,
+            directory: Some(directory.path().to_owned()),
+            record_limit: settings.max_run_disk,
+            known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
+            test_commands: settings.test_commands.clone(),
+            has_schema: work.schema.is_some(),
+        });
+        let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
+        let ready = files.map(|files| Ready {
+            conversation: Conversation {
+                prompt,
+                session: SessionPolicy::File(child_session),
+                warnings: Vec::new(),
+            },
+            work,
+            files,
+            worktree: None,
+            setup: None,
+        });
+        self.record_taken(&task, ready.as_ref().ok())?;
+        let work = ready.and_then(|ready| self.plan(&task.cwd, ready, session_tools.as_ref()));
+        Ok(PlannedTask {
+            task,
+            work: work.map(Box::new),
+        })
+    }
+
+    fn record_taken(&self, task: &Task, ready: Option<&Ready>) -> Result<(), CommandError> {
+        let work = ready.map(|ready| &ready.work);
+        let begun = self.owner.store.begin(&NewRun {
+            task,
+            project: &self.resolver.caller.places.project,
+            owner: &self.owner.name,
+            runner: work.map(|work| work.runner.as_str()),
+            requested_model: None,
+            model: work.and_then(|work| work.model.resolved.as_deref()),
+            tools: None,
+            system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
+            sticky_agent: None,
+        });
+        begun.map_err(|error| {
+            CommandError::failed(format!(
+                "the record of run {} could not be begun: {}",
+                task.run,
+                with_cause(&error)
+            ))
+        })
+    }
+}
+
+/// Writes the skills of a task where its child can read them.
+fn write_skills(skills: &[TakenSkill<'_>], directory: &Path) -> Result<Vec<PathBuf>, CommandError> {
+    let failed = |error: &std::io::Error| {
+        CommandError::failed("the skills of the run could not be written").because(error)
+    };
+    let mut files = Vec::new();
+    for (number, skill) in skills.iter().enumerate() {
+        // The name comes from another machine, and is no path.
+        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        let name: String = skill
+            .name
+            .chars()
+            .filter(|letter| is_fine(*letter))
+            .collect();
+        let folder = directory.join("skills").join(format!("{number}-{name}"));
+        create_directories(&folder).map_err(|error| failed(&error))?;
+        let file = folder.join("SKILL.md");
+        write_whole(&file, skill.text.as_bytes()).map_err(|error| failed(&error))?;
+        files.push(file);
+    }
+    Ok(files)
+}

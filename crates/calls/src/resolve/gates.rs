@@ -1,0 +1,50 @@
+//! Decides which gates a task has.
+
+use pi_subagents_configuration::{PlanPatch, Settings};
+use pi_subagents_vocabulary::{Gate, Refusal};
+
+use super::asked::Asked;
+use crate::caller::Caller;
+use crate::next_steps::Door;
+
+/// Returns the gates of a task: its own, else those of the call, else that of its definition. A
+/// model may name only commands that the user has listed, because it could run anything through a
+/// gate, even without a shell.
+pub(super) fn gates_of(
+    asked: &Asked<'_>,
+    patch: Option<&PlanPatch>,
+    (caller, settings): (&Caller, &Settings),
+) -> Result<Vec<Gate>, Refusal> {
+    let overrides = &caller.overrides;
+    let mut gates: Vec<Gate> = if !asked.terms.gates.is_empty() {
+        check(&asked.terms.gates, caller.door, settings)?;
+        asked.terms.gates.clone()
+    } else if !overrides.gates.is_empty() {
+        overrides.gates.clone()
+    } else {
+        patch.map(|patch| patch.gates.clone()).unwrap_or_default()
+    };
+    for gate in &mut gates {
+        gate.retries = overrides.gate_retries.unwrap_or(gate.retries);
+    }
+    Ok(gates)
+}
+
+fn check(gates: &[Gate], door: Door, settings: &Settings) -> Result<(), Refusal> {
+    let is_listed = |command: &&String| match door {
+        Door::CommandLine => true,
+        Door::Pi | Door::Mcp => settings.gates.contains(command),
+    };
+    let mut commands = gates.iter().map(|gate| &gate.command);
+    let Some(unlisted) = commands.find(|command| !is_listed(command)) else {
+        return Ok(());
+    };
+    let listed = match settings.gates.as_slice() {
+        [] => "it lists none".to_owned(),
+        gates => format!("it lists: {}", gates.join("; ")),
+    };
+    let message = format!(
+        "The gate \"{unlisted}\" is not allowed. A task may name only commands that the user has listed in the setting subagents.gates; {listed}."
+    );
+    Err(Refusal { message })
+}

@@ -1,0 +1,24 @@
+//! Decides everything about the tasks of a call: directory, definition, model, program, tools and
+//! limits. It only reads and makes nothing, so a call that fails here leaves no trace.
+
+mod asked;
+mod definition;
+mod found_here;
+mod gates;
+mod model;
+mod model_check;
+mod place;
+mod resolver;
+mod schema;
+mod task;
+#[cfg(test)]
+mod tests;
+mod working_directory;
+
+pub(crate) use asked::{Asked, Family};
+pub(crate) use definition::check_definition;
+pub(crate) use model::provider_of;
+pub use model_check::model_place;
+pub(crate) use place::RunPlace;
+pub(crate) use resolver::Resolver;
+pub(crate) use task::{ChosenProgram, ResolvedTask, ResolvedWork};

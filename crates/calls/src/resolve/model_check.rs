@@ -1,0 +1,152 @@
+//! Checks the model of a task before anything starts, as far as files show it.
+//!
+//! The embedded agent knows no more than the files do, so a model that they do not know is refused
+//! here. A pi may have providers of its extensions: for a pi a doubt is a warning, and pi itself
+//! refuses.
+
+use std::cell::OnceCell;
+
+use pi_subagents_agent::{AskedModel, ModelCatalogue, Surroundings};
+use pi_subagents_vocabulary::{Definition, Field, ModelChoice, Refusal, Runner};
+
+use super::definition::Unusable;
+use super::model::{ChosenModel, provider_of};
+use crate::caller::Caller;
+use pi_subagents_ground::error::CommandError;
+
+/// The checks of one call; `models.json` is read once.
+pub(super) struct ModelChecks<'a> {
+    caller: &'a Caller,
+    catalogue: OnceCell<ModelCatalogue>,
+}
+
+impl<'a> ModelChecks<'a> {
+    pub(super) fn new(caller: &'a Caller) -> Self {
+        Self {
+            caller,
+            catalogue: OnceCell::new(),
+        }
+    }
+
+    /// Returns the problems of `models.json`, if a task needs the file.
+    pub(super) fn file_warnings(&self) -> &[String] {
+        self.catalogue
+            .get()
+            .map_or(&[][..], ModelCatalogue::warnings)
+    }
+
+    /// Checks the model of a task. Returns warnings, or the reason why there will be no run.
+    /// `definition` is the definition that chose the model, if one did.
+    pub(super) fn check(
+        &self,
+        chosen: &ChosenModel,
+        runner: Runner,
+        definition: Option<&Definition>,
+    ) -> Result<Vec<String>, Unusable> {
+        let asked = asked(&chosen.choice);
+        if asked.is_scripted() {
+            return Ok(Vec::new());
+        }
+        let catalogue = self.catalogue();
+        if let Some(why) = catalogue.unreadable() {
+            return Err(unusable_file(why));
+        }
+        match (runner, catalogue.misunderstood()) {
+            (Runner::Embedded, Some(why)) => Err(unusable_file(why)),
+            (Runner::Embedded, None) => self.check_embedded(asked, definition),
+            (Runner::Pi, why) => {
+                let why = why.map(str::to_owned);
+                Ok(why.into_iter().chain(self.doubt(&chosen.choice)).collect())
+            }
+        }
+    }
+
+    fn check_embedded(
+        &self,
+        asked: AskedModel<'_>,
+        definition: Option<&Definition>,
+    ) -> Result<Vec<String>, Unusable> {
+        if asked.provider.is_none() && asked.model.is_none() {
+            // Its session or its settings may have a model. If not, the child says so itself.
+            return Ok(Vec::new());
+        }
+        match self.catalogue().check(asked) {
+            Ok(warning) => Ok(warning.into_iter().collect()),
+            Err(message) => Err(Unusable::Task(Refusal {
+                message: match definition {
+                    Some(definition) => format!("{}: {message}", model_place(definition)),
+                    None => message,
+                },
+            })),
+        }
+    }
+
+    /// Suggests the provider that was probably meant by a name that neither we nor the calling pi
+    /// know.
+    fn doubt(&self, choice: &ModelChoice) -> Option<String> {
+        let provider = provider_of(choice)?;
+        if self.is_known(provider) {
+            return None;
+        }
+        self.catalogue().unknown_provider(provider)
+    }
+
+    /// Names the default model of the settings if its provider is unknown: a pi that chooses by
+    /// itself would ask another provider without a word, and a pi that gets the name refuses it.
+    pub(super) fn insist_on_default(
+        &self,
+        chosen: ChosenModel,
+        default: Option<&str>,
+        runner: Runner,
+    ) -> ChosenModel {
+        let AskedModel { provider, model } = asked(&chosen.choice);
+        if runner != Runner::Pi || provider.is_some() || model.is_some() {
+            return chosen;
+        }
+        match default.and_then(|model| model.split_once('/')) {
+            Some((provider, id)) if !self.is_known(provider) => chosen.at(provider, id),
+            Some(_) | None => chosen,
+        }
+    }
+
+    fn is_known(&self, provider: &str) -> bool {
+        let of_caller = self.caller.pi.as_ref();
+        let mut of_caller = of_caller.into_iter().flat_map(|pi| &pi.models);
+        let is_its = |model: &String| model.split_once('/').is_some_and(|(of, _)| of == provider);
+        of_caller.any(is_its) || self.catalogue().knows_provider(provider)
+    }
+
+    fn catalogue(&self) -> &ModelCatalogue {
+        let places = &self.caller.places;
+        self.catalogue
+            .get_or_init(|| ModelCatalogue::read(Surroundings::from(places)))
+    }
+}
+
+fn asked(choice: &ModelChoice) -> AskedModel<'_> {
+    match choice {
+        ModelChoice::Inherit => AskedModel::default(),
+        ModelChoice::Named {
+            provider, model, ..
+        } => AskedModel {
+            provider: provider.as_deref(),
+            model: model.as_deref(),
+        },
+    }
+}
+
+/// Fails the call: without that file a prompt could go to another server than its user chose.
+fn unusable_file(why: &str) -> Unusable {
+    Unusable::Call(CommandError::usage(why).hint(
+        "Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.",
+    ))
+}
+
+/// Returns where a definition names its provider, or else its model.
+pub fn model_place(definition: &Definition) -> String {
+    let field = match definition.provider {
+        Some(_) => Field::Provider,
+        None => Field::Model,
+    };
+    definition.place_of(field)
+}

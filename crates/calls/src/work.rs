@@ -1,0 +1,33 @@
+//! The work of a call, wherever it is done: how it begins, and how it is stopped.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use pi_subagents_vocabulary::{EventSink, Plan, RunSummary};
+
+use crate::owner::Owner;
+
+/// The outcome of the runs of a call, in the order of its tasks.
+pub(crate) type Outcome<'a> = Pin<Box<dyn Future<Output = Vec<Arc<RunSummary>>> + Send + 'a>>;
+
+/// Begins the work of a call; its events go to these sinks.
+type Begin<'a> = Box<dyn FnOnce(Vec<Box<dyn EventSink>>) -> Outcome<'a> + Send + 'a>;
+
+/// The work of a call that has not begun.
+pub(crate) struct Work<'a> {
+    pub(crate) begin: Begin<'a>,
+    /// Stops the work under way, without waiting for its end.
+    pub(crate) stop: Box<dyn Fn() + Send + Sync + 'a>,
+}
+
+impl<'a> Work<'a> {
+    /// Returns the work of a plan on this machine.
+    pub(crate) fn here(owner: &'a Owner, plan: Plan) -> Self {
+        let tasks = plan.tasks.iter();
+        let runs: Vec<_> = tasks.map(|planned| planned.task.run.clone()).collect();
+        Self {
+            begin: Box::new(move |sinks| Box::pin(owner.run(plan, sinks))),
+            stop: Box::new(move || owner.stop(&runs)),
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Options of the commands that start runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use pi_subagents_configuration::RunnerChoice;
+use pi_subagents_files::read_own_text;
+use pi_subagents_vocabulary::{
+    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, OutputSchema,
+};
+use serde_json::Value;
+
+use super::fleet_args::FleetArgs;
+use pi_subagents_calls::caller::Overrides;
+
+/// Options of every command that starts runs. The help is that of `delegate`; where another command
+/// has another default, it replaces the sentence.
+#[derive(Args, Clone, Default)]
+pub(crate) struct RunArgs {
+    /// How sub-agents run [default: the setting subagents.runner, or auto]
+    #[arg(long, value_parser = runner_parser())]
+    runner: Option<RunnerChoice>,
+    /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high [default: the model of the definition or of the settings]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Directory in which the sub-agents work [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Where the sub-agents work [default: the isolation of the definition, or the setting subagents.isolation, or none]
+    #[arg(long, value_name = "PLACE", value_parser = isolation_parser())]
+    isolation: Option<Isolation>,
+    /// State that new worktrees begin from: working (HEAD with your uncommitted changes), head, or a branch, tag or commit [default: working]
+    #[arg(long, value_name = "REV", value_parser = BaseChoice::parse)]
+    base: Option<BaseChoice>,
+    /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or 600]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
+    timeout: Option<f64>,
+    /// Cost limit per run in dollars. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxCost, or no limit]
+    #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
+    max_cost: Option<Dollars>,
+    /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
+    #[arg(long, value_name = "N", value_parser = parse_tokens)]
+    max_tokens: Option<u64>,
+    /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent is told and may mend it. May be given several times [default: the gate of the definition]
+    #[arg(long = "gate", value_name = "CMD", value_parser = parse_gate)]
+    gates: Vec<String>,
+    /// How often a sub-agent is told that a gate fails [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=20))]
+    gate_retries: Option<u32>,
+    /// Seconds that a gate of this call may take [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, requires = "gates")]
+    gate_timeout: Option<f64>,
+    /// File with a JSON schema that the result of each task must meet. The sub-agent then answers with data [default: the schema of the definition]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = parse_schema_file)]
+    output_schema: Option<Arc<Value>>,
+    #[command(flatten)]
+    fleet: FleetArgs,
+    /// Use the definitions, settings and skills of this project, for this call only
+    #[arg(long)]
+    pub(crate) trust: bool,
+}
+
+impl RunArgs {
+    /// Returns the options for all tasks.
+    pub(crate) fn overrides(&self) -> Overrides {
+        Overrides {
+            runner: self.runner,
+            model: self.model.clone(),
+            cwd: self.cwd.clone(),
+            timeout: self
+                .timeout
+                .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+            allowance: Allowance {
+                tokens: self.max_tokens,
+                cost: self.max_cost,
+            },
+            isolation: self.isolation,
+            base: self.base.clone(),
+            worktree: None,
+            tools: None,
+            gates: self
+                .gates
+                .iter()
+                .map(|command| self.gate(command))
+                .collect(),
+            gate_retries: self.gate_retries,
+            output_schema: self.output_schema.as_deref().cloned(),
+            fleet: self.fleet.wishes(),
+        }
+    }
+}
+
+/// Reads a schema at once, so that a mistake in it is found before anything is started.
+fn parse_schema_file(path: &str) -> Result<Arc<Value>, String> {
+    let largest = u64::try_from(LARGEST_SCHEMA).unwrap_or(u64::MAX);
+    let text = read_own_text(Path::new(path), largest).map_err(|error| error.to_string())?;
+    let schema = OutputSchema::read(&text).map_err(|error| error.to_string())?;
+    Ok(Arc::new(schema.source().clone()))
+}
+
+impl RunArgs {
+    fn gate(&self, command: &str) -> Gate {
+        let given = self.gate_timeout.map(Duration::try_from_secs_f64);
+        let timeout = match given {
+            Some(Ok(timeout)) => timeout.min(Gate::LONGEST_TIMEOUT),
+            Some(Err(_)) => Gate::LONGEST_TIMEOUT,
+            None => Gate::USUAL_TIMEOUT,
+        };
+        Gate {
+            timeout,
+            ..Gate::new(command)
+        }
+    }
+}
+
+fn parse_gate(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a gate is a command, such as \"cargo test\"".to_owned()),
+        command => Ok(command.to_owned()),
+    }
+}
+
+/// The option of every command that can start several runs at once.
+#[derive(Args, Clone, Copy, Default)]
+pub(crate) struct ConcurrencyArgs {
+    /// How many sub-agents may run at once [default: the setting subagents.maxConcurrency, or 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    concurrency: Option<u16>,
+}
+
+impl ConcurrencyArgs {
+    /// Returns the number that was asked for, if any.
+    pub(crate) fn given(self) -> Option<usize> {
+        self.concurrency.map(usize::from)
+    }
+
+    /// Returns the number that was asked for, else the setting.
+    pub(crate) fn or(self, setting: usize) -> usize {
+        self.concurrency.map_or(setting, usize::from)
+    }
+}
+
+/// Offers the words of [`RunnerChoice`], each with its help.
+fn runner_parser() -> impl TypedValueParser<Value = RunnerChoice> {
+    let described = RunnerChoice::ALL.map(|choice| {
+        PossibleValue::new(choice.as_str()).help(match choice {
+            RunnerChoice::Auto => {
+                "Use pi if a recent version is installed, otherwise the embedded agent"
+            }
+            RunnerChoice::Pi => "Start a pi process for each sub-agent",
+            RunnerChoice::Embedded => "Use the agent that is built into this program",
+        })
+    });
+    PossibleValuesParser::new(described)
+        .try_map(|word| RunnerChoice::from_word(&word).ok_or("there is no such kind of sub-agent"))
+}
+
+/// Offers the words of [`Isolation`], each with its help.
+fn isolation_parser() -> impl TypedValueParser<Value = Isolation> {
+    let described = Isolation::ALL.map(|choice| {
+        PossibleValue::new(choice.as_str()).help(match choice {
+            Isolation::None => "In the directory itself, with everybody else who works there",
+            Isolation::Worktree => {
+                "Each in a git worktree of its own, which begins with your uncommitted changes; merge brings the result back"
+            }
+        })
+    });
+    PossibleValuesParser::new(described)
+        .try_map(|word| Isolation::from_word(&word).ok_or("there is no such place"))
+}
+
+fn parse_timeout(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds >= 1.0 && seconds.is_finite() => Ok(seconds),
+        Ok(seconds) if seconds < 1.0 => Err("a timeout is at least 1 second".to_owned()),
+        Ok(_) | Err(_) => Err("a timeout is a number of seconds".to_owned()),
+    }
+}
+
+fn parse_dollars(text: &str) -> Result<Dollars, String> {
+    match text.trim_start_matches('$').parse::<f64>() {
+        Ok(dollars) if dollars > 0.0 && dollars.is_finite() => Ok(Dollars::new(dollars)),
+        Ok(_) | Err(_) => Err("a cost is a number of dollars above 0, such as 1.50".to_owned()),
+    }
+}
+
+fn parse_tokens(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, unit) = match (lower.strip_suffix('k'), lower.strip_suffix('m')) {
+        (Some(thousands), _) => (thousands, 1_000),
+        (None, Some(millions)) => (millions, 1_000_000),
+        (None, None) => (lower.as_str(), 1),
+    };
+    let count = digits.parse::<u64>().ok().filter(|count| *count > 0);
+    count
+        .and_then(|count| count.checked_mul(unit))
+        .ok_or_else(|| "tokens are a whole number above 0, such as 200000, 200k or 2m".to_owned())
+}

@@ -1,0 +1,101 @@
+//! Shared by all commands that call a tool and wait for its answer.
+
+use std::fs;
+use std::path::Path;
+
+use pi_subagents_pi_files::json;
+use pi_subagents_view::AtEnd;
+use serde_json::Value;
+
+use crate::cli::ConcurrencyArgs;
+use crate::commands::words::stdin;
+use crate::view;
+use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::fleet::Departure;
+use pi_subagents_calls::service::CallService;
+use pi_subagents_calls::watch::{Details, Watch};
+use pi_subagents_calls::{Answer, Call, ReadyCall};
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_ground::signals::Signals;
+
+/// Makes this process the owner of the runs of one call, and shows their progress. When they are
+/// over, none of that is left on a terminal: the answers take its place.
+pub(super) fn answer_of<C: Call>(
+    call: C,
+    seen: (&Caller, &Configuration),
+    concurrency: ConcurrencyArgs,
+    printer: Printer<'static>,
+) -> Result<Answer, CommandError> {
+    answer_after_windows(call, seen, concurrency, (printer, AtEnd::Vanish))
+}
+
+/// Does the same, and decides which lines of the live windows stay.
+pub(super) fn answer_after_windows<C: Call>(
+    call: C,
+    (caller, configuration): (&Caller, &Configuration),
+    concurrency: ConcurrencyArgs,
+    (printer, at_end): (Printer<'static>, AtEnd),
+) -> Result<Answer, CommandError> {
+    if printer.has_details() && !printer.is_json() {
+        return Err(CommandError::usage(
+            "--details adds to JSON, so it needs --json",
+        ));
+    }
+    let settings = &configuration.settings;
+    let concurrency = concurrency.or(settings.max_concurrency);
+    block_on(async {
+        let mut signals = Signals::listen_to_pause()?;
+        let departure = Departure::prepare(caller, configuration, true).await?;
+        let service = CallService::open(&caller.places, concurrency)?;
+        let watch = Watch {
+            sinks: view::sinks(caller, settings, printer, at_end),
+            details: if printer.has_details() {
+                Details::All
+            } else {
+                Details::Runs
+            },
+            ..Watch::nobody()
+        };
+        let work = async {
+            let ready = ReadyCall::new(&service, call, (caller, configuration), departure)?;
+            Ok(ready.run(&service, watch).await)
+        };
+        let answer = service.owner.until_signalled(&mut signals, work).await;
+        service.owner.leave().await;
+        answer
+    })
+}
+
+/// Reads the JSON of a call from a file, or with `-` from stdin. Also returns the name of the file,
+/// for errors.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a file that the user names may be a pipe of a shell"
+)]
+pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
+    let name = if file == Path::new("-") {
+        "stdin".to_owned()
+    } else {
+        file.display().to_string()
+    };
+    let content = if file == Path::new("-") {
+        stdin()
+    } else {
+        fs::read_to_string(file)
+    }
+    .map_err(|error| CommandError::usage(format!("could not read {name}")).because(&error))?;
+    if content.trim().is_empty() {
+        return Err(CommandError::usage(format!("{name} is empty")).hint(
+            "It must contain the JSON of a call; pi-subagents tools prints the fields of each tool.",
+        ));
+    }
+    let value = json::parse(&content).map_err(|problem| {
+        let place = problem.place(Path::new(&name));
+        CommandError::usage(format!("{place} is not JSON: {}", problem.message))
+            .hint("pi-subagents tools prints the fields of each tool.")
+    })?;
+    Ok((name, value))
+}

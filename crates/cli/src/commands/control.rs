@@ -1,0 +1,180 @@
+//! `steer` and `stop`: control the runs of this user, whichever process owns them.
+
+use pi_subagents_runs::ask_which::find_failure;
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_records::{FindError, IndexedRun, Store};
+use pi_subagents_vocabulary::Status;
+use pi_subagents_vocabulary::text::one_line;
+use serde_json::json;
+
+use crate::commands::option_place::OptionPlace;
+use crate::commands::words::joined;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::conversation::of_one_conversation;
+use pi_subagents_runs::find::how_to_resume;
+use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::owner_request::{request, stop_all};
+use pi_subagents_runs::row::RunRow;
+use pi_subagents_runs::typed::TypedIds;
+
+#[derive(Args)]
+pub(crate) struct SteerArgs {
+    #[command(flatten)]
+    options: OptionPlace,
+    /// Run in progress or its session: an id or its beginning, last, last~2, or the name of a task or definition
+    id: String,
+    /// The message; several words are joined, and - reads it from stdin
+    #[arg(required = true)]
+    message: Vec<String>,
+}
+
+#[derive(Args)]
+#[command(
+    override_usage = "pi-subagents stop [OPTIONS] <ID>...\n       pi-subagents stop [OPTIONS] --all"
+)]
+pub(crate) struct StopArgs {
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    #[arg(
+        value_name = "ID",
+        required_unless_present = "all",
+        conflicts_with = "all"
+    )]
+    ids: Vec<String>,
+    /// Stop all runs of this user
+    #[arg(long)]
+    all: bool,
+}
+
+pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    args.options.check(1, args.message.len())?;
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let message = joined("message", &args.message)?;
+    let typed = TypedIds::running(&store, &places, printer);
+    let in_progress = |mut runs: Vec<IndexedRun>| {
+        runs.retain(IndexedRun::is_open);
+        of_one_conversation(runs, None)
+    };
+    let runs = typed.runs(&args.id).and_then(in_progress);
+    let run = runs
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents steer {run} MESSAGE")))?
+        .pop()
+        .ok_or_else(|| not_running(&args.id))?;
+    match block_on(async { request(&run, Want::Steer { message }).await })? {
+        OwnerReply::Done => {
+            if printer.is_json() {
+                printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
+            } else {
+                let name = one_line(&run.name);
+                printer.data(&format!("{name} reads it before its next turn."));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        OwnerReply::Refused { message } => Err(CommandError::failed(message)),
+    }
+}
+
+pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let mut asked = if args.all {
+        current_runs(&store).map_err(find_failure)?
+    } else {
+        let typed = TypedIds::running(&store, &places, printer);
+        runs_of_all(typed, &args.ids, "stop", |mut runs| {
+            runs.retain(IndexedRun::is_open);
+            of_one_conversation(runs, None)
+        })?
+    };
+    asked.retain(IndexedRun::is_open);
+    let told = block_on(stop_all(store.clone(), asked.clone()))?;
+    let mut stopped = current_runs(&store).map_err(find_failure)?;
+    stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
+    let rows = stopped.iter().map(|run| RunRow::read(run).shortened());
+    let rows: Vec<RunRow> = rows.collect();
+    print_stopped(args, &rows, printer);
+    let is_all_over = rows.iter().all(RunRow::is_over);
+    for told in told {
+        match told {
+            Ok(note) => printer.note(&format!("! {note}")),
+            Err(_) if is_all_over => {}
+            Err(problem) => printer.note(&format!("! {problem}")),
+        }
+    }
+    Ok(if is_all_over {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn print_stopped(args: &StopArgs, rows: &[RunRow], printer: Printer) {
+    if printer.is_json() {
+        printer.json(&json!({"stopped": rows}));
+    } else if rows.is_empty() {
+        printer.data(&nothing_stopped(args));
+    } else {
+        let lines: Vec<String> = rows.iter().map(stopped_line).collect();
+        printer.data(&lines.join("\n"));
+    }
+}
+
+fn stopped_line(row: &RunRow) -> String {
+    let (name, session) = (one_line(&row.name), &row.session_id);
+    match row.status {
+        Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
+        Status::Aborted => format!("stopped {name} (session: {session})"),
+        status @ (Status::Completed | Status::Failed) => {
+            let status = status.as_str();
+            format!("{name} had already {status} (session: {session})")
+        }
+    }
+}
+
+fn nothing_stopped(args: &StopArgs) -> String {
+    match args.ids.as_slice() {
+        [] => "Nothing was running.".to_owned(),
+        [id] => format!("{id} was not running."),
+        several => format!("None of {} was running.", several.join(", ")),
+    }
+}
+
+/// Returns the runs of several ids, each once; `meant` chooses among the runs of one id. Fails with
+/// a question if an id belongs to several conversations.
+pub(super) fn runs_of_all(
+    typed: TypedIds<'_>,
+    ids: &[String],
+    command: &str,
+    meant: fn(Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError>,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let mut runs: Vec<IndexedRun> = Vec::new();
+    let which = |error| ask_which(&error, |run| format!("pi-subagents {command} {run}"));
+    for of_id in typed.runs_of_each(ids).map_err(which)? {
+        for run in meant(of_id).map_err(which)? {
+            if !runs.iter().any(|known| known.run == run.run) {
+                runs.push(run);
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// Returns the runs of the conversations that several ids stand for, each run once.
+pub(super) fn conversations_of(
+    typed: TypedIds<'_>,
+    ids: &[String],
+    command: &str,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    runs_of_all(typed, ids, command, |runs| of_one_conversation(runs, None))
+}
+
+fn not_running(id: &str) -> CommandError {
+    CommandError::failed(format!("{id} is not running")).hint(how_to_resume(id))
+}

@@ -1,0 +1,170 @@
+//! `delegate`: runs tasks in parallel and waits for them.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::cli::{ConcurrencyArgs, DryRunArgs, RunArgs};
+use crate::commands::answered::print;
+use crate::commands::call::{answer_of, read_call};
+use crate::commands::dry_run;
+use crate::commands::short_name::short_name;
+use crate::commands::words::joined;
+use crate::view;
+use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::check_fields;
+use pi_subagents_calls::families::delegation::{self, DelegateCall, TaskCall};
+use pi_subagents_calls::next_steps::Door;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+
+#[derive(Args)]
+#[command(
+    override_usage = "pi-subagents delegate [OPTIONS] <PROMPT>...\n       pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
+)]
+pub(crate) struct DelegateArgs {
+    /// Prompts, one task each; or one file with the call of the tool `delegate_to_subagents` as JSON (-, an existing file, or a name that ends in .json)
+    #[arg(value_name = "PROMPT|FILE")]
+    given: Vec<String>,
+    /// A task with its name; may be given up to 16 times, and NAME=- reads its prompt from stdin
+    #[arg(long = "task", value_name = "NAME=PROMPT", value_parser = parse_task)]
+    tasks: Vec<(String, String)>,
+    /// Profile for the tasks that name none themselves
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
+    #[command(flatten)]
+    dry_run: DryRunArgs,
+}
+
+fn parse_task(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, prompt)) if !name.trim().is_empty() && !prompt.trim().is_empty() => {
+            Ok((name.trim().to_owned(), prompt.to_owned()))
+        }
+        Some(_) | None => {
+            Err("a task is written NAME=PROMPT, and neither part may be empty".to_owned())
+        }
+    }
+}
+
+pub(crate) fn run(
+    args: &DelegateArgs,
+    printer: Printer<'static>,
+) -> Result<ExitCode, CommandError> {
+    let mut call = call_of(args)?;
+    let caller = caller(&args.run)?;
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    if let Some(profile) = &args.profile {
+        delegation::check_profile(profile, &configuration, caller.door)?;
+        call.profile = Some(profile.clone());
+    }
+    if args.dry_run.dry_run {
+        return dry_run::print(&caller, &configuration, printer);
+    }
+    let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
+    Ok(print(&answer, &caller.places, printer))
+}
+
+/// Returns the person who typed the command, as a caller of tools.
+pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
+    let places = Places::find()?;
+    Ok(Caller {
+        trusts_project: args.trust,
+        overrides: args.overrides(),
+        columns: view::live_columns(&places),
+        ..Caller::at(places)
+    })
+}
+
+fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
+    let file = args.given.iter().find(|given| is_file(given));
+    match file {
+        Some(file) if args.given.len() == 1 && args.tasks.is_empty() => in_file(file),
+        Some(file) => Err(CommandError::usage(format!(
+            "{file} is a file with tasks; it stands alone, without --task and other prompts"
+        ))
+        .hint(
+            "Add the tasks to the file. A prompt that is the name of a file: --task NAME=PROMPT",
+        )),
+        None => typed(args),
+    }
+}
+
+/// Returns whether an argument names a file with tasks, and is no prompt.
+fn is_file(given: &str) -> bool {
+    let path = Path::new(given);
+    let is_json = path.extension().is_some_and(|end| end == "json");
+    let is_json = is_json && !given.contains(char::is_whitespace);
+    given == "-" || is_json || (path.exists() && !path.is_dir())
+}
+
+fn in_file(file: &str) -> Result<DelegateCall, CommandError> {
+    let (name, value) = read_call(Path::new(file))?;
+    let fits = check_fields(delegation::DELEGATE, &value, Door::CommandLine);
+    let call = fits.and_then(|_| DelegateCall::parse(&value));
+    call.map_err(|error| {
+        CommandError::usage(error.to_string()).hint(format!(
+            "{name} must contain {{\"tasks\": [{{\"name\": …, \"prompt\": …}}]}}."
+        ))
+    })
+}
+
+/// Returns the call with the typed tasks: those with names of their own first.
+fn typed(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
+    if args.given.is_empty() && args.tasks.is_empty() {
+        return Err(CommandError::usage("no task was given").hint(
+            "Give prompts in quotes, --task NAME=PROMPT, or a FILE with the JSON of delegate_to_subagents.",
+        ));
+    }
+    check_quotes(&args.given)?;
+    let mut tasks = Vec::new();
+    let mut names: Vec<String> = args.tasks.iter().map(|(name, _)| name.clone()).collect();
+    let mut is_stdin_read = false;
+    for (name, prompt) in &args.tasks {
+        let prompt = if prompt == "-" {
+            if std::mem::replace(&mut is_stdin_read, true) {
+                return Err(CommandError::usage("only one task can be read from stdin"));
+            }
+            joined("prompt", std::slice::from_ref(prompt))?
+        } else {
+            prompt.clone()
+        };
+        tasks.push(task(name.clone(), prompt));
+    }
+    for prompt in &args.given {
+        let name = short_name(prompt, &names);
+        names.push(name.clone());
+        let prompt = joined("prompt", std::slice::from_ref(prompt))?;
+        tasks.push(task(name, prompt));
+    }
+    DelegateCall::new(tasks).map_err(|error| {
+        CommandError::usage(error.to_string()).hint("Split the work into several calls.")
+    })
+}
+
+/// Fails if a prompt was probably not quoted: each of its words would become a task.
+fn check_quotes(prompts: &[String]) -> Result<(), CommandError> {
+    let is_word = |prompt: &&String| !prompt.trim().contains(char::is_whitespace);
+    match prompts.iter().find(is_word) {
+        Some(word) if prompts.len() > 1 => Err(CommandError::usage(format!(
+            "each argument is a prompt of its own, and \"{word}\" is one word"
+        ))
+        .hint("Quote each prompt. If the word is meant to be a prompt: --task NAME=PROMPT")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn task(name: String, prompt: String) -> TaskCall {
+    TaskCall {
+        name,
+        prompt,
+        ..TaskCall::default()
+    }
+}

@@ -1,0 +1,14 @@
+//! The hidden command that owns a background run.
+
+use std::process::ExitCode;
+
+use pi_subagents_calls::detached;
+use pi_subagents_ground::runtime::block_on;
+
+pub(crate) fn run() -> ExitCode {
+    match block_on(detached::live()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // The caller sees that this process ended without an answer.
+        Err(_) => ExitCode::FAILURE,
+    }
+}

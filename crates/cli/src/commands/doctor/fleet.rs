@@ -1,0 +1,100 @@
+//! The fleet of this user, if the settings name one: whether it can be reached, and whether it is
+//! set up.
+
+use pi_subagents_vocabulary::text::count;
+
+use super::check::Check;
+use crate::commands::worker::worker_name;
+use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::fleet::OwnFleet;
+use pi_subagents_runs::fleet_values::{ExaminedFleet, FleetProblem, SoundFleet};
+
+/// A clock that differs by more is worth a word: ids sort by it.
+const CLOCK_SECONDS: i64 = 30;
+
+/// Checks the fleet, if there is one.
+pub(super) fn fleet(seen: &Seen) -> Option<Check> {
+    let settings = &seen.configuration().settings.fleet;
+    if !settings.is_configured() {
+        return None;
+    }
+    let examined = examine(seen);
+    Some(examined.map_or_else(
+        |error| unreachable(&error),
+        |examined| described(&examined, &settings.pool),
+    ))
+}
+
+fn examine(seen: &Seen) -> Result<ExaminedFleet, CommandError> {
+    let settings = &seen.configuration().settings;
+    let fleet = OwnFleet::of(&settings.fleet)?;
+    let name = worker_name(&settings.worker);
+    let worker = (name.as_str(), settings.worker.pools.as_slice());
+    block_on(fleet.examine(&seen.places, worker))
+}
+
+/// Describes the state in which the fleet was found.
+fn described(examined: &ExaminedFleet, pool: &str) -> Check {
+    let check = Check::new("fleet", format!("nats-server {}", examined.version));
+    match &examined.found {
+        Ok(sound) => usable(check, sound, pool),
+        Err(FleetProblem::NotSetUp { what }) => check
+            .problem()
+            .and(&format!("which has no {what}"))
+            .hint(format!("Run pi-subagents fleet init --pool {pool}")),
+        Err(FleetProblem::Lacks { role, permissions }) => lacks(check, role, permissions),
+        Err(FleetProblem::NotAllowed { why }) => check.problem().hint(why).hint(
+            "pi-subagents fleet key makes a key for a name and a role, and prints the permissions that it needs in the server's file.",
+        ),
+        Err(FleetProblem::Failed { why }) => check.problem().hint(why),
+    }
+}
+
+fn usable(check: Check, sound: &SoundFleet, pool: &str) -> Check {
+    let milliseconds = sound.round_trip.as_millis().max(1);
+    let mut check = check
+        .and(&format!("answers within {milliseconds} ms"))
+        .and(&format!(
+            "{} in pool {pool}",
+            count(sound.workers, "worker")
+        ));
+    if sound.workers == 0 {
+        check = check.warning().hint(format!(
+            "Runs in pool {pool} stay queued until a worker takes them: pi-subagents worker --pool {pool}"
+        ));
+    }
+    let behind = sound.seconds_behind;
+    if behind.abs() > CLOCK_SECONDS {
+        let side = if behind > 0 { "behind" } else { "ahead of" };
+        check = check.warning().hint(format!(
+            "The clock of this machine is {} s {side} that of the server; runs will sort wrongly.",
+            behind.abs()
+        ));
+    }
+    check
+}
+
+/// Names the lines that the server's file lacks.
+fn lacks(check: Check, role: &str, lines: &[String]) -> Check {
+    let many = count(lines.len(), "permission");
+    let check = check
+        .problem()
+        .and(&format!("where our key lacks {many} that a {role} needs"));
+    let check = lines
+        .iter()
+        .fold(check, |check, line| check.hint(format!("Missing: {line}")));
+    check.hint(format!(
+        "pi-subagents fleet key {role} NAME prints all permissions for the server's file."
+    ))
+}
+
+fn unreachable(error: &CommandError) -> Check {
+    let text = error.sentence();
+    let mut lines = text
+        .lines()
+        .map(|line| line.trim().trim_start_matches("hint: "));
+    let check = Check::new("fleet", lines.next().unwrap_or_default()).problem();
+    lines.fold(check, Check::hint)
+}

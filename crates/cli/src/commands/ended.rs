@@ -1,0 +1,27 @@
+//! The hidden command that runs the user's command for a background run whose own process did not see
+//! its end.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use pi_subagents_records::RunDir;
+
+use pi_subagents_calls::detached::run_alone;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::runtime::block_on;
+
+/// Runs the command for the run of a directory.
+pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    // Out of the terminal's reach; it fails only for a process that leads a group already.
+    _ = rustix::process::setsid();
+    let (Some(directory), Ok(places)) = (arguments.next(), Places::find()) else {
+        return ExitCode::FAILURE;
+    };
+    let directory = RunDir::new(PathBuf::from(directory));
+    let told = block_on(async {
+        run_alone(&places, &directory).await;
+        Ok(())
+    });
+    ExitCode::from(u8::from(told.is_err()))
+}

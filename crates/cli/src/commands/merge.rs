@@ -1,0 +1,184 @@
+//! `merge`: brings the changes of runs into this checkout, or shows which of them would fit.
+
+mod resolve;
+
+use pi_subagents_runs::ask_which::find_failure;
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_git::Repository;
+use pi_subagents_records::{IndexedRun, Store, runs_of_session};
+use pi_subagents_vocabulary::text::one_line;
+
+use crate::commands::control::conversations_of;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::fleet::fetch_missing;
+use pi_subagents_runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge, merge_with};
+use pi_subagents_runs::no_result::NoResult;
+use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::results::{Asked, Results, RunResult};
+use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::workspace::{Workspace, waiting_results};
+
+#[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "every one is a flag that is given or not"
+)]
+pub(crate) struct MergeArgs {
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions; without any, the results that wait are named, and with --check compared
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Say what fits this checkout, with its uncommitted changes, and change nothing
+    #[arg(long, conflicts_with = "commit")]
+    check: bool,
+    /// Make a commit of each run instead of uncommitted changes
+    #[arg(long)]
+    commit: bool,
+    /// Let the sub-agent of one run resolve its conflicts in its own worktree; this checkout is not touched
+    #[arg(long, conflicts_with_all = ["check", "commit", "force"])]
+    resolve: bool,
+    /// Merge also copies of ignored files that a sub-agent has added to git
+    #[arg(long, conflicts_with = "check")]
+    force: bool,
+}
+
+pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let ids = if args.ids.is_empty() {
+        let waiting = waiting_here(current_runs(&store).map_err(find_failure)?, &places);
+        if !args.check {
+            return Err(which(&waiting));
+        }
+        if waiting.is_empty() {
+            return Err(CommandError::no_answer("no result waits to be merged here")
+                .hint("pi-subagents worktrees --all lists what was merged or discarded."));
+        }
+        waiting.iter().map(|(run, _)| run.run.to_string()).collect()
+    } else {
+        args.ids.clone()
+    };
+    if args.resolve {
+        return resolve::run(&ids, printer);
+    }
+    let typed = TypedIds::newest(&store, &places, printer);
+    let mut found = Results::here(&places.cwd);
+    let asked = ids.iter().map(|id| results_of(typed, &mut found, id));
+    let asked = asked.collect::<Result<Vec<_>, _>>()?;
+    let to_merge = ToMerge::at(&places.cwd, asked.into_iter().flatten().collect())?;
+    if args.check {
+        return check(to_merge, printer);
+    }
+    let merged_as = if args.commit {
+        MergedAs::Commits
+    } else {
+        MergedAs::Changes
+    };
+    let copies = if args.force {
+        AddedCopies::Merged
+    } else {
+        AddedCopies::Refused
+    };
+    let report = merge_with(to_merge, merged_as, copies)?;
+    print(&report, printer);
+    Ok(exit::of_some(report.merged_count(), report.merged.len()))
+}
+
+/// Lists the runs whose results wait in this repository, the newest of each worktree.
+fn waiting_here(runs: Vec<IndexedRun>, places: &Places) -> Vec<(IndexedRun, Workspace)> {
+    let here = Repository::find(&places.cwd).ok();
+    let is_here = |one: &Workspace| {
+        let other = Repository::find(&one.repository).ok();
+        let other = other.as_ref().map(Repository::common_dir);
+        other.is_some() && other == here.as_ref().map(Repository::common_dir)
+    };
+    let waiting = waiting_results(runs).into_iter();
+    waiting
+        .filter(|(_, workspace)| is_here(workspace))
+        .collect()
+}
+
+/// Returns the error that no run was named, with those that could be.
+fn which(waiting: &[(IndexedRun, Workspace)]) -> CommandError {
+    let error = CommandError::usage("merge needs the runs to merge");
+    if waiting.is_empty() {
+        return error.hint("Nothing waits to be merged here; pi-subagents worktrees lists all.");
+    }
+    let hints = waiting.iter().map(|(run, workspace)| {
+        let words = workspace.words(run.run.as_str());
+        format!("{}: {words}", one_line(&run.name))
+    });
+    hints.fold(error, CommandError::hint)
+}
+
+/// Finds the results that an id stands for, oldest first.
+fn results_of(
+    typed: TypedIds<'_>,
+    results: &mut Results,
+    id: &str,
+) -> Result<Vec<Asked>, CommandError> {
+    let ids = [id.to_owned()];
+    let runs = conversations_of(typed, &ids, "merge")?;
+    let missing = fetch_missing(typed.places, &runs);
+    let asked = results.of_conversation(&runs)?;
+    let all = typed.store.runs().map_err(find_failure)?;
+    let with_earlier = |result: RunResult| {
+        let session = result.run.session.clone();
+        result.with_earlier(&runs_of_session(&all, &session))
+    };
+    let asked = asked.into_iter().map(|asked| {
+        let asked = asked.map(with_earlier);
+        asked.map_err(|without| because(without, missing.clone()))
+    });
+    Ok(asked.collect())
+}
+
+/// Says why there is no result: its changes could not be fetched from its fleet, if that was tried,
+/// else the reason that was found here.
+pub(super) fn because(without: NoResult, missing: Result<(), String>) -> NoResult {
+    match missing {
+        Ok(()) => without,
+        Err(why) => without.because(CommandError::no_answer(format!("has no result: {why}"))),
+    }
+}
+
+fn check(to_merge: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (checkout, results, without) = to_merge.parted();
+    let fit = Fit::of(&checkout, &results)?.with_missing(without);
+    if printer.is_json() {
+        printer.json(&fit.to_json());
+    } else {
+        printer.data(&fit.table());
+        for line in fit.missing_lines() {
+            printer.data(&line);
+        }
+        for note in &fit.notes {
+            printer.note(&format!("! {note}"));
+        }
+    }
+    let (merged, all) = fit.would_merge();
+    Ok(exit::of_some(merged, all))
+}
+
+fn print(report: &MergeReport, printer: Printer) {
+    if printer.is_json() {
+        printer.json(&report.to_json());
+        return;
+    }
+    for line in report.lines() {
+        printer.data(&line);
+    }
+    for warning in &report.warnings {
+        printer.note(&format!("! {warning}"));
+    }
+    if let Some(run) = report.first_conflicting() {
+        let run = &run.run;
+        printer.note(&format!(
+            "hint: pi-subagents merge {run} --resolve lets its sub-agent resolve the conflicts."
+        ));
+    }
+}

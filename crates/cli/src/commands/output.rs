@@ -1,0 +1,112 @@
+//! `output`: prints the answer of a run.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_records::Store;
+use pi_subagents_view::{Line, Role, receipt_facts};
+
+use crate::commands::rendered::print_markdown;
+use crate::sheet::Sheet;
+use pi_subagents_calls::families::delegation::ReadSession;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::typed::TypedIds;
+
+/// The column at which the facts of a receipt begin.
+const MARGIN: usize = 10;
+
+#[derive(Args)]
+pub(crate) struct IdArgs {
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    id: String,
+}
+
+#[derive(Args)]
+pub(crate) struct OutputArgs {
+    #[command(flatten)]
+    id: IdArgs,
+    /// Print the receipt in place of the answer: calls, changed files, commands with exit codes, tests, as they were seen
+    #[arg(long)]
+    receipt: bool,
+}
+
+pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (session, places, max_lines) = read(&args.id.id, "output", printer)?;
+    let session = session.only_meant()?;
+    if args.receipt {
+        return print_receipt(&session, &places, printer);
+    }
+    if let Some(why) = session.why_no_answer() {
+        return Err(why);
+    }
+    let answer = session.output(max_lines);
+    if printer.is_json() {
+        printer.json(&answer.json());
+    } else {
+        print_markdown(&answer.text, &places, printer);
+        note_state(&session, printer);
+        if let Some(problem) = session.problem() {
+            printer.note(&problem);
+        }
+    }
+    // A person reads what there is, and a script must not take it for an answer.
+    Ok(if session.has_answered() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(exit::NO_ANSWER)
+    })
+}
+
+fn print_receipt(
+    session: &ReadSession,
+    places: &Places,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    let latest = session.runs().last();
+    let Some(receipt) = latest.and_then(|(_, history)| history.summary.receipt()) else {
+        let error = CommandError::no_answer("nothing was seen of this run: it has not answered");
+        return Err(error.hint("See how it stands: pi-subagents status ID"));
+    };
+    if printer.is_json() {
+        printer.json(&receipt);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sheet = Sheet::of_stdout(places);
+    let facts = receipt_facts(&receipt, usize::MAX).into_iter();
+    let lines = facts.flat_map(|(label, role, words)| {
+        let line = Line::new(Role::Muted, &format!("{label:MARGIN$}")).with(role, &words);
+        sheet.hang(&line, MARGIN)
+    });
+    printer.painted(&sheet.text(&lines.collect::<Vec<_>>()));
+    note_state(session, printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints notes about missing parts, and whether more will come.
+fn note_state(session: &ReadSession, printer: Printer) {
+    for line in session.missing().into_iter().chain(session.more_to_come()) {
+        printer.note(&format!("! {line}"));
+    }
+}
+
+/// Returns the session, where it was looked for, and the number of lines for short excerpts.
+fn read(
+    id: &str,
+    command: &str,
+    printer: Printer,
+) -> Result<(ReadSession, Places, usize), CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::newest(&store, &places, printer);
+    let found = typed
+        .conversation(id)
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
+    let settings = Configuration::read_once(&places, false).settings;
+    let session = ReadSession::read(found)?;
+    Ok((session, places, settings.max_lines_per_window))
+}

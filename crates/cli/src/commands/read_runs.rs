@@ -1,0 +1,44 @@
+//! The runs that `logs` and `events` read, and the notes about records that are gone.
+
+use pi_subagents_records::{IndexedRun, Store};
+
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::conversation::of_one_conversation;
+use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
+use pi_subagents_runs::typed::TypedIds;
+
+/// Returns the runs of the one conversation that a person means. If several can be meant, the error
+/// lists this command for each of them.
+pub(super) fn meant(
+    id: &str,
+    command: &str,
+    places: &Places,
+    printer: Printer<'_>,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::newest(&store, places, printer);
+    typed
+        .runs(id)
+        .and_then(|runs| of_one_conversation(runs, None))
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))
+}
+
+/// Prints notes about the records that are gone. If all of them are, that is an error.
+pub(super) fn tell_lost(
+    mut lost: Vec<LostRecord>,
+    runs: &[IndexedRun],
+    printer: Printer<'_>,
+) -> Result<(), CommandError> {
+    if lost.len() == runs.len()
+        && let Some(latest) = lost.pop()
+    {
+        return Err(latest.into());
+    }
+    if let Some(missing) = what_is_missing(&lost) {
+        printer.note(&format!("! {missing}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! `session`: prints the whole conversation of a session, as text or as JSON.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use pi_subagents_view::{Line, Role, markdown, wrap};
+use pi_subagents_vocabulary::{Timestamp, text};
+
+use crate::read_conversation::{ReadConversation, ReadRun, Scope, read_conversation};
+use crate::sheet::Sheet;
+use crate::told::Told;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::happened::What;
+
+/// The number of characters of a call's arguments that are shown if a person wants it short.
+const SHORT_ARGUMENTS: usize = 120;
+
+/// The number of characters of a tool's answer that are shown if a person wants it short.
+const SHORT_RESULT: usize = 500;
+
+#[derive(Args)]
+pub(crate) struct SessionArgs {
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    id: String,
+    /// Leave out thoughts, and cut the arguments of tools after 120 characters and their answers after 500
+    #[arg(long, conflicts_with = "json")]
+    short: bool,
+}
+
+pub(crate) fn run(args: &SessionArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let sheet = Sheet::of_stdout(&places);
+    let conversation = read_conversation(&places, &args.id, "session", printer, Scope::Whole)?;
+    if printer.is_json() {
+        printer.json(&conversation.json());
+    } else {
+        print(&conversation, args.short, &sheet, printer);
+        conversation.note_state(printer);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(conversation: &ReadConversation, is_short: bool, sheet: &Sheet, printer: Printer) {
+    let now = Timestamp::now();
+    let all = conversation.runs.len();
+    for (place, run) in conversation.runs.iter().enumerate() {
+        if all > 1 {
+            let gap = if place > 0 { "\n" } else { "" };
+            let status = run.status().as_str();
+            let (place, name) = (place + 1, text::one_line(&text::clean(&run.row.name)));
+            let words = format!("=== Run {place}/{all}: {name} ({status}) ===");
+            let heading = sheet.text(&[Line::new(Role::Title, &words)]);
+            printer.painted(&format!("{gap}{heading}\n"));
+        }
+        print_run(run, is_short, sheet, now, printer);
+    }
+}
+
+fn print_run(run: &ReadRun, is_short: bool, sheet: &Sheet, now: Timestamp, printer: Printer) {
+    let mut is_first = true;
+    for happened in &run.happened {
+        let is_said = !matches!(
+            happened.what,
+            What::Started(_) | What::Printed(_) | What::Complained(_)
+        );
+        let is_thought = matches!(happened.what, What::Thought(_));
+        if !is_said || (is_short && is_thought) {
+            continue;
+        }
+        if !is_first {
+            printer.painted("");
+        }
+        is_first = false;
+        let mut told = Told::of(&happened.what, &run.summary);
+        if is_short {
+            shorten(&mut told, &happened.what);
+        }
+        let time = sheet.time(happened.at, now);
+        let head = Line::new(Role::Muted, &format!("[{time}] ")).with(told.role, &heading(&told));
+        printer.painted(&sheet.text(&[head]));
+        print_words(&told, sheet, printer);
+    }
+}
+
+/// Names an item: `result of bash`.
+fn heading(told: &Told) -> String {
+    match &told.tool {
+        Some(tool) if told.label == "failed" => format!("failed result of {tool}"),
+        Some(tool) => format!("{} of {tool}", told.label),
+        None => told.label.clone(),
+    }
+}
+
+fn shorten(told: &mut Told, what: &What) {
+    match what {
+        What::Called(_) => told.words = text::cut_characters(&told.words, SHORT_ARGUMENTS),
+        What::Answered { .. } => told.words = text::cut_characters(&told.words, SHORT_RESULT),
+        _ => {}
+    }
+}
+
+/// Prints words whole: a pipe gets them as they are, without escape sequences.
+fn print_words(told: &Told, sheet: &Sheet, printer: Printer) {
+    let words = told.words.trim_end();
+    if words.is_empty() {
+        return;
+    }
+    let Some(columns) = sheet.columns() else {
+        return printer.data(words);
+    };
+    let lines = if told.is_markdown {
+        markdown::render(words, columns)
+    } else {
+        let role = match told.role {
+            Role::Failed => Role::Failed,
+            _ if told.label == "thinking" => Role::Muted,
+            _ => Role::Plain,
+        };
+        words
+            .lines()
+            .flat_map(|line| wrap(&Line::new(role, line), columns))
+            .collect()
+    };
+    printer.painted(&sheet.text(&lines));
+}

@@ -1,0 +1,71 @@
+//! `status --watch`: shows runs again whenever something happens to them.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use pi_subagents_records::Store;
+use pi_subagents_vocabulary::Timestamp;
+use tokio::time::sleep;
+
+use super::{Seen, StatusArgs};
+use crate::sheet::Sheet;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::signals::Signals;
+use pi_subagents_runs::follow::{FileChanges, Owners};
+use pi_subagents_runs::under_way::UnderWay;
+
+/// The pause between two updates of the durations on a terminal.
+const CLOCK: Duration = Duration::from_secs(1);
+
+/// Shows the runs until somebody interrupts, or until the runs of the named id are over.
+pub(super) async fn watch(
+    args: &StatusArgs,
+    store: &Store,
+    places: &Places,
+    printer: Printer<'_>,
+) -> Result<ExitCode, CommandError> {
+    let mut signals = Signals::listen()?;
+    // Every run that begins or ends has a line in the index, unless its owner is killed.
+    let index = FileChanges::of_directory(&places.agent_dir);
+    let mut owners = Owners::default();
+    let mut under_way = UnderWay::default();
+    let mut shown = String::new();
+    loop {
+        let seen = Seen::look(args, store, places, &mut under_way)?;
+        // The terminal may have another size by now.
+        show(&seen, &mut shown, &Sheet::of_stdout(places), printer);
+        let has_open = seen.runs.iter().any(|seen| seen.run.is_open());
+        if seen.is_named && !has_open {
+            return Ok(ExitCode::SUCCESS);
+        }
+        owners.watch(seen.runs.iter().map(|seen| &seen.run));
+        tokio::select! {
+            () = index.next() => {}
+            () = owners.next() => {}
+            () = sleep(CLOCK), if seen.is_ticking(printer.is_screen()) => {}
+            number = signals.next() => {
+                return Ok(exit::of_signal(number));
+            }
+        }
+    }
+}
+
+/// Prints the changes. Clocks and figures go on, but for a reader of a log only the events of a run
+/// are news.
+fn show(seen: &Seen, shown: &mut String, sheet: &Sheet, printer: Printer) {
+    let state = seen.json().news();
+    if state == *shown && !printer.is_screen() {
+        return;
+    }
+    if printer.is_json() {
+        printer.data(&seen.json().line());
+    } else {
+        let mut lines = seen.lines(sheet, Timestamp::now());
+        sheet.cut(&mut lines);
+        printer.screen(&sheet.text(&lines));
+    }
+    *shown = state;
+}

@@ -1,0 +1,161 @@
+//! `wait`: returns when runs are over, prints their endings, and exits as they did.
+
+use pi_subagents_runs::ask_which::find_failure;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_view::Line;
+use pi_subagents_vocabulary::{RunId, Timestamp, text};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::commands::control::runs_of_all;
+use crate::run_table::{run_table, totals_line};
+use crate::sheet::Sheet;
+use crate::waiting_line::WaitingLine;
+use pi_subagents_ground::bell;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::away::AwayNews;
+use pi_subagents_runs::find::current;
+use pi_subagents_runs::follow::Follower;
+use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::owner_request::wait_for_one;
+use pi_subagents_runs::row::{RowTotals, RunRow};
+use pi_subagents_runs::typed::TypedIds;
+
+/// The pause between two drawings of the line on a terminal.
+const CLOCK: Duration = Duration::from_secs(1);
+
+#[derive(Args)]
+pub(crate) struct WaitArgs {
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions. A session stands for its runs in progress, or for its latest run if there are none
+    #[arg(value_name = "ID", required = true)]
+    ids: Vec<String>,
+    /// Return when the first of the runs has ended
+    #[arg(long)]
+    any: bool,
+}
+
+pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::running(&store, &places, printer);
+    let asked = runs_of_all(typed, &args.ids, "wait", current)?;
+    let is_one_over = asked.iter().any(|run| !run.is_open());
+    let mut unseen = Vec::new();
+    if !(args.any && is_one_over) {
+        let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
+        let line = WaitingLine::of_stderr(&places, printer);
+        unseen = block_on(wait_for(open, asked.len(), args.any, line, printer))?;
+    }
+    let mut runs = current_runs(&store).map_err(find_failure)?;
+    runs.retain(|run| asked.iter().any(|one| one.run == run.run));
+    let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
+    over.retain(|row| row.is_over() || unseen.contains(&row.run_id));
+    if !printer.is_quiet() && asked.iter().any(IndexedRun::is_open) {
+        let ended: Vec<(&str, &str)> = over
+            .iter()
+            .map(|row| (row.name.as_str(), row.status.as_str()))
+            .collect();
+        bell::ring_for_ended(&ended);
+    }
+    if printer.is_json() {
+        printer.json(&json!({"runs": over}));
+    } else {
+        print(&over, &Sheet::of_stdout(&places), printer);
+    }
+    // A run whose end was not seen did not complete, as far as anybody knows.
+    Ok(exit::of_runs(
+        over.iter().map(|row| row.end.exit_code.unwrap_or(1)),
+    ))
+}
+
+/// Waits for all of the runs, or for the first one, and shows on a terminal which runs it waits
+/// for. Returns the runs whose end was not seen.
+async fn wait_for(
+    mut runs: Vec<IndexedRun>,
+    all: usize,
+    any: bool,
+    mut line: Option<WaitingLine>,
+    printer: Printer<'_>,
+) -> Result<Vec<RunId>, CommandError> {
+    let mut unseen = Vec::new();
+    let mut servers = AwayNews::default();
+    let (tell, mut told) = mpsc::channel(runs.len().max(1));
+    let follower = Follower::start();
+    let mut ends: JoinSet<(RunId, bool)> = runs
+        .iter()
+        .cloned()
+        .map(|run| {
+            let (tell, end) = (tell.clone(), follower.end_of(&run));
+            async move {
+                let is_seen = wait_for_one(&run, end, &tell).await;
+                (run.run, is_seen)
+            }
+        })
+        .collect();
+    drop(tell);
+    let note = |line: &Option<WaitingLine>, words: &str| {
+        line.iter().for_each(WaitingLine::clear);
+        printer.note(words);
+    };
+    loop {
+        if let Some(news) = servers.look(runs.iter()) {
+            note(&line, &format!("! {news}"));
+        }
+        if let Some(line) = line.as_mut().filter(|_| !runs.is_empty()) {
+            line.draw(&runs, all);
+        }
+        let ended = tokio::select! {
+            Some(words) = told.recv() => {
+                note(&line, &words);
+                continue;
+            }
+            () = sleep(CLOCK) => continue,
+            ended = ends.join_next() => ended,
+        };
+        if let Some(Ok((run, is_seen))) = &ended {
+            runs.retain(|one| one.run != *run);
+            unseen.extend((!is_seen).then(|| run.clone()));
+        }
+        if any || ended.is_none() {
+            line.iter().for_each(WaitingLine::clear);
+            // The last news may not be printed yet.
+            while let Ok(words) = told.try_recv() {
+                printer.note(&words);
+            }
+            return Ok(unseen);
+        }
+    }
+}
+
+/// Prints how the runs ended as data, as a table on a terminal and else in a line each, and why some
+/// did not complete as notes for people.
+fn print(over: &[RunRow], sheet: &Sheet, printer: Printer) {
+    if sheet.columns().is_some() && !over.is_empty() {
+        let mut lines = run_table(over, sheet, Timestamp::now());
+        if over.len() > 1 {
+            lines.push(Line::default());
+            lines.push(totals_line(&RowTotals::of(over.iter())));
+        }
+        printer.painted(&sheet.text(&lines));
+    } else {
+        for row in over {
+            printer.data(&row.brief());
+        }
+    }
+    for row in over {
+        if let Some(error) = &row.end.error_message {
+            let name = text::one_line(&row.name);
+            printer.note(&format!("{name}: {}", text::one_line(error)));
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Decides whether the first word of a task is the name of a definition or the beginning of the
+//! prompt.
+
+use pi_subagents_configuration::{Asker, Catalogue, DEFAULT_AGENT};
+use pi_subagents_vocabulary::nearest;
+
+use pi_subagents_definition_commands::ask::{AtTerminal, Person, Stopped, can_ask};
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+
+/// The definition that does a task, and the number of words that name it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Meant {
+    pub(super) agent: String,
+    pub(super) leading: usize,
+}
+
+impl Meant {
+    /// Returns the definition of a name that is the first word.
+    fn definition(name: &str) -> Self {
+        Self {
+            agent: name.to_owned(),
+            leading: 1,
+        }
+    }
+
+    /// Returns the plain sub-agent, whose prompt all the words are.
+    fn default() -> Self {
+        Self {
+            agent: DEFAULT_AGENT.to_owned(),
+            leading: 0,
+        }
+    }
+}
+
+/// The meanings that the first word can have.
+#[derive(Debug, PartialEq, Eq)]
+enum Reading<'a> {
+    Name,
+    Prompt,
+    /// It is the name of a definition, and nothing follows.
+    NameAlone,
+    /// It is no known name, but close to this one.
+    Doubtful(&'a str),
+}
+
+/// Finds out who is meant. In doubt a person is asked, and a script gets an error: a misspelt name
+/// must not become a prompt.
+pub(super) fn what_is_meant(
+    first: &str,
+    rest: &[String],
+    (places, configuration): (&Places, &Configuration),
+    printer: Printer,
+) -> Result<Meant, CommandError> {
+    let catalogue = &configuration.catalogue;
+    match reading(first, !rest.is_empty(), catalogue) {
+        Reading::Name => Ok(Meant::definition(first)),
+        Reading::Prompt => Ok(Meant::default()),
+        Reading::NameAlone => Err(CommandError::usage(format!(
+            "{first} is the name of a definition, and there is no task for it"
+        ))
+        .hint(format!(
+            "Give it one, as in {first} \"PROMPT\". If the word itself is the prompt: -a {DEFAULT_AGENT} {first}"
+        ))),
+        Reading::Doubtful(close) => {
+            let person = AtTerminal { places };
+            let answer = if can_ask(&person, printer) {
+                ask(&person, (first, rest), close)?
+            } else {
+                None
+            };
+            answer.ok_or_else(|| in_doubt(first, close))
+        }
+    }
+}
+
+fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Reading<'a> {
+    if first.contains(char::is_whitespace) {
+        return Reading::Prompt;
+    }
+    let usable = catalogue.effective(Asker::Subagent);
+    let usable = usable.iter().map(|definition| definition.name.as_str());
+    // A definition that must not be used is meant all the same; the error explains why it is not
+    // used.
+    let ignored = catalogue
+        .ignored()
+        .map(|(ignored, _)| ignored.name.as_str());
+    let names: Vec<&str> = usable.chain(ignored).collect();
+    let mut broken = catalogue.warnings().iter();
+    let is_name = first == DEFAULT_AGENT
+        || names.contains(&first)
+        || broken.any(|warning| warning.keeps_out(first));
+    match (is_name, is_followed) {
+        (true, true) => Reading::Name,
+        (true, false) => Reading::NameAlone,
+        (false, false) => Reading::Prompt,
+        (false, true) => nearest(first, names).map_or(Reading::Prompt, Reading::Doubtful),
+    }
+}
+
+/// Asks a person which name they meant; `None` if they want none.
+fn ask(
+    person: &dyn Person,
+    (first, rest): (&str, &[String]),
+    close: &str,
+) -> Result<Option<Meant>, CommandError> {
+    let task = rest.join(" ");
+    let choices = [
+        format!("Yes: give {close} the task \"{task}\""),
+        format!("No, all of it is a prompt for a plain sub-agent: \"{first} {task}\""),
+        "Neither: start nothing".to_owned(),
+    ];
+    let question = format!("There is no definition \"{first}\". Did you mean {close}?");
+    match person.place(&question, &choices, choices.len() - 1) {
+        Ok(Some(0)) => Ok(Some(Meant::definition(close))),
+        Ok(Some(1)) => Ok(Some(Meant::default())),
+        Ok(Some(_) | None) => Ok(None),
+        Err(Stopped::Interrupted) => Err(CommandError::interrupted(
+            "interrupted; nothing was started",
+        )),
+        Err(Stopped::Failed(error)) => Err(error),
+    }
+}
+
+fn in_doubt(first: &str, close: &str) -> CommandError {
+    CommandError::usage(format!(
+        "there is no definition \"{first}\"; did you mean {close}? Nothing was started"
+    ))
+    .hint(format!(
+        "Name the definition with -a {close}, or quote all words as one prompt for a plain sub-agent."
+    ))
+}

@@ -1,0 +1,115 @@
+//! `worker`: does the runs of a fleet on this machine.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use pi_subagents_configuration::WorkerSettings;
+use pi_subagents_vocabulary::fits_fleet_name;
+
+use pi_subagents_calls::fleet::work_as_worker;
+use pi_subagents_calls::worker_options::WorkerOptions;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::fleet::OwnFleet;
+use pi_subagents_runs::owned::this_host;
+
+/// The longest name of a worker.
+const LONGEST_NAME: usize = 32;
+
+#[derive(Args)]
+pub(crate) struct WorkerArgs {
+    /// Take runs from this pool; may be given several times [default: subagents.worker.pools in the settings, or default]
+    #[arg(long = "pool", value_name = "POOL", value_parser = fleet_name)]
+    pools: Vec<String>,
+    /// Do this many runs at once [default: subagents.worker.slots in the settings, or 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    slots: Option<u16>,
+    /// Of two workers that wait for a run, the one with the lower rank gets it [default: 0]
+    #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u8).range(0..=9))]
+    rank: Option<u8>,
+    /// Name of this worker in the fleet [default: the name of this machine]
+    #[arg(long, value_name = "NAME", value_parser = fleet_name)]
+    name: Option<String>,
+    /// Directory for records and workspaces [default: one of its own in the agent directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Do one run, then exit
+    #[arg(long)]
+    once: bool,
+    /// Exit after this many seconds without a run
+    #[arg(long, value_name = "SECONDS")]
+    idle_exit: Option<u64>,
+    /// After SIGTERM or Ctrl-C, let runs go on for this many seconds before they are given back
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    drain: u64,
+}
+
+pub(crate) fn run(args: WorkerArgs) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let configuration = Configuration::read_once(&places, false);
+    configuration.check()?;
+    let fleet = OwnFleet::of(&configuration.settings.fleet)?;
+    let options = options(args, &configuration, &places);
+    block_on(work_as_worker(fleet, options, places, configuration))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> WorkerOptions {
+    let settings = &configuration.settings.worker;
+    let pools = if args.pools.is_empty() {
+        settings.pools.clone()
+    } else {
+        args.pools
+    };
+    let root = args.root.map(|root| places.cwd.join(root));
+    let root = root.or_else(|| settings.root.clone());
+    let name = args.name.unwrap_or_else(|| worker_name(settings));
+    let own_root = || places.agent_dir.join("subagents-worker").join(&name);
+    WorkerOptions {
+        pools,
+        slots: args.slots.map_or(settings.slots, usize::from),
+        rank: args.rank.unwrap_or(settings.rank),
+        root: root.unwrap_or_else(own_root),
+        name,
+        disk: settings.disk,
+        is_once: args.once,
+        idle_exit: args.idle_exit.map(Duration::from_secs),
+        drain: Duration::from_secs(args.drain),
+        callers: settings.callers.clone(),
+    }
+}
+
+/// Returns the name of the worker of this machine, unless it is started under another one.
+pub(super) fn worker_name(settings: &WorkerSettings) -> String {
+    settings.name.clone().unwrap_or_else(name_of_machine)
+}
+
+/// Returns the name of this machine, without the characters that cannot be part of a name in a
+/// fleet.
+fn name_of_machine() -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let host = this_host();
+    let short = host.split('.').next().unwrap_or(&host);
+    let name: String = short
+        .chars()
+        .map(|letter| if fits(letter) { letter } else { '-' })
+        .take(LONGEST_NAME)
+        .collect();
+    if name.is_empty() {
+        "worker".to_owned()
+    } else {
+        name
+    }
+}
+
+fn fleet_name(text: &str) -> Result<String, String> {
+    if fits_fleet_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a name has 1 to 32 letters, digits, - and _".to_owned())
+    }
+}

@@ -1,0 +1,82 @@
+//! `workers`: the present workers of the fleet, and their load.
+
+use std::process::ExitCode;
+
+use pi_subagents_view::{Column, Line, Role, table};
+use pi_subagents_vocabulary::Timestamp;
+use pi_subagents_vocabulary::text::count;
+use serde_json::json;
+
+use crate::sheet::Sheet;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::fleet::OwnFleet;
+use pi_subagents_runs::fleet_values::PresentWorker;
+
+/// The columns from left to right.
+const COLUMNS: [Column; 7] = [
+    Column::whole("WORKER", 0),
+    Column::words("POOLS", 0, 12, 30),
+    Column::number("RUNS", 0),
+    Column::number("FREE", 0),
+    Column::whole("SINCE", 2),
+    Column::whole("VERSION", 3),
+    Column::words("MODELS", 1, 20, 60),
+];
+
+pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let fleet = OwnFleet::of_user(&places)?;
+    let workers = block_on(fleet.workers(&places))?;
+    if printer.is_json() {
+        printer.json(&json!({"workers": workers}));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if workers.is_empty() {
+        printer.data("No worker is there.");
+        printer.note(
+            "\nStart one on a machine that has this fleet in its settings:   pi-subagents worker",
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let sheet = Sheet::of_stdout(&places);
+    let now = Timestamp::now();
+    let rows: Vec<Vec<Line>> = workers
+        .iter()
+        .map(|worker| cells(worker, &sheet, now))
+        .collect();
+    let mut lines = table(&COLUMNS, rows, sheet.columns());
+    let taking = workers.iter().filter(|worker| !worker.is_draining);
+    let free: u32 = taking.map(|worker| worker.free).sum();
+    let words = format!(
+        "{}, {} free",
+        count(workers.len(), "worker"),
+        count(usize::try_from(free).unwrap_or(usize::MAX), "place")
+    );
+    lines.push(Line::default());
+    lines.push(Line::new(Role::Muted, &words));
+    printer.painted(&sheet.text(&lines));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn cells(worker: &PresentWorker, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+    let plain = |words: &str| Line::new(Role::Plain, words);
+    let since = worker.since.parse::<Timestamp>().ok();
+    let since = since.map_or(String::new(), |since| sheet.moment(since, now));
+    let free = if worker.is_draining {
+        "draining".to_owned()
+    } else {
+        worker.free.to_string()
+    };
+    vec![
+        Line::new(Role::Title, &worker.name),
+        plain(&worker.pools.join(", ")),
+        plain(&worker.runs.len().to_string()),
+        plain(&free),
+        plain(&since),
+        plain(&worker.version),
+        Line::new(Role::Muted, &worker.models.join(", ")),
+    ]
+}

@@ -1,0 +1,97 @@
+//! `worktrees`, `keep` and `discard`: the worktrees of runs, and what becomes of those that nobody
+//! wants.
+
+mod discard;
+mod keep;
+mod listed;
+mod prune;
+
+use pi_subagents_runs::ask_which::find_failure;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use pi_subagents_records::{IndexedRun, Store};
+
+pub(crate) use self::discard::{DiscardArgs, discard};
+pub(crate) use self::keep::{KeepArgs, keep};
+use self::listed::{Listed, print_list};
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::workspace::{
+    Stray, Workspace, WorkspaceState, newest_results, settle, strays, worktrees_folder,
+};
+
+#[derive(Args)]
+pub(crate) struct WorktreesArgs {
+    /// Action to take instead of listing them
+    #[arg(value_enum)]
+    action: Option<Action>,
+    /// List also worktrees that were merged, discarded or left unchanged, and runs in whose worktree a later one has worked
+    #[arg(long)]
+    all: bool,
+}
+
+/// Something that is done with all worktrees.
+#[derive(Clone, Copy, ValueEnum)]
+enum Action {
+    /// Remove directories of runs that ended a week ago; their results stay in git until they are merged or discarded
+    Prune,
+}
+
+/// A run and its worktree.
+struct Found {
+    run: IndexedRun,
+    workspace: Workspace,
+}
+
+/// Lists the worktrees of runs and the results of fleets, or removes old worktrees.
+pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let places = Places::find()?;
+    let runs = current_runs(&Store::new(&places.agent_dir)).map_err(find_failure)?;
+    if let Some(Action::Prune) = args.action {
+        return Ok(prune::run(&runs, printer));
+    }
+    let found: Vec<Found> = runs.into_iter().filter_map(found).collect();
+    let strays = strays_of(&places, &found);
+    let shown = if args.all {
+        found
+    } else {
+        let there = found.into_iter();
+        let there = there.filter(|found| is_there(&found.workspace));
+        newest_results(there.collect(), |found| &found.workspace)
+    };
+    print_list(&Listed::of(shown), &strays, printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Looks at the worktree of a run.
+fn found(run: IndexedRun) -> Option<Found> {
+    let workspace = if run.is_open() {
+        Workspace::read(run.directory.path())?
+    } else {
+        settle(run.directory.path(), &run.run)?
+    };
+    Some(Found { run, workspace })
+}
+
+/// Lists what lies in the folder of worktrees and no run knows.
+fn strays_of(places: &Places, found: &[Found]) -> Vec<Stray> {
+    let settings = Configuration::read_once(places, false).settings;
+    let folder = worktrees_folder(&places.home, settings.worktrees.directory.as_deref());
+    let known: Vec<Workspace> = found.iter().map(|found| found.workspace.clone()).collect();
+    strays(&folder, &known)
+}
+
+/// Returns whether a worktree is still to be merged or discarded, or in use.
+fn is_there(workspace: &Workspace) -> bool {
+    match workspace.state {
+        WorkspaceState::Planned
+        | WorkspaceState::Ready
+        | WorkspaceState::Captured
+        | WorkspaceState::Uncaptured => true,
+        WorkspaceState::Unchanged | WorkspaceState::Merged | WorkspaceState::Discarded => false,
+    }
+}

@@ -1,0 +1,166 @@
+//! Reads a conversation whole, with the time of each message, for `session` and `export`.
+
+use pi_subagents_records::{IndexedRun, RecordError, Store, read_events};
+use pi_subagents_vocabulary::child_protocol::ChildRecord;
+use pi_subagents_vocabulary::{Happening, RunHistory, RunSummary, SessionId, Status};
+use serde::Serialize;
+
+use super::message_json::MessageJson;
+use pi_subagents_calls::families::delegation::ReadSession;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::happened::{Happened, Teller, What};
+use pi_subagents_runs::row::RunRow;
+use pi_subagents_runs::typed::TypedIds;
+
+/// A conversation that was read.
+pub(crate) struct ReadConversation {
+    session: ReadSession,
+    /// Its runs, oldest first.
+    pub(crate) runs: Vec<ReadRun>,
+}
+
+/// A run with all that happened in it.
+#[derive(Serialize)]
+pub(crate) struct ReadRun {
+    #[serde(flatten)]
+    pub(crate) row: RunRow,
+    #[serde(skip)]
+    pub(crate) happened: Vec<Happened>,
+    #[serde(skip)]
+    pub(crate) summary: RunSummary,
+    messages: Vec<MessageJson>,
+}
+
+/// The JSON of `session`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionJson<'a> {
+    session_id: &'a str,
+    runs: &'a [ReadRun],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+/// The part of a conversation that is read for the id of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The whole conversation that the run belongs to.
+    Whole,
+    /// The run alone.
+    Meant,
+}
+
+/// Reads the conversation of an id; `command` returns the command that names a run.
+pub(crate) fn read_conversation(
+    places: &Places,
+    id: &str,
+    command: &str,
+    printer: Printer,
+    scope: Scope,
+) -> Result<ReadConversation, CommandError> {
+    let store = Store::new(&places.agent_dir);
+    let typed = TypedIds::newest(&store, places, printer);
+    let found = typed
+        .conversation(id)
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
+    let session = ReadSession::read(found)?;
+    let session = match scope {
+        Scope::Whole => session,
+        Scope::Meant => session.only_meant()?,
+    };
+    let mut runs = Vec::new();
+    for (run, history) in session.runs() {
+        let Some(indexed) = run.record() else {
+            continue;
+        };
+        let read = read_run(indexed, history).map_err(|error| {
+            let what = format!("could not read the record of run {}", run.run);
+            CommandError::failed(what).because(&error)
+        });
+        runs.push(read?);
+    }
+    Ok(ReadConversation { session, runs })
+}
+
+impl ReadConversation {
+    /// Returns it for programs.
+    pub(crate) fn json(&self) -> SessionJson<'_> {
+        SessionJson {
+            session_id: self.session.id().as_str(),
+            runs: &self.runs,
+            warnings: self.session.missing().into_iter().collect(),
+        }
+    }
+
+    /// Returns the id of the session.
+    pub(crate) fn session(&self) -> &SessionId {
+        self.session.id()
+    }
+
+    /// Prints notes about missing parts, and whether more will come.
+    pub(crate) fn note_state(&self, printer: Printer) {
+        let session = &self.session;
+        for line in session.missing().into_iter().chain(session.more_to_come()) {
+            printer.note(&format!("! {line}"));
+        }
+    }
+}
+
+impl ReadRun {
+    /// Returns the state of the run.
+    pub(crate) fn status(&self) -> Status {
+        self.row.status
+    }
+}
+
+fn read_run(run: &IndexedRun, history: &RunHistory) -> Result<ReadRun, RecordError> {
+    let mut teller = Teller::new();
+    let (mut happened, mut messages) = (Vec::new(), Vec::new());
+    read_events(&run.directory, |event| {
+        let is_first = !teller.has_prompt();
+        happened.extend(teller.tell(event));
+        if let Happening::Said {
+            record: ChildRecord::MessageEnded(message),
+            ..
+        } = &event.happening
+        {
+            let prompt = teller.summary.task.as_ref().filter(|_| is_first);
+            let prompt = prompt.map(|task| task.prompt.as_str());
+            messages.extend(MessageJson::of(message, event.at, prompt));
+        }
+    })?;
+    let mut summary = teller.summary;
+    happened.extend(added_end(&mut summary, history, run));
+    Ok(ReadRun {
+        row: RunRow::read(run),
+        happened,
+        summary,
+        messages,
+    })
+}
+
+/// Returns the facts that the result has and the events do not: a full disk may have cost the end
+/// of the events.
+fn added_end(summary: &mut RunSummary, history: &RunHistory, run: &IndexedRun) -> Vec<Happened> {
+    let at = history.summary.ended_at.unwrap_or(run.accepted_at);
+    let mut added = Vec::new();
+    if let Some(gap) = &history.gap {
+        let reasons = gap.reasons.join("; ");
+        added.push(What::Warned(format!("the record is incomplete: {reasons}")));
+        added.extend(gap.output.clone().map(What::Said));
+    }
+    if summary.ending.is_none()
+        && let Some(ending) = &history.summary.ending
+    {
+        summary.ended_at = history.summary.ended_at;
+        summary.ending = Some(ending.clone());
+        added.push(What::Ended(ending.clone()));
+    }
+    added
+        .into_iter()
+        .map(|what| Happened { at, what })
+        .collect()
+}

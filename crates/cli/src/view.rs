@@ -1,0 +1,94 @@
+//! Shows runs to people: live windows on a terminal, one line per change elsewhere.
+
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal as _, Write};
+
+use pi_subagents_configuration::Settings;
+use pi_subagents_view::{
+    AsciiOutput, AtEnd, LiveView, Paint, ProgressLines, Redraw, Terminal, Wall,
+};
+use pi_subagents_vocabulary::{EventSink, Timestamp};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::json_stream::JsonStream;
+use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::preview::preview_context;
+use pi_subagents_ground::locale;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::terminal;
+use pi_subagents_runs::page_address::page_origin;
+
+/// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.
+pub(crate) fn sinks(
+    caller: &Caller,
+    settings: &Settings,
+    printer: Printer<'static>,
+    at_end: AtEnd,
+) -> Vec<Box<dyn EventSink>> {
+    let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
+    if !printer.is_quiet() {
+        sinks.push(on_stderr(caller, settings, at_end));
+    }
+    if printer.is_json_stream() {
+        sinks.push(Box::new(JsonStream::new(printer)));
+    }
+    sinks
+}
+
+/// Returns whether runs are shown in live windows.
+pub(crate) fn is_live(places: &Places) -> bool {
+    io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// Returns how wide the terminal is in which runs are shown in live windows.
+pub(crate) fn live_columns(places: &Places) -> Option<usize> {
+    is_live(places).then(|| terminal::size(io::stderr()).0)
+}
+
+fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn EventSink> {
+    let places = &caller.places;
+    let context = preview_context(caller, settings);
+    if !is_live(places) {
+        return Box::new(ProgressLines::new(output(places), context));
+    }
+    let terminal = Terminal {
+        output: output(places),
+        size: Box::new(|| terminal::size(io::stderr())),
+        clock: Box::new(Timestamp::now),
+        paint: if places.variable("NO_COLOR").is_some() {
+            Paint::Plain
+        } else {
+            Paint::Ansi
+        },
+        at_end,
+    };
+    let page = page_origin(places);
+    let wall = Wall::new(context.clone()).with_page(page);
+    match LiveView::start(wall, terminal) {
+        Ok(view) => {
+            tokio::spawn(redraw_when_resized(view.redraw()));
+            Box::new(view)
+        }
+        Err(_) => Box::new(ProgressLines::new(output(places), context)),
+    }
+}
+
+/// Returns stderr, in ASCII if the person's locale knows nothing else.
+fn output(places: &Places) -> Box<dyn Write + Send> {
+    if locale::is_ascii(|name| places.variable(name).map(OsStr::to_owned)) {
+        Box::new(AsciiOutput::new(io::stderr()))
+    } else {
+        Box::new(io::stderr())
+    }
+}
+
+/// Draws the windows again as soon as their terminal has another size: until then it shows lines
+/// that it has wrapped.
+async fn redraw_when_resized(redraw: Redraw) {
+    // If the signal cannot be had, the next second brings the next frame.
+    let Ok(mut resized) = signal(SignalKind::window_change()) else {
+        return;
+    };
+    while resized.recv().await.is_some() && redraw.soon() {}
+}

@@ -1,0 +1,56 @@
+//! # The files that a user has written
+//!
+//! Reads files and never runs anything. In reading order: [`Trust`] decides which projects count;
+//! [`Settings`] are read from the user and a trusted project; [`Places`] are the folders of
+//! definitions; a [`Catalogue`] holds the definitions of these folders; [`validate`] finds the
+//! faults of one definition before anything runs; [`PlanPatch`] holds the changes that a definition
+//! makes in a run.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
+mod asker;
+mod cache;
+mod catalogue;
+mod child_flags;
+mod default_agent;
+mod edit;
+mod explain;
+mod folder;
+mod formats;
+mod outside;
+mod places;
+mod settings;
+mod skills;
+mod summary;
+mod trust;
+mod validation;
+mod warning;
+
+pub use asker::Asker;
+pub use cache::CatalogueCache;
+pub use catalogue::{Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
+pub use child_flags::{
+    GivenTools, ParentTools, PlanPatch, PromptFiles, Surroundings, model_of, tools_of,
+};
+pub use default_agent::DEFAULT_AGENT;
+pub use edit::{DeleteError, SaveError, delete, save};
+pub use explain::{Explanation, Row, ShadowedValue, explain};
+pub use formats::fits_name;
+pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
+pub use pi_subagents_vocabulary::RunnerChoice;
+pub use places::{Folder, FolderDialect, Places, Viewpoint};
+pub use settings::{
+    DefinitionDir, FleetSettings, ReadSettings, ResumeMode, Retention, Settings, SettingsFiles,
+    SubmoduleChoice, UsedKeys, WorkerSettings, WorktreeSettings,
+};
+pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};
+pub use summary::{choices, listed, listing, name, summary};
+pub use trust::{RememberError, Trust, TrustDecision, TrustSource};
+pub use validation::{Invalid, check_paths, validate};
+pub use warning::{Verdict, Warning};

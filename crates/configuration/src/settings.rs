@@ -1,0 +1,241 @@
+//! The `subagents` part of `settings.json`: bounded values, and a warning for each wrong one.
+//!
+//! The user's file is read first, then that of the project if it is trusted. A value of the project
+//! takes the place of the user's, and a wrong value changes nothing.
+
+mod fleet;
+mod reader;
+mod user_only;
+mod values;
+mod worker;
+mod worktrees;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use fleet::FleetSettings;
+use pi_subagents_pi_files::json::Step;
+use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
+use pi_subagents_vocabulary::{Allowance, Isolation, RunnerChoice, Scope, nearest};
+use reader::{Reader, shown};
+use serde_json::Value;
+pub use user_only::Retention;
+use values::Paths;
+pub use worker::WorkerSettings;
+pub use worktrees::{SubmoduleChoice, WorktreeSettings};
+
+/// The settings of a user in a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Lines of a rolling window, at least 1.
+    pub max_lines_per_window: usize,
+    /// Columns of a preview where there is no terminal, at least 20.
+    pub command_preview_width: usize,
+    /// The time for which tools may be silent once a run's time is over, at most 300 s.
+    pub extend_timeout_debounce: Duration,
+    /// The number of equal tool calls in a row that count as a loop, at most 50; 0 for never.
+    pub looping_tool_count: u32,
+    /// The limits of what each run may consume.
+    pub allowance: Allowance,
+    /// The kind of child that does the work.
+    pub runner: RunnerChoice,
+    /// The place where a run works if its task names none.
+    pub isolation: Isolation,
+    /// The settings of worktrees.
+    pub worktrees: WorktreeSettings,
+    /// The largest number of children that an owner has at once, 1 to 1000.
+    pub max_concurrency: usize,
+    /// The largest number of background runs that a user has at once, 1 to 1000.
+    pub max_background: usize,
+    /// The largest number of bytes that the files of one run may take, from a megabyte to a
+    /// terabyte.
+    pub max_run_disk: u64,
+    /// The starting point of a resumed run.
+    pub resume: ResumeMode,
+    /// True if foreground runs inside tmux open a pane each.
+    pub tmux: bool,
+    /// The directory in which run directories are made, instead of the project.
+    pub runs_dir: Option<PathBuf>,
+    /// Further folders of definitions.
+    pub definition_dirs: Vec<DefinitionDir>,
+    /// The model that a child of pi has by default, as provider/id: pi's own two settings.
+    pub default_model: Option<String>,
+    /// The rule by which old records are removed.
+    pub retention: Retention,
+    /// Commands that run tests, beside the well-known ones; each as its first words.
+    pub test_commands: Vec<String>,
+    /// The commands that a model may name as gates of its tasks.
+    pub gates: Vec<String>,
+    /// The words of the command that is run when a background run has ended.
+    pub on_end: Option<Vec<String>>,
+    /// The fleet of the user, and the defaults of its runs.
+    pub fleet: FleetSettings,
+    /// This machine as a worker.
+    pub worker: WorkerSettings,
+}
+
+/// The part of a settings file that is ours.
+const PART: &str = "subagents";
+
+/// The unit of `maxRunDisk`.
+const MEGABYTE: u64 = 1_000_000;
+
+/// A folder of definitions that a settings file names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionDir {
+    /// The folder.
+    pub path: PathBuf,
+    /// The scope of the settings that name it.
+    pub scope: Scope,
+}
+
+/// The starting point of a resumed run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResumeMode {
+    /// A transcript of the earlier runs, put before the prompt.
+    Transcript,
+    /// The child's own session file, with its full context.
+    Session,
+}
+
+/// The settings, and the problems of the files they come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadSettings {
+    /// The settings that count.
+    pub settings: Settings,
+    /// The known keys of ours that each file has.
+    pub used: Vec<UsedKeys>,
+    /// Values and keys that do not count.
+    pub warnings: Vec<String>,
+    /// The reasons why files cannot be used at all. Their limits would not hold, so nothing should start.
+    pub broken: Vec<String>,
+}
+
+/// The keys of ours that a settings file has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsedKeys {
+    /// The file.
+    pub file: PathBuf,
+    /// The keys, in the order in which we read them.
+    pub keys: Vec<&'static str>,
+}
+
+/// The files that settings come from.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingsFiles<'a> {
+    /// The directory of pi and of ours; relative paths of the user's file begin here.
+    pub agent_dir: &'a Path,
+    /// The project if it is trusted; relative paths of its file begin here.
+    pub trusted_project: Option<&'a Path>,
+    /// The directory that `~` stands for.
+    pub home: &'a Path,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_lines_per_window: 15,
+            command_preview_width: 160,
+            extend_timeout_debounce: Duration::from_secs(30),
+            looping_tool_count: 5,
+            allowance: Allowance::default(),
+            runner: RunnerChoice::Auto,
+            isolation: Isolation::None,
+            worktrees: WorktreeSettings::default(),
+            max_concurrency: 4,
+            max_background: 16,
+            max_run_disk: 1000 * MEGABYTE,
+            resume: ResumeMode::Transcript,
+            tmux: false,
+            runs_dir: None,
+            definition_dirs: Vec::new(),
+            default_model: None,
+            retention: Retention::default(),
+            test_commands: Vec::new(),
+            gates: Vec::new(),
+            on_end: None,
+            fleet: FleetSettings::default(),
+            worker: WorkerSettings::default(),
+        }
+    }
+}
+
+impl ReadSettings {
+    /// Reads the user's file and then that of a trusted project.
+    pub fn of(files: &SettingsFiles<'_>) -> Self {
+        let mut read = Self::default();
+        let user = Paths {
+            base: files.agent_dir,
+            home: files.home,
+            scope: Scope::Global,
+        };
+        read.add_file(SettingsFile::of_user(files.agent_dir), &user);
+        if let Some(project) = files.trusted_project {
+            let origin = Paths {
+                base: project,
+                scope: Scope::Project,
+                ..user
+            };
+            read.add_file(SettingsFile::of_project(project), &origin);
+        }
+        read
+    }
+
+    fn add_file(&mut self, file: Result<SettingsFile, SettingsFileError>, paths: &Paths<'_>) {
+        match file {
+            Ok(file) => self.add(&file, paths),
+            // The author of such a link did not mean a file of the project.
+            Err(error @ SettingsFileError::LeadsOut { .. }) => {
+                self.warnings.push(error.to_string());
+            }
+            Err(error) => self.broken.push(error.to_string()),
+        }
+    }
+
+    fn add(&mut self, file: &SettingsFile, paths: &Paths<'_>) {
+        let default = file.text("defaultProvider").zip(file.text("defaultModel"));
+        if let Some((provider, model)) = default {
+            self.settings.default_model = Some(format!("{provider}/{model}"));
+        }
+        match file.get(PART) {
+            None => self.warnings.extend(misspelt_part(file)),
+            Some(Value::Object(subagents)) => {
+                let mut reader = Reader::new(file, subagents);
+                let broken = self.settings.take(&mut reader, paths);
+                self.broken.extend(broken);
+                let (keys, warnings) = reader.finish();
+                self.warnings.extend(warnings);
+                self.used.push(UsedKeys {
+                    file: file.path.clone(),
+                    keys,
+                });
+            }
+            Some(other) => self.warnings.push(format!(
+                "{}: {PART} must be an object, not {}; it is ignored",
+                file.place(&[Step::Key(PART)]),
+                shown(other)
+            )),
+        }
+    }
+}
+
+/// Warns of a key that was probably meant to be the name of our part.
+fn misspelt_part(file: &SettingsFile) -> Option<String> {
+    let mut keys = file.values().keys();
+    let key = keys.find(|key| nearest(key, [PART]).is_some())?;
+    Some(format!(
+        "{}: {key} is unknown and ignored; did you mean {PART}?",
+        file.place(&[Step::Key(key)])
+    ))
+}
+
+impl Settings {
+    /// Returns whether a project has settings for us, for the sentence that says that they are
+    /// ignored.
+    pub fn project_has_some(project: &Path) -> bool {
+        SettingsFile::of_project(project).is_ok_and(|file| file.get(PART).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests;

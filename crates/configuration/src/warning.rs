@@ -1,0 +1,66 @@
+//! A problem in a file, and its position.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use pi_subagents_pi_files::{Position, Problem};
+use pi_subagents_vocabulary::text;
+
+/// Something about a file that its author should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The file.
+    pub file: PathBuf,
+    /// The place in the file, if it is known.
+    pub position: Option<Position>,
+    /// The text of the warning.
+    pub message: String,
+    /// The consequence for the file.
+    pub verdict: Verdict,
+    /// The name of the definition in it, where that could be read.
+    pub name: Option<String>,
+}
+
+/// The consequence of a warning for its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The file is used.
+    Used,
+    /// The file is not used.
+    Skipped,
+}
+
+impl Warning {
+    /// Returns the warning about a file that is not used because of a problem.
+    pub(crate) fn skipped(file: PathBuf, problem: Problem) -> Self {
+        Self {
+            file,
+            position: problem.position,
+            message: problem.message,
+            verdict: Verdict::Skipped,
+            name: problem.name,
+        }
+    }
+
+    /// Returns whether it is why there is no definition of a name.
+    pub fn keeps_out(&self, name: &str) -> bool {
+        let is_called_so = self.file.file_stem().is_some_and(|stem| stem == name);
+        let is_named_so = self.name.as_deref() == Some(name);
+        self.verdict == Verdict::Skipped && (is_named_so || is_called_so && self.name.is_none())
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let position = self.position.map_or(String::new(), |position| {
+            format!(":{}:{}", position.line, position.column)
+        });
+        let end = match self.verdict {
+            Verdict::Used => "",
+            Verdict::Skipped => "; the file is not used",
+        };
+        let line = format!("{}{position}: {}{end}", self.file.display(), self.message);
+        // A file of a repository chooses its own name and words.
+        formatter.write_str(&text::clean(&line).replace('\n', " "))
+    }
+}

@@ -1,0 +1,126 @@
+//! The command `profile` and its subcommands.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use pi_subagents_vocabulary::{Dialect, Scope};
+
+use super::ask::{AtTerminal, Person};
+use super::seen::Seen;
+use super::{create, delete, edit, examples, explain, list, show};
+use pi_subagents_calls::next_steps::Door;
+use pi_subagents_ground::error::{CommandError, Kind};
+use pi_subagents_ground::print::Printer;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct ProfileArgs {
+    #[command(subcommand)]
+    command: Option<ProfileCommand>,
+    /// Name of the definition to show [default: list all]
+    name: Option<String>,
+    /// Words after an unknown subcommand
+    #[arg(hide = true)]
+    rest: Vec<String>,
+}
+
+#[derive(Subcommand)]
+enum ProfileCommand {
+    /// List all definitions, one line each
+    #[command(visible_alias = "ls", after_help = examples::LIST)]
+    List,
+    /// Show all fields and the text of a definition
+    #[command(after_help = examples::SHOW)]
+    Show(NameArgs),
+    /// Create a definition from flags, or by answering questions
+    #[command(visible_alias = "new", after_help = examples::CREATE)]
+    Create(create::CreateArgs),
+    /// Change a definition with flags, or by answering questions
+    #[command(after_help = examples::EDIT)]
+    Edit(edit::EditArgs),
+    /// Delete the file of a definition
+    #[command(visible_aliases = ["rm", "remove"], after_help = examples::DELETE)]
+    Delete(delete::DeleteArgs),
+    /// Show where each field comes from, what it overrides and how children are started
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(NameArgs),
+}
+
+#[derive(Args)]
+pub(super) struct NameArgs {
+    /// Name of the definition
+    pub(super) name: String,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum ScopeName {
+    /// For this user, in every directory
+    Global,
+    /// For everybody who works in this directory
+    Project,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum DialectName {
+    /// A file in agent-profiles/ whose text replaces the system prompt
+    Profile,
+    /// A file in subagents/ whose text follows the system prompt; it needs a description
+    Preset,
+    /// A file in agents/ whose text is the system prompt; its runs end with a report
+    Prompt,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Global => Self::Global,
+            ScopeName::Project => Self::Project,
+        }
+    }
+}
+
+impl From<DialectName> for Dialect {
+    fn from(name: DialectName) -> Self {
+        match name {
+            DialectName::Profile => Self::Profile,
+            DialectName::Preset => Self::Preset,
+            DialectName::Prompt => Self::Prompt,
+        }
+    }
+}
+
+/// Runs the command as it was typed on a terminal.
+pub fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandError> {
+    let seen = Seen::look()?;
+    let person = AtTerminal {
+        places: &seen.places,
+    };
+    run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
+        Kind::NotFound => error.or_hint(Door::CommandLine.how_to_get_a_definition()),
+        Kind::Usage | Kind::NoAnswer | Kind::Failed | Kind::Interrupted => error,
+    })
+}
+
+/// Runs the command for a person at a terminal or inside pi.
+pub fn run_for(
+    args: &ProfileArgs,
+    seen: &Seen,
+    person: &dyn Person,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
+        return Err(
+            CommandError::usage(format!("there is no command \"profile {word}\""))
+                .hint("Use one of list, show, create, edit, delete and explain."),
+        );
+    }
+    match (&args.command, &args.name) {
+        (Some(ProfileCommand::List), _) | (None, None) => Ok(list::run(seen, printer)),
+        (None, Some(name)) => show::run(name, seen, printer),
+        (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, seen, printer),
+        (Some(ProfileCommand::Create(args)), _) => create::run(args, seen, person, printer),
+        (Some(ProfileCommand::Edit(args)), _) => edit::run(args, seen, person, printer),
+        (Some(ProfileCommand::Delete(args)), _) => delete::run(args, seen, person, printer),
+        (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, seen, printer),
+    }
+}

@@ -1,0 +1,220 @@
+//! `profile explain`: shows where each field comes from, which values it hides, and how children
+//! start. The definition is the one that `run` takes.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use pi_subagents_configuration::{Explanation, Row, check_paths, explain};
+use pi_subagents_vocabulary::Definition;
+use pi_subagents_vocabulary::text::{self, shell_quoted};
+use serde_json::{Value, json};
+
+use super::choose;
+use super::doubts::ModelDoubts;
+use super::seen::{Seen, reason};
+use pi_subagents_calls::families::{delegation, subagent};
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::print::Printer;
+
+/// The number of columns of a value that are shown.
+const WIDEST_VALUE: usize = 48;
+
+pub(crate) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+    let found = choose::for_run(name, seen)?;
+    let mut explanation = explain(seen.catalogue(), name, subagent::ASKER, seen.skills())
+        .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
+    let doubt = ModelDoubts::of(seen).about(found.definition);
+    explanation.warnings.extend(doubt);
+    let paths = check_paths(found.definition, &seen.places.cwd, &seen.places.home);
+    explanation
+        .problems
+        .extend(paths.err().map(|invalid| invalid.to_string()));
+    if printer.is_json() {
+        let delegated = delegated(name, seen);
+        printer.json(&to_json(&explanation, delegated, seen));
+    } else {
+        printer.data(&page(&explanation, found.definition, seen));
+        for notice in seen.notices() {
+            printer.note(&notice);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn title(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
+    let name = &explanation.name;
+    if definition.is_built_in() {
+        return format!("{name} (built in): a plain sub-agent without a definition");
+    }
+    let (dialect, scope) = (explanation.dialect.as_str(), explanation.scope.as_str());
+    let file = seen.short(&explanation.file);
+    format!("{name} ({dialect}, {scope}) {file}")
+}
+
+/// Returns the definition that `delegate --profile` takes.
+fn delegated<'a>(name: &str, seen: &'a Seen) -> Option<&'a Definition> {
+    let found = seen.catalogue().find(name, delegation::ASKER).ok()?;
+    Some(found.definition)
+}
+
+fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
+    let mut lines = vec![title(explanation, definition, seen)];
+    let delegated = delegated(&explanation.name, seen);
+    if let Some(other) = delegated.filter(|other| other.file != explanation.file) {
+        let (name, file) = (&other.name, seen.short(&other.file));
+        lines.push(format!(
+            "  for run and spawn; delegate --profile {name} takes {file}"
+        ));
+    }
+    lines.extend(rows(explanation, seen));
+    let short = |path: &Path| seen.short(path);
+    let shadowed = explanation.shadowed.iter().map(|file| short(file));
+    section(&mut lines, "Shadowed:", shadowed);
+    let ignored = explanation
+        .ignored
+        .iter()
+        .map(|(file, ignored)| format!("{} ({})", short(file), why(ignored.reason)));
+    section(&mut lines, "Ignored:", ignored);
+    section(
+        &mut lines,
+        "Warnings:",
+        explanation.warnings.iter().cloned(),
+    );
+    section(
+        &mut lines,
+        "Cannot be used:",
+        explanation.problems.iter().cloned(),
+    );
+    let children = explanation.children.iter().map(|(runner, arguments)| {
+        let shown = match arguments {
+            Ok(arguments) if arguments.is_empty() => "its defaults only".to_owned(),
+            Ok(arguments) => {
+                let words: Vec<String> = arguments.iter().map(|one| shell_quoted(one)).collect();
+                words.join(" ")
+            }
+            Err(reason) => format!("refused: {reason}"),
+        };
+        format!("{:8}  {shown}", runner.as_str())
+    });
+    section(
+        &mut lines,
+        "Children are started with (RUN is the directory of the run):",
+        children.chain(besides(definition)),
+    );
+    lines.join("\n")
+}
+
+/// Lists the parts that children get in other ways than as arguments.
+fn besides(definition: &Definition) -> impl Iterator<Item = String> {
+    let key = definition
+        .api_key
+        .is_some()
+        .then(|| "both      the key, on a descriptor".to_owned());
+    let report = definition
+        .finalize
+        .then(|| "both      the tool subagent_finalize, with which a run must report".to_owned());
+    key.into_iter().chain(report)
+}
+
+fn section(lines: &mut Vec<String>, title: &str, items: impl Iterator<Item = String>) {
+    let mut items = items.peekable();
+    if items.peek().is_some() {
+        lines.push(String::new());
+        lines.push(title.to_owned());
+        lines.extend(items.map(|item| format!("  {}", text::clean(&item))));
+    }
+}
+
+fn rows(explanation: &Explanation, seen: &Seen) -> Vec<String> {
+    let values: Vec<String> = explanation
+        .rows
+        .iter()
+        .map(|row| one_line(&row.value))
+        .collect();
+    let keys = explanation.rows.iter().map(|row| row.key.len());
+    let key_width = keys.max().unwrap_or(0);
+    let widths = values.iter().map(|value| text::columns(value));
+    let value_width = widths.max().unwrap_or(0);
+    let row = |(row, value): (&Row, &String)| {
+        let origin = row.line.map_or_else(
+            || "default".to_owned(),
+            |line| format!("{}:{line}", seen.short(&explanation.file)),
+        );
+        let space = " ".repeat(value_width - text::columns(value));
+        let first = format!("  {:key_width$}  {value}{space}  {origin}", row.key);
+        let hidden = row.shadows.iter().map(|hidden| {
+            let value = one_line(&hidden.value);
+            let line = hidden.line.map_or(String::new(), |line| format!(":{line}"));
+            let file = seen.short(&hidden.file);
+            format!("  {:key_width$}  shadows {value} of {file}{line}", "")
+        });
+        std::iter::once(first).chain(hidden).collect::<Vec<_>>()
+    };
+    explanation.rows.iter().zip(&values).flat_map(row).collect()
+}
+
+/// Returns the beginning of a value; `profile show` prints all of it.
+fn one_line(value: &str) -> String {
+    let mut lines = value.lines();
+    let first = text::clean(lines.next().unwrap_or_default());
+    let cut = text::cut_columns(&first, WIDEST_VALUE);
+    match lines.count() {
+        0 => cut,
+        more => format!("{cut} (+{})", text::count(more, "line")),
+    }
+}
+
+fn why(reason: pi_subagents_configuration::IgnoredReason) -> &'static str {
+    use pi_subagents_configuration::IgnoredReason;
+    match reason {
+        IgnoredReason::Undecided => "its project is not trusted yet",
+        IgnoredReason::Refused => "its project is not trusted",
+        IgnoredReason::OutsideProject => "it is a link to a file outside its project",
+    }
+}
+
+fn to_json(explanation: &Explanation, delegated: Option<&Definition>, seen: &Seen) -> Value {
+    let fields: Vec<Value> = explanation
+        .rows
+        .iter()
+        .map(|row| row_json(row, &explanation.file))
+        .collect();
+    let ignored = explanation.ignored.iter().map(|(file, ignored)| {
+        json!({"file": file, "project": ignored.project, "reason": reason(ignored.reason)})
+    });
+    let children = explanation
+        .children
+        .iter()
+        .map(|(runner, arguments)| match arguments {
+            Ok(arguments) => json!({"runner": runner.as_str(), "arguments": arguments}),
+            Err(reason) => json!({"runner": runner.as_str(), "refused": reason}),
+        });
+    json!({
+        "name": explanation.name,
+        "dialect": explanation.dialect.as_str(),
+        "scope": explanation.scope.as_str(),
+        "file": explanation.file,
+        "delegateFile": delegated.map(|definition| &definition.file),
+        "fields": fields,
+        "shadowed": explanation.shadowed,
+        "ignored": ignored.collect::<Vec<_>>(),
+        "problems": explanation.problems,
+        "warnings": explanation.warnings,
+        "notices": seen.notices(),
+        "children": children.collect::<Vec<_>>(),
+    })
+}
+
+fn row_json(row: &Row, file: &Path) -> Value {
+    let shadows = row
+        .shadows
+        .iter()
+        .map(|hidden| json!({"file": hidden.file, "line": hidden.line, "value": hidden.value}));
+    json!({
+        "key": row.key,
+        "value": row.value,
+        "file": row.line.map(|_| file),
+        "line": row.line,
+        "shadows": shadows.collect::<Vec<_>>(),
+    })
+}

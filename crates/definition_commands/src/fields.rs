@@ -1,0 +1,52 @@
+//! The fields of a definition as programs and people read them. Keys are masked.
+
+use pi_subagents_vocabulary::{Definition, Dialect, Field, FieldValue, Gate};
+use serde_json::{Map, Value, json};
+
+/// Returns a field as a line of text, if it is set.
+pub(super) fn text(definition: &Definition, field: Field) -> Option<String> {
+    set(definition, field).map(|value| value.to_string())
+}
+
+fn to_value(value: FieldValue<'_>) -> Value {
+    match value {
+        FieldValue::Text(text) => json!(text),
+        FieldValue::Secret(masked) => json!(masked.to_string()),
+        FieldValue::Switch(is_on) => json!(is_on),
+        FieldValue::Names(list) | FieldValue::Texts(list) => json!(list),
+        FieldValue::Time(time) => match time.subsec_nanos() {
+            0 => json!(time.as_secs()),
+            _ => json!(time.as_secs_f64()),
+        },
+        FieldValue::Gates(gates) => Gate::write_all(gates),
+        FieldValue::Json(value) => value.clone(),
+    }
+}
+
+/// Returns the value of a field, if it is set. A switch that is off counts as not set.
+fn set(definition: &Definition, field: Field) -> Option<FieldValue<'_>> {
+    let value = definition.value(field)?;
+    (value != FieldValue::Switch(false)).then_some(value)
+}
+
+/// Returns the whole definition as JSON, with the keys of a profile for every dialect.
+pub(super) fn to_json(definition: &Definition) -> Value {
+    let mut object = Map::new();
+    object.insert("name".to_owned(), json!(definition.name));
+    object.insert("dialect".to_owned(), json!(definition.dialect.as_str()));
+    object.insert("scope".to_owned(), json!(definition.scope.as_str()));
+    object.insert("file".to_owned(), json!(definition.file));
+    for field in Field::ALL {
+        if let Some(value) = set(definition, field) {
+            object.insert(key(field).to_owned(), to_value(value));
+        }
+    }
+    Value::Object(object)
+}
+
+fn key(field: Field) -> &'static str {
+    match field {
+        Field::Body => "systemPrompt",
+        other => other.key(Dialect::Profile),
+    }
+}

@@ -1,0 +1,159 @@
+//! The definitions, settings and skills that are visible from the current directory, and the
+//! ignored ones among them.
+
+use std::path::{Path, PathBuf};
+
+use pi_subagents_configuration::{
+    Asker, Catalogue, Ignored, IgnoredReason, Places as Folders, Skills, Trust, Viewpoint,
+};
+use pi_subagents_vocabulary::{Definition, Dialect, Scope};
+use serde_json::{Value, json};
+
+use pi_subagents_calls::next_steps::Door;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+
+/// Everything that was read, and from where.
+pub struct Seen {
+    pub places: Places,
+    configuration: Configuration,
+    trusts_project: bool,
+    /// The door through which the command came.
+    door: Door,
+}
+
+impl Seen {
+    /// Reads the configuration of the current directory.
+    pub fn look() -> Result<Self, CommandError> {
+        Ok(Self::from(Places::find()?, false, Door::CommandLine))
+    }
+
+    /// Reads the configuration of a directory, whose project may be trusted for this call only.
+    pub fn from(places: Places, trusts_project: bool, door: Door) -> Self {
+        Self {
+            configuration: Configuration::read_once(&places, trusts_project),
+            places,
+            trusts_project,
+            door,
+        }
+    }
+
+    /// Reads everything again, after a file was changed.
+    pub fn again(&self) -> Self {
+        Self::from(self.places.clone(), self.trusts_project, self.door)
+    }
+
+    /// Reads everything as if the project were trusted, to show the effect of a yes.
+    pub fn as_if_trusted(&self) -> Self {
+        Self::from(self.places.clone(), true, self.door)
+    }
+
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.configuration.catalogue
+    }
+
+    pub fn configuration(&self) -> &Configuration {
+        &self.configuration
+    }
+
+    pub fn trust(&self) -> &Trust {
+        &self.configuration.trust
+    }
+
+    /// Returns the folder in which a new definition is saved.
+    pub(super) fn folder_for(&self, scope: Scope, dialect: Dialect) -> PathBuf {
+        let viewpoint = Viewpoint {
+            cwd: &self.places.cwd,
+            own_directories: &self.places.own_directories(&self.places.cwd),
+            agent_dir: &self.places.agent_dir,
+            project: &self.places.project,
+            definition_dirs: &self.configuration.settings.definition_dirs,
+        };
+        Folders::folder_for(&viewpoint, scope, dialect)
+    }
+
+    pub fn skills(&self) -> &Skills {
+        self.configuration.skills(&self.places)
+    }
+
+    /// Returns all definitions of a name: the effective one, the hidden ones, and the ignored ones.
+    pub fn all_named(&self, name: &str) -> Vec<(&Definition, Option<&Ignored>)> {
+        let mut all = Vec::new();
+        if let Ok(found) = self.catalogue().find(name, Asker::Delegation) {
+            all.push((found.definition, None));
+            all.extend(found.shadowed.into_iter().map(|hidden| (hidden, None)));
+        }
+        let ignored = self.catalogue().ignored();
+        all.extend(
+            ignored
+                .filter(|(definition, _)| definition.name == name)
+                .map(|(definition, why)| (definition, Some(why))),
+        );
+        all
+    }
+
+    /// Returns the warnings about files that are used.
+    pub fn warnings(&self) -> Vec<String> {
+        let files = self.catalogue().warnings().iter().map(ToString::to_string);
+        let Configuration {
+            broken, warnings, ..
+        } = &self.configuration;
+        let settings = broken.iter().chain(warnings).cloned();
+        settings.chain(files).collect()
+    }
+
+    /// Returns one sentence for each project with ignored files.
+    pub fn notices(&self) -> Vec<String> {
+        self.catalogue().notices(self.door.how_to_trust())
+    }
+
+    /// Returns the definitions that are ignored for lack of trust, as JSON.
+    pub(super) fn ignored(&self) -> Vec<Value> {
+        self.catalogue()
+            .ignored()
+            .map(|(definition, ignored)| ignored_json(definition, ignored))
+            .collect()
+    }
+
+    /// Prints all warnings, and notices about ignored files.
+    pub(super) fn tell(&self, printer: Printer) {
+        for warning in self.warnings() {
+            printer.note(&format!("warning: {warning}"));
+        }
+        for notice in self.notices() {
+            printer.note(&notice);
+        }
+    }
+
+    /// Shortens a path: relative to the current directory, or to the home directory.
+    pub fn short(&self, path: &Path) -> String {
+        if let Ok(rest) = path.strip_prefix(&self.places.cwd) {
+            return rest.display().to_string();
+        }
+        match path.strip_prefix(&self.places.home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+}
+
+fn ignored_json(definition: &Definition, ignored: &Ignored) -> Value {
+    json!({
+        "name": definition.name,
+        "dialect": definition.dialect.as_str(),
+        "file": definition.file,
+        "project": ignored.project,
+        "reason": reason(ignored.reason),
+    })
+}
+
+/// Returns the word for a reason in JSON.
+pub(super) fn reason(reason: IgnoredReason) -> &'static str {
+    match reason {
+        IgnoredReason::Undecided => "undecided",
+        IgnoredReason::Refused => "refused",
+        IgnoredReason::OutsideProject => "outsideProject",
+    }
+}

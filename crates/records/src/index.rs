@@ -1,0 +1,323 @@
+//! The index: the directory and the ending of each run, and the runs that were removed. Lines are
+//! appended; it is rebuildable, and there is one per user.
+
+mod compaction;
+mod file;
+mod line;
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pi_subagents_vocabulary::{Ending, RunId, SessionId, Status, Task, Timestamp};
+use serde::Serialize;
+
+pub(crate) use self::file::Alone;
+use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine, beginning_of};
+use crate::OwnerName;
+use crate::format::Meta;
+use crate::run_dir::RunDir;
+use crate::used::{Used, UsedByRun, UsedRecord};
+
+/// A run as the index knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IndexedRun {
+    /// The run.
+    pub run: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// The name its task was given.
+    pub name: String,
+    /// The definition it was given to, if any.
+    pub preset: Option<String>,
+    /// The model that answered, or that was asked for; none if that is not known.
+    pub model: Option<String>,
+    /// The directory of its record.
+    pub directory: RunDir,
+    /// The project its owner was started in.
+    pub project: PathBuf,
+    /// The time at which it was accepted, by the clock of that time.
+    pub accepted_at: Timestamp,
+    /// Its place among all runs: each has a higher number than those that began before it.
+    pub sequence: u64,
+    /// The process that owns the run.
+    pub owner: OwnerName,
+    /// The run's end, as far as the index knows it.
+    pub state: RunState,
+}
+
+/// The end of a run, as far as the index knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RunState {
+    /// Nothing: it runs, or its owner is gone.
+    Open,
+    /// It is over.
+    Over {
+        /// The status of the run.
+        status: Status,
+        /// The exit code.
+        exit_code: i32,
+        /// The time of the end.
+        at: Timestamp,
+        /// The figures of the run, if they are known.
+        used: Option<Used>,
+    },
+}
+
+/// A run that was removed together with its record. The index remembers some of them for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedRun {
+    /// The run.
+    pub run: RunId,
+    /// Its session.
+    pub session: SessionId,
+    /// The name its task was given.
+    pub name: String,
+    /// The directory in which its record was.
+    pub directory: RunDir,
+    /// The time of the removal.
+    pub removed_at: Timestamp,
+}
+
+/// Notes that a run began. It fails if the directory of the run is gone: somebody may have removed
+/// the run while its record was read.
+pub(crate) fn append_begin(
+    index: &Path,
+    task: &Task,
+    directory: &RunDir,
+    project: &Path,
+    meta: &Meta,
+) -> io::Result<()> {
+    append(
+        index,
+        &BeginLine {
+            run: task.run.as_str(),
+            session: task.session.as_str(),
+            name: &task.name,
+            preset: meta.preset.as_deref(),
+            model: meta.model.as_deref(),
+            directory: directory.path(),
+            project,
+            accepted_at: meta.accepted_at().to_string(),
+            sequence: meta.sequence,
+            owner: &meta.owner,
+        },
+        || fs::symlink_metadata(directory.path()).map(|_| ()),
+    )
+}
+
+/// Notes that a run ended.
+pub(crate) fn append_end(
+    index: &Path,
+    run: &RunId,
+    ending: &Ending,
+    at: Timestamp,
+    used: Option<&UsedByRun>,
+) -> io::Result<()> {
+    append(
+        index,
+        &EndLine {
+            run: run.as_str(),
+            status: ending.status().as_str(),
+            exit_code: ending.exit_code(),
+            ended_at: at.to_string(),
+            model: used.and_then(|used| used.model.as_deref()),
+            used: used.map(|used| UsedRecord::from(used.figures)),
+        },
+        || Ok(()),
+    )
+}
+
+impl Alone {
+    /// Notes that a run was removed.
+    pub(crate) fn note_removal(&self, run: &IndexedRun, at: Timestamp) -> io::Result<()> {
+        self.append(as_line(&RemovedLine {
+            run: run.run.as_str(),
+            removed_at: at.to_string(),
+            session: run.session.as_str(),
+            name: &run.name,
+            directory: run.directory.path(),
+        })?)
+    }
+
+    /// Enters a run again that could not be removed after all.
+    pub(crate) fn enter_again(&self, run: &IndexedRun) -> io::Result<()> {
+        let mut lines = as_line(&BeginLine {
+            run: run.run.as_str(),
+            session: run.session.as_str(),
+            name: &run.name,
+            preset: run.preset.as_deref(),
+            model: run.model.as_deref(),
+            directory: run.directory.path(),
+            project: &run.project,
+            accepted_at: run.accepted_at.to_string(),
+            sequence: run.sequence,
+            owner: &run.owner,
+        })?;
+        if let RunState::Over {
+            status,
+            exit_code,
+            at,
+            used,
+        } = run.state
+        {
+            lines.extend(as_line(&EndLine {
+                run: run.run.as_str(),
+                status: status.as_str(),
+                exit_code,
+                ended_at: at.to_string(),
+                model: None,
+                used: used.map(UsedRecord::from),
+            })?);
+        }
+        self.append(lines)
+    }
+
+    /// Rewrites the index without superfluous lines.
+    pub(crate) fn compact(self, now: Timestamp) -> io::Result<()> {
+        let content = self.content()?;
+        let compacted = compaction::compacted(&content, now);
+        if compacted.len() == content.len() {
+            return Ok(());
+        }
+        self.replace(&compacted)
+    }
+}
+
+fn append(
+    index: &Path,
+    line: &impl Serialize,
+    condition: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
+    file::append(index, as_line(line)?, condition)
+}
+
+fn as_line(line: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Reads all runs, in the order they began; lines that cannot be read are skipped.
+pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
+    Ok(runs_of(file::content(index)?.lines()))
+}
+
+/// Reads the runs of the newest part of the index, in the order they began.
+pub(crate) fn read_newest(index: &Path) -> io::Result<Vec<IndexedRun>> {
+    Ok(runs_of(file::newest_content(index)?.lines()))
+}
+
+/// Reads the runs that have no end, in the order they began. Only the beginning of most lines is
+/// looked at, because every command reads this before it does anything else.
+pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
+    let content = file::content(index)?;
+    let mut closed: HashSet<&str> = HashSet::new();
+    for line in content.lines() {
+        match beginning_of(line) {
+            Some((run, Kind::Begin)) => _ = closed.remove(run),
+            Some((run, Kind::End | Kind::Removed)) => _ = closed.insert(run),
+            None => {}
+        }
+    }
+    let is_open = |line: &&str| beginning_of(line).is_none_or(|(run, _)| !closed.contains(run));
+    Ok(runs_of(content.lines().filter(is_open)))
+}
+
+/// Reads the runs that were removed, in that order, as far as the index remembers them.
+pub(crate) fn read_removed(index: &Path) -> io::Result<Vec<RemovedRun>> {
+    let content = file::content(index)?;
+    let mut removed: Vec<Option<RemovedRun>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for line in content.lines() {
+        match beginning_of(line) {
+            Some((run, Kind::Removed)) => {
+                places.insert(run, removed.len());
+                removed.push(IndexLine::parse(line).and_then(IndexLine::into_removed));
+            }
+            // Somebody brought it back, and it was entered again.
+            Some((run, Kind::Begin)) => {
+                if let Some(place) = places.remove(run) {
+                    removed[place] = None;
+                }
+            }
+            Some((_, Kind::End)) | None => {}
+        }
+    }
+    Ok(removed.into_iter().flatten().collect())
+}
+
+fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
+    let mut runs: Vec<Option<IndexedRun>> = Vec::new();
+    let mut places: HashMap<RunId, usize> = HashMap::new();
+    for line in lines.filter_map(IndexLine::parse) {
+        let place = places.get(&*line.run).copied();
+        match (line.kind(), place) {
+            (Kind::Begin, place) => {
+                let Some(run) = line.into_run() else { continue };
+                if let Some(place) = place {
+                    // It was moved, and entered again.
+                    runs[place] = Some(run);
+                } else {
+                    places.insert(run.run.clone(), runs.len());
+                    runs.push(Some(run));
+                }
+            }
+            (Kind::End, Some(place)) => {
+                if let Some(run) = &mut runs[place] {
+                    run.state = line.state();
+                    run.model = line.model.map(Cow::into_owned).or(run.model.take());
+                }
+            }
+            (Kind::Removed, Some(place)) => runs[place] = None,
+            (Kind::End | Kind::Removed, None) => {}
+        }
+    }
+    let mut runs: Vec<IndexedRun> = runs.into_iter().flatten().collect();
+    // They are in order except for runs that were found in their directories and entered late.
+    runs.sort_by_key(|run| run.sequence);
+    runs
+}
+
+impl IndexLine<'_> {
+    fn into_run(self) -> Option<IndexedRun> {
+        Some(IndexedRun {
+            run: RunId::parse(&self.run).ok()?,
+            session: SessionId::parse(&self.session).ok()?,
+            name: self.name.into_owned(),
+            preset: self.preset.map(Cow::into_owned),
+            model: self.model.map(Cow::into_owned),
+            directory: RunDir::new(self.directory.into_owned()),
+            project: self.project.into_owned().into(),
+            accepted_at: self.accepted_at.parse().ok()?,
+            sequence: self.sequence,
+            owner: self.owner?,
+            state: RunState::Open,
+        })
+    }
+
+    fn into_removed(self) -> Option<RemovedRun> {
+        Some(RemovedRun {
+            run: RunId::parse(&self.run).ok()?,
+            session: SessionId::parse(&self.session).ok()?,
+            name: self.name.into_owned(),
+            directory: RunDir::new(self.directory.into_owned()),
+            removed_at: self.removed_at.parse().ok()?,
+        })
+    }
+
+    fn state(&self) -> RunState {
+        RunState::Over {
+            status: match &*self.status {
+                "completed" => Status::Completed,
+                "aborted" => Status::Aborted,
+                _ => Status::Failed,
+            },
+            exit_code: self.exit_code,
+            at: self.ended_at.parse().unwrap_or_default(),
+            used: self.used.map(Used::from),
+        }
+    }
+}

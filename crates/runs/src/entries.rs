@@ -1,0 +1,250 @@
+//! The custom entry that pi's session keeps of a finished run, small enough to be stored. (The
+//! entry of a run that begins is in `begun.rs`, those of background runs in `background.rs`.)
+//!
+//! The run directory has everything; an entry is for the day when that directory is gone, or when
+//! the session is opened on another machine.
+
+mod background;
+mod begun;
+mod messages;
+mod storable;
+#[cfg(test)]
+mod stored_tests;
+mod used;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
+use pi_subagents_vocabulary::{
+    Ending, FINALIZE_TOOL, Happening, Interruption, ModelChoice, RunEvent, RunHistory, RunId,
+    SessionId, Status, Task, Timestamp, Usage, UsedDefinition,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+pub use background::{DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY};
+pub use begun::{BEGUN_TYPE, BegunRun};
+pub use messages::EntryMessages;
+
+/// The type of our entries.
+pub const ENTRY_TYPE: &str = "pi-subagents";
+
+/// A finished run, as pi's session keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    session_id: String,
+    run_id: String,
+    task_name: String,
+    #[serde(default)]
+    prompt: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cwd: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    profile_name: Option<String>,
+    status: EntryStatus,
+    /// True if somebody ended the run; the status is `error` then too.
+    #[serde(default, skip_serializing_if = "is_false")]
+    aborted: bool,
+    exit_code: Option<i32>,
+    /// In milliseconds, as JavaScript counts.
+    started_at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended_at: Option<i64>,
+    model: Option<String>,
+    stop_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error_message: Option<String>,
+    #[serde(default)]
+    messages: Vec<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum EntryStatus {
+    Running,
+    Completed,
+    Error,
+}
+
+impl Entry {
+    /// Reads `{customType, data}`; `None` if it is no entry of ours or cannot be read.
+    pub fn read(entry: &Value) -> Option<Self> {
+        if entry.get("customType")?.as_str()? != ENTRY_TYPE {
+            return None;
+        }
+        let entry = Self::deserialize(entry.get("data")?).ok()?;
+        SessionId::parse(&entry.session_id).ok()?;
+        RunId::parse(&entry.run_id).ok()?;
+        Some(entry)
+    }
+
+    /// Returns the entry as pi stores it.
+    pub fn to_json(&self) -> Value {
+        json!(self)
+    }
+
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        SessionId::parse(&self.session_id).ok()
+    }
+
+    pub fn run(&self) -> Option<RunId> {
+        RunId::parse(&self.run_id).ok()
+    }
+
+    pub fn name(&self) -> &str {
+        &self.task_name
+    }
+
+    /// Returns the prompt of the task.
+    pub(crate) fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// Returns the usage of its answers and the number of its tool calls, as far as the entry has
+    /// them.
+    pub(crate) fn used(&self) -> (Usage, usize) {
+        used::used(&self.messages)
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    pub(crate) fn started_at(&self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.started_at).ok()
+    }
+
+    pub(crate) fn ended_at(&self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.ended_at?).ok()
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        self.ending().status()
+    }
+
+    /// Says how it ended, in a word or a sentence.
+    pub fn outcome(&self) -> String {
+        let message = self.ending().message();
+        message.unwrap_or_else(|| "completed".to_owned())
+    }
+
+    /// Returns the exit code it was stored with.
+    pub(crate) fn exit_code(&self) -> i32 {
+        self.exit_code.unwrap_or_else(|| self.ending().exit_code())
+    }
+
+    /// Returns its ending. An entry of a run under way was left by a pi that is gone.
+    fn ending(&self) -> Ending {
+        match self.status {
+            EntryStatus::Completed => Ending::Completed,
+            EntryStatus::Running => Ending::Interrupted(Interruption::OwnerGone),
+            EntryStatus::Error if self.aborted => self.abortion(),
+            EntryStatus::Error => Ending::ModelError {
+                message: self
+                    .error_message
+                    .clone()
+                    .unwrap_or_else(|| "The sub-agent failed.".to_owned()),
+            },
+        }
+    }
+
+    /// Returns who ended it, as its exit code shows.
+    fn abortion(&self) -> Ending {
+        match self.exit_code {
+            Some(code) if code == Ending::Stopped.exit_code() => Ending::Stopped,
+            Some(code @ 129..) => Ending::Interrupted(Interruption::Signal(code - 128)),
+            Some(_) | None => Ending::Interrupted(Interruption::OwnerGone),
+        }
+    }
+
+    /// Returns its messages, as far as the entry has them.
+    pub(crate) fn history(&self) -> RunHistory {
+        let at = self.started_at().unwrap_or_default();
+        let (Some(run), Some(session)) = (self.run(), self.session()) else {
+            return RunHistory::default();
+        };
+        let task = Task {
+            run: run.clone(),
+            session,
+            name: self.task_name.clone(),
+            prompt: self.prompt.clone(),
+            cwd: self.cwd.clone().unwrap_or_default(),
+            definition: self.profile_name.clone().map(|name| UsedDefinition {
+                summary: name.clone(),
+                name,
+                model: ModelChoice::Inherit,
+                file: None,
+            }),
+            timeout: None,
+            directory: None,
+            record_limit: 0,
+            known_tools: None,
+            test_commands: Vec::new(),
+            has_schema: false,
+        };
+        let accepted = [Happening::Accepted(Arc::new(task))];
+        let prompt = self.prompt_if_gone();
+        let messages = prompt.iter().chain(&self.messages);
+        let said = messages.flat_map(said_of);
+        let happenings = accepted.into_iter().chain(said);
+        let events = happenings.chain([Happening::Ended(self.ending())]);
+        let mut history = RunHistory::default();
+        for happening in events {
+            history.apply(&RunEvent {
+                run: run.clone(),
+                at,
+                happening,
+            });
+        }
+        history
+    }
+
+    /// Returns the prompt if it was dropped with other old messages. The first message of a user
+    /// is taken for the prompt.
+    fn prompt_if_gone(&self) -> Option<Value> {
+        let is_there = self
+            .messages
+            .first()
+            .is_some_and(|first| first.get("role").is_some_and(|role| role == "user"));
+        let prompt = || json!({"role": "user", "content": [{"type": "text", "text": self.prompt}]});
+        (!is_there && !self.prompt.is_empty()).then(prompt)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// Makes the events of a stored message; a report needs a second event, which marks it.
+fn said_of(message: &Value) -> impl Iterator<Item = Happening> {
+    let report = message
+        .get("toolName")
+        .is_some_and(|tool| tool == FINALIZE_TOOL)
+        .then(|| {
+            json!({
+                "type": "tool_execution_end",
+                "toolCallId": message["toolCallId"],
+                "toolName": FINALIZE_TOOL,
+                "result": {"details": message["details"]},
+                "isError": message["isError"],
+            })
+        });
+    let message = json!({"type": "message_end", "message": message});
+    [Some(message), report]
+        .into_iter()
+        .flatten()
+        .filter_map(|record| {
+            let line = record.to_string();
+            match decode(line.as_bytes()) {
+                ChildLine::Record(record) => Some(Happening::Said {
+                    line: Bytes::from(line),
+                    record,
+                }),
+                ChildLine::Text => None,
+            }
+        })
+}

@@ -1,0 +1,166 @@
+//! Finds recorded runs by their ids, and by the words that a person types.
+
+use pi_subagents_records::{
+    FindError, Found, IndexedRun, Prefers, RunState, Store, Typed, find, find_typed, history,
+    runs_of_session,
+};
+use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
+
+use crate::conversation::of_one_conversation;
+use crate::fleet::look_elsewhere;
+use crate::owned::current_runs;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::places::Places;
+
+/// A word that names a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Meant<'a> {
+    /// An id or its beginning, as models give it.
+    Id(&'a str),
+    /// A word that a person typed, which may be `last` or a name.
+    Typed(&'a str, Prefers),
+}
+
+impl Meant<'_> {
+    fn among(self, runs: &[IndexedRun], places: &Places) -> Result<Found<IndexedRun>, FindError> {
+        match self {
+            Self::Id(id) => find(runs, id),
+            Self::Typed(text, prefers) => {
+                let project = &places.project;
+                let typed = Typed {
+                    text,
+                    project,
+                    prefers,
+                };
+                find_typed(runs, &typed)
+            }
+        }
+    }
+}
+
+/// Returns the runs of each of several ids. The index is read once for all of them.
+pub(crate) fn find_each(
+    store: &Store,
+    places: &Places,
+    meant: &[Meant<'_>],
+) -> Result<Vec<Found<IndexedRun>>, FindError> {
+    let of_each = |runs: &[IndexedRun]| {
+        let found = meant.iter().map(|meant| meant.among(runs, places));
+        found.collect::<Result<Vec<_>, _>>()
+    };
+    look_up(store, places, of_each, |found| {
+        let mut runs = found.iter().flat_map(Found::runs);
+        runs.any(is_lost)
+    })
+}
+
+/// Returns the runs of an id, oldest first.
+pub fn find_runs(store: &Store, places: &Places, id: &str) -> Result<Vec<IndexedRun>, FindError> {
+    let found = find_each(store, places, &[Meant::Id(id)])?;
+    Ok(found.into_iter().flat_map(Found::into_runs).collect())
+}
+
+/// Returns the session that is meant with all its runs, and the run if a run is meant.
+pub(crate) fn find_session(
+    store: &Store,
+    places: &Places,
+    meant: Meant<'_>,
+) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
+    let with_session = |runs: &[IndexedRun]| {
+        let found = meant.among(runs, places)?;
+        let session = found.session().clone();
+        let of_session = runs_of_session(runs, &session);
+        Ok((session, of_session, found.run().cloned()))
+    };
+    look_up(store, places, with_session, |(_, found, _)| {
+        found.iter().any(is_lost)
+    })
+}
+
+/// Looks among the runs of the index, which is read once. If a run is not there, or is not where
+/// the index says, the runs directory of the project is searched too, and then the fleet.
+fn look_up<T>(
+    store: &Store,
+    places: &Places,
+    find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
+    lacks_some: impl Fn(&T) -> bool,
+) -> Result<T, FindError> {
+    let mut found = look_here(store, places, &find, lacks_some);
+    let mut looked_for = Vec::new();
+    while let Err(FindError::NotFound { id, unasked, .. }) = &mut found
+        && !looked_for.contains(id)
+    {
+        looked_for.push(id.clone());
+        match look_elsewhere(store, places, id) {
+            Ok(true) => found = find(&store.runs()?),
+            Ok(false) => {}
+            Err(why) => *unasked = Some(why),
+        }
+    }
+    found
+}
+
+fn look_here<T>(
+    store: &Store,
+    places: &Places,
+    find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
+    lacks_some: impl Fn(&T) -> bool,
+) -> Result<T, FindError> {
+    let runs = current_runs(store)?;
+    let found = find(&runs);
+    let is_worth_a_look = match &found {
+        Ok(found) => lacks_some(found),
+        Err(FindError::NotFound { .. } | FindError::TooFar { .. }) => true,
+        Err(_) => false,
+    };
+    if is_worth_a_look && has_entered_more(store, places, &runs) {
+        return find(&store.runs()?);
+    }
+    found
+}
+
+fn is_lost(run: &IndexedRun) -> bool {
+    !run.directory.path().exists()
+}
+
+/// Enters the runs of this project that the index does not know. Returns whether there were any.
+pub fn has_entered_more(store: &Store, places: &Places, known: &[IndexedRun]) -> bool {
+    let settings = Configuration::read_once(places, false).settings;
+    let store = store.with_runs_dir(settings.runs_dir);
+    store.reindex(places.real_project(), known) > 0
+}
+
+/// Returns the state of a run, as far as the index knows it.
+pub fn status_of(run: &IndexedRun) -> Status {
+    match run.state {
+        RunState::Open => Status::Running,
+        RunState::Over { status, .. } => status,
+    }
+}
+
+/// Returns whether the run was refused because another run held its session. Such a run is no part
+/// of the conversation.
+pub fn was_kept_out(run: &RunHistory) -> bool {
+    matches!(run.summary.ending, Some(Ending::SessionInUse { .. }))
+}
+
+/// Narrows the runs of an id to those that are still running. If none is, returns the latest run
+/// that got hold of its session. Fails if the runs belong to different conversations.
+pub fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError> {
+    let is_running = runs.iter().any(IndexedRun::is_open);
+    runs.retain(|run| run.is_open() == is_running);
+    let mut runs = of_one_conversation(runs, None)?;
+    if is_running {
+        return Ok(runs);
+    }
+    let was_let_in =
+        |run: &IndexedRun| !history(&run.directory).is_ok_and(|run| was_kept_out(&run));
+    let latest = runs.iter().rposition(was_let_in);
+    let latest = latest.or_else(|| runs.len().checked_sub(1));
+    Ok(latest.map(|at| runs.swap_remove(at)).into_iter().collect())
+}
+
+/// Says how to go on with a run or a session that is over.
+pub fn how_to_resume(id: &str) -> String {
+    format!("Continue it with pi-subagents resume {id} PROMPT.")
+}

@@ -1,0 +1,31 @@
+//! An order as it was given, for a fleet that has lost it.
+
+use bytes::Bytes;
+use pi_subagents_fleet::wire::Priority;
+use pi_subagents_fleet::{Fleet, FleetError, HeaderMap, Submission, Submitted};
+use pi_subagents_vocabulary::RunId;
+
+/// An order that was given, and can be given again.
+#[derive(Debug, Clone)]
+pub struct GivenOrder {
+    pub pool: String,
+    pub priority: Priority,
+    /// The order as JSON.
+    pub payload: Bytes,
+    /// The signature of its caller.
+    pub headers: HeaderMap,
+}
+
+impl GivenOrder {
+    /// Gives the order. A run is in the queue once, however often it is given.
+    pub async fn give(&self, fleet: &Fleet, run: &RunId) -> Result<Submitted, FleetError> {
+        let submission = Submission {
+            run,
+            pool: &self.pool,
+            priority: self.priority,
+            payload: self.payload.clone(),
+            headers: self.headers.clone(),
+        };
+        fleet.submit(&submission).await
+    }
+}

@@ -1,0 +1,10 @@
+//! Follows runs that other processes own: by the changes of their files, and by the ends of their
+//! owners. If the system cannot report these, everything is looked at once a second.
+
+mod files;
+mod owners;
+mod run;
+
+pub use files::FileChanges;
+pub use owners::{Owners, process_gone};
+pub use run::{FollowedRun, Follower};

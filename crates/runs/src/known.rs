@@ -1,0 +1,202 @@
+//! The runs of an id, as far as the caller may know of them.
+//!
+//! Most callers know all runs on this machine. Inside pi only the runs of pi's session are known;
+//! some of them may have nothing left but the entry that pi kept.
+
+use std::sync::Arc;
+
+use pi_subagents_records::{FindError, IndexedRun, RunDir, RunIds, Store, history};
+use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId};
+
+use crate::conversation::{MayBeRecorded, of_one_conversation};
+use crate::entries::Entry;
+use crate::find::{self, Meant};
+use crate::missing_record::LostRecord;
+use crate::owned::{current_runs, is_owned};
+use crate::session_runs::{SessionRun, SessionRuns};
+use crate::workspace::Workspace;
+use pi_subagents_ground::places::Places;
+
+/// A session with all its known runs.
+pub struct KnownSession {
+    pub id: SessionId,
+    /// Oldest first.
+    pub runs: Vec<KnownRun>,
+    /// The run that was meant, if the id was that of a run.
+    pub meant: Option<RunId>,
+}
+
+/// A run that can be read.
+pub struct KnownRun {
+    pub run: RunId,
+    session: SessionId,
+    pub name: String,
+    record: Option<IndexedRun>,
+    entry: Option<Arc<Entry>>,
+    is_under_way: bool,
+}
+
+/// Finds a session by its id, by the id of one of its runs, or by the beginning of either.
+pub fn find_session(
+    store: &Store,
+    places: &Places,
+    session_runs: Option<&SessionRuns>,
+    id: &str,
+) -> Result<KnownSession, FindError> {
+    match session_runs {
+        None => {
+            let (session, runs, meant) = find::find_session(store, places, Meant::Id(id))?;
+            KnownSession::recorded(session, runs, meant)
+        }
+        Some(session_runs) => find_in_pi(store, session_runs, id),
+    }
+}
+
+fn find_in_pi(
+    store: &Store,
+    session_runs: &SessionRuns,
+    id: &str,
+) -> Result<KnownSession, FindError> {
+    let found = session_runs.find(id)?;
+    let mut runs: Vec<KnownRun> = current_runs(store)?
+        .into_iter()
+        .filter(|run| run.session == *found.session())
+        .map(KnownRun::recorded)
+        .collect();
+    // A run that only pi knows comes behind the run that pi remembers before it.
+    let mut place = 0;
+    for remembered in session_runs.session(found.session()) {
+        let recorded = runs.iter().position(|run| run.run == *remembered.run_id());
+        match recorded {
+            Some(at) => {
+                runs[at].entry = remembered.entry;
+                place = at + 1;
+            }
+            // The entry was dropped and nothing is on disk: the run has expired.
+            None if remembered.entry.is_none() && remembered.row.is_over() => {}
+            None => {
+                runs.insert(place, KnownRun::remembered(remembered));
+                place += 1;
+            }
+        }
+    }
+    if runs.is_empty() {
+        return Err(FindError::NotFound {
+            id: id.to_owned(),
+            nearest: None,
+            unasked: None,
+        });
+    }
+    KnownSession::of(found.session().clone(), found.run().cloned(), runs)
+}
+
+impl KnownSession {
+    /// Returns a session with these runs of the index; fails if they belong to several
+    /// conversations and none of them is meant.
+    pub(crate) fn recorded(
+        id: SessionId,
+        runs: Vec<IndexedRun>,
+        meant: Option<RunId>,
+    ) -> Result<Self, FindError> {
+        let runs = runs.into_iter().map(KnownRun::recorded).collect();
+        Self::of(id, meant, runs)
+    }
+
+    fn of(id: SessionId, meant: Option<RunId>, runs: Vec<KnownRun>) -> Result<Self, FindError> {
+        let runs = of_one_conversation(runs, meant.as_ref())?;
+        Ok(Self { id, runs, meant })
+    }
+
+    /// Returns whether one of its runs is under way.
+    pub fn is_running(&self) -> bool {
+        self.runs.iter().any(|run| run.is_under_way)
+    }
+}
+
+impl KnownRun {
+    fn recorded(record: IndexedRun) -> Self {
+        Self {
+            run: record.run.clone(),
+            session: record.session.clone(),
+            name: record.name.clone(),
+            is_under_way: record.is_open() && is_owned(&record),
+            record: Some(record),
+            entry: None,
+        }
+    }
+
+    fn remembered(remembered: SessionRun) -> Self {
+        Self {
+            run: remembered.row.run_id,
+            session: remembered.row.session_id,
+            name: remembered.row.name,
+            record: None,
+            entry: remembered.entry,
+            is_under_way: !remembered.row.status.is_over(),
+        }
+    }
+
+    /// Returns its line in the index, if there is one.
+    pub fn record(&self) -> Option<&IndexedRun> {
+        self.record.as_ref()
+    }
+
+    /// Reads its messages from its directory, or else from the entry that pi kept.
+    pub fn history(&self) -> Result<RunHistory, LostRecord> {
+        let Some(record) = &self.record else {
+            return Ok(self
+                .entry
+                .as_ref()
+                .map(|entry| entry.history())
+                .unwrap_or_default());
+        };
+        match (history(&record.directory), &self.entry) {
+            (Ok(history), _) => Ok(with_worktree(history, record)),
+            (Err(_), Some(entry)) => Ok(entry.history()),
+            (Err(error), None) => Err(LostRecord::new(record, error)),
+        }
+    }
+
+    /// Returns whether it is under way.
+    pub fn is_under_way(&self) -> bool {
+        self.is_under_way
+    }
+
+    /// Returns the exit code of the run whose history this is.
+    pub fn exit_code(&self, history: &RunHistory) -> Option<i32> {
+        let ending = history.summary.ending.as_ref()?;
+        match (&self.record, &self.entry) {
+            (None, Some(entry)) => Some(entry.exit_code()),
+            (Some(_), _) | (None, None) => Some(Ending::exit_code(ending)),
+        }
+    }
+}
+
+/// Puts the files that git found into the receipt of a run that had a worktree of its own.
+fn with_worktree(mut history: RunHistory, record: &IndexedRun) -> RunHistory {
+    let workspace = Workspace::read(record.directory.path());
+    if let Some(paths) = workspace.and_then(|workspace| workspace.changed_paths()) {
+        history.summary.witness.take_worktree(paths);
+    }
+    history
+}
+
+impl RunIds for KnownRun {
+    fn run_id(&self) -> &RunId {
+        &self.run
+    }
+
+    fn session_id(&self) -> &SessionId {
+        &self.session
+    }
+}
+
+impl MayBeRecorded for KnownRun {
+    fn task_name(&self) -> &str {
+        &self.name
+    }
+
+    fn record_directory(&self) -> Option<RunDir> {
+        self.record.as_ref().map(|record| record.directory.clone())
+    }
+}

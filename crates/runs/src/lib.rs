@@ -1,0 +1,44 @@
+//! The runs of all owners: finding, following and describing them, and requests to their owners.
+//! Nothing here starts a run.
+
+#![expect(
+    missing_docs,
+    reason = "only this workspace uses the crate, and many fields say enough by their names"
+)]
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
+pub mod ask_which;
+pub mod away;
+pub mod conversation;
+pub mod counts;
+pub mod entries;
+pub mod find;
+pub mod fleet;
+pub mod fleet_values;
+pub mod follow;
+pub mod happened;
+pub mod json_list;
+pub mod keeping;
+pub mod known;
+pub mod merging;
+pub mod missing_record;
+pub mod no_result;
+pub mod owned;
+pub mod owner_request;
+pub mod page_address;
+pub mod read_along;
+pub mod results;
+pub mod row;
+pub mod session_runs;
+pub mod spans;
+pub mod submodule_changes;
+pub mod trace;
+pub mod typed;
+pub mod under_way;
+pub mod workspace;

@@ -1,0 +1,250 @@
+//! Brings the changes of runs into a checkout, shows what would fit, and sets aside the results
+//! that nobody wants. All doors use it; none of it prints or asks.
+
+mod discarding;
+mod fit;
+mod labels;
+mod report;
+mod to_merge;
+
+use std::path::PathBuf;
+
+use pi_subagents_git::{
+    Conflict, Merge, Outcome, Pin, Repository, WorkspaceError, marked_files, pin,
+};
+use pi_subagents_records::IndexedRun;
+use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::text::one_line;
+
+pub use self::discarding::{DiscardReport, Discardable};
+pub use self::fit::{Fit, conflicts_json};
+pub use self::report::MergeReport;
+pub use self::to_merge::ToMerge;
+use crate::no_result::NoResult;
+use crate::results::{RunResult, failed};
+use crate::submodule_changes::{Submodules, submodule_note};
+use crate::workspace::{Workspace, WorkspaceState, note_state, take_away};
+use pi_subagents_ground::error::CommandError;
+
+/// The form that a merged result has in the checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergedAs {
+    /// Uncommitted changes, beside the present ones.
+    Changes,
+    /// A commit of each run on HEAD.
+    Commits,
+}
+
+/// The fate of a result that holds copies of files that git was to ignore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddedCopies {
+    /// It is not merged: such files often hold secrets.
+    Refused,
+    /// It is merged all the same.
+    Merged,
+}
+
+/// A run that was to be merged.
+pub struct Merged {
+    pub run: IndexedRun,
+    pub outcome: MergeOutcome,
+}
+
+/// The outcome of one merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MergeOutcome {
+    /// It was tried.
+    Tried(Outcome),
+    /// It was merged before, and these places of the checkout are not as it left them.
+    ChangedSince {
+        run: RunId,
+        conflicts: Vec<Conflict>,
+    },
+    /// It was not tried, because the result holds copies of files that git was to ignore.
+    HoldsCopies(Vec<PathBuf>),
+    /// It was not tried, because these files of the result have markers of conflicts that nobody
+    /// resolved.
+    HoldsMarkers(Vec<PathBuf>),
+    /// Git could not do it, for this reason.
+    Failed(String),
+    /// It was not tried, because git could not do one before it.
+    NotTried,
+    /// There is nothing to merge, for this reason.
+    NoResult(String),
+}
+
+/// Merges results in the given order, each whole or not at all. A result that was merged loses its
+/// worktree. Results with copies of ignored files are refused, and runs without a result are named.
+pub fn merge(to_merge: ToMerge, merged_as: MergedAs) -> Result<MergeReport, CommandError> {
+    merge_with(to_merge, merged_as, AddedCopies::Refused)
+}
+
+/// Does the same, and says what becomes of results with copies of ignored files.
+pub fn merge_with(
+    to_merge: ToMerge,
+    merged_as: MergedAs,
+    copies: AddedCopies,
+) -> Result<MergeReport, CommandError> {
+    let ToMerge { checkout, asked } = to_merge;
+    let checkout = &checkout;
+    let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
+    let (mut merged, mut tried) = (Vec::new(), Vec::new());
+    let mut has_failed = false;
+    for asked in asked {
+        let result = match asked {
+            Ok(result) => result,
+            Err(without) => {
+                merged.push(Merged::without(without));
+                continue;
+            }
+        };
+        // Git may have stopped halfway, for example on a full disk. Nothing is put on top of that,
+        // and the results that were merged before it are in.
+        let outcome = if has_failed {
+            MergeOutcome::NotTried
+        } else {
+            let tried = try_merge(&mut merging, &result, merged_as, copies);
+            tried.unwrap_or_else(|error| MergeOutcome::Failed(error.to_string()))
+        };
+        has_failed |= matches!(outcome, MergeOutcome::Failed(_));
+        let run = result.run.clone();
+        merged.push(Merged { run, outcome });
+        tried.push((result, merged.last().is_some_and(Merged::is_in)));
+    }
+    drop(merging);
+    let mut warnings = notes(checkout, tried.iter().map(|(result, _)| result));
+    for (result, _) in tried.iter_mut().filter(|(_, is_in)| *is_in) {
+        warnings.extend(tidy(checkout, result).err());
+    }
+    Ok(MergeReport { merged, warnings })
+}
+
+/// Merges one result, unless there is a reason not to.
+fn try_merge(
+    merging: &mut Merge,
+    result: &RunResult,
+    merged_as: MergedAs,
+    copies: AddedCopies,
+) -> Result<MergeOutcome, WorkspaceError> {
+    if let Some(why) = held_back(result, copies)? {
+        return Ok(why);
+    }
+    let outcome = match merged_as {
+        MergedAs::Changes => merging.apply(&result.change),
+        MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
+    };
+    Ok(match outcome? {
+        Outcome::Conflicts(conflicts) if result.is_merged => MergeOutcome::ChangedSince {
+            run: result.run.run.clone(),
+            conflicts,
+        },
+        outcome => MergeOutcome::Tried(outcome),
+    })
+}
+
+/// Returns why a result is not to be merged at all, if there is a reason.
+fn held_back(
+    result: &RunResult,
+    copies: AddedCopies,
+) -> Result<Option<MergeOutcome>, WorkspaceError> {
+    if copies == AddedCopies::Refused
+        && let Some(added) = added_copies(result)
+    {
+        return Ok(Some(MergeOutcome::HoldsCopies(added)));
+    }
+    let marked = marked_files(&result.repository, &result.change)?;
+    Ok((!marked.is_empty()).then_some(MergeOutcome::HoldsMarkers(marked)))
+}
+
+/// Returns the copies of ignored files that a result holds.
+fn added_copies(result: &RunResult) -> Option<Vec<PathBuf>> {
+    let workspace = result.workspace.as_ref()?;
+    let added = workspace.added_copies.clone();
+    (!added.is_empty()).then_some(added)
+}
+
+impl Merged {
+    fn without(without: NoResult) -> Self {
+        let outcome = MergeOutcome::NoResult(without.sentence());
+        let run = *without.run;
+        Self { run, outcome }
+    }
+
+    /// Returns whether the checkout has the change now.
+    pub(crate) fn is_in(&self) -> bool {
+        match &self.outcome {
+            MergeOutcome::Tried(Outcome::Merged { .. } | Outcome::Nothing) => true,
+            MergeOutcome::Tried(
+                Outcome::Conflicts(_)
+                | Outcome::NeedsUncommitted(_)
+                | Outcome::InTheWay(_)
+                | Outcome::ChangedMeanwhile(_),
+            )
+            | MergeOutcome::ChangedSince { .. }
+            | MergeOutcome::HoldsCopies(_)
+            | MergeOutcome::HoldsMarkers(_)
+            | MergeOutcome::Failed(_)
+            | MergeOutcome::NotTried
+            | MergeOutcome::NoResult(_) => false,
+        }
+    }
+
+    /// Returns whether its result is there and was not merged.
+    pub fn waits(&self) -> bool {
+        let is_over = matches!(
+            self.outcome,
+            MergeOutcome::NoResult(_) | MergeOutcome::ChangedSince { .. }
+        );
+        !self.is_in() && !is_over
+    }
+}
+
+/// Notes that a result was merged, and removes the worktree that it came from.
+fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
+    let run = &result.run;
+    let own = result.workspace.as_ref().and_then(Workspace::path);
+    // Somebody who merges from inside it wants to stay there, and no other checkout has it yet.
+    if Some(checkout.top()) == own {
+        return Ok(());
+    }
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", name_of(run));
+    pin(
+        checkout,
+        run.run.as_str(),
+        Pin::Merged,
+        &result.change.result,
+    )
+    .map_err(|error| named(&error))?;
+    let Some(workspace) = &mut result.workspace else {
+        return Ok(());
+    };
+    take_away(workspace, run.directory.path(), WorkspaceState::Merged)
+        .map_err(|error| named(&error))?;
+    for directory in &result.earlier {
+        note_state(directory, WorkspaceState::Merged);
+    }
+    Ok(())
+}
+
+/// Says of each run which submodules it has changed, because those are merged apart.
+fn notes<'a>(checkout: &Repository, results: impl Iterator<Item = &'a RunResult>) -> Vec<String> {
+    let submodules = Submodules::of(checkout);
+    let notes = results.flat_map(|result| {
+        let run = result.run.run.as_str();
+        let changed = submodules.changed_by(run).into_iter();
+        changed.map(move |path| {
+            let note = submodule_note(&path, run);
+            format!("{}: {note}", name_of(&result.run))
+        })
+    });
+    notes.collect()
+}
+
+/// Words the commit of a run.
+fn message(run: &IndexedRun) -> String {
+    format!("{}\n\nSub-agent-run: {}\n", name_of(run), run.run)
+}
+
+fn name_of(run: &IndexedRun) -> String {
+    one_line(&run.name)
+}

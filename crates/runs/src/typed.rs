@@ -1,0 +1,121 @@
+//! Finds the runs that a person means at the command line, and prints which run a name led to.
+
+use pi_subagents_records::{FindError, Found, IndexedRun, Prefers, Store, find};
+use pi_subagents_vocabulary::text::one_line;
+use pi_subagents_vocabulary::{RunId, SessionId};
+
+use crate::ask_which::since;
+use crate::find::{Meant, find_each, find_session};
+use crate::known::KnownSession;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+
+/// Finds runs by the words of a person: an id, its beginning, `last`, `last~N`, the name of a task
+/// or of a definition.
+#[derive(Clone, Copy)]
+pub struct TypedIds<'a> {
+    pub store: &'a Store,
+    pub places: &'a Places,
+    /// Prints which run `last` or a name led to.
+    pub(crate) printer: Printer<'a>,
+    pub(crate) prefers: Prefers,
+}
+
+impl<'a> TypedIds<'a> {
+    /// Finds the newest run if several have the typed name.
+    pub fn newest(store: &'a Store, places: &'a Places, printer: Printer<'a>) -> Self {
+        Self {
+            store,
+            places,
+            printer,
+            prefers: Prefers::Newest,
+        }
+    }
+
+    /// Finds the runs in progress if several have the typed name.
+    pub fn running(store: &'a Store, places: &'a Places, printer: Printer<'a>) -> Self {
+        Self {
+            prefers: Prefers::Running,
+            ..Self::newest(store, places, printer)
+        }
+    }
+
+    /// Returns the runs that are meant, oldest first.
+    pub fn runs(self, text: &str) -> Result<Vec<IndexedRun>, FindError> {
+        let found = self.runs_of_each(&[text.to_owned()])?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Returns the runs that each of several words leads to.
+    pub fn runs_of_each(self, texts: &[String]) -> Result<Vec<Vec<IndexedRun>>, FindError> {
+        let meant: Vec<Meant<'_>> = texts
+            .iter()
+            .map(|text| Meant::Typed(text, self.prefers))
+            .collect();
+        let found =
+            find_each(self.store, self.places, &meant).map_err(|error| self.removed(error))?;
+        for (text, found) in texts.iter().zip(&found) {
+            if let Found::Run(run) = found {
+                self.tell(text, run);
+            }
+        }
+        Ok(found.into_iter().map(Found::into_runs).collect())
+    }
+
+    /// Returns the whole id of the run or session that is meant.
+    pub fn whole_id(self, text: &str) -> Result<String, FindError> {
+        let (session, _, meant) = self.session(text)?;
+        Ok(meant.map_or_else(|| session.to_string(), |run| run.to_string()))
+    }
+
+    /// Returns the session that is meant with all its runs, and the run if a run is meant.
+    pub fn session(
+        self,
+        text: &str,
+    ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
+        let meant = Meant::Typed(text, self.prefers);
+        let found = find_session(self.store, self.places, meant);
+        let (session, runs, meant) = found.map_err(|error| self.removed(error))?;
+        let run = runs.iter().find(|run| Some(&run.run) == meant.as_ref());
+        if let Some(run) = run {
+            self.tell(text, run);
+        }
+        Ok((session, runs, meant))
+    }
+
+    /// Returns the one conversation that is meant.
+    pub fn conversation(self, text: &str) -> Result<KnownSession, FindError> {
+        let (session, runs, meant) = self.session(text)?;
+        KnownSession::recorded(session, runs, meant)
+    }
+
+    /// Returns that the run was removed, if the index remembers that.
+    fn removed(self, error: FindError) -> FindError {
+        let FindError::NotFound { id, .. } = &error else {
+            return error;
+        };
+        let removed = self.store.removed_runs().unwrap_or_default();
+        let latest = find(&removed, id).map(|found| found.into_runs().pop());
+        match latest {
+            Ok(Some(run)) => FindError::Removed(Box::new(run)),
+            Ok(None) | Err(_) => error,
+        }
+    }
+
+    /// Prints which run was taken, if the typed word is no id.
+    fn tell(self, text: &str, run: &IndexedRun) {
+        if !run.run.as_str().starts_with(text) {
+            self.printer.note(&taken(text, run));
+        }
+    }
+}
+
+/// Returns the sentence about the run that was taken for the typed word.
+fn taken(text: &str, run: &IndexedRun) -> String {
+    let (id, session, since) = (&run.run, &run.session, since(run.accepted_at));
+    let what = match one_line(&run.name) {
+        name if name == text => text.to_owned(),
+        name => format!("{text} is {name}"),
+    };
+    format!("{what} (run: {id}, session: {session}, started {since})")
+}

@@ -1,0 +1,189 @@
+//! The library door: a team of sub-agents for a Rust program.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
+mod failure;
+mod merging;
+mod options;
+mod outcome;
+mod task;
+mod tool_names;
+mod workspace;
+
+use std::num::NonZeroUsize;
+
+use pi_subagents_configuration::Asker;
+use pi_subagents_records::CallerName;
+use pi_subagents_vocabulary::{Definition, EventSink, RunId};
+
+pub use self::failure::{TeamError, TeamErrorKind};
+pub use self::merging::{Clash, MergeCheck};
+pub use self::options::TeamOptions;
+pub use self::outcome::{Delegated, Outcome};
+pub use self::task::Task;
+use self::tool_names::check_tools;
+pub use self::workspace::{ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState};
+use pi_subagents_calls::ReadyCall;
+use pi_subagents_calls::caller::{Caller, Overrides};
+use pi_subagents_calls::families::delegation::DelegateCall;
+use pi_subagents_calls::fleet::Departure;
+use pi_subagents_calls::service::CallService;
+use pi_subagents_calls::watch::Watch;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+
+/// A team of sub-agents, owned by this process.
+///
+/// It works as the command line does: same settings, definitions, trust, record on disk. Other
+/// processes reach its runs with `pi-subagents status`, `steer`, `stop` and `wait`. However this
+/// process ends, nothing of its runs is left.
+///
+/// The process becomes a subreaper: processes whose parents are gone become its children. Nothing
+/// else is changed but the soft limit of open files, which is raised.
+///
+/// ```no_run
+/// use pi_subagents::{Task, Team, TeamOptions};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), pi_subagents::TeamError> {
+/// let team = Team::open(TeamOptions::new()).await?;
+/// let tasks = [Task::new("purpose", "Say in one sentence what this is.")];
+/// for outcome in team.delegate(tasks, Vec::new()).await?.outcomes {
+///     println!("{}: {:?} (session: {})", outcome.name, outcome.output, outcome.session);
+/// }
+/// team.close().await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Team {
+    service: CallService,
+    caller: Caller,
+}
+
+impl Team {
+    /// Opens a team. It needs the async runtime of tokio, here and as long as it is open.
+    #[expect(
+        clippy::unused_async,
+        reason = "whoever awaits it has the runtime that it needs"
+    )]
+    pub async fn open(options: TeamOptions) -> Result<Self, TeamError> {
+        check_tools(options.tools.as_deref().unwrap_or_default(), options.runner)?;
+        let places = Places::of_a_program(
+            options.cwd.as_deref(),
+            options.home.as_deref(),
+            options.binary.as_deref(),
+        )?;
+        let settings = Configuration::read_once(&places, options.trusts_project).settings;
+        let concurrency = options
+            .concurrency
+            .map_or(settings.max_concurrency, NonZeroUsize::get);
+        Ok(Self {
+            service: CallService::open_in_a_program(&places, concurrency)?,
+            caller: Caller {
+                name: CallerName::Program,
+                trusts_project: options.trusts_project,
+                overrides: Overrides {
+                    runner: options.runner,
+                    model: options.model,
+                    tools: options.tools,
+                    allowance: options.allowance,
+                    ..Overrides::default()
+                },
+                ..Caller::at(places)
+            },
+        })
+    }
+
+    /// Returns the definitions that tasks can name, as they are on disk now.
+    ///
+    /// ```no_run
+    /// # fn example(team: &pi_subagents::Team) {
+    /// for definition in team.definitions() {
+    ///     println!("{}: {:?}", definition.name, definition.description);
+    /// }
+    /// # }
+    /// ```
+    pub fn definitions(&self) -> Vec<Definition> {
+        let catalogue = self.service.configuration(&self.caller).catalogue;
+        let effective = catalogue.effective(Asker::Delegation);
+        effective.into_iter().cloned().collect()
+    }
+
+    /// Runs 1 to 16 tasks and waits for them. The sinks get every event of their runs.
+    ///
+    /// If something is wrong with one task, its outcome says so and the other tasks go on. An error
+    /// means that nothing was started. Several calls may be under way at once; together they have at
+    /// most as many sub-agents as the team may have.
+    ///
+    /// # Cancelling
+    ///
+    /// If the future is dropped, the runs of this call are stopped, and no others: they end as
+    /// [`Status::Aborted`](crate::Status::Aborted), and the sinks are dropped when nothing of
+    /// them is left.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team) {
+    /// use std::time::Duration;
+    ///
+    /// use pi_subagents::Task;
+    ///
+    /// let work = team.delegate([Task::new("long", "Count the stars.")], Vec::new());
+    /// if tokio::time::timeout(Duration::from_mins(2), work).await.is_err() {
+    ///     println!("It took too long, and is being stopped.");
+    /// }
+    /// # }
+    /// ```
+    pub async fn delegate(
+        &self,
+        tasks: impl IntoIterator<Item = Task>,
+        sinks: Vec<Box<dyn EventSink>>,
+    ) -> Result<Delegated, TeamError> {
+        let tasks = tasks.into_iter().map(Task::into_call).collect();
+        let call = DelegateCall::new(tasks).map_err(CommandError::from)?;
+        let watch = Watch {
+            sinks,
+            ..Watch::nobody()
+        };
+        let configuration = self.service.configuration(&self.caller);
+        let departure = Departure::prepare(&self.caller, &configuration, true).await?;
+        let seen = (&self.caller, &configuration);
+        let ready = ReadyCall::new(&self.service, call, seen, departure)?;
+        Ok(Delegated::new(&ready.run(&self.service, watch).await))
+    }
+
+    /// Stops a run and waits until nothing of it is left; `false` if it was not running.
+    ///
+    /// A sink gets the ids of runs as soon as they are accepted, and how they end.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team, event: &pi_subagents::RunEvent) {
+    /// if team.stop(&event.run).await {
+    ///     println!("Stopped {}.", event.run);
+    /// }
+    /// # }
+    /// ```
+    pub async fn stop(&self, run: &RunId) -> bool {
+        self.service.owner.stop_one(run.clone()).await.is_ok()
+    }
+
+    /// Closes the team: stops the runs that are under way and waits until nothing of them is left.
+    ///
+    /// If a team is dropped instead, nobody waits for its runs: they are stopped in order as long as
+    /// the runtime lives, and ended at once when it does not.
+    ///
+    /// ```no_run
+    /// # async fn example(team: pi_subagents::Team) {
+    /// team.close().await;
+    /// # }
+    /// ```
+    pub async fn close(self) {
+        self.service.owner.leave().await;
+    }
+}

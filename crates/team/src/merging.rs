@@ -1,0 +1,206 @@
+//! Merging and discarding what the isolated tasks of a team have left.
+
+use pi_subagents_runs::ask_which::find_failure;
+use std::path::PathBuf;
+
+use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_vocabulary::RunId;
+use tokio::task::spawn_blocking;
+
+use super::Team;
+use super::failure::TeamError;
+use super::workspace::{Conflict, MergeOutcome, Merged};
+use pi_subagents_ground::error::{CommandError, Kind};
+use pi_subagents_runs::merging::{self, Discardable, Fit, MergedAs, ToMerge};
+use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::results::{Asked, RunResult};
+
+/// The runs that fit the checkout and each other, and those that do not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergeCheck {
+    /// True if all of them can be merged, one after the other.
+    pub is_clean: bool,
+    /// The runs that cannot both be merged.
+    pub clashes: Vec<Clash>,
+    /// The runs that have no result, each with the reason.
+    pub without_result: Vec<(RunId, String)>,
+    /// The same as a table for people.
+    pub table: String,
+}
+
+/// A run that does not fit something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Clash {
+    /// The run.
+    pub run: RunId,
+    /// The other run; none for the checkout itself.
+    pub with: Option<RunId>,
+    /// The files and lines that both change.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl Team {
+    /// Says which runs fit the checkout of the team's directory, with its uncommitted changes, and
+    /// which of them fit each other. Nothing is changed.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team, run: pi_subagents::RunId) -> Result<(), pi_subagents::TeamError> {
+    /// let check = team.check_merge(&[run]).await?;
+    /// if !check.is_clean {
+    ///     println!("{}", check.table);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn check_merge(&self, runs: &[RunId]) -> Result<MergeCheck, TeamError> {
+        let work = self.merge_work(runs);
+        beside(move || {
+            let to_merge = ToMerge::at(&work.cwd, work.asked()?)?;
+            let (checkout, results, without) = to_merge.parted();
+            Ok(check_of(
+                &Fit::of(&checkout, &results)?.with_missing(without),
+            ))
+        })
+        .await
+    }
+
+    /// Merges what isolated runs have changed into the checkout of the team's directory, in the
+    /// given order, as uncommitted changes. Each is merged whole or not at all, and nothing that is
+    /// there is overwritten.
+    ///
+    /// An error means that nothing was merged, for example because none of the runs has a result.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team) -> Result<(), pi_subagents::TeamError> {
+    /// use pi_subagents::{MergeOutcome, Task};
+    ///
+    /// let tasks = [Task::new("docs", "Mend the spelling in docs/.").isolated()];
+    /// let delegated = team.delegate(tasks, Vec::new()).await?;
+    /// let runs: Vec<_> = delegated.outcomes.into_iter().map(|outcome| outcome.run).collect();
+    /// for merged in team.merge(&runs).await? {
+    ///     match merged.outcome {
+    ///         MergeOutcome::Merged(files) => println!("{} files", files.len()),
+    ///         other => println!("{}: {other:?}", merged.run),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn merge(&self, runs: &[RunId]) -> Result<Vec<Merged>, TeamError> {
+        let work = self.merge_work(runs);
+        beside(move || {
+            let to_merge = ToMerge::at(&work.cwd, work.asked()?)?;
+            let report = merging::merge(to_merge, MergedAs::Changes)?;
+            let merged = report.merged.iter().map(|merged| Merged {
+                run: merged.run.run.clone(),
+                outcome: MergeOutcome::of(&merged.outcome),
+            });
+            Ok(merged.collect())
+        })
+        .await
+    }
+
+    /// Discards what an isolated run has changed. Returns the ref by which git has it for 30 more
+    /// days; none if the run has left nothing.
+    ///
+    /// ```no_run
+    /// # async fn example(team: &pi_subagents::Team, run: pi_subagents::RunId) -> Result<(), pi_subagents::TeamError> {
+    /// if let Some(kept) = team.discard(&run).await? {
+    ///     println!("git branch NAME {kept} gets it back");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn discard(&self, run: &RunId) -> Result<Option<String>, TeamError> {
+        let work = self.merge_work(std::slice::from_ref(run));
+        beside(move || {
+            let mut kept = None;
+            for run in work.named()? {
+                for found in waiting(run)? {
+                    kept = found.discard()?.result_ref;
+                }
+            }
+            Ok(kept)
+        })
+        .await
+    }
+
+    fn merge_work(&self, runs: &[RunId]) -> MergeWork {
+        MergeWork {
+            store: self.service.owner.store.clone(),
+            cwd: self.caller.working_directory(),
+            runs: runs.to_vec(),
+        }
+    }
+}
+
+/// The facts that a merge needs on a thread of its own.
+struct MergeWork {
+    store: Store,
+    cwd: PathBuf,
+    runs: Vec<RunId>,
+}
+
+impl MergeWork {
+    fn asked(&self) -> Result<Vec<Asked>, CommandError> {
+        if self.runs.is_empty() {
+            return Err(CommandError::usage("no run was named"));
+        }
+        let runs = self.named()?;
+        let results = runs
+            .iter()
+            .map(|run| RunResult::asked(std::slice::from_ref(run)));
+        results.collect()
+    }
+
+    /// Returns the runs that were named, each once.
+    fn named(&self) -> Result<Vec<IndexedRun>, CommandError> {
+        let all = current_runs(&self.store).map_err(find_failure)?;
+        let mut named: Vec<IndexedRun> = Vec::new();
+        for id in &self.runs {
+            let found = all.iter().find(|run| run.run == *id);
+            let found =
+                found.ok_or_else(|| CommandError::not_found(format!("there is no run {id}")))?;
+            if !named.iter().any(|run| run.run == *id) {
+                named.push(found.clone());
+            }
+        }
+        Ok(named)
+    }
+}
+
+/// Returns the worktree of a run that waits; nothing if nothing waits.
+fn waiting(run: IndexedRun) -> Result<Vec<Discardable>, CommandError> {
+    let found = Discardable::of(&[run]).map_err(CommandError::from);
+    found.or_else(|error| match error.kind() {
+        Kind::NoAnswer => Ok(Vec::new()),
+        Kind::Usage | Kind::NotFound | Kind::Failed | Kind::Interrupted => Err(error),
+    })
+}
+
+fn check_of(fit: &Fit<'_>) -> MergeCheck {
+    let clashes = fit.clashes().map(|(run, with, conflicts)| Clash {
+        run: run.run.clone(),
+        with: with.map(|with| with.run.clone()),
+        conflicts: Conflict::all(conflicts),
+    });
+    let without = fit.without.iter();
+    let without = without.map(|one| (one.run.run.clone(), one.sentence()));
+    MergeCheck {
+        is_clean: fit.is_clean(),
+        clashes: clashes.collect(),
+        without_result: without.collect(),
+        table: fit.table(),
+    }
+}
+
+/// Does on a thread of its own what waits for git.
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+) -> Result<T, TeamError> {
+    let done = spawn_blocking(work).await;
+    let bug = |error| CommandError::failed("this is a bug in pi-subagents").because(&error);
+    Ok(done.map_err(bug)??)
+}

@@ -1,0 +1,104 @@
+//! The options with which a team is opened.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use pi_subagents_vocabulary::{Allowance, Dollars, RunnerChoice};
+
+/// Options for opening a team. An option that is not set is as on the command line in this process.
+///
+/// ```
+/// use pi_subagents::{RunnerChoice, TeamOptions};
+///
+/// let options = TeamOptions::new()
+///     .cwd("/home/me/lighthouse")
+///     .runner(RunnerChoice::Embedded)
+///     .model("local/qwen3-coder")
+///     .tools(["read", "grep"]);
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct TeamOptions {
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) home: Option<PathBuf>,
+    pub(super) binary: Option<PathBuf>,
+    pub(super) trusts_project: bool,
+    pub(super) runner: Option<RunnerChoice>,
+    pub(super) model: Option<String>,
+    pub(super) tools: Option<Vec<String>>,
+    pub(super) allowance: Allowance,
+    pub(super) concurrency: Option<NonZeroUsize>,
+}
+
+impl TeamOptions {
+    /// Returns the options that the command line has in this process.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the directory in which the sub-agents work and to whose project the definitions belong;
+    /// else the current directory.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets the home directory that holds `.pi/agent`, for us and for the sub-agents; else that of
+    /// the environment.
+    pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// Sets the `pi-subagents` binary, which looks after every sub-agent and is also the embedded
+    /// agent. By default it is the one that `PI_SUBAGENTS_BIN` names, else the one on `PATH`.
+    pub fn binary(mut self, binary: impl Into<PathBuf>) -> Self {
+        self.binary = Some(binary.into());
+        self
+    }
+
+    /// Uses the definitions, settings and skills of the project even if nobody has trusted it yet.
+    pub fn trust_project(mut self) -> Self {
+        self.trusts_project = true;
+        self
+    }
+
+    /// Sets the kind of sub-agent that does the work. By default a definition or the settings
+    /// decide.
+    pub fn runner(mut self, runner: RunnerChoice) -> Self {
+        self.runner = Some(runner);
+        self
+    }
+
+    /// Sets the model of all tasks: an id, provider/id or a pattern.
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Limits the dollars that each run may cost: a run that has reached the limit is stopped before
+    /// its next tool call. Else the settings limit it.
+    pub fn max_cost(mut self, dollars: f64) -> Self {
+        self.allowance.cost = Some(Dollars::new(dollars));
+        self
+    }
+
+    /// Limits the tokens that each run may consume; else the settings limit it.
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.allowance.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the only tools of all sub-agents. By default they have the tools of their definition,
+    /// else the usual ones. A team with a misspelt tool does not open.
+    pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets how many sub-agents run at once. By default the settings decide.
+    pub fn concurrency(mut self, concurrency: NonZeroUsize) -> Self {
+        self.concurrency = Some(concurrency);
+        self
+    }
+}

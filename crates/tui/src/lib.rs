@@ -1,0 +1,54 @@
+//! `attach`: all runs of this user on one screen, live.
+//!
+//! The state is a fold: [`Model`] takes one [`Message`] after the other and returns the work that
+//! it wants done. The screen is a function of the model (`draw`). Everything that waits for
+//! something else is at the edges: the terminal (`screen`, `keyboard`), the records (`reader`), the
+//! owners (`owners`). `session` puts them together. See `docs/design/attach.md`.
+
+#![expect(
+    missing_docs,
+    reason = "only this workspace uses the crate, and many fields say enough by their names"
+)]
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
+
+mod copying;
+mod draw;
+mod keyboard;
+mod keys;
+mod layout;
+mod line_editor;
+mod list;
+mod list_row;
+mod message;
+mod model;
+mod opened;
+mod owners;
+mod page;
+mod reader;
+mod results;
+mod scope;
+mod screen;
+mod search;
+mod selection;
+mod session;
+mod sheet;
+mod sorting;
+mod starting;
+mod taking;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod transcript;
+mod wants;
+
+pub use model::Leaving;
+pub use scope::Scope;
+pub use session::{Attachment, attach};
+pub use starting::{Beginning, Begun, Starter, Wanted};

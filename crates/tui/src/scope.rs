@@ -1,0 +1,30 @@
+//! The choice of the runs that are on the screen.
+
+use std::path::PathBuf;
+
+use pi_subagents_records::IndexedRun;
+use pi_subagents_vocabulary::{RunId, SessionId};
+
+/// The runs that are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// All runs of this user.
+    All,
+    /// All runs under way, and the finished ones of this project.
+    Project(PathBuf),
+    Session(SessionId),
+    Run(RunId),
+}
+
+impl Scope {
+    /// Chooses the runs that are shown.
+    pub(crate) fn choose(&self, mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
+        runs.retain(|run| match self {
+            Self::All => true,
+            Self::Project(project) => run.is_open() || run.project == *project,
+            Self::Session(session) => run.session == *session,
+            Self::Run(id) => run.run == *id,
+        });
+        runs
+    }
+}

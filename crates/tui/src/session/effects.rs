@@ -1,0 +1,141 @@
+//! Carries out the work that the model wants done.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use pi_subagents_records::history;
+use pi_subagents_view::Role;
+
+use super::Session;
+use crate::copying::copy_sequence;
+use crate::message::{Effect, Message, Notice};
+use crate::owners;
+use crate::results;
+use crate::screen::Screen;
+use crate::starting::{Begun, Wanted};
+use pi_subagents_ground::bell;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::find::status_of;
+use pi_subagents_runs::workspace::Workspace;
+
+impl Session {
+    /// Carries out effects. Returns a break if one of them is to leave.
+    pub(super) async fn do_all(&mut self, effects: Vec<Effect>) -> io::Result<ControlFlow<()>> {
+        for effect in effects {
+            match effect {
+                Effect::Leave => return Ok(ControlFlow::Break(())),
+                Effect::Pause => self.pause().await?,
+                Effect::Copy(text) => Screen::send(&copy_sequence(&text))?,
+                Effect::UseMouse(is_used) => Screen::use_mouse(is_used)?,
+                Effect::RunsEnded(runs) => {
+                    let ended: Vec<(&str, &str)> = runs
+                        .iter()
+                        .map(|run| (run.name.as_str(), status_of(run).as_str()))
+                        .collect();
+                    bell::ring_for_ended(&ended);
+                }
+                effect => self.begin(effect),
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Begins an effect that takes its time.
+    fn begin(&mut self, effect: Effect) {
+        match effect {
+            Effect::Look => self.pace.look_again(),
+            Effect::Steer(run, message) => {
+                let steered = owners::steer(run, message);
+                self.deeds.spawn(async { Message::Finished(steered.await) });
+            }
+            Effect::Stop(run) => {
+                let stopped = owners::stop(self.store.clone(), run);
+                self.deeds.spawn(async { Message::Finished(stopped.await) });
+            }
+            Effect::Start(wanted) => {
+                let name = name_of(&wanted);
+                let begun = self.starter.start(wanted);
+                self.deeds.spawn(async move { told(&name, begun.await) });
+            }
+            Effect::ReadAnswer(run, wanted) => {
+                self.jobs.spawn_blocking(move || {
+                    let answer = history(&run.directory).ok().and_then(|run| run.output());
+                    Message::AnswerRead(run.run, wanted, answer)
+                });
+            }
+            Effect::ReadDefinitions => {
+                let starter = std::sync::Arc::clone(&self.starter);
+                self.jobs
+                    .spawn_blocking(move || Message::DefinitionsRead(starter.definitions()));
+            }
+            Effect::ReadChangedFiles(run) => {
+                self.jobs.spawn_blocking(move || {
+                    let workspace = Workspace::read(run.directory.path());
+                    let files = workspace.and_then(|workspace| workspace.changed_paths());
+                    Message::ChangedFilesRead(run.run, files)
+                });
+            }
+            Effect::ReadDiff(run) => {
+                let store = self.store.clone();
+                self.jobs.spawn_blocking(move || {
+                    let lines = results::diff(&store, &run);
+                    Message::DiffRead(run.run, lines.map_err(|error| error.to_answer()))
+                });
+            }
+            Effect::CheckMerge(run) => {
+                let store = self.store.clone();
+                self.jobs.spawn_blocking(move || {
+                    let fitting = results::check(&store, &run);
+                    Message::MergeChecked(run.run, fitting.map_err(|error| error.to_answer()))
+                });
+            }
+            Effect::Merge(run) => {
+                let store = self.store.clone();
+                self.deeds
+                    .spawn_blocking(move || finished(results::merge_one(&store, &run)));
+            }
+            Effect::Discard(run) => {
+                self.deeds
+                    .spawn_blocking(move || finished(results::discard_one(run)));
+            }
+            Effect::OpenPage(run) => {
+                let opened = self.starter.open_page(&run);
+                let words = "The page opens in your browser; pi-subagents web prints its address.";
+                let opened = opened.map(|()| Notice::new(Role::Success, words));
+                self.jobs.spawn(async { finished(opened) });
+            }
+            Effect::Leave
+            | Effect::Pause
+            | Effect::Copy(_)
+            | Effect::UseMouse(_)
+            | Effect::RunsEnded(_) => {}
+        }
+    }
+}
+
+/// Tells what came of a request.
+fn finished(outcome: Result<Notice, CommandError>) -> Message {
+    let failed = |error: CommandError| Notice::new(Role::Failed, error.to_answer());
+    Message::Finished(outcome.unwrap_or_else(failed))
+}
+
+fn name_of(wanted: &Wanted) -> String {
+    match wanted {
+        Wanted::New { definition, .. } => definition.clone(),
+        Wanted::Resumed { run, .. } | Wanted::Again { run, .. } => run.name.clone(),
+    }
+}
+
+/// Returns the message about the outcome of a wish for a run.
+fn told(name: &str, begun: Result<Begun, CommandError>) -> Message {
+    match begun {
+        Ok(begun) => {
+            let notice = match begun.warnings.first() {
+                None => Notice::new(Role::Success, format!("{name} runs in the background.")),
+                Some(warning) => Notice::new(Role::Warning, warning.clone()),
+            };
+            Message::Began(begun.run, notice)
+        }
+        Err(error) => Message::Finished(Notice::new(Role::Failed, error.to_answer())),
+    }
+}

@@ -1,0 +1,106 @@
+//! Reads from the disk the facts that the model needs.
+
+use std::fs;
+
+use pi_subagents_records::RecordedRun;
+use pi_subagents_view::Role;
+
+use super::Session;
+use crate::list_row::{Record, Recorded};
+use crate::message::{Effect, Message, Notice};
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::fleet::follow_in_fleet;
+use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::row::RunRow;
+
+impl Session {
+    /// Does the work that follows from the present model.
+    pub(super) fn reconcile(&mut self) {
+        if std::mem::replace(&mut self.is_reconciled, true) {
+            return;
+        }
+        self.reader.follow(self.model.followed());
+        self.read_along.read_only(self.model.partially_read());
+        self.watch_records();
+        self.read_records();
+    }
+
+    /// Watches the directories of open runs, each before its record is read, so that nothing happens
+    /// unseen.
+    fn watch_records(&mut self) {
+        let runs = || self.model.list.rows().iter().map(|row| &row.run);
+        self.owners.watch(runs());
+        let open = runs().filter(|run| run.is_open() && !self.watched.contains(&run.run));
+        let mut new = Vec::new();
+        for run in open {
+            self.records.watch_record(run);
+            if let Some(following) = follow_in_fleet(&run.directory, &run.owner) {
+                self.jobs.spawn(async {
+                    match following.await {
+                        Ok(Some(why)) => Message::Finished(Notice::new(Role::Warning, why)),
+                        Ok(None) | Err(_) => Message::Tick,
+                    }
+                });
+            }
+            new.push(run.run.clone());
+        }
+        if !new.is_empty() {
+            self.watched.extend(new);
+            self.reader.look();
+        }
+    }
+
+    /// Tells when the servers of a fleet are away, and when they are back.
+    pub(super) fn look_at_servers(&mut self) {
+        let open = self.model.list.rows().iter().map(|row| &row.run);
+        if let Some(news) = self.servers.look(open.filter(|run| run.is_open())) {
+            let role = Role::Warning;
+            self.update(Message::Finished(Notice::new(role, news)));
+        }
+    }
+
+    /// Reads the records of finished runs that the list needs.
+    fn read_records(&mut self) {
+        let mut runs = self.model.unread();
+        runs.retain(|run| self.asked.insert(run.run.clone()));
+        if runs.is_empty() {
+            return;
+        }
+        self.jobs.spawn_blocking(move || {
+            let records = runs.into_iter().map(|run| {
+                let record = match RecordedRun::read(&run.directory) {
+                    Ok(record) => {
+                        let row = RunRow::of_index_and_record(&run, &record);
+                        Record::Read(Box::new(Recorded::of(&row)))
+                    }
+                    Err(_) => Record::Gone,
+                };
+                (run.run, record)
+            });
+            Message::RecordsRead(records.collect())
+        });
+    }
+
+    /// Reads the index, unless it is as it was.
+    pub(super) fn look(&mut self) {
+        let index = fs::metadata(self.store.index()).ok();
+        let state = index.map(|index| (index.len(), index.modified().ok()));
+        if !self.pace.begin_looking(state) {
+            return;
+        }
+        let (store, scope) = (self.store.clone(), self.model.scope.clone());
+        self.looking
+            .spawn_blocking(move || match current_runs(&store) {
+                Ok(runs) => Message::IndexRead(scope.choose(runs)),
+                Err(error) => {
+                    let text = find_failure(error).to_answer();
+                    Message::Finished(Notice::new(Role::Failed, text))
+                }
+            });
+    }
+
+    pub(super) fn looked(&mut self, message: Option<Message>) -> Vec<Effect> {
+        self.pace.end_looking();
+        message.map_or_else(Vec::new, |message| self.update(message))
+    }
+}

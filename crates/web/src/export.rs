@@ -1,0 +1,139 @@
+//! The content of one HTML file about some runs: the data that the page would ask a server for,
+//! with secrets taken out and a list of them.
+
+use std::path::Path;
+
+use pi_subagents_page::markdown;
+use pi_subagents_records::{IndexedRun, PlacedReader, RecordError, read_events};
+use pi_subagents_view::PreviewContext;
+use pi_subagents_vocabulary::{Happening, Timestamp};
+use serde_json::{Map, Value, json};
+
+use super::redact::Redactor;
+use super::rows::{listed, row_of, whole};
+use super::sums::totals_json;
+use super::thin::ThinSpans;
+use super::told::{Telling, TextExtent, millisecond};
+use pi_subagents_runs::json_list::JsonList;
+use pi_subagents_runs::row::RowTotals;
+use pi_subagents_runs::spans::{Span, Spans};
+
+/// The number of bytes of each text that a file holds.
+const LONGEST_TEXT: usize = 64 << 10;
+
+/// The number of events of one record that a file holds.
+const MOST_EVENTS: usize = 50_000;
+
+/// The number of spans of a run that a file holds.
+const MOST_SPANS: usize = 5_000;
+
+/// About how much of a record is read at a time.
+const PIECE: usize = 32 << 10;
+
+/// The content of a file about runs.
+pub struct Exported {
+    /// JSON as the page reads it.
+    pub data: String,
+    /// The kinds of secrets that were taken out.
+    pub redacted: Value,
+}
+
+/// Returns the content of a file about these runs.
+pub fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Exported, RecordError> {
+    let mut redactor = Redactor::new(home);
+    let (mut rows, mut wholes) = (Vec::new(), Map::new());
+    let (mut events, mut spans) = (Vec::new(), Map::new());
+    let mut totals = Vec::new();
+    for run in runs {
+        let id = run.run.to_string();
+        let row = row_of(run, None);
+        let mut one = whole(run, &row);
+        one["answer"] = json!(row.end.output.as_deref().map(markdown));
+        one["taskTree"] = json!(row.task.as_deref().map(markdown));
+        for field in ["artifacts", "directory", "ownerPid"] {
+            if let Some(fields) = one.as_object_mut() {
+                fields.remove(field);
+            }
+        }
+        totals.push(row.clone());
+        rows.push(redactor.clean(listed(run, row, None)));
+        wholes.insert(id.clone(), redactor.clean(one));
+        let told = events_of(run, home, &mut redactor)?;
+        events.push(format!("{}:{told}", json!(id)));
+        let spans_of_run = spans_of(run, home, None, Some(MOST_SPANS))?;
+        spans.insert(id, redactor.clean(spans_of_run));
+    }
+    let redacted = redactor.list();
+    let rest = json!({
+        "exportedAt": Timestamp::now().as_millisecond(),
+        "version": env!("CARGO_PKG_VERSION"),
+        "rows": rows,
+        "totals": totals_json(RowTotals::of(totals.iter())),
+        "runs": wholes,
+        "spans": spans,
+        "redacted": redacted,
+    });
+    // The events are text already, because they are very many.
+    let (rest, events) = (rest.to_string(), events.join(","));
+    let data = format!(r#"{{"events":{{{events}}},{}"#, &rest[1..]);
+    Ok(Exported { data, redacted })
+}
+
+/// Returns the events of a run as a list, without secrets.
+fn events_of(
+    run: &IndexedRun,
+    home: &Path,
+    redactor: &mut Redactor,
+) -> Result<String, RecordError> {
+    let mut reader = PlacedReader::at(&run.directory, 0)?;
+    let accepted = reader.accepted().clone();
+    let cwd = match &accepted.happening {
+        Happening::Accepted(task) => task.cwd.clone(),
+        _ => std::path::PathBuf::new(),
+    };
+    let extent = TextExtent::UpTo(LONGEST_TEXT);
+    let mut telling = Telling::new(home.to_owned(), cwd, false, extent);
+    let mut told = JsonList::new();
+    let first = telling.tell_event(&accepted, 0);
+    told.extend(first.into_iter().map(|one| redactor.clean(one)));
+    loop {
+        let found = reader.next(PIECE)?;
+        if found.is_empty() {
+            return Ok(told.finish());
+        }
+        let news = found.iter().flat_map(|one| telling.tell(one));
+        let room = MOST_EVENTS - told.count();
+        told.extend(news.take(room).map(|one| redactor.clean(one)));
+        if told.count() >= MOST_EVENTS {
+            let words = "The rest of this run is left out of the file; its record has it.";
+            told.add(&json!({"k": "warned", "text": words, "p": reader.place(), "n": 0}));
+            return Ok(told.finish());
+        }
+    }
+}
+
+/// Returns what a run spent its time on, as the page reads it: the spans of some time, about so many
+/// of each kind.
+pub(super) fn spans_of(
+    run: &IndexedRun,
+    home: &Path,
+    part: Option<(i64, i64)>,
+    most: Option<usize>,
+) -> Result<Value, RecordError> {
+    let mut spans = Spans::new(PreviewContext {
+        home: Some(home.to_owned()),
+        ..PreviewContext::default()
+    });
+    let mut thin = ThinSpans::new(part, most);
+    read_events(&run.directory, |event| {
+        spans.apply(event);
+        spans.take_finished().for_each(|span| thin.add(span));
+    })?;
+    for span in spans.all() {
+        thin.add(span.clone());
+    }
+    let steered: Vec<i64> = spans.steered.iter().copied().map(millisecond).collect();
+    let (spans, is_thin) = thin.finish();
+    let spans: Vec<Value> = spans.iter().map(Span::json).collect();
+    Ok(json!({"from": 0, "spans": spans, "steered": steered, "isThin": is_thin}))
+}

@@ -1,0 +1,70 @@
+//! Rows as the page reads them: the JSON of `status`, and the further fields of a list.
+
+use pi_subagents_records::{IndexedRun, RecordedRun};
+use pi_subagents_vocabulary::{RunSummary, Timestamp, text};
+use serde_json::{Value, json};
+
+use super::callers::group_of;
+use super::told::millisecond;
+use pi_subagents_runs::row::RunRow;
+
+/// The number of characters of a task that a list holds.
+const SHOWN_TASK: usize = 300;
+
+/// The part of a row that is known only of a run under way.
+#[derive(Debug, Default)]
+pub(super) struct Doing {
+    /// The present activity in one line.
+    pub(super) line: String,
+    /// The time of its last event.
+    pub(super) last_at: Option<Timestamp>,
+}
+
+/// Returns the row of a run, with the facts of its record and of its events so far.
+pub(super) fn row_of(run: &IndexedRun, progress: Option<&RunSummary>) -> RunRow {
+    let mut row = match RecordedRun::read(&run.directory) {
+        Ok(mut record) => {
+            if run.is_open() {
+                // The run ended just now. The index will have it, and the counts with it.
+                record.end = None;
+            }
+            RunRow::of_index_and_record(run, &record)
+        }
+        Err(error) => RunRow::with_problem(run, error),
+    };
+    if let Some(summary) = progress {
+        row.take_progress(summary);
+    }
+    row
+}
+
+/// Returns a row for a list.
+pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Value {
+    let (outcome, notice) = (row.outcome_line(), row.notice());
+    let mut row = row.shortened();
+    row.artifacts = None;
+    row.end.output = None;
+    row.task = row
+        .task
+        .map(|task| text::cut_characters(&text::one_line(&text::clean(&task)), SHOWN_TASK));
+    row.name = text::one_line(&text::clean(&row.name));
+    let mut value = whole(run, &row);
+    value["doing"] = match doing {
+        Some(doing) => json!(doing.line),
+        None => json!(text::cut_characters(&outcome, SHOWN_TASK)),
+    };
+    value["notice"] = json!(notice);
+    let last_at = doing.and_then(|doing| doing.last_at);
+    value["lastAt"] = json!(last_at.map(millisecond));
+    value
+}
+
+/// Returns all of a row.
+pub(super) fn whole(run: &IndexedRun, row: &RunRow) -> Value {
+    let mut value = serde_json::to_value(row).unwrap_or_default();
+    value["sequence"] = json!(run.sequence);
+    let (group, label) = group_of(&run.owner);
+    value["group"] = json!(group);
+    value["groupLabel"] = json!(label);
+    value
+}

@@ -1,0 +1,112 @@
+//! Does to a run what a person on the page wants.
+
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_page::{Problem, Wish};
+use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_vocabulary::text;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use super::served::problem;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
+use pi_subagents_runs::owner_request::{request, stop_run};
+use pi_subagents_runs::results::RunResult;
+use pi_subagents_tui::{Starter, Wanted};
+
+/// Does what a person wants, and says what came of it.
+pub(super) async fn fulfil(
+    wish: Wish,
+    run: IndexedRun,
+    store: &Store,
+    starter: &dyn Starter,
+) -> Result<Value, Problem> {
+    let name = text::one_line(&text::clean(&run.name));
+    match wish {
+        Wish::Steer(message) => steer(&run, &name, message).await,
+        Wish::Stop => match stop_run(store, &run).await {
+            Ok(None) => Ok(said(&format!(
+                "{name} was stopped, and all its processes are gone."
+            ))),
+            Ok(Some(note)) => Ok(said(&note)),
+            Err(error) => Err(problem(&error)),
+        },
+        Wish::Continue(prompt) => {
+            let run = Box::new(run);
+            let usual = format!("{name} goes on in the background.");
+            start(Wanted::Resumed { run, prompt }, usual, starter).await
+        }
+        Wish::Again(model) => {
+            let usual = format!("The task of {name} is done again by {model}, in the background.");
+            let run = Box::new(run);
+            start(Wanted::Again { run, model }, usual, starter).await
+        }
+        Wish::Merge => blocking(move || merged(&run)).await,
+        Wish::Discard => blocking(move || discarded(run)).await,
+    }
+}
+
+async fn steer(run: &IndexedRun, name: &str, message: String) -> Result<Value, Problem> {
+    match request(run, Want::Steer { message }).await {
+        Ok(OwnerReply::Done) => Ok(said(&format!("{name} reads it before its next turn."))),
+        Ok(OwnerReply::Refused { message }) => Err(Problem::failed(format!(
+            "The message did not arrive: {message}."
+        ))),
+        Err(error) => Err(problem(&error)),
+    }
+}
+
+async fn start(wanted: Wanted, usual: String, starter: &dyn Starter) -> Result<Value, Problem> {
+    let begun = starter.start(wanted).await;
+    let begun = begun.map_err(|error| problem(&error))?;
+    let message = begun.warnings.first().cloned().unwrap_or(usual);
+    Ok(json!({"run": begun.run.as_str(), "message": message}))
+}
+
+/// Says which results fit the checkout that their runs were started in.
+pub(super) fn fits(runs: Vec<IndexedRun>) -> Result<Value, Problem> {
+    let fits = || {
+        let results: Result<Vec<RunResult>, CommandError> = runs
+            .into_iter()
+            .map(|run| RunResult::of_latest(&[run]))
+            .collect();
+        let results = results?;
+        let Some(first) = results.first() else {
+            return Err(CommandError::usage("no run was named"));
+        };
+        let top = first.repository.top().to_owned();
+        let (checkout, results, without) = ToMerge::of(&top, results)?.parted();
+        Ok(Fit::of(&checkout, &results)?
+            .with_missing(without)
+            .to_json())
+    };
+    fits().map_err(|error| problem(&error))
+}
+
+/// Merges a result into the checkout that its run was started in.
+fn merged(run: &IndexedRun) -> Result<Value, CommandError> {
+    let result = RunResult::of_latest(std::slice::from_ref(run))?;
+    let top = result.repository.top().to_owned();
+    let report = merge(ToMerge::of(&top, vec![result])?, MergedAs::Changes)?;
+    let is_failed = report.merged_count() == 0;
+    let lines = [report.lines(), report.warnings.clone()].concat();
+    Ok(json!({"message": lines.join("\n"), "failed": is_failed}))
+}
+
+fn discarded(run: IndexedRun) -> Result<Value, CommandError> {
+    let report = DiscardReport::of(Discardable::of(&[run])?, Vec::new());
+    let lines = report.lines()?;
+    Ok(said(&lines.join("\n")))
+}
+
+async fn blocking(
+    work: impl FnOnce() -> Result<Value, CommandError> + Send + 'static,
+) -> Result<Value, Problem> {
+    let done = spawn_blocking(work).await;
+    let done = done.map_err(|error| Problem::failed(error.to_string()))?;
+    done.map_err(|error| problem(&error))
+}
+
+fn said(message: &str) -> Value {
+    json!({ "message": message })
+}
