@@ -2,13 +2,13 @@
 //!
 //! A team of sub-agents for a Rust program. The door is [`Team`]: it is opened with [`TeamOptions`],
 //! takes [`Task`]s and gives [`Outcome`]s. The events of its runs go to [`EventSink`]s. The types of
-//! events are those of [`delegation`].
+//! events are those of [`vocabulary`].
 
 pub use pi_subagents_team::{
     ChangedFile, Clash, Conflict, Delegated, MergeCheck, MergeOutcome, Merged, Outcome, Task, Team,
     TeamError, TeamErrorKind, TeamOptions, Workspace, WorkspaceState,
 };
-pub use pi_subagents_vocabulary as delegation;
+pub use pi_subagents_vocabulary as vocabulary;
 pub use pi_subagents_vocabulary::{
     Definition, EventSink, RunEvent, RunId, RunSummary, RunnerChoice, SessionId, Status, Usage,
 };

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pi_subagents::delegation::Happening;
+use pi_subagents::vocabulary::Happening;
 use pi_subagents::{
     Delegated, EventSink, MergeOutcome, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status,
     Task, Team, TeamErrorKind, TeamOptions, WorkspaceState,

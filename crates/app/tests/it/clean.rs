@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents::delegation::Timestamp;
+use pi_subagents::vocabulary::Timestamp;
 use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::json;

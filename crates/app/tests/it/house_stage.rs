@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
-use pi_subagents::delegation::Timestamp;
+use pi_subagents::vocabulary::Timestamp;
 use pi_subagents_testkit::sandbox::CommandOutput;
 use ring::hmac;
 use serde_json::{Value, json};
