@@ -140,7 +140,7 @@ impl<C: Call> ReadyCall<C> {
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let runs = match self.departure {
             None => {
-                let work = fleet::work_here(&service.owner, sorted(tasks).here);
+                let work = fleet::work_here(&service.owner, &self.places, sorted(tasks).here);
                 service.run(work, &self.panes, followed).await
             }
             Some(departure) => {

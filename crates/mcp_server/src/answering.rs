@@ -100,7 +100,7 @@ fn goes_on(
     begun: &[BegunRun],
     patience: Duration,
 ) -> Result<ToolAnswer, CommandError> {
-    let mut runs = current_runs(&service.owner.store).map_err(find_failure)?;
+    let mut runs = current_runs(&service.owner.store, &caller.places).map_err(find_failure)?;
     runs.retain(|run| begun.iter().any(|one| one.run == run.run.as_str()));
     let ids: Vec<&str> = begun.iter().map(|run| &*run.run).collect();
     let heading = format!(

@@ -138,7 +138,9 @@ impl Shared {
             return;
         };
         self.show_widget(state);
-        let follower = state.follower.get_or_insert_with(Follower::start);
+        let follower = state
+            .follower
+            .get_or_insert_with(|| Follower::start(&self.places));
         let end = follower.end_of_record(&directory);
         let shared = Arc::clone(self);
         let session = state.session.clone();

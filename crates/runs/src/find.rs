@@ -106,7 +106,7 @@ fn look_here<T>(
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
     lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let runs = current_runs(store)?;
+    let runs = current_runs(store, places)?;
     let found = find(&runs);
     let is_worth_a_look = match &found {
         Ok(found) => lacks_some(found),

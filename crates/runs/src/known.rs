@@ -48,17 +48,18 @@ pub fn find_session(
             let (session, runs, meant) = find::find_session(store, places, Meant::Id(id))?;
             KnownSession::recorded(session, runs, meant)
         }
-        Some(session_runs) => find_in_pi(store, session_runs, id),
+        Some(session_runs) => find_in_pi(store, places, session_runs, id),
     }
 }
 
 fn find_in_pi(
     store: &Store,
+    places: &Places,
     session_runs: &SessionRuns,
     id: &str,
 ) -> Result<KnownSession, FindError> {
     let found = session_runs.find(id)?;
-    let mut runs: Vec<KnownRun> = current_runs(store)?
+    let mut runs: Vec<KnownRun> = current_runs(store, places)?
         .into_iter()
         .filter(|run| run.session == *found.session())
         .map(KnownRun::recorded)

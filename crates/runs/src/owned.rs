@@ -9,6 +9,7 @@ use pi_subagents_vocabulary::{RunId, Timestamp};
 
 use crate::fleet::catch_up;
 use crate::workspace::{settle, unsettled};
+use pi_subagents_ground::places::Places;
 
 /// A type that names the owner of a run.
 pub(crate) trait OwnerProcess {
@@ -38,9 +39,9 @@ impl OwnerProcess for IndexedRun {
 
 /// Returns all runs of the index, after closing those whose owner is gone. The index is read once,
 /// because it is long after some years.
-pub fn current_runs(store: &Store) -> Result<Vec<IndexedRun>, FindError> {
+pub fn current_runs(store: &Store, places: &Places) -> Result<Vec<IndexedRun>, FindError> {
     let runs = store.runs()?;
-    let is_copied = catch_up(store, &runs);
+    let is_copied = catch_up(store, places, &runs);
     let is_closed = close(store, &runs);
     look_after_worktrees(store, &runs);
     if is_closed || is_copied {

@@ -1,6 +1,7 @@
 //! Requests to the owner of a run, whichever process of this user that is: to steer it, to stop
 //! it, to wait for its end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_engine::{
@@ -16,14 +17,19 @@ use crate::fleet::ask_fleet;
 use crate::follow::{FollowedRun, Follower};
 use crate::owned::{OwnerProcess as _, is_owned};
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 
 /// The time for which the last bytes of a run that a fleet has stopped may be under way.
 const COPYING: Duration = Duration::from_secs(15);
 
 /// Asks the owner of a run, whichever process that is.
-pub async fn request(run: &IndexedRun, want: Want) -> Result<OwnerReply, CommandError> {
+pub async fn request(
+    places: &Places,
+    run: &IndexedRun,
+    want: Want,
+) -> Result<OwnerReply, CommandError> {
     if run.owner.fleet.is_some() {
-        return ask_fleet(&run.run, want).await;
+        return ask_fleet(places, &run.run, want).await;
     }
     let asked = ask_owner(run, want).await;
     asked.map_err(|error| error.for_person(run))
@@ -87,14 +93,14 @@ impl NotAsked {
 
 /// Asks all owners at once. Returns the notices for a person, and the errors.
 pub async fn stop_all(
-    store: Store,
+    places: Arc<Places>,
     runs: Vec<IndexedRun>,
 ) -> Result<Vec<Result<String, String>>, CommandError> {
     let mut asked = JoinSet::new();
     for run in runs {
-        let store = store.clone();
+        let places = Arc::clone(&places);
         asked.spawn(async move {
-            match stop_run(&store, &run).await {
+            match stop_run(&places, &run).await {
                 Ok(note) => note.map(Ok),
                 Err(error) => Some(Err(error.sentence())),
             }
@@ -109,10 +115,10 @@ pub async fn stop_all(
 
 /// Stops a run and returns when all of its processes are gone. An owner that does not answer is not
 /// waited for: the run is then ended without it, and the returned notice says so.
-pub async fn stop_run(store: &Store, run: &IndexedRun) -> Result<Option<String>, CommandError> {
+pub async fn stop_run(places: &Places, run: &IndexedRun) -> Result<Option<String>, CommandError> {
     if run.owner.fleet.is_some() {
-        let copied = Follower::start().end_of(run);
-        ask_fleet(&run.run, Want::Stop).await?;
+        let copied = Follower::start(places).end_of(run);
+        ask_fleet(places, &run.run, Want::Stop).await?;
         // Its end is here when the copy of its record is whole.
         _ = timeout(COPYING, copied.over()).await;
         return Ok(None);
@@ -125,7 +131,7 @@ pub async fn stop_run(store: &Store, run: &IndexedRun) -> Result<Option<String>,
     if run.owner_process().is_none() {
         return Err(error.for_person(run));
     }
-    let (store, ended) = (store.clone(), run.clone());
+    let (store, ended) = (Store::new(&places.agent_dir), run.clone());
     let closed = spawn_blocking(move || {
         end_without_owner(&ended.run);
         // The record of an owner that is gone is closed by the next reader.

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::fleet::FleetWords;
+use pi_subagents_ground::places::Places;
 
 /// Reads the messages that models are still writing, and passes them on.
 pub struct ReadAlong<M> {
@@ -20,10 +21,14 @@ pub struct ReadAlong<M> {
 }
 
 impl<M: Send + 'static> ReadAlong<M> {
-    pub fn new(tell: mpsc::Sender<M>, told: fn(RunId, PartialMessage) -> M) -> Self {
+    pub fn new(
+        places: &Places,
+        tell: mpsc::Sender<M>,
+        told: fn(RunId, PartialMessage) -> M,
+    ) -> Self {
         Self {
             tasks: HashMap::new(),
-            fleet: <_>::default(),
+            fleet: FleetWords::new(places),
             tell,
             told,
         }

@@ -11,6 +11,7 @@ use super::Team;
 use super::failure::TeamError;
 use super::workspace::{Conflict, MergeOutcome, Merged};
 use pi_subagents_ground::error::{CommandError, Kind};
+use pi_subagents_ground::places::Places;
 use pi_subagents_runs::merging::{self, Discardable, Fit, MergedAs, ToMerge};
 use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::results::{Asked, RunResult};
@@ -130,6 +131,7 @@ impl Team {
     fn merge_work(&self, runs: &[RunId]) -> MergeWork {
         MergeWork {
             store: self.service.owner.store.clone(),
+            places: self.caller.places.clone(),
             cwd: self.caller.working_directory(),
             runs: runs.to_vec(),
         }
@@ -139,6 +141,7 @@ impl Team {
 /// The facts that a merge needs on a thread of its own.
 struct MergeWork {
     store: Store,
+    places: Places,
     cwd: PathBuf,
     runs: Vec<RunId>,
 }
@@ -157,7 +160,7 @@ impl MergeWork {
 
     /// Returns the runs that were named, each once.
     fn named(&self) -> Result<Vec<IndexedRun>, CommandError> {
-        let all = current_runs(&self.store).map_err(find_failure)?;
+        let all = current_runs(&self.store, &self.places).map_err(find_failure)?;
         let mut named: Vec<IndexedRun> = Vec::new();
         for id in &self.runs {
             let found = all.iter().find(|run| run.run == *id);

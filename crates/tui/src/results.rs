@@ -8,7 +8,6 @@ use pi_subagents_view::{Line, Role};
 use super::message::Notice;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::results::RunResult;
 use pi_subagents_runs::workspace::{Workspace, waiting_results};
 
@@ -25,12 +24,12 @@ pub(crate) struct Fitting {
 
 /// Returns the patch of a run.
 pub(super) fn diff(store: &Store, run: &IndexedRun) -> Result<Vec<Line>, CommandError> {
-    result(&current_runs(store).map_err(find_failure)?, run)?.patch_lines()
+    result(&store.runs().map_err(find_failure)?, run)?.patch_lines()
 }
 
 /// Compares a run with its checkout, and with other results that wait there.
 pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandError> {
-    let runs = current_runs(store).map_err(find_failure)?;
+    let runs = store.runs().map_err(find_failure)?;
     let asked = result(&runs, run)?;
     let checkout = asked.repository.clone();
     let place = checkout.top().display().to_string();
@@ -55,7 +54,7 @@ pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandE
 
 /// Merges a run as uncommitted changes.
 pub(super) fn merge_one(store: &Store, run: &IndexedRun) -> Result<Notice, CommandError> {
-    let asked = result(&current_runs(store).map_err(find_failure)?, run)?;
+    let asked = result(&store.runs().map_err(find_failure)?, run)?;
     let top = asked.repository.top().to_owned();
     let report = merge(ToMerge::of(&top, vec![asked])?, MergedAs::Changes)?;
     let role = if report.merged_count() > 0 {

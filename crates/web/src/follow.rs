@@ -1,7 +1,6 @@
 //! Follows runs for one tab, until the tab is closed or hidden.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_engine::Extent;
@@ -14,6 +13,7 @@ use tokio::task::{AbortHandle, spawn_blocking};
 use tokio::time::sleep;
 
 use super::tab::Tab;
+use pi_subagents_ground::places::Places;
 use pi_subagents_runs::fleet::follow_in_fleet;
 use pi_subagents_runs::follow::{FileChanges, Owners};
 use pi_subagents_runs::read_along::ReadAlong;
@@ -27,21 +27,22 @@ const WORDS_WAITING: usize = 64;
 /// The number of runs that are read along while their models write.
 const MOST_READ_ALONG: usize = 40;
 
-/// Sends the changes to a tab, which may turn to another view. `agent_dir` is the directory of the
-/// index.
+/// Sends the changes to a tab, which may turn to another view. `places` are those of
+/// the user whose runs they are.
 pub(super) async fn follow(
     mut tab: Tab,
     mut view: watch::Receiver<View>,
-    agent_dir: &Path,
+    places: &Places,
     tell: mpsc::Sender<String>,
 ) {
-    let index = FileChanges::of_directory(agent_dir);
+    let index = FileChanges::of_directory(&places.agent_dir);
     let records = FileChanges::new();
     let mut owners = Owners::default();
     let mut watched: HashSet<RunId> = HashSet::new();
     let (say, mut heard) = mpsc::channel(WORDS_WAITING);
-    let mut read_along = ReadAlong::new(say, |run, message| (run, message));
+    let mut read_along = ReadAlong::new(places, say, |run, message| (run, message));
     let mut left_runs = LeftRuns {
+        places: places.clone(),
         tell: tell.clone(),
         tasks: Vec::new(),
     };
@@ -113,6 +114,7 @@ fn read_along_with(tab: &Tab) -> HashMap<(RunId, Extent), IndexedRun> {
 
 /// Follows runs of a fleet whose callers have left, as long as somebody looks at them.
 struct LeftRuns {
+    places: Places,
     tell: mpsc::Sender<String>,
     tasks: Vec<AbortHandle>,
 }
@@ -120,7 +122,7 @@ struct LeftRuns {
 impl LeftRuns {
     /// Follows a run in its fleet once no other process does.
     fn follow(&mut self, run: &IndexedRun) {
-        let Some(following) = follow_in_fleet(&run.directory, &run.owner) else {
+        let Some(following) = follow_in_fleet(&self.places, &run.directory, &run.owner) else {
             return;
         };
         self.tasks.push(following.abort_handle());

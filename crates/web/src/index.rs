@@ -10,11 +10,13 @@ use pi_subagents_vocabulary::Timestamp;
 
 use super::scope::Scope;
 use super::sums::Sums;
+use pi_subagents_ground::places::Places;
 use pi_subagents_runs::owned::{current_runs, is_owned};
 
 /// The index of this user, and its content when it was last read.
 pub(super) struct Index {
     store: Store,
+    places: Arc<Places>,
     known: Mutex<Option<Arc<KnownRuns>>>,
 }
 
@@ -28,9 +30,10 @@ pub(super) struct KnownRuns {
 }
 
 impl Index {
-    pub(super) fn new(store: Store) -> Self {
+    pub(super) fn new(store: Store, places: Arc<Places>) -> Self {
         Self {
             store,
+            places,
             known: Mutex::new(None),
         }
     }
@@ -45,7 +48,7 @@ impl Index {
         // A line that is written while we read makes the file differ from this.
         let file = self.file();
         let read = Arc::new(KnownRuns {
-            runs: current_runs(&self.store)?,
+            runs: current_runs(&self.store, &self.places)?,
             file,
             sums: Mutex::default(),
         });

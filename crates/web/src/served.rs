@@ -66,14 +66,15 @@ pub(super) struct ServedRuns {
 impl ServedRuns {
     pub(super) fn new(places: Places, zone: TimeZone, starter: Arc<dyn Starter>) -> Self {
         let store = Store::new(&places.agent_dir);
-        let index = Arc::new(Index::new(store.clone()));
+        let places = Arc::new(places);
+        let index = Arc::new(Index::new(store.clone(), Arc::clone(&places)));
         let read_early = Arc::clone(&index);
         // The first tab finds the index read. An error of the index is reported to the asker.
         tokio::task::spawn_blocking(move || _ = read_early.runs());
         Self {
             index,
             store,
-            places: Arc::new(places),
+            places,
             zone,
             starter,
             sizes: Arc::default(),
@@ -263,7 +264,7 @@ impl ServedRuns {
         let (this, wanted) = (self.clone(), id.clone());
         let found = tokio::task::spawn_blocking(move || this.one(&wanted)).await;
         let run = found.map_err(|error| Problem::failed(error.to_string()))??;
-        written(fulfil(wish, run, &self.store, &*self.starter).await)
+        written(fulfil(wish, run, &self.places, &*self.starter).await)
     }
 }
 
@@ -293,7 +294,7 @@ impl Runs for ServedRuns {
             self.zone.clone(),
             view.borrow_and_update().clone(),
         );
-        tokio::spawn(async move { follow(tab, view, &places.agent_dir, tell).await });
+        tokio::spawn(async move { follow(tab, view, &places, tell).await });
         told
     }
 }

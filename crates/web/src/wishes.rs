@@ -2,13 +2,14 @@
 
 use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_page::{Problem, Wish};
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::served::problem;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use pi_subagents_runs::owner_request::{request, stop_run};
 use pi_subagents_runs::results::RunResult;
@@ -18,13 +19,13 @@ use pi_subagents_tui::{Starter, Wanted};
 pub(super) async fn fulfil(
     wish: Wish,
     run: IndexedRun,
-    store: &Store,
+    places: &Places,
     starter: &dyn Starter,
 ) -> Result<Value, Problem> {
     let name = text::one_line(&text::clean(&run.name));
     match wish {
-        Wish::Steer(message) => steer(&run, &name, message).await,
-        Wish::Stop => match stop_run(store, &run).await {
+        Wish::Steer(message) => steer(places, &run, &name, message).await,
+        Wish::Stop => match stop_run(places, &run).await {
             Ok(None) => Ok(said(&format!(
                 "{name} was stopped, and all its processes are gone."
             ))),
@@ -46,8 +47,13 @@ pub(super) async fn fulfil(
     }
 }
 
-async fn steer(run: &IndexedRun, name: &str, message: String) -> Result<Value, Problem> {
-    match request(run, Want::Steer { message }).await {
+async fn steer(
+    places: &Places,
+    run: &IndexedRun,
+    name: &str,
+    message: String,
+) -> Result<Value, Problem> {
+    match request(places, run, Want::Steer { message }).await {
         Ok(OwnerReply::Done) => Ok(said(&format!("{name} reads it before its next turn."))),
         Ok(OwnerReply::Refused { message }) => Err(Problem::failed(format!(
             "The message did not arrive: {message}."

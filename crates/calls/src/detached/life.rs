@@ -63,6 +63,7 @@ async fn run_one(order: Order, signals: &mut Signals) {
         tasks,
         departure,
         directory,
+        places,
     } = match take_over(order).await {
         Ok((work, taken)) => {
             if let Some(directory) = &work.directory {
@@ -75,13 +76,12 @@ async fn run_one(order: Order, signals: &mut Signals) {
     };
     let known_children = owner.known_children.clone();
     let Work { begin, .. } = match departure {
-        None => fleet::work_here(&owner, sorted(tasks).here),
+        None => fleet::work_here(&owner, &places, sorted(tasks).here),
         Some(departure) => fleet::work(departure, tasks, &owner),
     };
     owner.until_signalled(signals, begin(Vec::new())).await;
     owner.leave().await;
-    // Without its places nothing is known of the settings either.
-    if let (Some(directory), Ok(places)) = (directory, Places::find()) {
+    if let Some(directory) = directory {
         on_end::run(&places, &directory, &known_children).await;
         sweeper::start_if_due(&places, &known_children);
     }
@@ -94,13 +94,14 @@ struct TakenWork {
     /// The way to the fleet, if the run works there.
     departure: Option<Departure>,
     directory: Option<RunDir>,
+    places: Places,
 }
 
 /// Becomes the owner of the run: from here on its record names us.
 async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError> {
     let places = Places::find()?;
     let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
-    let caller = order.caller.into_caller(places);
+    let caller = order.caller.into_caller(places.clone());
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
@@ -131,6 +132,7 @@ async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError>
         owner,
         tasks: opened.tasks,
         departure,
+        places,
     };
     Ok((work, taken))
 }

@@ -29,7 +29,7 @@ pub struct Departure {
     pub(super) fleet: Fleet,
     pub(super) call: FleetCall,
     pub(super) files: SentFiles,
-    places: Places,
+    pub(super) places: Places,
 }
 
 impl Departure {

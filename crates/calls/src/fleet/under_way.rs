@@ -35,7 +35,7 @@ pub(crate) fn work(departure: Departure, tasks: Vec<OpenedTask>, owner: &Owner) 
         .iter()
         .map(|(task, _)| task.run.clone())
         .collect();
-    let fleet = departure.fleet.clone();
+    let (fleet, by) = (departure.fleet.clone(), departure.call.caller.clone());
     Work {
         begin: Box::new(move |sinks| {
             Box::pin(async move {
@@ -52,8 +52,8 @@ pub(crate) fn work(departure: Departure, tasks: Vec<OpenedTask>, owner: &Owner) 
         stop: Box::new(move || {
             // Without a runtime this process is about to end, and the lease ends with it.
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                let (fleet, runs) = (fleet.clone(), runs.clone());
-                runtime.spawn(async move { stop_all(&fleet, &runs).await });
+                let (fleet, runs, by) = (fleet.clone(), runs.clone(), by.clone());
+                runtime.spawn(async move { stop_all(&fleet, &runs, &by).await });
             }
         }),
     }
@@ -82,6 +82,7 @@ async fn run(
         Until::Over(departure.settings().patience),
         fleet,
         owner.store.clone(),
+        &departure.places,
         given.runs,
         vec![sink],
     );
@@ -91,7 +92,7 @@ async fn run(
         () = owner.interrupted() => {
             let mut outcomes = Vec::new();
             if departure.call.is_waited_for {
-                stop_all(&departure.fleet, &runs).await;
+                stop_all(&departure.fleet, &runs, &departure.call.caller).await;
                 outcomes = timeout(STOPPING, &mut followed).await.unwrap_or_default();
             }
             outcomes

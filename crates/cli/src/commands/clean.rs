@@ -28,6 +28,7 @@ use pi_subagents_runs::keeping::choice::{Choice, Rule};
 use pi_subagents_runs::keeping::plan::Going;
 use pi_subagents_runs::keeping::sticky_files::{self, StickyChoice, StickySwept, files_of};
 use pi_subagents_runs::keeping::sweep::{self, Limits, Swept};
+use pi_subagents_runs::owned::close_abandoned;
 use pi_subagents_runs::typed::TypedIds;
 
 #[derive(Args)]
@@ -69,6 +70,7 @@ impl CleanArgs {
 pub(crate) fn run(args: &CleanArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
+    close_abandoned(&store);
     let retention = Configuration::read_once(&places, false).settings.retention;
     let typed = TypedIds::newest(&store, &places, printer);
     let choice = choice(args, typed, retention)?;

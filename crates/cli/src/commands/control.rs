@@ -2,6 +2,7 @@
 
 use pi_subagents_runs::ask_which::find_failure;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_engine::{OwnerReply, Want};
@@ -67,7 +68,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents steer {run} MESSAGE")))?
         .pop()
         .ok_or_else(|| not_running(&args.id))?;
-    match block_on(async { request(&run, Want::Steer { message }).await })? {
+    match block_on(async { request(&places, &run, Want::Steer { message }).await })? {
         OwnerReply::Done => {
             if printer.is_json() {
                 printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
@@ -85,7 +86,7 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let mut asked = if args.all {
-        current_runs(&store).map_err(find_failure)?
+        current_runs(&store, &places).map_err(find_failure)?
     } else {
         let typed = TypedIds::running(&store, &places, printer);
         runs_of_all(typed, &args.ids, "stop", |mut runs| {
@@ -94,8 +95,8 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
         })?
     };
     asked.retain(IndexedRun::is_open);
-    let told = block_on(stop_all(store.clone(), asked.clone()))?;
-    let mut stopped = current_runs(&store).map_err(find_failure)?;
+    let told = block_on(stop_all(Arc::new(places.clone()), asked.clone()))?;
+    let mut stopped = current_runs(&store, &places).map_err(find_failure)?;
     stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
     let rows = stopped.iter().map(|run| RunRow::read(run).shortened());
     let rows: Vec<RunRow> = rows.collect();

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
         let mut lost = Vec::new();
         for run in &runs {
             let outcome = if args.follow {
-                follow(run, &mut stdout, printer).await
+                follow(&places, run, &mut stdout, printer).await
             } else {
                 print_recorded(run, &mut stdout)
             };
@@ -65,11 +65,12 @@ fn print_recorded(run: &IndexedRun, output: &mut impl io::Write) -> io::Result<b
 /// Prints the recorded events of a run and further ones, until the run is over. Returns whether
 /// there was a record of its events.
 async fn follow(
+    places: &Places,
     run: &IndexedRun,
     output: &mut impl io::Write,
     printer: Printer<'_>,
 ) -> io::Result<bool> {
-    let follower = Follower::start();
+    let follower = Follower::start(places);
     let mut record = follower.record_of(run);
     let mut events = GrowingFile::from_beginning(run.directory.events());
     loop {

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
     let mut page = Page::new(Sheet::of_stdout(&places), args.tail);
     let mut lost = Vec::new();
     block_on(async {
-        match tell_all(&runs, args.follow, &mut page, &mut lost).await {
+        match tell_all(&places, &runs, args.follow, &mut page, &mut lost).await {
             // A reader that left is no error of ours.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CommandError::failed("could not write to stdout").because(&error))
@@ -56,6 +56,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
 
 /// Prints the runs of a conversation one after another. Only those under way are followed.
 async fn tell_all(
+    places: &Places,
     runs: &[IndexedRun],
     is_followed: bool,
     page: &mut Page,
@@ -65,7 +66,7 @@ async fn tell_all(
         if runs.len() > 1 {
             page.heading(run, place, runs.len())?;
         }
-        match tell(run, is_followed && run.is_open(), page).await {
+        match tell(places, run, is_followed && run.is_open(), page).await {
             Ok(()) => {}
             Err(Untold::NoRecord(record)) => lost.push(record),
             Err(Untold::Reader(error)) => return Err(error),
@@ -89,8 +90,13 @@ impl From<io::Error> for Untold {
 }
 
 /// Prints the recorded events of a run, and further ones until it is over if it is followed.
-async fn tell(run: &IndexedRun, is_followed: bool, page: &mut Page) -> Result<(), Untold> {
-    let follower = Follower::start();
+async fn tell(
+    places: &Places,
+    run: &IndexedRun,
+    is_followed: bool,
+    page: &mut Page,
+) -> Result<(), Untold> {
+    let follower = Follower::start(places);
     let mut record = follower.record_of(run);
     let mut tail = RecordTail::new(&run.directory);
     let mut teller = Teller::new();

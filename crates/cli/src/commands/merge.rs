@@ -50,7 +50,10 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     let places = Places::find()?;
     let store = Store::new(&places.agent_dir);
     let ids = if args.ids.is_empty() {
-        let waiting = waiting_here(current_runs(&store).map_err(find_failure)?, &places);
+        let waiting = waiting_here(
+            current_runs(&store, &places).map_err(find_failure)?,
+            &places,
+        );
         if !args.check {
             return Err(which(&waiting));
         }

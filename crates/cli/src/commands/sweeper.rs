@@ -16,9 +16,9 @@ pub(crate) fn run() -> ExitCode {
     _ = rustix::process::setsid();
     if let Ok(places) = Places::find() {
         let now = Timestamp::now();
-        retention::apply(&places, now);
         // If the index cannot be read, the next day comes.
-        let runs = current_runs(&Store::new(&places.agent_dir)).unwrap_or_default();
+        let runs = current_runs(&Store::new(&places.agent_dir), &places).unwrap_or_default();
+        retention::apply(&places, now);
         for problem in prune(&runs, now).problems {
             warn!(problem, "a worktree could not be pruned");
         }

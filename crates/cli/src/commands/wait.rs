@@ -54,9 +54,16 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     if !(args.any && is_one_over) {
         let open = asked.iter().filter(|run| run.is_open()).cloned().collect();
         let line = WaitingLine::of_stderr(&places, printer);
-        unseen = block_on(wait_for(open, asked.len(), args.any, line, printer))?;
+        unseen = block_on(wait_for(
+            &places,
+            open,
+            asked.len(),
+            args.any,
+            line,
+            printer,
+        ))?;
     }
-    let mut runs = current_runs(&store).map_err(find_failure)?;
+    let mut runs = current_runs(&store, &places).map_err(find_failure)?;
     runs.retain(|run| asked.iter().any(|one| one.run == run.run));
     let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
     over.retain(|row| row.is_over() || unseen.contains(&row.run_id));
@@ -81,6 +88,7 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
 /// Waits for all of the runs, or for the first one, and shows on a terminal which runs it waits
 /// for. Returns the runs whose end was not seen.
 async fn wait_for(
+    places: &Places,
     mut runs: Vec<IndexedRun>,
     all: usize,
     any: bool,
@@ -90,7 +98,7 @@ async fn wait_for(
     let mut unseen = Vec::new();
     let mut servers = AwayNews::default();
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
-    let follower = Follower::start();
+    let follower = Follower::start(places);
     let mut ends: JoinSet<(RunId, bool)> = runs
         .iter()
         .cloned()

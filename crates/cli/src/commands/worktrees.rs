@@ -50,7 +50,7 @@ struct Found {
 /// Lists the worktrees of runs and the results of fleets, or removes old worktrees.
 pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let runs = current_runs(&Store::new(&places.agent_dir)).map_err(find_failure)?;
+    let runs = current_runs(&Store::new(&places.agent_dir), &places).map_err(find_failure)?;
     if let Some(Action::Prune) = args.action {
         return Ok(prune::run(&runs, printer));
     }

@@ -236,7 +236,7 @@ impl Subagents {
             open.ok_or_else(|| not_running(run.as_str()))
         };
         let run = self.service.beside(&self.caller, find).await?;
-        match request(&run, want).await? {
+        match request(&self.caller.places, &run, want).await? {
             OwnerReply::Done => Ok(()),
             OwnerReply::Refused { message } => Err(CommandError::failed(message)),
         }

@@ -38,7 +38,7 @@ static LAST: Mutex<Option<Instant>> = Mutex::new(None);
 
 /// Copies the new bytes of the open runs that no process follows. Returns whether there was any
 /// such run.
-pub fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
+pub fn catch_up(store: &Store, places: &Places, runs: &[IndexedRun]) -> bool {
     let left: Vec<FleetRun> = runs
         .iter()
         .filter(|run| run.is_open() && is_left(&run.owner))
@@ -52,15 +52,16 @@ pub fn catch_up(store: &Store, runs: &[IndexedRun]) -> bool {
     if left.is_empty() || !is_time() {
         return false;
     }
-    let store = store.clone();
+    let (store, places) = (store.clone(), places.clone());
     // It has a thread of its own, because the caller may be a thread of the runtime.
-    let caught_up = thread::spawn(move || copy_once(store, left)).join();
+    let caught_up = thread::spawn(move || copy_once(store, &places, left)).join();
     caught_up.unwrap_or(false)
 }
 
 /// Follows a run of a fleet to its end beside other work, once no other process does. The task
 /// returns why the end was not seen, if it was not.
 pub fn follow_in_fleet(
+    places: &Places,
     directory: &RunDir,
     owner: &OwnerName,
 ) -> Option<JoinHandle<Option<String>>> {
@@ -72,17 +73,13 @@ pub fn follow_in_fleet(
         is_from_elsewhere: is_from_elsewhere(owner),
     };
     let runtime = Handle::try_current().ok()?;
-    Some(runtime.spawn(follow_left(run, owner.clone())))
+    Some(runtime.spawn(follow_left(places.clone(), run, owner.clone())))
 }
 
-async fn follow_left(run: FleetRun, owner: OwnerName) -> Option<String> {
+async fn follow_left(places: Places, run: FleetRun, owner: OwnerName) -> Option<String> {
     if !is_left(&owner) {
         process_gone(&owner).await;
     }
-    let places = match Places::find() {
-        Ok(places) => places,
-        Err(error) => return Some(error.sentence()),
-    };
     let settings = settings_of_user(&places);
     let store = Store::new(&places.agent_dir);
     while !run.directory.result().exists() {
@@ -95,6 +92,7 @@ async fn follow_left(run: FleetRun, owner: OwnerName) -> Option<String> {
             until,
             fleet.clone(),
             store.clone(),
+            &places,
             vec![run.clone()],
             Vec::new(),
         );
@@ -153,17 +151,17 @@ fn is_time() -> bool {
     true
 }
 
-fn copy_once(store: Store, runs: Vec<FleetRun>) -> bool {
+fn copy_once(store: Store, places: &Places, runs: Vec<FleetRun>) -> bool {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let (Ok(runtime), Ok(places)) = (runtime, Places::find()) else {
+    let Ok(runtime) = runtime else {
         return false;
     };
     let work = async {
-        let fleet = connect(&settings_of_user(&places), &places).await;
+        let fleet = connect(&settings_of_user(places), places).await;
         let fleet = fleet.map_err(|error| error.sentence())?;
-        follow_until(Until::CaughtUp, fleet, store, runs, Vec::new()).await;
+        follow_until(Until::CaughtUp, fleet, store, places, runs, Vec::new()).await;
         Ok(())
     };
     let done: Result<Result<(), String>, _> =

@@ -13,10 +13,14 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
 /// Asks the worker of a run that a fleet does.
-pub(crate) async fn ask_fleet(run: &RunId, want: Want) -> Result<OwnerReply, CommandError> {
-    let fleet = fleet_of_user().await?;
+pub(crate) async fn ask_fleet(
+    places: &Places,
+    run: &RunId,
+    want: Want,
+) -> Result<OwnerReply, CommandError> {
+    let fleet = fleet_of_user(places).await?;
     let reply = match want {
-        Want::Stop => stop(&fleet, run).await,
+        Want::Stop => stop(&fleet, run, &caller_of(places)).await,
         Want::Steer { message } => steer(&fleet, run, message).await,
         // The copy of its record grows here, and its end is written beside it.
         Want::Wait | Want::PartialMessages { .. } => Ok(OwnerReply::Refused {
@@ -27,18 +31,17 @@ pub(crate) async fn ask_fleet(run: &RunId, want: Want) -> Result<OwnerReply, Com
     reply
 }
 
-/// Connects to the fleet of this user.
-pub async fn fleet_of_user() -> Result<Fleet, CommandError> {
-    let places = Places::find()?;
-    connect(&settings_of_user(&places), &places).await
+/// Connects to the fleet of the user whose places these are.
+pub async fn fleet_of_user(places: &Places) -> Result<Fleet, CommandError> {
+    connect(&settings_of_user(places), places).await
 }
 
-/// Stops runs and returns when the workers have stopped them, as far as they answer.
-pub async fn stop_all(fleet: &Fleet, runs: &[RunId]) {
+/// Stops runs for somebody and returns when the workers have stopped them, as far as they answer.
+pub async fn stop_all(fleet: &Fleet, runs: &[RunId], by: &str) {
     let mut asked = JoinSet::new();
     for run in runs {
-        let (fleet, run) = (fleet.clone(), run.clone());
-        asked.spawn(async move { stop(&fleet, &run).await });
+        let (fleet, run, by) = (fleet.clone(), run.clone(), by.to_owned());
+        asked.spawn(async move { stop(&fleet, &run, &by).await });
     }
     while asked.join_next().await.is_some() {}
 }
@@ -46,9 +49,8 @@ pub async fn stop_all(fleet: &Fleet, runs: &[RunId]) {
 /// Stops a run: the worker that has it is asked, and a run that is queued is taken out of its
 /// queue. The wish is written down first, so that it also holds for a worker that takes the run
 /// meanwhile.
-async fn stop(fleet: &Fleet, run: &RunId) -> Result<OwnerReply, CommandError> {
-    let by = caller_of(&Places::find()?);
-    fleet.wish_stop(run, &by).await.map_err(unreachable)?;
+async fn stop(fleet: &Fleet, run: &RunId, by: &str) -> Result<OwnerReply, CommandError> {
+    fleet.wish_stop(run, by).await.map_err(unreachable)?;
     match ask_worker(fleet, run, WorkerWant::Stop).await {
         WorkerReply::Replied(reply) => Ok(reply),
         WorkerReply::NobodyThere => {

@@ -74,6 +74,7 @@ async fn copy(
         Until::CaughtUp,
         fleet.clone(),
         store.clone(),
+        places,
         runs,
         Vec::new(),
     )

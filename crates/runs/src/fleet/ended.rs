@@ -14,17 +14,14 @@ use pi_subagents_ground::places::Places;
 
 /// Starts the process that runs the user's command once the end of a run is recorded, unless the
 /// run's own process does that. Nobody waits for it.
-pub(super) fn tell_of_end(directory: &RunDir) {
+pub(super) fn tell_of_end(places: &Places, directory: &RunDir) {
     let is_ours =
         |record: &RecordedRun| record.owner.detached.is_some() && record.owner.pid != process::id();
     let is_told = RecordedRun::read(directory).is_ok_and(|record| is_ours(&record));
-    let Some(places) = Places::find().ok().filter(|_| is_told) else {
-        return;
-    };
-    if !has_command(&places) {
+    if !is_told || !has_command(places) {
         return;
     }
-    let mut command = own_commands::process(&places, ENDED);
+    let mut command = own_commands::process(places, ENDED);
     command
         .arg(directory.path())
         .stdin(Stdio::null())

@@ -21,6 +21,7 @@ use super::results::{FetchedRun, fetch_changes};
 use super::wants::{WorkerWant, ask_worker};
 use crate::away::Away;
 use crate::workspace::note_fetched;
+use pi_subagents_ground::places::Places;
 
 /// The pause between two looks at the facts that nobody reports.
 const LOOK: Duration = Duration::from_secs(1);
@@ -39,6 +40,7 @@ const FIRST_LOOKS: u32 = 2;
 struct Runs {
     fleet: Fleet,
     store: Store,
+    places: Places,
     sinks: Vec<Box<dyn EventSink>>,
     followed: BTreeMap<RunId, Following>,
     outcomes: BTreeMap<RunId, Arc<RunSummary>>,
@@ -74,6 +76,7 @@ pub async fn follow_until(
     until: Until,
     fleet: Fleet,
     store: Store,
+    places: &Places,
     runs: Vec<FleetRun>,
     sinks: Vec<Box<dyn EventSink>>,
 ) -> Vec<Arc<RunSummary>> {
@@ -95,6 +98,7 @@ pub async fn follow_until(
         words: is_shown.then(|| LiveWords::new(&fleet)),
         fleet,
         store,
+        places: places.clone(),
         sinks,
         followed,
         outcomes: BTreeMap::new(),
@@ -343,7 +347,7 @@ impl Runs {
         }
         if !one.run.is_from_elsewhere {
             // A command that waits for the end may let this process end as soon as it is recorded.
-            tell_of_end(&one.run.directory);
+            tell_of_end(&self.places, &one.run.directory);
         }
         let (store, fleet_run, ending) = (self.store.clone(), one.run.clone(), one.ending());
         let closed = spawn_blocking(move || {

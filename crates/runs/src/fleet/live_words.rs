@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::control::fleet_of_user;
 use super::wants::{WorkerReply, WorkerWant, ask_worker};
+use pi_subagents_ground::places::Places;
 
 /// The time for which a worker goes on sending words after it was asked to.
 pub const HEARD: Duration = Duration::from_secs(30);
@@ -32,15 +33,24 @@ const LONGEST: usize = 64 << 10;
 
 /// The connection over which the words of runs in the fleet of this user are read. It is made when it
 /// is first needed.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct FleetWords {
+    places: Arc<Places>,
     fleet: Arc<OnceCell<Fleet>>,
 }
 
 impl FleetWords {
+    pub(crate) fn new(places: &Places) -> Self {
+        Self {
+            places: Arc::new(places.clone()),
+            fleet: Arc::default(),
+        }
+    }
+
     /// Listens to a run; `None` if the fleet cannot be reached.
     pub(crate) async fn listen_to(&self, run: &RunId) -> Option<LiveWords> {
-        let fleet = self.fleet.get_or_try_init(fleet_of_user).await.ok()?;
+        let connect = || fleet_of_user(&self.places);
+        let fleet = self.fleet.get_or_try_init(connect).await.ok()?;
         let mut words = LiveWords::new(fleet);
         words.listen(run);
         Some(words)

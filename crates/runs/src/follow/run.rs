@@ -12,9 +12,12 @@ use super::files::FileChanges;
 use super::owners::owner_gone;
 use crate::fleet::follow_in_fleet;
 use crate::owned::is_alive;
+use pi_subagents_ground::places::Places;
 
 /// Follows any number of runs with one set of file events: a user may have few of them.
 pub struct Follower {
+    /// The places of the user whose fleet is asked about runs that nobody else follows.
+    places: Places,
     files: Arc<FileChanges>,
     /// Something may have happened to a run.
     news: watch::Sender<()>,
@@ -38,7 +41,8 @@ pub struct FollowedRun {
 }
 
 impl Follower {
-    pub fn start() -> Self {
+    /// Follows runs of the user whose places these are.
+    pub fn start(places: &Places) -> Self {
         let files = Arc::new(FileChanges::new());
         let news = watch::Sender::new(());
         let (changes, sender) = (Arc::clone(&files), news.clone());
@@ -49,6 +53,7 @@ impl Follower {
             }
         });
         Self {
+            places: places.clone(),
             files,
             news,
             pump: Arc::new(Pump(pump)),
@@ -84,7 +89,7 @@ impl Follower {
             accepted_at,
             news: self.news.subscribe(),
             _pump: Arc::clone(&self.pump),
-            following: follow_in_fleet(directory, owner),
+            following: follow_in_fleet(&self.places, directory, owner),
             unseen: None,
         }
     }
@@ -183,7 +188,10 @@ mod tests {
             caller: None,
         };
         let run = {
-            let follower = Follower::start();
+            let variables = [("HOME".into(), place.path().into())].into();
+            let cwd = place.path().to_owned();
+            let places = Places::new(cwd, "pi-subagents".into(), variables).expect("places");
+            let follower = Follower::start(&places);
             follower.files.watch_for_new(directory.path());
             follower.follow(&directory, &owner, Timestamp::now())
         };

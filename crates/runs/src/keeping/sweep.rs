@@ -14,7 +14,6 @@ use tracing::info;
 
 use super::choice::Choice;
 use super::plan::{Going, Kept, Plan, Planner};
-use crate::owned::current_runs;
 
 /// The number of runs that are set aside while nobody else may write to the index: a few
 /// milliseconds' work.
@@ -73,7 +72,7 @@ impl Limits {
 
 /// Plans a removal without removing anything.
 pub fn plan(store: &Store, choice: Choice, now: Timestamp) -> Result<Plan, SweepError> {
-    let runs = current_runs(store)?;
+    let runs = store.runs()?;
     Ok(Planner::new(Removal::new(store), choice, now).plan(&runs))
 }
 
@@ -126,7 +125,7 @@ impl Sweep<'_> {
         self.length = fs::metadata(self.store.index())
             .ok()
             .map(|index| index.len());
-        let plan = self.planner.plan(&current_runs(self.store)?);
+        let plan = self.planner.plan(&self.store.runs()?);
         self.swept.kept = plan.kept;
         self.left = plan.going;
         Ok(())

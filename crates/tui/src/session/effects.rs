@@ -45,11 +45,11 @@ impl Session {
         match effect {
             Effect::Look => self.pace.look_again(),
             Effect::Steer(run, message) => {
-                let steered = owners::steer(run, message);
+                let steered = owners::steer(self.places.clone(), run, message);
                 self.deeds.spawn(async { Message::Finished(steered.await) });
             }
             Effect::Stop(run) => {
-                let stopped = owners::stop(self.store.clone(), run);
+                let stopped = owners::stop(self.places.clone(), run);
                 self.deeds.spawn(async { Message::Finished(stopped.await) });
             }
             Effect::Start(wanted) => {

@@ -72,6 +72,7 @@ struct Session {
     model: Model,
     screen: Screen,
     paint: Paint,
+    places: Places,
     store: Store,
     starter: Arc<dyn Starter>,
     signals: Signals,
@@ -133,7 +134,7 @@ impl Session {
             width: PREVIEW_WIDTH,
         };
         let reader = Reader::start(tell.clone())?;
-        let read_along = ReadAlong::new(tell, Message::Partial);
+        let read_along = ReadAlong::new(&places, tell, Message::Partial);
         let resizes = signal(SignalKind::window_change())?;
         let continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
         let screen = Screen::enter()?;
@@ -144,6 +145,7 @@ impl Session {
             screen,
             paint,
             store: Store::new(&places.agent_dir),
+            places,
             starter,
             signals,
             resizes,

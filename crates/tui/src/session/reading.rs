@@ -34,7 +34,7 @@ impl Session {
         let mut new = Vec::new();
         for run in open {
             self.records.watch_record(run);
-            if let Some(following) = follow_in_fleet(&run.directory, &run.owner) {
+            if let Some(following) = follow_in_fleet(&self.places, &run.directory, &run.owner) {
                 self.jobs.spawn(async {
                     match following.await {
                         Ok(Some(why)) => Message::Finished(Notice::new(Role::Warning, why)),
@@ -88,9 +88,10 @@ impl Session {
         if !self.pace.begin_looking(state) {
             return;
         }
-        let (store, scope) = (self.store.clone(), self.model.scope.clone());
+        let (store, places) = (self.store.clone(), self.places.clone());
+        let scope = self.model.scope.clone();
         self.looking
-            .spawn_blocking(move || match current_runs(&store) {
+            .spawn_blocking(move || match current_runs(&store, &places) {
                 Ok(runs) => Message::IndexRead(scope.choose(runs)),
                 Err(error) => {
                     let text = find_failure(error).to_answer();

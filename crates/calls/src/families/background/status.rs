@@ -57,7 +57,7 @@ fn status_of_user(
         .run_id
         .as_ref()
         .map(|id| (id, find_runs(store, &caller.places, id)));
-    let mut runs = current_runs(store).map_err(find_failure)?;
+    let mut runs = current_runs(store, &caller.places).map_err(find_failure)?;
     let counts = background_counts(&runs, &caller.places);
     if let Some((id, found)) = found {
         let background = |mut found: Vec<IndexedRun>| {

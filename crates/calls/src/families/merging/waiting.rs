@@ -61,7 +61,7 @@ fn runs_of(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRun>, Co
         return of_client(service, caller);
     };
     let known = session_runs.ids();
-    let mut runs = current_runs(&service.owner.store).map_err(find_failure)?;
+    let mut runs = current_runs(&service.owner.store, &caller.places).map_err(find_failure)?;
     runs.retain(|run| known.contains(&run.run));
     Ok(runs)
 }

@@ -18,6 +18,7 @@ use crate::caller::Caller;
 use crate::service::{CallService, ToolAnswer};
 use crate::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 use pi_subagents_runs::follow::Follower;
 use pi_subagents_runs::owner_request::{request, stop_all, wait_for_one};
 
@@ -46,7 +47,7 @@ pub(crate) async fn subagent_runs(
             };
             let notes = tokio::select! {
                 () = cancelled => Vec::new(),
-                notes = wait(&asked, limit(call.seconds)) => notes,
+                notes = wait(&caller.places, &asked, limit(call.seconds)) => notes,
             };
             let asked = again(service, caller, asked).await?;
             let heading = std::iter::once(waited(&asked)).chain(notes);
@@ -56,8 +57,8 @@ pub(crate) async fn subagent_runs(
         Some("stop") => {
             let mut asked = meant(&runs, named(&call.ids, "stop")?)?;
             asked.retain(IndexedRun::is_open);
-            let store = service.owner.store.clone();
-            let told = stop_all(store, asked.clone()).await?;
+            let places = Arc::new(caller.places.clone());
+            let told = stop_all(places, asked.clone()).await?;
             let notes: Vec<String> = told
                 .into_iter()
                 .map(|told| told.unwrap_or_else(|problem| problem))
@@ -65,7 +66,7 @@ pub(crate) async fn subagent_runs(
             let stopped = again(service, caller, asked).await?;
             Ok(answer_of(stopped_heading(&stopped, &notes), &stopped))
         }
-        Some("steer") => steer(&call, &runs).await,
+        Some("steer") => steer(&caller.places, &call, &runs).await,
         Some(other) => Err(CommandError::usage(format!(
             "action is list, wait, stop or steer, not \"{}\"",
             one_line(other)
@@ -92,11 +93,11 @@ fn limit(seconds: Option<f64>) -> Duration {
 }
 
 /// Waits until all are over, or until the limit has passed. Returns notes for the caller.
-async fn wait(runs: &[IndexedRun], limit: Duration) -> Vec<String> {
+async fn wait(places: &Places, runs: &[IndexedRun], limit: Duration) -> Vec<String> {
     // Each run sends at most one message, so none waits for room.
     let (tell, mut told) = mpsc::channel(runs.len().max(1));
     let open = runs.iter().filter(|run| run.is_open()).cloned();
-    let follower = Follower::start();
+    let follower = Follower::start(places);
     let mut waiting: JoinSet<()> = open
         .map(|run| {
             let (tell, end) = (tell.clone(), follower.end_of(&run));
@@ -147,7 +148,11 @@ fn stopped_heading(runs: &[IndexedRun], notes: &[String]) -> String {
         .join("\n")
 }
 
-async fn steer(call: &RunsCall, runs: &[IndexedRun]) -> Result<ToolAnswer, CommandError> {
+async fn steer(
+    places: &Places,
+    call: &RunsCall,
+    runs: &[IndexedRun],
+) -> Result<ToolAnswer, CommandError> {
     let message = call.message.as_deref().unwrap_or_default().trim();
     if message.is_empty() {
         return Err(CommandError::usage(
@@ -164,7 +169,7 @@ async fn steer(call: &RunsCall, runs: &[IndexedRun]) -> Result<ToolAnswer, Comma
         .hint("subagent_runs lists those at work. A run that is over goes on with delegate_to_subagents and resume."));
     };
     let message = message.to_owned();
-    match request(run, Want::Steer { message }).await? {
+    match request(places, run, Want::Steer { message }).await? {
         OwnerReply::Done => {
             let name = one_line(&run.name);
             let details = json!({"runId": run.run.as_str(), "steered": true});

@@ -23,7 +23,7 @@ const MOST_ROWS: usize = 50;
 /// that no pi session has started. A client may have been restarted since it started them.
 pub fn of_client(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRun>, CommandError> {
     let ours = &service.owner.name;
-    let mut runs = current_runs(&service.owner.store).map_err(find_failure)?;
+    let mut runs = current_runs(&service.owner.store, &caller.places).map_err(find_failure)?;
     runs.retain(|run| match &run.owner.detached {
         None => {
             let owner = &run.owner;

@@ -17,15 +17,16 @@ use pi_subagents_runs::fleet::control::fleet_of_user;
 use pi_subagents_runs::fleet::conversation::save;
 
 /// Returns the work of a plan on this machine. Conversations that no fleet keeps need nothing more.
-pub(crate) fn work_here(owner: &Owner, plan: Plan) -> Work<'_> {
+pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a> {
     if !plan.tasks.iter().any(|task| travelled(task).is_some()) {
         return Work::here(owner, plan);
     }
     let runs: Vec<RunId> = plan.tasks.iter().map(|one| one.task.run.clone()).collect();
+    let places = places.clone();
     Work {
         begin: Box::new(move |sinks| {
             Box::pin(async move {
-                let (plan, taken) = take_all(owner, plan).await;
+                let (plan, taken) = take_all(owner, &places, plan).await;
                 let outcomes = owner.run(plan, sinks).await;
                 for one in taken {
                     one.give_back().await;
@@ -56,15 +57,15 @@ fn travelled(task: &PlannedTask) -> Option<(PathBuf, Travelled)> {
 }
 
 /// Takes the conversations of a plan. A task whose conversation somebody else has is refused.
-async fn take_all(owner: &Owner, plan: Plan) -> (Plan, Vec<Taken>) {
+async fn take_all(owner: &Owner, places: &Places, plan: Plan) -> (Plan, Vec<Taken>) {
     let (mut tasks, mut taken) = (Vec::new(), Vec::new());
-    let fleet = fleet_of_user().await;
+    let fleet = fleet_of_user(places).await;
     for mut planned in plan.tasks {
         if let Some((file, note)) = travelled(&planned) {
             let mine = match &fleet {
                 Ok(fleet) => {
                     let run = (&planned.task.run, &planned.task.session);
-                    take(fleet, &owner.store, run, (&file, &note)).await
+                    take(fleet, &owner.store, caller_of(places), run, (&file, &note)).await
                 }
                 Err(error) => Err(error.sentence()),
             };
@@ -89,10 +90,10 @@ async fn take_all(owner: &Owner, plan: Plan) -> (Plan, Vec<Taken>) {
 async fn take(
     fleet: &Fleet,
     store: &Store,
+    machine: String,
     (run, session): (&RunId, &pi_subagents_vocabulary::SessionId),
     (file, note): (&Path, &Travelled),
 ) -> Result<HeldSession, String> {
-    let places = Places::find().map_err(|error| error.sentence())?;
     let words = |error: pi_subagents_fleet::FleetError| {
         format!("session {session} is kept by the fleet too, which could not be asked: {error}")
     };
@@ -105,7 +106,7 @@ async fn take(
         holder: SessionHolder {
             run: run.to_string(),
             n: 0,
-            machine: Some(caller_of(&places)),
+            machine: Some(machine),
         },
         is_over: left,
     };

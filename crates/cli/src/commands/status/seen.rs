@@ -148,9 +148,9 @@ fn listed_runs(
     places: &Places,
     with_finished: bool,
 ) -> Result<Vec<IndexedRun>, CommandError> {
-    let mut runs = current_runs(store).map_err(find_failure)?;
+    let mut runs = current_runs(store, places).map_err(find_failure)?;
     if with_finished && has_entered_more(store, places, &runs) {
-        runs = current_runs(store).map_err(find_failure)?;
+        runs = current_runs(store, places).map_err(find_failure)?;
     }
     runs.retain(|run| run.is_open() || run.project == places.project);
     Ok(runs)
