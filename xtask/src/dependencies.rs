@@ -9,11 +9,6 @@ pub fn licensed() -> Outcome<String> {
     tree("--workspace --edges normal,build,dev --format {p}|{l}")
 }
 
-/// Returns a line for each package that is linked into our program if it is built without the fleet.
-pub fn without_fleet() -> Outcome<String> {
-    tree("--package pi-subagents --no-default-features --edges normal --format {p}")
-}
-
 /// Asks cargo for a tree, and returns each of its lines once.
 fn tree(arguments: &str) -> Outcome<String> {
     let output = cargo()

@@ -104,7 +104,7 @@ pub(crate) fn write_all() -> Outcome<()> {
 /// Makes `docs/cli.md`: the help of every command.
 fn command_line(binary: &Path) -> Outcome<String> {
     let mut page = "# Command line\n\nWhat every command says about itself. \
-                    Written by `cargo xtask docs`; change the doc comments in `crates/app` instead.\n"
+                    Written by `cargo xtask docs`; change the doc comments in `crates/cli` instead.\n"
         .to_owned();
     add_help(binary, &mut vec!["pi-subagents".to_owned()], &mut page)?;
     Ok(page)

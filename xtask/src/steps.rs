@@ -35,11 +35,10 @@ impl Step {
     }
 
     /// Returns the steps that a change must pass before any test of it runs.
-    pub(crate) fn checks() -> [Self; 6] {
+    pub(crate) fn checks() -> [Self; 5] {
         [
             Self::format(),
             Self::clippy(),
-            Self::clippy_without_fleet(),
             Self::documentation(),
             Self::build(),
             Self::tidy(),
@@ -55,17 +54,6 @@ impl Step {
     fn clippy() -> Self {
         let arguments = "clippy --workspace --all-targets --locked -- -D warnings";
         Self::new("clippy", arguments)
-    }
-
-    /// Checks the program that has no fleet, which nothing else builds. It names the whole workspace
-    /// and the examples, because all other packages then have the features with which the step before
-    /// has checked them: only our own program is new.
-    fn clippy_without_fleet() -> Self {
-        let arguments = "clippy --workspace --lib --bins --examples --no-default-features --locked";
-        Self::new(
-            "clippy without the fleet",
-            &format!("{arguments} -- -D warnings"),
-        )
     }
 
     /// Builds the documentation, which fails on a broken page: its lints are denied in

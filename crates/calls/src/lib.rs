@@ -1,3 +1,5 @@
+//! # Tool calls
+//!
 //! A tool call, from its arguments to its answer, through every door: the arguments of the caller,
 //! the plan, and the answer.
 
@@ -37,6 +39,7 @@ mod result_lines;
 mod run_json;
 pub mod runner;
 pub mod service;
+pub mod start_from_screen;
 mod sweeper;
 mod task_terms;
 mod tmux;

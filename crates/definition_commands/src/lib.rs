@@ -1,3 +1,5 @@
+//! # Commands for definitions
+//!
 //! `profile`: the definitions of every dialect, listed, shown, explained and changed.
 //!
 //! [`Seen`] holds everything that is visible from the current directory; each subcommand has a file

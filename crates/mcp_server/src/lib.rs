@@ -1,3 +1,5 @@
+//! # The tools for MCP clients
+//!
 //! `mcp`: the tools for a client of the Model Context Protocol.
 
 #![cfg_attr(

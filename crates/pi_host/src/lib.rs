@@ -1,3 +1,5 @@
+//! # The host of pi
+//!
 //! The host: the process behind the door into pi.
 //!
 //! There is one process per pi. It exchanges JSON-RPC with the shim on stdin and stdout (`wire.rs`,

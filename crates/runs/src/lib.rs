@@ -1,3 +1,5 @@
+//! # The runs of all owners
+//!
 //! The runs of all owners: finding, following and describing them, and requests to their owners.
 //! Nothing here starts a run.
 

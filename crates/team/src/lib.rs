@@ -1,3 +1,5 @@
+//! # A team for a Rust program
+//!
 //! The library door: a team of sub-agents for a Rust program.
 
 #![cfg_attr(

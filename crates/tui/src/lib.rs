@@ -1,3 +1,5 @@
+//! # All runs on one screen
+//!
 //! `attach`: all runs of this user on one screen, live.
 //!
 //! The state is a fold: [`Model`] takes one [`Message`] after the other and returns the work that
@@ -39,7 +41,6 @@ mod selection;
 mod session;
 mod sheet;
 mod sorting;
-mod starting;
 mod taking;
 #[cfg(test)]
 mod testing;
@@ -51,4 +52,3 @@ mod wants;
 pub use model::Leaving;
 pub use scope::Scope;
 pub use session::{Attachment, attach};
-pub use starting::{Beginning, Begun, Starter, Wanted};

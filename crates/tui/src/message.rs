@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::{PartialMessage, RunEvent, RunId};
 
 use super::list_row::Record;
 use super::results::Fitting;
-use super::starting::Wanted;
+use pi_subagents_calls::start_from_screen::Wanted;
 
 /// Something that happened.
 #[derive(Debug)]

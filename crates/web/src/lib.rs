@@ -1,3 +1,5 @@
+//! # The page in the browser
+//!
 //! `web`: all runs of this user on a page in the browser.
 //!
 //! The page and its protocol are in the crate `page`; here are the answers to its questions, from
@@ -48,13 +50,13 @@ pub use self::browser::can_open;
 use self::secrets::Secrets;
 use self::served::ServedRuns;
 use pi_subagents_calls::owner::raise_file_limit;
+use pi_subagents_calls::start_from_screen::Starter;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::signals::Signals;
 use pi_subagents_runs::page_address::PageAddress;
-use pi_subagents_tui::Starter;
 
 /// The port that is tried first, so that a page that is open finds the server again.
 const USUAL_PORT: u16 = 41733;

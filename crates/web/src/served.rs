@@ -23,6 +23,7 @@ use super::texts::{raw, texts};
 use super::told::{Telling, TextExtent};
 use super::usage::usage;
 use super::wishes::{fits, fulfil};
+use pi_subagents_calls::start_from_screen::Starter;
 use pi_subagents_definition_commands::seen_definitions;
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::places::Places;
@@ -31,7 +32,6 @@ use pi_subagents_runs::json_list::JsonList;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::trace::trace;
 use pi_subagents_runs::under_way::UnderWay;
-use pi_subagents_tui::Starter;
 
 /// The number of pieces that wait for a tab that reads slowly.
 const WAITING: usize = 64;

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::served::problem;
+use pi_subagents_calls::start_from_screen::{Starter, Wanted};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use pi_subagents_runs::owner_request::{request, stop_run};
 use pi_subagents_runs::results::RunResult;
-use pi_subagents_tui::{Starter, Wanted};
 
 /// Does what a person wants, and says what came of it.
 pub(super) async fn fulfil(

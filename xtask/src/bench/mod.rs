@@ -3,7 +3,6 @@
 
 mod background;
 mod crowd;
-mod feature;
 mod figures;
 mod fleet;
 mod installed;
@@ -22,7 +21,7 @@ use crate::Outcome;
 use crate::machine::cargo;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 13] = [
+const MEASURES: [&str; 12] = [
     "one-turn",
     "receipts",
     "stream",
@@ -35,11 +34,7 @@ const MEASURES: [&str; 13] = [
     "worktrees",
     "delegating",
     "installed",
-    "feature",
 ];
-
-/// The measurement that builds the whole program twice, so it is made only if it is named.
-const NAMED_ONLY: &str = "feature";
 
 /// The arguments of the benchmark.
 #[derive(Debug, Default)]
@@ -71,8 +66,7 @@ impl Wishes {
     }
 
     fn want(&self, name: &str) -> bool {
-        let is_named = self.only.iter().any(|wanted| wanted == name);
-        is_named || (self.only.is_empty() && name != NAMED_ONLY)
+        self.only.is_empty() || self.only.iter().any(|wanted| wanted == name)
     }
 }
 
@@ -108,7 +102,6 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("fleet", _) => fleet::measure()?,
             ("page", _) => page::measure()?,
             ("worktrees", _) => worktrees::measure()?,
-            ("feature", _) => feature::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
             (_, Some(pi)) => installed::measure(pi)?,
             (_, None) => println!(

@@ -21,33 +21,16 @@ pub(super) struct Watched {
     pub(super) wall: Duration,
     /// Processor time of the process itself, without its tree.
     pub(super) processor: Duration,
-    /// The memory of each process when it was last seen, by its role.
-    peaks: BTreeMap<u32, (String, Memory)>,
-}
-
-/// The memory of a process, in kilobytes.
-#[derive(Clone, Copy)]
-struct Memory {
-    /// The highest, with the pages of the program file that were read.
-    all: u64,
-    /// The part that the process has written, which it shares with nobody, when it was last seen.
-    own: u64,
+    /// The highest memory of each process in kilobytes when it was last seen, with its role.
+    peaks: BTreeMap<u32, (String, u64)>,
 }
 
 impl Watched {
-    /// Returns the most memory that a process of this role took, in kilobytes.
+    /// Returns the most memory that a process of this role took, in kilobytes, with the pages of the
+    /// program file that were read.
     pub(super) fn peak(&self, role: &str) -> u64 {
-        self.highest(role, |memory| memory.all)
-    }
-
-    /// Returns the memory that a process of this role had for itself at last, in kilobytes.
-    pub(super) fn own(&self, role: &str) -> u64 {
-        self.highest(role, |memory| memory.own)
-    }
-
-    fn highest(&self, role: &str, which: impl Fn(Memory) -> u64) -> u64 {
         let of_role = self.peaks.values().filter(|(name, _)| name == role);
-        of_role.map(|(_, peak)| which(*peak)).max().unwrap_or(0)
+        of_role.map(|(_, peak)| *peak).max().unwrap_or(0)
     }
 }
 
@@ -56,7 +39,7 @@ impl Watched {
 pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     let begun = Instant::now();
     let root = child.id();
-    let mut peaks: BTreeMap<u32, (String, Memory)> = BTreeMap::new();
+    let mut peaks: BTreeMap<u32, (String, u64)> = BTreeMap::new();
     let mut processor = Duration::ZERO;
     loop {
         for pid in tree(root) {
@@ -86,12 +69,8 @@ pub(super) fn watch(mut child: Child) -> Outcome<Watched> {
     }
 }
 
-fn memory(pid: u32) -> Option<Memory> {
-    let status = format!("/proc/{pid}/status");
-    Some(Memory {
-        all: number_in(&status, "VmHWM:")?,
-        own: number_in(&status, "RssAnon:")?,
-    })
+fn memory(pid: u32) -> Option<u64> {
+    number_in(&format!("/proc/{pid}/status"), "VmHWM:")
 }
 
 /// Returns the memory of a process in kilobytes: its own, and its share of the memory that several

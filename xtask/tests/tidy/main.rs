@@ -4,14 +4,12 @@
 //! it failing on a small made-up tree. No rule is about a length.
 
 mod finding;
-mod manifest;
-mod paths;
 mod rules;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use xtask::dependencies::{licensed, without_fleet};
+use xtask::dependencies::licensed;
 use xtask::documents::generated_documents;
 use xtask::source::Tree;
 
@@ -35,16 +33,7 @@ fn every_generated_document_is_up_to_date() -> Result<(), Box<dyn Error>> {
 
 #[test]
 fn every_dependency_has_a_licence_we_take() -> Result<(), Box<dyn Error>> {
-    let findings = rules::licenses::check(&licensed()?);
-    assert!(findings.is_empty(), "{}", finding::report(&findings));
-    Ok(())
-}
-
-#[test]
-fn a_program_without_the_fleet_has_none_of_its_packages() -> Result<(), Box<dyn Error>> {
-    let packages = without_fleet()?;
-    assert!(packages.contains("pi-subagents v"), "{packages}");
-    let findings = rules::without_fleet::check(&packages);
+    let findings = rules::dependencies::check_licences(&licensed()?);
     assert!(findings.is_empty(), "{}", finding::report(&findings));
     Ok(())
 }

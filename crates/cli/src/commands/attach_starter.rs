@@ -14,13 +14,13 @@ use super::continued::Continued;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached::{Order, OrderedTool, WaitedCall, reap};
 use pi_subagents_calls::families::background;
+use pi_subagents_calls::start_from_screen::{Beginning, Begun, Starter, Wanted};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::own_commands::process;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::known::find_session;
 use pi_subagents_runs::workspace::Workspace;
-use pi_subagents_tui::{Beginning, Begun, Starter, Wanted};
 use pi_subagents_web::can_open;
 
 /// Starts runs for a person at this place.

@@ -5,7 +5,7 @@ use pi_subagents_view::Role;
 
 use crate::message::{Effect, Notice};
 use crate::model::{Mode, Model, Purpose};
-use crate::starting::Wanted;
+use pi_subagents_calls::start_from_screen::Wanted;
 
 impl Model {
     /// Asks for a line. An unsent draft for the same purpose is there again.

@@ -12,7 +12,7 @@ use crate::message::{Effect, Message, Notice};
 use crate::owners;
 use crate::results;
 use crate::screen::Screen;
-use crate::starting::{Begun, Wanted};
+use pi_subagents_calls::start_from_screen::{Begun, Wanted};
 use pi_subagents_ground::bell;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::find::status_of;

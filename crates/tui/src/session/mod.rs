@@ -28,7 +28,7 @@ use super::model::{Leaving, Model};
 use super::reader::Reader;
 use super::scope::Scope;
 use super::screen::{Screen, give_back, terminal_size};
-use super::starting::Starter;
+use pi_subagents_calls::start_from_screen::Starter;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;

@@ -5,8 +5,8 @@ use pi_subagents_view::Role;
 use pretty_assertions::assert_eq;
 
 use crate::message::{Effect, Message, Notice};
-use crate::starting::Wanted;
 use crate::testing::{Desk, open, over, team};
+use pi_subagents_calls::start_from_screen::Wanted;
 
 #[test]
 fn a_finished_run_is_resumed_with_a_prompt() {

@@ -3,11 +3,13 @@
 use xtask::source::Tree;
 
 use crate::finding::Finding;
-use crate::manifest::packages;
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    packages(tree)
+    let manifests = tree
+        .files
         .iter()
+        .filter(|file| file.path.ends_with("/Cargo.toml") && file.text.contains("[package]\n"));
+    manifests
         .filter_map(|manifest| {
             let directory = manifest.path.trim_end_matches("Cargo.toml");
             let roots = ["src/lib.rs", "src/main.rs"].map(|root| format!("{directory}{root}"));

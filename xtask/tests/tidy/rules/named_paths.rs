@@ -132,7 +132,7 @@ mod tests {
             [
                 "ARCHITECTURE.md:1: names `engine/src/lines.rs`, which is not there",
                 "ARCHITECTURE.md:1: names `keeper/`, which is not there",
-                "ARCHITECTURE.md:2: names `ground/src/print.rs`, which is not there",
+                "ARCHITECTURE.md:2: names `app/src/print.rs`, which is not there",
             ]
         );
     }
