@@ -14,7 +14,7 @@ use super::open_run::Opening;
 use super::resolve::Family;
 use super::window_record::WindowRecord;
 use crate::caller::Caller;
-use crate::fleet::{self, Departure};
+use crate::elsewhere::{Departure, work_here};
 use crate::followed::Followed;
 use crate::next_steps::Door;
 use crate::opened_task::{OpenedTask, sorted};
@@ -79,8 +79,8 @@ pub struct ReadyCall<C: Call> {
     door: Door,
     /// The directory of its caller.
     places: Places,
-    /// The way to the fleet, if it works there.
-    departure: Option<Departure>,
+    /// The way to other machines, if it works there.
+    departure: Option<Box<dyn Departure>>,
 }
 
 impl<C: Call> ReadyCall<C> {
@@ -90,13 +90,13 @@ impl<C: Call> ReadyCall<C> {
         service: &CallService,
         call: C,
         (caller, configuration): (&Caller, &Configuration),
-        departure: Option<Departure>,
+        departure: Option<Box<dyn Departure>>,
     ) -> Result<Self, CommandError> {
         let _alone = service.open_alone();
         let settings = &configuration.settings;
         let opening = Opening::new(C::FAMILY, (caller, configuration), &service.owner);
-        let mut opened = call.open_runs(&opening.towards(departure.as_ref()))?;
-        let about_files = departure.iter().flat_map(Departure::warnings);
+        let mut opened = call.open_runs(&opening.towards(departure.as_deref()))?;
+        let about_files = departure.iter().flat_map(|departure| departure.warnings());
         opened.warnings.extend(about_files.cloned());
         let (tasks, warnings) = (opened.tasks.len(), opened.warnings.len());
         info!(door = ?caller.door, tasks, warnings, "call resolved");
@@ -140,11 +140,11 @@ impl<C: Call> ReadyCall<C> {
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let runs = match self.departure {
             None => {
-                let work = fleet::work_here(&service.owner, &self.places, sorted(tasks).here);
+                let work = work_here(&service.owner, &self.places, sorted(tasks).here);
                 service.run(work, &self.panes, followed).await
             }
             Some(departure) => {
-                let work = fleet::work(departure, tasks, &service.owner);
+                let work = departure.work(tasks, &service.owner);
                 service.run(work, &self.panes, followed).await
             }
         };

@@ -6,17 +6,18 @@ use pi_subagents_vocabulary::{Place, Priority, WorkspaceChoice};
 use crate::caller::{Caller, FleetWishes};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::fleet::OwnFleet;
+use pi_subagents_runs::elsewhere::no_fleet;
 
 /// A pool of the fleet, and how the runs of a call get there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
-    pub(crate) fleet: OwnFleet,
-    pub(crate) pool: String,
-    pub(crate) priority: Priority,
+    /// The settings of a fleet that is configured.
+    pub fleet: FleetSettings,
+    pub pool: String,
+    pub priority: Priority,
     /// The number of times that a run is begun again after its worker was lost.
-    pub(crate) retries: u32,
-    pub(crate) workspace: WorkspaceChoice,
+    pub retries: u32,
+    pub workspace: WorkspaceChoice,
 }
 
 impl Destination {
@@ -47,8 +48,11 @@ impl Destination {
             }
             Place::Fleet { pool } => pool.clone().unwrap_or_else(|| settings.pool.clone()),
         };
+        if !settings.is_configured() {
+            return Err(no_fleet());
+        }
         Ok(Some(Self {
-            fleet: OwnFleet::of(settings)?,
+            fleet: settings.clone(),
             pool,
             priority: wishes.priority.unwrap_or(settings.priority),
             retries: wishes.retries.unwrap_or(settings.retries),
@@ -94,7 +98,7 @@ mod tests {
             ..FleetWishes::default()
         };
         let expected = Destination {
-            fleet: OwnFleet::of(&settings()).unwrap(),
+            fleet: settings(),
             pool: "gpu".to_owned(),
             priority: Priority::Normal,
             retries: 0,

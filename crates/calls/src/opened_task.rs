@@ -4,40 +4,39 @@ use std::sync::Arc;
 
 use pi_subagents_vocabulary::{Plan, PlannedTask, Refusal, Task, TaskPlan};
 
-use crate::fleet::Order;
-
 /// A task whose run is open.
-pub(crate) struct OpenedTask {
-    pub(crate) task: Arc<Task>,
+pub struct OpenedTask {
+    pub task: Arc<Task>,
     /// The way in which it will be done, or the reason why it will not.
-    pub(crate) work: Result<OpenedWork, Refusal>,
+    pub work: Result<OpenedWork, Refusal>,
 }
 
 /// The way in which a task will be done.
-pub(crate) enum OpenedWork {
+pub enum OpenedWork {
     /// By a child on this machine.
     Here(Box<TaskPlan>),
-    /// By a worker of a fleet that takes this order.
-    Fleet(Box<Order>),
+    /// On another machine, to which the departure of its call takes it along.
+    Elsewhere,
 }
 
 /// The tasks of a call, by who does them.
-pub(crate) struct Sorted {
+pub struct Sorted {
     /// The tasks that are done on this machine, and those that are refused.
-    pub(crate) here: Plan,
-    pub(crate) fleet: Vec<(Arc<Task>, Order)>,
+    pub here: Plan,
+    /// The tasks that are done on other machines.
+    pub elsewhere: Vec<Arc<Task>>,
 }
 
 /// Sorts the tasks of a call.
-pub(crate) fn sorted(tasks: Vec<OpenedTask>) -> Sorted {
+pub fn sorted(tasks: Vec<OpenedTask>) -> Sorted {
     let mut sorted = Sorted {
         here: Plan { tasks: Vec::new() },
-        fleet: Vec::new(),
+        elsewhere: Vec::new(),
     };
     for OpenedTask { task, work } in tasks {
         let work = match work {
-            Ok(OpenedWork::Fleet(order)) => {
-                sorted.fleet.push((task, *order));
+            Ok(OpenedWork::Elsewhere) => {
+                sorted.elsewhere.push(task);
                 continue;
             }
             Ok(OpenedWork::Here(plan)) => Ok(plan),

@@ -28,9 +28,9 @@ use pi_subagents_runs::owned::{close_abandoned, this_host};
 
 /// This process, ready to own runs.
 pub struct Owner {
-    pub(crate) name: OwnerName,
+    pub name: OwnerName,
     pub store: Store,
-    pub(crate) recorder: Recorder,
+    pub recorder: Recorder,
     /// The children of this process that are no strangers.
     pub known_children: KnownChildren,
     engine: Engine,
@@ -68,11 +68,7 @@ impl Owner {
 
     /// Starts an owner in a worker of a fleet, which keeps its records apart from those of its
     /// user, because the runs belong to others.
-    pub(crate) fn start_worker(
-        places: &Places,
-        root: &Path,
-        slots: usize,
-    ) -> Result<Self, CommandError> {
+    pub fn start_worker(places: &Places, root: &Path, slots: usize) -> Result<Self, CommandError> {
         let known_children = KnownChildren::kill_unknown();
         Self::start_as(places, Store::new(root), slots, known_children, None)
     }
@@ -144,7 +140,7 @@ impl Owner {
 
     /// Runs a plan to its end, until its record is on disk. The engine has the plan when this
     /// returns, so a stop after that finds its runs.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         plan: Plan,
         mut sinks: Vec<Box<dyn EventSink>>,
@@ -162,7 +158,7 @@ impl Owner {
     }
 
     /// Stops these runs, without waiting for their end.
-    pub(crate) fn stop(&self, runs: &[RunId]) {
+    pub fn stop(&self, runs: &[RunId]) {
         // Without a runtime the engine is gone, and with it all runs.
         let Ok(runtime) = Handle::try_current() else {
             return;
@@ -184,12 +180,12 @@ impl Owner {
     }
 
     /// Reads the newest lines of what the model of a run is writing.
-    pub(crate) async fn read_partial(&self, run: RunId) -> Result<PartialReader, NotRunning> {
+    pub async fn read_partial(&self, run: RunId) -> Result<PartialReader, NotRunning> {
         self.engine.read_partial(run, Extent::Newest).await
     }
 
     /// Ends all runs because of this signal. A second call ends them at once.
-    pub(crate) fn shut_down(&self, signal: i32) {
+    pub fn shut_down(&self, signal: i32) {
         self.ending.send_replace(true);
         self.engine.shut_down(Interruption::Signal(signal));
     }
@@ -201,7 +197,7 @@ impl Owner {
     }
 
     /// Waits until all runs are to end, for work that the engine does not do.
-    pub(crate) async fn interrupted(&self) {
+    pub async fn interrupted(&self) {
         let mut ending = self.ending.subscribe();
         // It fails only if this owner is gone.
         _ = ending.wait_for(|is_ending| *is_ending).await;

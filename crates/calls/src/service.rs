@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use tracing::{debug, info};
 
 use crate::caller::Caller;
+use crate::elsewhere::{Waiting, depart};
 use crate::families::{background, delegation, merging, runs, subagent};
-use crate::fleet::Departure;
 use crate::followed::Followed;
 use crate::owner::Owner;
 use crate::tmux::Panes;
@@ -199,7 +199,7 @@ impl CallService {
             let read = |service: &Self, caller: &Caller| Ok(service.configuration(caller));
             Arc::new(self.beside(caller, read).await?)
         };
-        let departure = Departure::prepare(caller, &configuration, true).await?;
+        let departure = depart(caller, &configuration, Waiting::Somebody).await?;
         let open = move |service: &Self, caller: &Caller| {
             ReadyCall::new(service, call, (caller, &configuration), departure)
         };

@@ -14,15 +14,15 @@ pub(crate) type Outcome<'a> = Pin<Box<dyn Future<Output = Vec<Arc<RunSummary>>> 
 type Begin<'a> = Box<dyn FnOnce(Vec<Box<dyn EventSink>>) -> Outcome<'a> + Send + 'a>;
 
 /// The work of a call that has not begun.
-pub(crate) struct Work<'a> {
-    pub(crate) begin: Begin<'a>,
+pub struct Work<'a> {
+    pub begin: Begin<'a>,
     /// Stops the work under way, without waiting for its end.
-    pub(crate) stop: Box<dyn Fn() + Send + Sync + 'a>,
+    pub stop: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
 impl<'a> Work<'a> {
     /// Returns the work of a plan on this machine.
-    pub(crate) fn here(owner: &'a Owner, plan: Plan) -> Self {
+    pub fn here(owner: &'a Owner, plan: Plan) -> Self {
         let tasks = plan.tasks.iter();
         let runs: Vec<_> = tasks.map(|planned| planned.task.run.clone()).collect();
         Self {

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use async_nats::{HeaderMap, Message};
 use bytes::Bytes;
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::heartbeat::Heartbeat;
 use crate::lease::Lease;
-use crate::wire::Priority;
 
 /// One hand-over of a run to this worker. Its signs of life have begun; they end when it is
 /// dropped, and then the queue hands the run to another worker after the lease.
@@ -42,7 +41,7 @@ impl Delivery {
             heartbeat: Heartbeat::begin(fleet.clone(), ack.clone(), lease),
             ack,
             pool: pool.to_owned(),
-            priority: Priority::of_word(priority)?,
+            priority: Priority::from_word(priority)?,
             payload: message.payload,
             headers: message.headers.unwrap_or_default(),
         })

@@ -3,10 +3,8 @@
 
 use std::fmt::Write as _;
 
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 use ring::digest::{SHA256, digest};
-
-use crate::wire::Priority;
 
 /// The beginning of the keys of the cards of runs.
 pub(crate) const CARD: &str = "about.";
@@ -74,19 +72,19 @@ impl Names {
         format!(
             "{}.work.{pool}.{}.{}",
             self.lower,
-            priority.word(),
+            priority.as_str(),
             run.as_str()
         )
     }
 
     /// Returns the pattern of the orders that one consumer hands out.
     pub fn work_of(&self, pool: &str, priority: Priority) -> String {
-        format!("{}.work.{pool}.{}.*", self.lower, priority.word())
+        format!("{}.work.{pool}.{}.*", self.lower, priority.as_str())
     }
 
     /// Returns the consumer of a pool and a priority.
     pub fn consumer(pool: &str, priority: Priority) -> String {
-        format!("{pool}-{}", priority.word())
+        format!("{pool}-{}", priority.as_str())
     }
 
     /// Returns the stream of the records.

@@ -1,8 +1,8 @@
 //! The permissions of a caller and of a worker on the server, as its configuration file has them.
+use pi_subagents_vocabulary::Priority;
 
 use crate::error::FleetError;
 use crate::names::{Names, check_name};
-use crate::wire::Priority;
 
 /// The subjects that a user of the server may publish to and listen to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use async_nats::{Message, StatusCode};
 use futures_util::StreamExt as _;
+use pi_subagents_vocabulary::Priority;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
@@ -21,7 +22,6 @@ use crate::error::FleetError;
 use crate::lease::Lease;
 use crate::names::{GROUP, Names, check_name};
 use crate::places::Places;
-use crate::wire::Priority;
 
 /// The time for which a request waits for runs.
 const LONG: Duration = Duration::from_secs(5);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_nats::{HeaderMap, header};
 use bytes::Bytes;
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -12,7 +12,6 @@ use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::names::{Names, check_name, run_key};
 use crate::steps::{Step, reached};
-use crate::wire::Priority;
 
 /// The code of the error of a stream that takes no more.
 const STREAM_IS_FULL: u64 = 10077;

@@ -8,12 +8,12 @@ use async_nats::jetstream::stream::{
     Compression, Config, DiscardPolicy, RetentionPolicy, StorageType,
 };
 use bytes::Bytes;
+use pi_subagents_vocabulary::Priority;
 use serde_json::json;
 
 use crate::connect::Fleet;
 use crate::error::{FleetError, MissingPart};
 use crate::names::{GROUP, Names, check_name};
-use crate::wire::Priority;
 
 const DAY: Duration = Duration::from_hours(24);
 const LARGEST_MESSAGE: i32 = 512 * 1024;

@@ -2,18 +2,39 @@
 //! waits for them. The process that follows a run writes it beside the copied record, so that every
 //! command that shows the run can say it.
 
+use std::path::Path;
 use std::time::Duration;
 
+use pi_subagents_files::Directory;
 use pi_subagents_records::{IndexedRun, RunDir};
 use pi_subagents_view::figures::{date_and_time, time_of_day};
 use pi_subagents_vocabulary::{RunId, TimeZone, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::fleet::noted_away;
 use crate::row::as_text;
 
+/// The file beside a copied record in which its follower writes down what it knows of the copy.
+pub const COPY_NOTE: &str = "fleet.json";
+
+/// More than this is not read of the note.
+pub const LARGEST_NOTE: u64 = 1 << 20;
+
+/// The part of the note beside a copied record that is read here.
+#[derive(Deserialize)]
+struct Note {
+    away: Option<Away>,
+}
+
+impl Note {
+    fn read(directory: &RunDir) -> Option<Self> {
+        let directory = Directory::open_plain(directory.path()).ok()?;
+        let content = directory.read(Path::new(COPY_NOTE), LARGEST_NOTE).ok()?;
+        serde_json::from_slice(&content).ok()
+    }
+}
+
 /// The sentence about servers that have come back.
-pub(crate) const BACK: &str = "the servers of the fleet are back";
+pub const BACK: &str = "the servers of the fleet are back";
 
 /// An absence of the servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +49,7 @@ pub struct Away {
 impl Away {
     /// Dates an absence that has lasted for some time, and that somebody waits out for the time that
     /// is left.
-    pub(crate) fn lasting(away: Duration, left: Duration) -> Self {
+    pub fn lasting(away: Duration, left: Duration) -> Self {
         let now = Timestamp::now();
         let whole = |time: Duration| Duration::from_secs(time.as_secs());
         Self {
@@ -39,7 +60,7 @@ impl Away {
 
     /// Returns the absence that the follower of a run has noted, unless the run is over.
     pub fn noted(directory: &RunDir) -> Option<Self> {
-        let away = noted_away(directory)?;
+        let away = Note::read(directory)?.away?;
         (!directory.result().exists()).then_some(away)
     }
 
@@ -52,7 +73,7 @@ impl Away {
     }
 
     /// Says that the servers are away, and how long somebody waits.
-    pub(crate) fn waiting(&self) -> String {
+    pub fn waiting(&self) -> String {
         let (since, until) = self.times();
         format!(
             "the servers of the fleet have been away since {since}; they are waited for until {until}"
@@ -60,7 +81,7 @@ impl Away {
     }
 
     /// Says that nobody waits any more, and how to learn more of the run.
-    pub(crate) fn given_up(&self, run: &RunId) -> String {
+    pub fn given_up(&self, run: &RunId) -> String {
         let (since, until) = self.times();
         format!(
             "the servers of the fleet have been away since {since}, and nobody has waited for them since {until}; \

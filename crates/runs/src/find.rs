@@ -7,7 +7,7 @@ use pi_subagents_records::{
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
 
 use crate::conversation::of_one_conversation;
-use crate::fleet::look_elsewhere;
+use crate::elsewhere::look_elsewhere;
 use crate::owned::current_runs;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;

@@ -19,6 +19,7 @@ pub mod ask_which;
 pub mod away;
 pub mod conversation;
 pub mod counts;
+pub mod elsewhere;
 pub mod entries;
 pub mod find;
 pub mod fleet;

@@ -7,7 +7,7 @@ use pi_subagents_engine::{ProcessName, end_leftovers, remove_abandoned_sockets};
 use pi_subagents_records::{FindError, IndexedRun, OwnerName, Store};
 use pi_subagents_vocabulary::{RunId, Timestamp};
 
-use crate::fleet::catch_up;
+use crate::elsewhere::elsewhere;
 use crate::workspace::{settle, unsettled};
 use pi_subagents_ground::places::Places;
 
@@ -41,7 +41,7 @@ impl OwnerProcess for IndexedRun {
 /// because it is long after some years.
 pub fn current_runs(store: &Store, places: &Places) -> Result<Vec<IndexedRun>, FindError> {
     let runs = store.runs()?;
-    let is_copied = catch_up(store, places, &runs);
+    let is_copied = elsewhere().is_some_and(|elsewhere| elsewhere.catch_up(store, places, &runs));
     let is_closed = close(store, &runs);
     look_after_worktrees(store, &runs);
     if is_closed || is_copied {

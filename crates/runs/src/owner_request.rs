@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::fleet::ask_fleet;
+use crate::elsewhere::ask_elsewhere;
 use crate::follow::{FollowedRun, Follower};
 use crate::owned::{OwnerProcess as _, is_owned};
 use pi_subagents_ground::error::CommandError;
@@ -29,7 +29,7 @@ pub async fn request(
     want: Want,
 ) -> Result<OwnerReply, CommandError> {
     if run.owner.fleet.is_some() {
-        return ask_fleet(places, &run.run, want).await;
+        return ask_elsewhere(places, &run.run, want).await;
     }
     let asked = ask_owner(run, want).await;
     asked.map_err(|error| error.for_person(run))
@@ -118,7 +118,7 @@ pub async fn stop_all(
 pub async fn stop_run(places: &Places, run: &IndexedRun) -> Result<Option<String>, CommandError> {
     if run.owner.fleet.is_some() {
         let copied = Follower::start(places).end_of(run);
-        ask_fleet(places, &run.run, Want::Stop).await?;
+        ask_elsewhere(places, &run.run, Want::Stop).await?;
         // Its end is here when the copy of its record is whole.
         _ = timeout(COPYING, copied.over()).await;
         return Ok(None);

@@ -1,6 +1,7 @@
 //! Reads along while models write: the words of a run before its record has them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pi_subagents_engine::{Extent, PartialStream};
 use pi_subagents_records::IndexedRun;
@@ -8,13 +9,17 @@ use pi_subagents_vocabulary::{PartialMessage, RunId};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use super::fleet::FleetWords;
+use crate::elsewhere::{WordsElsewhere, elsewhere};
 use pi_subagents_ground::places::Places;
+
+/// The number of messages of a run on another machine that may wait for a slow reader.
+const WAITING: usize = 64;
 
 /// Reads the messages that models are still writing, and passes them on.
 pub struct ReadAlong<M> {
     tasks: HashMap<(RunId, Extent), AbortHandle>,
-    fleet: FleetWords,
+    /// Reads the words of other machines, if the program knows any.
+    elsewhere: Option<Arc<dyn WordsElsewhere>>,
     tell: mpsc::Sender<M>,
     /// Makes what is passed on.
     told: fn(RunId, PartialMessage) -> M,
@@ -28,7 +33,7 @@ impl<M: Send + 'static> ReadAlong<M> {
     ) -> Self {
         Self {
             tasks: HashMap::new(),
-            fleet: FleetWords::new(places),
+            elsewhere: elsewhere().map(|elsewhere| elsewhere.words(places)),
             tell,
             told,
         }
@@ -47,7 +52,7 @@ impl<M: Send + 'static> ReadAlong<M> {
             self.tasks.entry((id, extent)).or_insert_with(|| {
                 let (tell, told) = (self.tell.clone(), self.told);
                 let task = if run.owner.fleet.is_some() {
-                    tokio::spawn(read_from_fleet(run, self.fleet.clone(), tell, told))
+                    tokio::spawn(read_elsewhere(run, self.elsewhere.clone(), tell, told))
                 } else {
                     tokio::spawn(read_from_owner(run, extent, tell, told))
                 };
@@ -86,21 +91,28 @@ async fn read_from_owner<M>(
     }
 }
 
-/// Reads the partial messages of a run that a worker does, until nobody wants them any more.
-async fn read_from_fleet<M>(
+/// Reads the partial messages of a run on another machine, until nobody wants them any more.
+async fn read_elsewhere<M>(
     run: IndexedRun,
-    fleet: FleetWords,
+    elsewhere: Option<Arc<dyn WordsElsewhere>>,
     tell: mpsc::Sender<M>,
     told: fn(RunId, PartialMessage) -> M,
 ) {
     // Without them everything is seen too, only later.
-    let Some(mut words) = fleet.listen_to(&run.run).await else {
+    let Some(elsewhere) = elsewhere else {
         return;
     };
-    loop {
-        let (run, message) = words.next().await;
-        if tell.send(told(run, message)).await.is_err() {
-            return;
+    let (sender, mut words) = mpsc::channel(WAITING);
+    let reading = elsewhere.read(run.run, sender);
+    let passing = async {
+        while let Some((run, message)) = words.recv().await {
+            if tell.send(told(run, message)).await.is_err() {
+                return;
+            }
         }
+    };
+    tokio::select! {
+        () = reading => {}
+        () = passing => {}
     }
 }

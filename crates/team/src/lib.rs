@@ -33,8 +33,8 @@ use self::tool_names::check_tools;
 pub use self::workspace::{ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState};
 use pi_subagents_calls::ReadyCall;
 use pi_subagents_calls::caller::{Caller, Overrides};
+use pi_subagents_calls::elsewhere::{Waiting, depart};
 use pi_subagents_calls::families::delegation::DelegateCall;
-use pi_subagents_calls::fleet::Departure;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::Watch;
 use pi_subagents_ground::configuration::Configuration;
@@ -86,6 +86,7 @@ impl Team {
         let concurrency = options
             .concurrency
             .map_or(settings.max_concurrency, NonZeroUsize::get);
+        pi_subagents_calls::fleet::invite();
         Ok(Self {
             service: CallService::open_in_a_program(&places, concurrency)?,
             caller: Caller {
@@ -154,7 +155,7 @@ impl Team {
             ..Watch::nobody()
         };
         let configuration = self.service.configuration(&self.caller);
-        let departure = Departure::prepare(&self.caller, &configuration, true).await?;
+        let departure = depart(&self.caller, &configuration, Waiting::Somebody).await?;
         let seen = (&self.caller, &configuration);
         let ready = ReadyCall::new(&self.service, call, seen, departure)?;
         Ok(Delegated::new(&ready.run(&self.service, watch).await))

@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use super::tab::Tab;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::fleet::follow_in_fleet;
+use pi_subagents_runs::elsewhere::follow_elsewhere;
 use pi_subagents_runs::follow::{FileChanges, Owners};
 use pi_subagents_runs::read_along::ReadAlong;
 
@@ -122,7 +122,7 @@ struct LeftRuns {
 impl LeftRuns {
     /// Follows a run in its fleet once no other process does.
     fn follow(&mut self, run: &IndexedRun) {
-        let Some(following) = follow_in_fleet(&self.places, &run.directory, &run.owner) else {
+        let Some(following) = follow_elsewhere(&self.places, &run.directory, &run.owner) else {
             return;
         };
         self.tasks.push(following.abort_handle());

@@ -13,9 +13,9 @@ use super::limit::Place;
 use super::order::{Order, OrderedTool, Reply, TakenOver};
 use crate::Call as _;
 use crate::detached::{on_end, whole_call};
+use crate::elsewhere::{Departure, Waiting, depart, work_here};
 use crate::families::delegation::DelegateCall;
 use crate::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
-use crate::fleet::{self, Departure};
 use crate::open_run::Opening;
 use crate::opened_task::{OpenedTask, sorted};
 use crate::owner::Owner;
@@ -76,8 +76,8 @@ async fn run_one(order: Order, signals: &mut Signals) {
     };
     let known_children = owner.known_children.clone();
     let Work { begin, .. } = match departure {
-        None => fleet::work_here(&owner, &places, sorted(tasks).here),
-        Some(departure) => fleet::work(departure, tasks, &owner),
+        None => work_here(&owner, &places, sorted(tasks).here),
+        Some(departure) => departure.work(tasks, &owner),
     };
     owner.until_signalled(signals, begin(Vec::new())).await;
     owner.leave().await;
@@ -91,8 +91,8 @@ async fn run_one(order: Order, signals: &mut Signals) {
 struct TakenWork {
     owner: Owner,
     tasks: Vec<OpenedTask>,
-    /// The way to the fleet, if the run works there.
-    departure: Option<Departure>,
+    /// The way to other machines, if the run works there.
+    departure: Option<Box<dyn Departure>>,
     directory: Option<RunDir>,
     places: Places,
 }
@@ -106,9 +106,9 @@ async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError>
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
     let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
-    let departure = Departure::prepare(&caller, &configuration, false).await?;
+    let departure = depart(&caller, &configuration, Waiting::Nobody).await?;
     let opening = Opening::new(SubagentCall::FAMILY, (&caller, &configuration), &owner);
-    let opening = opening.towards(departure.as_ref());
+    let opening = opening.towards(departure.as_deref());
     let mut opened = SubagentCall::Single(Box::new(task)).open_runs(&opening)?;
     let task = opened.tasks.first();
     if let Some(planned) = task

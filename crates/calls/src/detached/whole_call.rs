@@ -14,7 +14,7 @@ use super::limit::Place;
 use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
 use crate::detached::life::{answer, log_panics, no_record};
 use crate::detached::on_end;
-use crate::fleet::Departure;
+use crate::elsewhere::{Waiting, depart};
 use crate::owner::Owner;
 use crate::progress::CallProgress;
 use crate::service::CallService;
@@ -106,7 +106,7 @@ async fn begin<C: Call>(
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let most = configuration.settings.max_background;
     let _place = Place::take(&service.owner, &caller, most, call.task_count())?;
-    let departure = Departure::prepare(&caller, &configuration, false).await?;
+    let departure = depart(&caller, &configuration, Waiting::Nobody).await?;
     let ready = ReadyCall::new(&service, call, (&caller, &configuration), departure)?;
     for planned in ready.tasks() {
         let directory = planned.task.directory.as_ref();

@@ -1,94 +1,93 @@
 //! A call on its way to a fleet: connected, and with its files where workers find them. All of this
 //! happens before a run is opened, so a fleet that cannot be used leaves no trace.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_fleet::wire::{Conversation, Order, StickyConversation};
 use pi_subagents_fleet::{Fleet, FleetError, MissingPart, Patience};
-use pi_subagents_vocabulary::{Refusal, Task};
+use pi_subagents_vocabulary::{Refusal, RunId, Task};
 
 use super::begin::begin_from;
 use super::conversation::key_of;
 use super::order::{FleetCall, order_of};
 use super::sent_files::SentFiles;
+use super::under_way::work;
 use crate::caller::Caller;
 use crate::destination::Destination;
+use crate::elsewhere::{Departure, Waiting};
 use crate::open_run::Ordered;
-use pi_subagents_ground::configuration::Configuration;
+use crate::opened_task::OpenedTask;
+use crate::owner::Owner;
+use crate::work::Work;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::random;
-use pi_subagents_runs::fleet::connection::{caller_of, die_in_tests, unreachable};
+use pi_subagents_runs::fleet::connection::{caller_of, connect, die_in_tests, unreachable};
 
 /// The time for which a call waits for servers that choose a leader.
 const NO_LEADER: Duration = Duration::from_secs(20);
 
 /// A call that is ready to leave.
-pub struct Departure {
+pub(crate) struct FleetDeparture {
     pub(super) fleet: Fleet,
     pub(super) call: FleetCall,
     pub(super) files: SentFiles,
     pub(super) places: Places,
+    /// The orders of the tasks that were taken along, until they are given.
+    orders: Mutex<BTreeMap<RunId, Order>>,
 }
 
-impl Departure {
-    /// Connects to the fleet of a call and sends the files of its project; `None` if the call works
-    /// here.
-    pub async fn prepare(
+impl FleetDeparture {
+    /// Connects to the fleet of a call and sends the files of its project.
+    pub(crate) async fn prepare(
         caller: &Caller,
-        configuration: &Configuration,
-        is_waited_for: bool,
-    ) -> Result<Option<Self>, CommandError> {
-        let Some(destination) = Destination::of_call(caller, configuration)? else {
-            return Ok(None);
-        };
+        destination: Destination,
+        waiting: Waiting,
+    ) -> Result<Self, CommandError> {
         die_in_tests(&caller.places);
-        let fleet = destination.fleet.connect(&caller.places).await?;
+        let fleet = connect(&destination.fleet, &caller.places).await?;
         check_set_up(&fleet, &destination.pool).await?;
         let cwd = caller.working_directory();
         let files = Box::pin(SentFiles::send(
             &fleet,
             destination.workspace,
             &cwd,
-            destination.fleet.settings(),
+            &destination.fleet,
         ))
         .await?;
-        Ok(Some(Self {
+        Ok(Self {
             fleet,
             call: FleetCall {
                 id: random::new_run_id()?.to_string(),
                 caller: caller_of(&caller.places),
-                is_waited_for,
+                is_waited_for: waiting == Waiting::Somebody,
                 destination,
             },
             files,
             places: caller.places.clone(),
-        }))
-    }
-
-    /// Returns the name of the fleet, as the records of its runs name it.
-    pub(crate) fn name(&self) -> &str {
-        &self.settings().prefix
-    }
-
-    /// Returns what a person should know about the files that were sent.
-    pub(crate) fn warnings(&self) -> &[String] {
-        &self.files.warnings
+            orders: Mutex::default(),
+        })
     }
 
     /// Returns the settings of the fleet.
     pub(super) fn settings(&self) -> &FleetSettings {
-        self.call.destination.fleet.settings()
+        &self.call.destination.fleet
     }
 
-    /// Makes the order of a task, or says what of it cannot travel. A task that continues the
-    /// conversation of an agent names it.
-    pub(crate) fn order(
-        &self,
-        ordered: Ordered<'_>,
-        agent: Option<&str>,
-    ) -> Result<Order, Refusal> {
+    /// Returns the order of a task that was taken along.
+    pub(super) fn order_of(&self, run: &RunId) -> Option<Order> {
+        self.orders().remove(run)
+    }
+
+    fn orders(&self) -> MutexGuard<'_, BTreeMap<RunId, Order>> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes the order of a task, or says what of it cannot travel.
+    fn order(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<Order, Refusal> {
         let task: &Task = ordered.task;
         let conversation = match agent {
             Some(agent) => Conversation::Sticky(StickyConversation {
@@ -106,6 +105,27 @@ impl Departure {
             conversation,
             ..order
         })
+    }
+}
+
+impl Departure for FleetDeparture {
+    fn name(&self) -> &str {
+        &self.settings().prefix
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.files.warnings
+    }
+
+    fn take(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<(), Refusal> {
+        let run = ordered.task.run.clone();
+        let order = self.order(ordered, agent)?;
+        self.orders().insert(run, order);
+        Ok(())
+    }
+
+    fn work<'a>(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &'a Owner) -> Work<'a> {
+        work(*self, tasks, owner)
     }
 }
 

@@ -8,7 +8,7 @@ use super::packed;
 use crate::caller::Caller;
 use crate::destination::Destination;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::fleet::connection::unreachable;
+use pi_subagents_runs::fleet::connection::{connect, unreachable};
 
 /// A call that has not left.
 pub struct DryRun {
@@ -24,8 +24,8 @@ pub struct DryRun {
 impl DryRun {
     /// Finds out what would travel to a destination. Nothing is sent.
     pub async fn look(caller: &Caller, destination: Destination) -> Result<Self, CommandError> {
-        let settings = destination.fleet.settings();
-        let fleet = destination.fleet.connect(&caller.places).await?;
+        let settings = &destination.fleet;
+        let fleet = connect(settings, &caller.places).await?;
         let cwd = caller.working_directory();
         let (files, bytes) = match destination.workspace {
             WorkspaceChoice::Bundle => {

@@ -5,6 +5,7 @@ mod cloned;
 mod conversation;
 mod departure;
 mod dry_run;
+mod guest;
 mod left_files;
 mod order;
 mod packed;
@@ -14,9 +15,6 @@ mod submit;
 mod under_way;
 mod worker;
 
-pub(crate) use conversation::{catch_up, work_here};
-pub use departure::Departure;
 pub use dry_run::DryRun;
-pub(crate) use pi_subagents_fleet::wire::Order;
-pub(crate) use under_way::work;
+pub use guest::invite;
 pub use worker::work_as_worker;

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use pi_subagents_fleet::names::order_object;
 use pi_subagents_fleet::wire::{self, CallerCard, Conversation, Order, RunCard};
 use pi_subagents_fleet::{CallerLease, begins};
-use pi_subagents_vocabulary::{Priority, RunId, Task, Timestamp};
+use pi_subagents_vocabulary::{RunId, Task, Timestamp};
 use serde_json::json;
 use tracing::warn;
 
-use super::departure::Departure;
+use super::departure::FleetDeparture;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::fleet::GivenOrder;
 use pi_subagents_runs::fleet::connection::unreachable;
@@ -24,7 +24,7 @@ const LONGEST_ASKED: usize = 4096;
 /// The time that it may take to find out whether there is a worker.
 const LOOK: Duration = Duration::from_secs(3);
 
-impl Departure {
+impl FleetDeparture {
     /// Begins the lease of a caller who waits for the runs of the call, if somebody waits.
     pub(super) async fn lease(&self) -> Result<Option<CallerLease>, CommandError> {
         if !self.call.is_waited_for {
@@ -60,7 +60,7 @@ impl Departure {
         };
         let given = GivenOrder {
             pool: self.call.destination.pool.clone(),
-            priority: priority(self.call.destination.priority),
+            priority: self.call.destination.priority,
             payload,
             headers,
         };
@@ -107,13 +107,5 @@ impl Departure {
         Some(format!(
             "no worker is in pool {pool}; the run is queued until one comes (pi-subagents worker --pool {pool})"
         ))
-    }
-}
-
-fn priority(priority: Priority) -> wire::Priority {
-    match priority {
-        Priority::High => wire::Priority::High,
-        Priority::Normal => wire::Priority::Normal,
-        Priority::Low => wire::Priority::Low,
     }
 }

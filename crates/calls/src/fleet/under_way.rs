@@ -13,7 +13,7 @@ use pi_subagents_vocabulary::{
 use tokio::time::timeout;
 
 use super::conversation;
-use super::departure::Departure;
+use super::departure::FleetDeparture;
 use super::left_files::left_files;
 use super::shared_sinks::SharedSinks;
 use crate::opened_task::{OpenedTask, Sorted, sorted};
@@ -27,14 +27,11 @@ use pi_subagents_runs::fleet::{FleetRun, GivenOrder, Until, follow_until};
 const STOPPING: Duration = Duration::from_secs(20);
 
 /// Returns the work of a call in a fleet.
-pub(crate) fn work(departure: Departure, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_> {
+pub(crate) fn work(departure: FleetDeparture, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_> {
     let order: Vec<RunId> = tasks.iter().map(|one| one.task.run.clone()).collect();
     let sorted = sorted(tasks);
-    let runs: Vec<RunId> = sorted
-        .fleet
-        .iter()
-        .map(|(task, _)| task.run.clone())
-        .collect();
+    let tasks = sorted.elsewhere.iter();
+    let runs: Vec<RunId> = tasks.map(|task| task.run.clone()).collect();
     let (fleet, by) = (departure.fleet.clone(), departure.call.caller.clone());
     Work {
         begin: Box::new(move |sinks| {
@@ -60,16 +57,18 @@ pub(crate) fn work(departure: Departure, tasks: Vec<OpenedTask>, owner: &Owner) 
 }
 
 async fn run(
-    departure: &Departure,
+    departure: &FleetDeparture,
     sorted: Sorted,
     owner: &Owner,
     sinks: Vec<Box<dyn EventSink>>,
 ) -> Vec<Arc<RunSummary>> {
     let sinks = SharedSinks::new(sinks);
-    let Sorted { here, fleet } = sorted;
-    let tasks: Vec<Arc<Task>> = fleet.iter().map(|(task, _)| Arc::clone(task)).collect();
+    let Sorted {
+        here,
+        elsewhere: tasks,
+    } = sorted;
     let lease = departure.lease().await;
-    let given = give(departure, owner, fleet, &lease).await;
+    let given = give(departure, owner, &tasks, &lease).await;
     let mut refused = here;
     refused.tasks.extend(given.refused);
     // The engine explains why the others do not begin.
@@ -141,9 +140,9 @@ struct Given {
 
 /// Gives the orders of a call.
 async fn give(
-    departure: &Departure,
+    departure: &FleetDeparture,
     owner: &Owner,
-    tasks: Vec<(Arc<Task>, Order)>,
+    tasks: &[Arc<Task>],
     lease: &Result<Option<CallerLease>, CommandError>,
 ) -> Given {
     let mut given = Given {
@@ -152,16 +151,19 @@ async fn give(
     };
     let idle = departure.why_queued().await;
     let earlier = owner.store.runs().unwrap_or_default();
-    for (task, mut order) in tasks {
-        let submitted = match (&task.directory, lease) {
-            (Some(directory), Ok(_)) => {
+    for task in tasks {
+        let submitted = match (&task.directory, lease, departure.order_of(&task.run)) {
+            (Some(directory), Ok(_), Some(mut order)) => {
                 let directory = RunDir::new(directory);
-                let given = give_one(departure, owner, (&task, &directory), &mut order, &earlier);
+                let given = give_one(departure, owner, (task, &directory), &mut order, &earlier);
                 given.await.map(|given| (directory.clone(), given))
             }
             // A worker would end it at once, because there seems to be no waiting caller.
-            (Some(_), Err(error)) => Err(error.sentence()),
-            (None, _) => Err("a run of a fleet needs a directory for its record".to_owned()),
+            (Some(_), Err(error), _) => Err(error.sentence()),
+            (None, ..) => Err("a run of a fleet needs a directory for its record".to_owned()),
+            (Some(_), Ok(_), None) => {
+                Err("this is a bug in pi-subagents: the task has no order".to_owned())
+            }
         };
         match submitted {
             Ok((directory, given_order)) => {
@@ -177,7 +179,7 @@ async fn give(
                 });
             }
             Err(message) => given.refused.push(PlannedTask {
-                task,
+                task: Arc::clone(task),
                 work: Err(Refusal { message }),
             }),
         }
@@ -188,7 +190,7 @@ async fn give(
 /// Gives one order, after the conversation that its run continues, the files that its session left
 /// and the card that tells others of it.
 async fn give_one(
-    departure: &Departure,
+    departure: &FleetDeparture,
     owner: &Owner,
     (task, directory): (&Task, &RunDir),
     order: &mut Order,

@@ -13,6 +13,6 @@ mod worktree;
 
 pub(crate) use conversation::Conversation;
 pub use earlier_session::EarlierSession;
-pub(crate) use opening::Opening;
-pub(crate) use ordered::Ordered;
-pub(crate) use taken::{TakenSkill, TakenTask};
+pub use opening::Opening;
+pub use ordered::Ordered;
+pub use taken::{TakenSkill, TakenTask};

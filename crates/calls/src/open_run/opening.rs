@@ -16,7 +16,7 @@ use super::kept_tools::{changes, usual_tools};
 use super::ordered::Ordered;
 use super::worktree::{PlannedWorktree, Wish, plan};
 use crate::caller::Caller;
-use crate::fleet::Departure;
+use crate::elsewhere::Departure;
 use crate::opened_task::{OpenedTask, OpenedWork};
 use crate::owner::Owner;
 use crate::resolve::{
@@ -31,10 +31,10 @@ const CORRECTIONS: u32 = 3;
 
 /// Opens the runs of one call for an owner.
 pub struct Opening<'a> {
-    pub(crate) resolver: Resolver<'a>,
+    pub resolver: Resolver<'a>,
     pub(crate) owner: &'a Owner,
-    /// The way to the fleet, if the call works there.
-    departure: Option<&'a Departure>,
+    /// The way to other machines, if the call works there.
+    departure: Option<&'a dyn Departure>,
 }
 
 /// A task whose child can be started.
@@ -49,7 +49,7 @@ pub(super) struct Ready {
 }
 
 impl<'a> Opening<'a> {
-    pub(crate) fn new(
+    pub fn new(
         family: Family,
         (caller, configuration): (&'a Caller, &'a Configuration),
         owner: &'a Owner,
@@ -61,8 +61,8 @@ impl<'a> Opening<'a> {
         }
     }
 
-    /// Opens runs that work in a fleet, if this is the way there.
-    pub(crate) fn towards(self, departure: Option<&'a Departure>) -> Self {
+    /// Opens runs that work on other machines, if this is the way there.
+    pub(crate) fn towards(self, departure: Option<&'a dyn Departure>) -> Self {
         Self { departure, ..self }
     }
 
@@ -157,8 +157,8 @@ impl<'a> Opening<'a> {
                 Ok(OpenedWork::Here(Box::new(plan)))
             }
             Some(departure) => {
-                let order = departure.order(Ordered::of(&task, ready)?, self.agent_of(&task))?;
-                Ok(OpenedWork::Fleet(Box::new(order)))
+                departure.take(Ordered::of(&task, ready)?, self.agent_of(&task))?;
+                Ok(OpenedWork::Elsewhere)
             }
         });
         Ok(OpenedTask { task, work })

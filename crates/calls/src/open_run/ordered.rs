@@ -6,13 +6,13 @@ use super::opening::{Ready, completion, without_departure};
 use crate::resolve::{ChosenProgram, ResolvedWork};
 
 /// A task that can be started on a worker.
-pub(crate) struct Ordered<'a> {
-    pub(crate) task: &'a Task,
-    pub(crate) work: ResolvedWork,
-    pub(crate) runner: RunnerChoice,
+pub struct Ordered<'a> {
+    pub task: &'a Task,
+    pub work: ResolvedWork,
+    pub runner: RunnerChoice,
     /// The whole prompt.
-    pub(crate) prompt: String,
-    pub(crate) completion: Completion,
+    pub prompt: String,
+    pub completion: Completion,
 }
 
 impl<'a> Ordered<'a> {

@@ -14,31 +14,31 @@ use crate::resolve::ResolvedWork;
 use pi_subagents_ground::error::CommandError;
 
 /// A task that its caller has opened on another machine.
-pub(crate) struct TakenTask<'a> {
-    pub(crate) run: RunId,
-    pub(crate) session: SessionId,
-    pub(crate) name: String,
+pub struct TakenTask<'a> {
+    pub run: RunId,
+    pub session: SessionId,
+    pub name: String,
     /// The prompt as the caller gave it.
-    pub(crate) asked: String,
+    pub asked: String,
     /// The whole prompt.
-    pub(crate) prompt: String,
-    pub(crate) definition: Option<UsedDefinition>,
-    pub(crate) skills: Vec<TakenSkill<'a>>,
-    pub(crate) cwd: PathBuf,
-    pub(crate) work: ResolvedWork,
+    pub prompt: String,
+    pub definition: Option<UsedDefinition>,
+    pub skills: Vec<TakenSkill<'a>>,
+    pub cwd: PathBuf,
+    pub work: ResolvedWork,
     /// The file of the conversation in which it goes on.
-    pub(crate) session_so_far: Option<&'a Path>,
+    pub session_so_far: Option<&'a Path>,
 }
 
 /// A skill that came with a task.
-pub(crate) struct TakenSkill<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) text: &'a str,
+pub struct TakenSkill<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
 }
 
 impl Opening<'_> {
     /// Gives the run of a task its directory, the files of its child and its record on this machine.
-    pub(crate) fn open_taken(&self, taken: TakenTask<'_>) -> Result<PlannedTask, CommandError> {
+    pub fn open_taken(&self, taken: TakenTask<'_>) -> Result<PlannedTask, CommandError> {
         let TakenTask {
             run,
             session,

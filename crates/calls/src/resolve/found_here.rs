@@ -8,24 +8,20 @@ use super::resolver::Resolver;
 use crate::runner::ChosenRunner;
 
 /// The parts of a task that belong to the machine on which it is done.
-pub(crate) struct FoundHere {
-    pub(crate) runner: Runner,
-    pub(crate) program: Program,
-    pub(crate) model: ChosenModel,
+pub struct FoundHere {
+    pub runner: Runner,
+    pub program: Program,
+    pub model: ChosenModel,
     /// The warning about the program that was chosen.
-    pub(crate) warning: Option<String>,
+    pub warning: Option<String>,
     /// The warnings about the model.
-    pub(crate) doubts: Vec<String>,
+    pub doubts: Vec<String>,
 }
 
 impl Resolver<'_> {
     /// Finds the program of a choice, and checks a model. Fails with the reason why this machine
     /// lacks one of them.
-    pub(crate) fn find_here(
-        &self,
-        choice: RunnerChoice,
-        model: ModelChoice,
-    ) -> Result<FoundHere, String> {
+    pub fn find_here(&self, choice: RunnerChoice, model: ModelChoice) -> Result<FoundHere, String> {
         let ChosenRunner {
             runner,
             program,

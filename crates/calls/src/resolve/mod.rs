@@ -17,8 +17,9 @@ mod working_directory;
 
 pub(crate) use asked::{Asked, Family};
 pub(crate) use definition::check_definition;
+pub use model::ChosenModel;
 pub(crate) use model::provider_of;
 pub use model_check::model_place;
-pub(crate) use place::RunPlace;
-pub(crate) use resolver::Resolver;
-pub(crate) use task::{ChosenProgram, ResolvedTask, ResolvedWork};
+pub use place::RunPlace;
+pub use resolver::Resolver;
+pub use task::{ChosenProgram, ResolvedTask, ResolvedWork};

@@ -11,7 +11,7 @@ use pi_subagents_runs::workspace::EarlierWorktree;
 
 /// The place of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RunPlace {
+pub enum RunPlace {
     /// The directory of the task itself.
     Checkout,
     /// A git worktree of its own.

@@ -25,7 +25,7 @@ use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 
 /// Resolves the tasks of one call.
-pub(crate) struct Resolver<'a> {
+pub struct Resolver<'a> {
     pub(crate) family: Family,
     pub(crate) caller: &'a Caller,
     pub(crate) configuration: &'a Configuration,

@@ -11,7 +11,7 @@ use crate::cli::ConcurrencyArgs;
 use crate::commands::words::stdin;
 use crate::view;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::fleet::Departure;
+use pi_subagents_calls::elsewhere::{Waiting, depart};
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::{Details, Watch};
 use pi_subagents_calls::{Answer, Call, ReadyCall};
@@ -48,7 +48,7 @@ pub(super) fn answer_after_windows<C: Call>(
     let concurrency = concurrency.or(settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
-        let departure = Departure::prepare(caller, configuration, true).await?;
+        let departure = depart(caller, configuration, Waiting::Somebody).await?;
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
             sinks: view::sinks(caller, settings, printer, at_end),

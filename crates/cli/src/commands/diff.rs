@@ -16,7 +16,7 @@ use crate::sheet::Sheet;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::fleet::fetch_missing;
+use pi_subagents_runs::elsewhere::fetch_missing;
 use pi_subagents_runs::results::{Results, RunResult, failed};
 use pi_subagents_runs::submodule_changes::{changed_submodules, submodule_note};
 use pi_subagents_runs::workspace::{WorkspaceFile, files_words};

@@ -15,7 +15,7 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::fleet::fetch_missing;
+use pi_subagents_runs::elsewhere::fetch_missing;
 use pi_subagents_runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge, merge_with};
 use pi_subagents_runs::no_result::NoResult;
 use pi_subagents_runs::owned::current_runs;

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use pi_subagents_fleet::wire::{CallerCard, Ended, Priority};
+use pi_subagents_fleet::wire::{CallerCard, Ended};
 use pi_subagents_fleet::{Claim, Delivery, Fleet, Submission, Terms};
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 use tokio::task::JoinSet;
 
 /// The number of runs that are worked on at once.

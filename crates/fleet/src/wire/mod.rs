@@ -16,7 +16,7 @@ pub use entry::{
 pub use order::{
     Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,
     OrderCompletion, OrderDefinition, OrderGate, OrderLimits, OrderSkill, OrderSystemPrompt,
-    OrderTools, Priority, Shared, StickyConversation, Workspace,
+    OrderTools, Shared, StickyConversation, Workspace,
 };
 pub use record::RecordHeaders;
 pub use session::{SavedSession, SessionEntry, SessionHolder};

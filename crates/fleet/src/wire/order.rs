@@ -74,40 +74,6 @@ pub struct Order {
     pub issued: String,
 }
 
-/// The urgency of an order. Workers ask for urgent ones first.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Priority {
-    /// Before all others.
-    High,
-    /// As usual.
-    #[default]
-    Normal,
-    /// The order is taken when nothing else is queued.
-    Low,
-}
-
-impl Priority {
-    /// All priorities, the most urgent first.
-    pub const ALL: [Self; 3] = [Self::High, Self::Normal, Self::Low];
-
-    /// Returns the word for it in names and settings.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Normal => "normal",
-            Self::Low => "low",
-        }
-    }
-
-    /// Reads the word for a priority.
-    pub fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.word() == word)
-    }
-}
-
 impl Order {
     /// The features that a worker of this version knows. Everything that changes whether a run
     /// counts as completed is one: a worker that would leave it out must not take the order.
@@ -355,17 +321,5 @@ mod tests {
         let model: Result<Model, _> = serde_json::from_str(r#"{"model": "a/b", "budget": 1}"#);
         let error = model.unwrap_err().to_string();
         assert!(error.contains("unknown field `budget`"), "{error}");
-    }
-
-    #[test]
-    fn priorities_are_read_by_their_words() {
-        let read = ["high", "normal", "low", "urgent"].map(Priority::of_word);
-        let expected = [
-            Some(Priority::High),
-            Some(Priority::Normal),
-            Some(Priority::Low),
-            None,
-        ];
-        assert_eq!(read, expected);
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use pi_subagents_fleet::wire::{Priority, RunEntry};
+use pi_subagents_fleet::wire::RunEntry;
 use pi_subagents_fleet::{Address, Fleet, Shape, Submission};
 use pi_subagents_testkit::fleet::NatsCluster;
+use pi_subagents_vocabulary::Priority;
 
 use crate::stage::{PATIENCE, WorkerProcess, run_id, shape};
 

@@ -1,7 +1,7 @@
 //! Orders in the queue: once, in order of urgency, and out again.
 
-use pi_subagents_fleet::wire::Priority;
 use pi_subagents_fleet::{Claim, PoolLoad, QueuedEnd, Submitted};
+use pi_subagents_vocabulary::Priority;
 use pretty_assertions::assert_eq;
 
 use crate::stage::{

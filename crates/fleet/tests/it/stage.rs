@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pi_subagents_fleet::wire::{Ended, Priority};
+use pi_subagents_fleet::wire::Ended;
 use pi_subagents_fleet::{
     Address, Claim, Delivery, Fleet, Held, Puller, Shape, Submission, Submitted, Terms,
 };
 use pi_subagents_testkit::fleet::NatsServer;
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 
 /// The lease of all tests: short, so that a takeover does not take long.
 pub(crate) const LEASE: Duration = Duration::from_secs(3);

@@ -19,7 +19,7 @@ const LONGEST_KEY_FILE: u64 = 4096;
 const NAME_FROM_KEY: usize = 32;
 
 /// Returns the fleet settings in the user's own file.
-pub(crate) fn settings_of_user(places: &Places) -> FleetSettings {
+pub fn settings_of_user(places: &Places) -> FleetSettings {
     let read = ReadSettings::of(&SettingsFiles {
         agent_dir: &places.agent_dir,
         trusted_project: None,
@@ -67,7 +67,7 @@ pub fn die_in_tests(places: &Places) {
 }
 
 /// Returns the name of the caller with a key, under which answers reach them.
-pub(crate) fn caller_name(key: &Key) -> String {
+pub fn caller_name(key: &Key) -> String {
     key.public().chars().take(NAME_FROM_KEY).collect()
 }
 
@@ -78,15 +78,6 @@ pub fn caller_of(places: &Places) -> String {
         .find_map(|name| places.variable(name));
     let user = user.map_or("somebody".into(), |user| user.to_string_lossy());
     format!("{user}@{}", this_host())
-}
-
-/// Returns the error that there is no fleet, with advice on getting one.
-pub(crate) fn no_fleet() -> CommandError {
-    CommandError::usage("no fleet is configured")
-        .hint(
-            r#"Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}"#,
-        )
-        .hint("docs/fleet.md leads from nothing to a fleet with two workers.")
 }
 
 /// Returns the error that the fleet cannot be used, with advice.

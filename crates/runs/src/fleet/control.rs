@@ -13,7 +13,7 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
 /// Asks the worker of a run that a fleet does.
-pub(crate) async fn ask_fleet(
+pub async fn ask_fleet(
     places: &Places,
     run: &RunId,
     want: Want,

@@ -11,16 +11,10 @@ use pi_subagents_fleet::{ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_le
 use pi_subagents_records::RunDir;
 use serde::{Deserialize, Serialize};
 
-use crate::away::Away;
-
-/// The file with the delivery that the copy holds.
-const STATE: &str = "fleet.json";
+use crate::away::{Away, COPY_NOTE, LARGEST_NOTE};
 
 /// The file that is locked while a process copies the record.
 const LOCK: &str = "fleet.lock";
-
-/// More than this is not read of the state.
-const LARGEST_STATE: u64 = 1 << 20;
 
 /// The facts that are written down about a copy. The length of a file shows how many of its bytes
 /// are here, so that a crash leaves nothing untrue.
@@ -106,7 +100,7 @@ impl CopiedRecord {
 
     fn write_state(&self) -> io::Result<()> {
         let content = serde_json::to_vec(&self.state)?;
-        self.directory.write_whole(Path::new(STATE), &content)
+        self.directory.write_whole(Path::new(COPY_NOTE), &content)
     }
 
     /// Takes the new bytes of a chunk.
@@ -157,15 +151,10 @@ impl CopiedRecord {
     }
 }
 
-/// Returns the absence of the servers that the last follower of a run has noted.
-pub(crate) fn noted_away(directory: &RunDir) -> Option<Away> {
-    read_state(directory).ok()??.away
-}
-
 /// Reads the facts about a copy; `None` if nobody has noted any.
 fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
     let directory = Directory::open_plain(directory.path())?;
-    match directory.read(Path::new(STATE), LARGEST_STATE) {
+    match directory.read(Path::new(COPY_NOTE), LARGEST_NOTE) {
         Ok(content) => Ok(Some(serde_json::from_slice(&content)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

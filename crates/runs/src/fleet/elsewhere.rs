@@ -34,7 +34,7 @@ pub(crate) fn is_from_elsewhere(owner: &OwnerName) -> bool {
 
 /// Looks in the fleet for the runs that an id stands for, if a fleet is configured, and copies their
 /// records here. Returns whether there were any, or why the fleet could not be asked.
-pub(crate) fn look_elsewhere(store: &Store, places: &Places, id: &str) -> Result<bool, String> {
+pub fn look_elsewhere(store: &Store, places: &Places, id: &str) -> Result<bool, String> {
     let settings = settings_of_user(places);
     if !settings.is_configured() || id.chars().count() < SHORTEST_BEGINNING {
         return Ok(false);

@@ -1,9 +1,8 @@
 //! An order as it was given, for a fleet that has lost it.
 
 use bytes::Bytes;
-use pi_subagents_fleet::wire::Priority;
 use pi_subagents_fleet::{Fleet, FleetError, HeaderMap, Submission, Submitted};
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 
 /// An order that was given, and can be given again.
 #[derive(Debug, Clone)]

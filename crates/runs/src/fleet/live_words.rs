@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::control::fleet_of_user;
 use super::wants::{WorkerReply, WorkerWant, ask_worker};
+use crate::elsewhere::{Pending, WordsElsewhere};
 use pi_subagents_ground::places::Places;
 
 /// The time for which a worker goes on sending words after it was asked to.
@@ -33,32 +34,39 @@ const LONGEST: usize = 64 << 10;
 
 /// The connection over which the words of runs in the fleet of this user are read. It is made when it
 /// is first needed.
-#[derive(Clone)]
-pub(crate) struct FleetWords {
-    places: Arc<Places>,
-    fleet: Arc<OnceCell<Fleet>>,
+pub struct FleetWords {
+    places: Places,
+    fleet: OnceCell<Fleet>,
 }
 
 impl FleetWords {
-    pub(crate) fn new(places: &Places) -> Self {
+    /// Reads words in the fleet of the user whose places these are.
+    pub fn new(places: &Places) -> Self {
         Self {
-            places: Arc::new(places.clone()),
-            fleet: Arc::default(),
+            places: places.clone(),
+            fleet: OnceCell::new(),
         }
     }
+}
 
-    /// Listens to a run; `None` if the fleet cannot be reached.
-    pub(crate) async fn listen_to(&self, run: &RunId) -> Option<LiveWords> {
-        let connect = || fleet_of_user(&self.places);
-        let fleet = self.fleet.get_or_try_init(connect).await.ok()?;
-        let mut words = LiveWords::new(fleet);
-        words.listen(run);
-        Some(words)
+impl WordsElsewhere for FleetWords {
+    fn read(
+        self: Arc<Self>,
+        run: RunId,
+        words: mpsc::Sender<(RunId, PartialMessage)>,
+    ) -> Pending<'static, ()> {
+        Box::pin(async move {
+            let connect = || fleet_of_user(&self.places);
+            // Without the fleet everything is seen too, only later.
+            if let Ok(fleet) = self.fleet.get_or_try_init(connect).await {
+                listen(fleet.clone(), run, words).await;
+            }
+        })
     }
 }
 
 /// The words of the runs of a call. Nobody listens any more when it is dropped.
-pub(crate) struct LiveWords {
+pub(super) struct LiveWords {
     fleet: Fleet,
     heard: mpsc::Sender<(RunId, PartialMessage)>,
     words: mpsc::Receiver<(RunId, PartialMessage)>,
@@ -92,7 +100,7 @@ impl LiveWords {
     }
 
     /// Waits for the next words. Nothing is lost if this is not waited for to its end.
-    pub(crate) async fn next(&mut self) -> (RunId, PartialMessage) {
+    pub(super) async fn next(&mut self) -> (RunId, PartialMessage) {
         match self.words.recv().await {
             Some(words) => words,
             // A sender is kept here.

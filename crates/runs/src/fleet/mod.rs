@@ -24,10 +24,9 @@ mod wants;
 mod words;
 
 pub use catch_up::{catch_up, follow_in_fleet};
-pub(crate) use control::ask_fleet;
-pub(crate) use copied::noted_away;
-pub(crate) use elsewhere::look_elsewhere;
-pub(crate) use live_words::FleetWords;
+pub use control::ask_fleet;
+pub use elsewhere::look_elsewhere;
+pub use live_words::FleetWords;
 pub use missing_changes::fetch_missing;
 pub use own_fleet::{OwnFleet, new_key};
 

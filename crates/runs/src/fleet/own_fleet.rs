@@ -7,8 +7,9 @@ use pi_subagents_fleet::{Fleet, FleetError, Key, Permissions};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::Secret;
 
-use super::connection::{caller_name, connect, no_fleet, settings_of_user, unreachable};
+use super::connection::{caller_name, connect, settings_of_user, unreachable};
 use crate::away::Away;
+use crate::elsewhere::no_fleet;
 use crate::fleet_values::{FleetLoad, KeyOwner, LoadedPool, NewKey, OtherRun, PresentWorker};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;

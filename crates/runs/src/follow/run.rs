@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::files::FileChanges;
 use super::owners::owner_gone;
-use crate::fleet::follow_in_fleet;
+use crate::elsewhere::{Following, follow_elsewhere};
 use crate::owned::is_alive;
 use pi_subagents_ground::places::Places;
 
@@ -34,9 +34,8 @@ pub struct FollowedRun {
     accepted_at: Timestamp,
     news: watch::Receiver<()>,
     _pump: Arc<Pump>,
-    /// Follows a run of a fleet that no other process follows. It returns why it did not see the
-    /// end.
-    following: Option<JoinHandle<Option<String>>>,
+    /// Follows a run of another machine that no other process follows.
+    following: Option<Following>,
     unseen: Option<String>,
 }
 
@@ -89,7 +88,7 @@ impl Follower {
             accepted_at,
             news: self.news.subscribe(),
             _pump: Arc::clone(&self.pump),
-            following: follow_in_fleet(&self.places, directory, owner),
+            following: follow_elsewhere(&self.places, directory, owner),
             unseen: None,
         }
     }
@@ -153,7 +152,7 @@ impl FollowedRun {
 }
 
 /// Waits until nobody here follows a run any more; for ever if nobody does.
-async fn followed(following: &mut Option<JoinHandle<Option<String>>>) -> Option<String> {
+async fn followed(following: &mut Option<Following>) -> Option<String> {
     match following {
         // A panic was printed, and leaves the run as it is.
         Some(following) => following.await.unwrap_or_default(),

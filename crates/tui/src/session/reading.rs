@@ -9,7 +9,7 @@ use super::Session;
 use crate::list_row::{Record, Recorded};
 use crate::message::{Effect, Message, Notice};
 use pi_subagents_runs::ask_which::find_failure;
-use pi_subagents_runs::fleet::follow_in_fleet;
+use pi_subagents_runs::elsewhere::follow_elsewhere;
 use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::row::RunRow;
 
@@ -34,7 +34,7 @@ impl Session {
         let mut new = Vec::new();
         for run in open {
             self.records.watch_record(run);
-            if let Some(following) = follow_in_fleet(&self.places, &run.directory, &run.owner) {
+            if let Some(following) = follow_elsewhere(&self.places, &run.directory, &run.owner) {
                 self.jobs.spawn(async {
                     match following.await {
                         Ok(Some(why)) => Message::Finished(Notice::new(Role::Warning, why)),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use pi_subagents_fleet::wire::{Ended, Order, Priority, RunEntry};
+use pi_subagents_fleet::wire::{Ended, Order, RunEntry};
 use pi_subagents_fleet::{
     Address, ChunkFit, Fleet, HeaderMap, RecordReader, Shape, Submission, chunk_fit,
 };
 use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::sandbox::RunningCommand;
 use pi_subagents_testkit::wait_until;
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Priority, RunId};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::timeout;

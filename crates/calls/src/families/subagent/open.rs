@@ -9,8 +9,7 @@ use pi_subagents_vocabulary::{Refusal, SessionId, SessionPolicy};
 
 use super::schema::{AgentTask, SubagentCall};
 use crate::call::Opened;
-use crate::fleet::catch_up;
-use crate::named_session::NamedSession;
+use crate::elsewhere::{NamedSession, bring_conversation};
 use crate::open_run::{Conversation, Opening};
 use crate::resolve::{Asked, Family, ResolvedTask};
 use pi_subagents_ground::error::CommandError;
@@ -164,7 +163,7 @@ fn caught_up(
             agent,
             id: &asked.session,
         };
-        Some(match catch_up(places, settings, &named) {
+        Some(match bring_conversation(places, settings, &named) {
             Ok(note) => {
                 notes.extend(note);
                 Ok(session.clone())

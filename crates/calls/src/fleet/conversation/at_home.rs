@@ -16,11 +16,8 @@ use pi_subagents_runs::fleet::connection::caller_of;
 use pi_subagents_runs::fleet::control::fleet_of_user;
 use pi_subagents_runs::fleet::conversation::save;
 
-/// Returns the work of a plan on this machine. Conversations that no fleet keeps need nothing more.
+/// Returns the work of a plan on this machine that continues conversations which a fleet keeps too.
 pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a> {
-    if !plan.tasks.iter().any(|task| travelled(task).is_some()) {
-        return Work::here(owner, plan);
-    }
     let runs: Vec<RunId> = plan.tasks.iter().map(|one| one.task.run.clone()).collect();
     let places = places.clone();
     Work {

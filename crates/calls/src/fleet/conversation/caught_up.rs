@@ -11,7 +11,7 @@ use pi_subagents_vocabulary::Refusal;
 use tokio::time::timeout;
 
 use super::key_of;
-use crate::named_session::NamedSession;
+use crate::elsewhere::NamedSession;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::fleet::connection::{caller_of, connect};
 use pi_subagents_runs::fleet::conversation::bring_home;

@@ -1,0 +1,139 @@
+//! Calls whose runs work on other machines, or continue conversations that went on there.
+//!
+//! Nothing here knows how other machines are reached. The program says it once at its start with
+//! [`work_elsewhere`]; without that, every call works on this machine.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use pi_subagents_configuration::FleetSettings;
+use pi_subagents_records::{StickySession, Travelled};
+use pi_subagents_vocabulary::{Plan, Refusal, SessionId, SessionPolicy};
+
+use crate::caller::Caller;
+use crate::destination::Destination;
+use crate::open_run::Ordered;
+use crate::opened_task::OpenedTask;
+use crate::owner::Owner;
+use crate::work::Work;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_runs::elsewhere::{Elsewhere, Pending, answer_elsewhere, no_fleet};
+
+/// Everything that calls ask of other machines.
+pub trait CallsElsewhere: Elsewhere {
+    /// Makes everything ready for the runs of a call, before one of them is opened. A call that
+    /// cannot work there fails here and leaves no trace.
+    fn depart<'a>(
+        &'a self,
+        caller: &'a Caller,
+        destination: Destination,
+        waiting: Waiting,
+    ) -> Pending<'a, Result<Box<dyn Departure>, CommandError>>;
+
+    /// Brings a conversation up to date that may have gone on elsewhere. Returns a note for the
+    /// caller where nobody could be asked.
+    fn bring_conversation(
+        &self,
+        places: &Places,
+        settings: &FleetSettings,
+        named: &NamedSession<'_>,
+    ) -> Result<Option<String>, Refusal>;
+
+    /// Returns the work of a plan on this machine that continues conversations which are kept
+    /// elsewhere too.
+    fn work_here<'a>(&self, owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a>;
+}
+
+/// A call that is ready to leave for other machines.
+pub trait Departure: Send + Sync {
+    /// Returns the name of the place, as the records of its runs name it.
+    fn name(&self) -> &str;
+
+    /// Returns what a person should know about the files that travel.
+    fn warnings(&self) -> &[String];
+
+    /// Takes a task along, or says what of it cannot travel. A task that continues the conversation
+    /// of an agent names it.
+    fn take(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<(), Refusal>;
+
+    /// Returns the work of the call: the tasks that were taken along, and the refused tasks among
+    /// these.
+    fn work<'a>(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &'a Owner) -> Work<'a>;
+}
+
+/// Whether somebody waits for the runs of a call. If so, they end when nobody does any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    Somebody,
+    Nobody,
+}
+
+/// A conversation that its caller has named, so that it may have gone on elsewhere.
+pub struct NamedSession<'a> {
+    pub session: &'a StickySession,
+    pub cwd: &'a Path,
+    pub agent: &'a str,
+    pub id: &'a SessionId,
+}
+
+impl NamedSession<'_> {
+    /// Returns the note of a conversation that was elsewhere.
+    pub fn note(&self) -> Option<Travelled> {
+        Travelled::read(self.session.file())
+    }
+}
+
+static ELSEWHERE: OnceLock<&'static dyn CallsElsewhere> = OnceLock::new();
+
+/// Says who answers for other machines, from now on and for the whole process, to calls and to
+/// everything that looks at runs. The first word counts.
+pub fn work_elsewhere(elsewhere: &'static dyn CallsElsewhere) {
+    answer_elsewhere(elsewhere);
+    // A library may be opened several times, always with the same answer.
+    _ = ELSEWHERE.set(elsewhere);
+}
+
+/// Makes everything ready for a call that works on other machines; `None` if it works here.
+pub async fn depart(
+    caller: &Caller,
+    configuration: &Configuration,
+    waiting: Waiting,
+) -> Result<Option<Box<dyn Departure>>, CommandError> {
+    let Some(destination) = Destination::of_call(caller, configuration)? else {
+        return Ok(None);
+    };
+    let elsewhere = ELSEWHERE.get().ok_or_else(no_fleet)?;
+    let departure = elsewhere.depart(caller, destination, waiting).await?;
+    Ok(Some(departure))
+}
+
+/// Brings a conversation up to date that may have gone on elsewhere. Returns a note for the caller
+/// where nobody could be asked.
+pub(crate) fn bring_conversation(
+    places: &Places,
+    settings: &FleetSettings,
+    named: &NamedSession<'_>,
+) -> Result<Option<String>, Refusal> {
+    match ELSEWHERE.get() {
+        Some(elsewhere) => elsewhere.bring_conversation(places, settings, named),
+        None => Ok(None),
+    }
+}
+
+/// Returns the work of a plan on this machine. Conversations that are kept nowhere else need
+/// nothing more.
+pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a> {
+    let has_travelled = plan.tasks.iter().any(|planned| {
+        let session = planned.work.as_ref().ok().map(|work| &work.session);
+        match session {
+            Some(SessionPolicy::Shared { file, .. }) => Travelled::read(file).is_some(),
+            Some(SessionPolicy::File(_) | SessionPolicy::Nowhere) | None => false,
+        }
+    });
+    match ELSEWHERE.get().filter(|_| has_travelled) {
+        Some(elsewhere) => elsewhere.work_here(owner, places, plan),
+        None => Work::here(owner, plan),
+    }
+}

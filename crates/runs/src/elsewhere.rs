@@ -1,0 +1,125 @@
+//! Runs that work on other machines: what this crate and the rooms above it ask about them.
+//!
+//! Nothing here knows how such runs are reached. The program gives an [`Elsewhere`] once at its
+//! start, as it does with its log: whether it knows other machines is a fact about the program, and
+//! the settings in each caller's [`Places`] say which machines these are. Without one, all runs are
+//! those of this machine.
+
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_records::{IndexedRun, OwnerName, RunDir, Store};
+use pi_subagents_vocabulary::{PartialMessage, RunId};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+
+/// A future of a trait object.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A task that follows a run to its end. It returns why it did not see the end, if it did not.
+/// Dropping the handle does not end the task.
+pub type Following = JoinHandle<Option<String>>;
+
+/// Everything that is asked about runs which work on other machines.
+pub trait Elsewhere: Send + Sync {
+    /// Looks for the runs that an id stands for, and copies their records here. Returns whether
+    /// there were any, or why nobody could be asked.
+    fn find(&self, store: &Store, places: &Places, id: &str) -> Result<bool, String>;
+
+    /// Copies the new bytes of the open runs that no process follows. Returns whether there was any
+    /// such run.
+    fn catch_up(&self, store: &Store, places: &Places, runs: &[IndexedRun]) -> bool;
+
+    /// Follows a run to its end beside other work, once no other process does; `None` for a run of
+    /// this machine.
+    fn follow(&self, places: &Places, directory: &RunDir, owner: &OwnerName) -> Option<Following>;
+
+    /// Steers or stops a run.
+    fn ask<'a>(
+        &'a self,
+        places: &'a Places,
+        run: &'a RunId,
+        want: Want,
+    ) -> Pending<'a, Result<OwnerReply, CommandError>>;
+
+    /// Fetches the changes of some runs into the checkout of a command, as far as no checkout of
+    /// this machine has them. Returns why some could not be fetched.
+    fn fetch(&self, places: &Places, runs: &[IndexedRun]) -> Result<(), String>;
+
+    /// Returns a reader of the words that models are writing. What it needs in order to read is
+    /// shared by all of its runs.
+    fn words(&self, places: &Places) -> Arc<dyn WordsElsewhere>;
+}
+
+/// A reader of the words that models on other machines are writing.
+pub trait WordsElsewhere: Send + Sync {
+    /// Sends the words of a run until its future is dropped, or at once nothing more if nobody can
+    /// be asked. Words are left out while the channel is full, because newer words hold more.
+    fn read(
+        self: Arc<Self>,
+        run: RunId,
+        words: mpsc::Sender<(RunId, PartialMessage)>,
+    ) -> Pending<'static, ()>;
+}
+
+static ELSEWHERE: OnceLock<&'static dyn Elsewhere> = OnceLock::new();
+
+/// Says who answers for other machines, from now on and for the whole process. The first word
+/// counts.
+pub fn answer_elsewhere(elsewhere: &'static dyn Elsewhere) {
+    // A library may be opened several times, always with the same answer.
+    _ = ELSEWHERE.set(elsewhere);
+}
+
+/// Returns who answers for other machines, if anybody does.
+pub(crate) fn elsewhere() -> Option<&'static dyn Elsewhere> {
+    ELSEWHERE.get().copied()
+}
+
+/// Follows a run of another machine to its end beside other work, once no other process does.
+pub fn follow_elsewhere(
+    places: &Places,
+    directory: &RunDir,
+    owner: &OwnerName,
+) -> Option<Following> {
+    elsewhere()?.follow(places, directory, owner)
+}
+
+/// Fetches the changes of some runs into the checkout of a command, as far as other machines have
+/// them and this one does not. Returns why some could not be fetched.
+pub fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), String> {
+    elsewhere().map_or(Ok(()), |elsewhere| elsewhere.fetch(places, runs))
+}
+
+/// Looks for the runs that an id stands for, and copies their records here. Returns whether there
+/// were any, or why nobody could be asked.
+pub(crate) fn look_elsewhere(store: &Store, places: &Places, id: &str) -> Result<bool, String> {
+    elsewhere().map_or(Ok(false), |elsewhere| elsewhere.find(store, places, id))
+}
+
+/// Steers or stops a run of another machine.
+pub(crate) async fn ask_elsewhere(
+    places: &Places,
+    run: &RunId,
+    want: Want,
+) -> Result<OwnerReply, CommandError> {
+    let elsewhere = elsewhere().ok_or_else(|| {
+        CommandError::failed(format!(
+            "run {run} works in a fleet, and this program knows none"
+        ))
+    })?;
+    elsewhere.ask(places, run, want).await
+}
+
+/// Returns the error that there is no fleet, with advice on getting one.
+pub fn no_fleet() -> CommandError {
+    CommandError::usage("no fleet is configured")
+        .hint(
+            r#"Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}"#,
+        )
+        .hint("docs/fleet.md leads from nothing to a fleet with two workers.")
+}
