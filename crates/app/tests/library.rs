@@ -461,7 +461,7 @@ async fn a_program_hears_that_the_servers_of_its_fleet_are_away_and_does_not_wai
     let init = command(&caller).args(["fleet", "init"]);
     init.run().expect_success();
     let working = command(&worker)
-        .args(["worker", "--name", "build-7"])
+        .args(["fleet", "work", "--name", "build-7"])
         .spawn();
     working.wait_for_stderr("takes");
     let team = Team::open(options(&caller).model("fake/fake-model")).await;

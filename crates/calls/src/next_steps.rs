@@ -46,7 +46,7 @@ impl Door {
     pub fn how_to_get_a_definition(self) -> &'static str {
         match self {
             Self::CommandLine => {
-                "List them with pi-subagents profile list, or create one with pi-subagents profile create NAME."
+                "List them with pi-subagents agents list, or create one with pi-subagents agents create NAME."
             }
             Self::Pi => {
                 "list_subagent_profiles shows what there is; a person makes one with /profile create NAME."

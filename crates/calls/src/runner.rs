@@ -113,7 +113,7 @@ impl<'a> Runners<'a> {
             runner: Runner::Embedded,
             program: Program {
                 path: self.caller.places.program.clone(),
-                arguments: vec![pi_subagents_ground::own_commands::AGENT.into()],
+                arguments: vec![pi_subagents_ground::own_commands::EMBEDDED.into()],
                 has_mcp: false,
                 keeps_tools: false,
             },

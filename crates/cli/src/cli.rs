@@ -130,17 +130,9 @@ enum Command {
     /// Wait until runs have ended, print how they ended, and exit with their exit code
     #[command(after_help = examples::WAIT)]
     Wait(Printing<commands::wait::WaitArgs, ResultArgs>),
-    /// Set a fleet up, and make keys for its callers and workers
+    /// Set a fleet up, make its keys, work for it, and list its workers
     #[command(after_help = examples::FLEET)]
     Fleet(Printing<commands::fleet::FleetArgs, ResultArgs>),
-    /// Do runs of the fleet on this machine until told to stop
-    ///
-    /// SIGTERM and Ctrl-C let runs under way end first; a second signal gives them back to the fleet.
-    #[command(after_help = examples::WORKER)]
-    Worker(commands::worker::WorkerArgs),
-    /// List the workers of the fleet
-    #[command(after_help = examples::WORKERS)]
-    Workers(Printing<NoArgs, JsonArgs>),
     /// Remove the records of finished runs
     ///
     /// Without an id, --older or --keep-last it proposes what subagents.retention in the settings
@@ -157,9 +149,9 @@ enum Command {
     /// token. A second call prints the address of the first. Ctrl-C ends the page and stops no run.
     #[command(after_help = examples::WEB)]
     Web(commands::web::WebArgs),
-    /// List, show, create, edit, delete and explain the definitions of agents
-    #[command(after_help = examples::PROFILE)]
-    Profile(Box<Printing<pi_subagents_definition_commands::ProfileArgs, ResultArgs>>),
+    /// List, show, create, edit, delete and explain agents
+    #[command(visible_alias = "profile", after_help = examples::AGENTS)]
+    Agents(Box<Printing<pi_subagents_definition_commands::ProfileArgs, ResultArgs>>),
     /// Decide whether the definitions, settings and skills of this project are used
     #[command(after_help = examples::TRUST)]
     Trust(Printing<commands::trust::TrustArgs, ResultArgs>),
@@ -179,8 +171,8 @@ enum Command {
     /// Print the tools that models see, with their parameters
     #[command(after_help = examples::TOOLS)]
     Tools(Printing<commands::tools::ToolsArgs, JsonArgs>),
-    /// Run the embedded agent, which takes pi's flags (see agent --help)
-    Agent(PassedOn),
+    /// Run the embedded agent, which takes pi's flags (see embedded --help)
+    Embedded(PassedOn),
     /// Serve the pi extension: JSON-RPC lines on stdin and stdout
     #[command(after_help = examples::HOST)]
     Host,
@@ -192,7 +184,7 @@ enum Command {
     Man(commands::manual::ManArgs),
 }
 
-/// The arguments of `agent`, for the help only: `main` passes them on before it parses anything.
+/// The arguments of `embedded`, for the help only: `main` passes them on before it parses anything.
 #[derive(Args)]
 #[command(disable_help_flag = true)]
 struct PassedOn {
@@ -307,19 +299,17 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Steer(args) => args.run(commands::control::steer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
-        Command::Worker(args) => finished(commands::worker::run(args)),
         Command::Fleet(args) => args.run(commands::fleet::run),
-        Command::Workers(args) => args.run(|_, printer| commands::workers::run(printer)),
         Command::Clean(args) => args.run(commands::clean::run),
         Command::Attach(args) => finished(commands::attach::run(&args)),
         Command::Web(args) => finished(commands::web::run(&args)),
-        Command::Profile(args) => args.run(pi_subagents_definition_commands::run),
+        Command::Agents(args) => args.run(pi_subagents_definition_commands::run),
         Command::Trust(args) => args.run(commands::trust::run),
         Command::Doctor(args) => args.run(|_, printer| Ok(commands::doctor::run(printer))),
         Command::Mcp(args) => finished(commands::mcp::run(&args)),
         Command::Tools(args) => args.run(commands::tools::run),
         Command::Host => finished(commands::host::run()),
-        Command::Agent(passed) => commands::agent::run(passed.arguments.into_iter()),
+        Command::Embedded(passed) => commands::embedded::run(passed.arguments.into_iter()),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Man(args) => finished(commands::manual::man(&args)),
     }
@@ -442,7 +432,7 @@ mod tests {
             examples += 1;
         }
         // The embedded agent has a help of its own, and the host is not for people.
-        let has_none = ["agent", "host", "help"].contains(&command.get_name());
+        let has_none = ["embedded", "host", "help"].contains(&command.get_name());
         assert_eq!(examples, if has_none { 0 } else { 2 }, "{command}: {help}");
         for subcommand in command.get_subcommands() {
             if command.get_name() != "help" {

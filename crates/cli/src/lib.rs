@@ -33,7 +33,7 @@ use std::process::ExitCode;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::{log, own_commands, print};
 
-use crate::commands::{agent, detached, ended, keeper, sweeper, warden};
+use crate::commands::{detached, embedded, ended, keeper, sweeper, warden};
 
 /// Runs the binary, from its arguments to its exit code.
 pub fn main() -> ExitCode {
@@ -54,8 +54,8 @@ pub fn main() -> ExitCode {
             with_log(own_commands::ENDED, || log::end(ended::run(further)))
         }
         Some(own_commands::SWEEPER) => with_log(own_commands::SWEEPER, || log::end(sweeper::run())),
-        Some(own_commands::AGENT) => {
-            with_log(own_commands::AGENT, || log::end(agent::run(further)))
+        Some(own_commands::EMBEDDED) => {
+            with_log(own_commands::EMBEDDED, || log::end(embedded::run(further)))
         }
         _ => print::checked(cli::run(arguments)),
     }

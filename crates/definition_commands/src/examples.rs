@@ -2,30 +2,30 @@
 
 pub(super) const LIST: &str = "\
 Examples:
-  pi-subagents profile list
-  pi-subagents profile list --json";
+  pi-subagents agents list
+  pi-subagents agents list --json";
 
 pub(super) const SHOW: &str = "\
 Examples:
-  pi-subagents profile show scout
-  pi-subagents profile show scout --json";
+  pi-subagents agents show scout
+  pi-subagents agents show scout --json";
 
 pub(super) const CREATE: &str = "\
 Examples:
-  pi-subagents profile new reviewer --example
-  pi-subagents profile create reviewer --tools read --system-prompt @review.md";
+  pi-subagents agents new reviewer --example
+  pi-subagents agents create reviewer --tools read --system-prompt @review.md";
 
 pub(super) const EDIT: &str = "\
 Examples:
-  pi-subagents profile edit scout --model anthropic/claude-sonnet-5:high
-  pi-subagents profile edit scout --unset tools,timeout";
+  pi-subagents agents edit scout --model anthropic/claude-sonnet-5:high
+  pi-subagents agents edit scout --unset tools,timeout";
 
 pub(super) const DELETE: &str = "\
 Examples:
-  pi-subagents profile delete scout
-  pi-subagents profile delete scout --scope project --yes";
+  pi-subagents agents delete scout
+  pi-subagents agents delete scout --scope project --yes";
 
 pub(super) const EXPLAIN: &str = "\
 Examples:
-  pi-subagents profile explain scout
-  pi-subagents profile explain scout --json";
+  pi-subagents agents explain scout
+  pi-subagents agents explain scout --json";

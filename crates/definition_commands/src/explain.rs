@@ -51,7 +51,7 @@ fn title(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Str
     format!("{name} ({dialect}, {scope}) {file}")
 }
 
-/// Returns the definition that `delegate --profile` takes.
+/// Returns the definition that `delegate --agent` takes.
 fn delegated<'a>(name: &str, seen: &'a Seen) -> Option<&'a Definition> {
     let found = seen.catalogue().find(name, delegation::ASKER).ok()?;
     Some(found.definition)
@@ -63,7 +63,7 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Stri
     if let Some(other) = delegated.filter(|other| other.file != explanation.file) {
         let (name, file) = (&other.name, seen.short(&other.file));
         lines.push(format!(
-            "  for run and spawn; delegate --profile {name} takes {file}"
+            "  for run and spawn; delegate --agent {name} takes {file}"
         ));
     }
     lines.extend(rows(explanation, seen));

@@ -24,7 +24,7 @@ pub(super) fn write(
     if !fields.is_empty() {
         return Err(
             CommandError::usage("--example takes no fields").hint(format!(
-                "Write the starter first, then change it: pi-subagents profile edit {} --model MODEL",
+                "Write the starter first, then change it: pi-subagents agents edit {} --model MODEL",
                 definition.name
             )),
         );

@@ -21,7 +21,7 @@ pub const SWEEPER: &str = "sweeper";
 /// Runs the command of the settings for a background run whose own process did not see its end.
 pub const ENDED: &str = "ended";
 /// Is the embedded agent.
-pub const AGENT: &str = "agent";
+pub const EMBEDDED: &str = "embedded";
 
 /// Makes the command of a process of our own that outlives this one. The process has the
 /// environment of its caller, but it belongs to no run: a process that ends a run must not take it

@@ -13,8 +13,8 @@ const WILL_BE_HERE = "A definition describes a sub-agent once, in a file: its mo
 
 /** @type {[string, string][]} */
 const FIRST = [
-  ["pi-subagents profile new reviewer --example", "Writes a starter with comments, for you to change."],
-  ["pi-subagents profile create reviewer", "Asks what it should be, and writes the file."],
+  ["pi-subagents agents new reviewer --example", "Writes a starter with comments, for you to change."],
+  ["pi-subagents agents create reviewer", "Asks what it should be, and writes the file."],
 ];
 
 /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */

@@ -98,7 +98,7 @@ fn watch_all(mut calls: Vec<Child>) -> Outcome<(usize, Seen)> {
 fn look(calls: &[Child]) -> Seen {
     let mut seen = Seen::default();
     for pid in calls.iter().flat_map(|call| tree(call.id())) {
-        seen.agents += usize::from(role(pid) == "agent");
+        seen.agents += usize::from(role(pid) == "embedded");
         seen.kilobytes += share_of_memory(pid);
     }
     seen

@@ -45,11 +45,11 @@ fn calls(server: &Path) -> Outcome<()> {
     let full = make_repository(&stage)?;
     let _server = Ended(start_server(&stage, server)?);
     succeed(stage.command(&["fleet", "init"])?)?;
-    let mut worker = stage.command(&["worker", "--name", "bench"])?;
+    let mut worker = stage.command(&["fleet", "work", "--name", "bench"])?;
     let _worker = Ended(worker.stderr(Stdio::null()).spawn()?);
     wait_for("a worker", || {
         let listed = stage
-            .command(&["workers", "--json"])?
+            .command(&["fleet", "workers", "--json"])?
             .stdout(Stdio::piped())
             .output()?;
         Ok(String::from_utf8_lossy(&listed.stdout).contains("bench"))

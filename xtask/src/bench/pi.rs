@@ -139,7 +139,7 @@ fn compare_memory(stage: &Stage, pi: &Pi) -> Outcome<()> {
         let watched = watch(command.stderr(Stdio::null()).spawn()?)?;
         Ok(watched.peak(role))
     };
-    let (node, agent) = (peak("pi", "child")?, peak("embedded", "agent")?);
+    let (node, agent) = (peak("pi", "child")?, peak("embedded", "embedded")?);
     let keeper = peak("embedded", "keeper")?;
     row("highest memory of pi", &megabytes(node), "");
     row(

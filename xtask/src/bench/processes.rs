@@ -87,7 +87,7 @@ pub(super) fn role(pid: u32) -> String {
         .map(|word| String::from_utf8_lossy(word).into_owned())
         .collect();
     match words.get(1).map(String::as_str) {
-        Some(word @ ("keeper" | "agent")) => word.to_owned(),
+        Some(word @ ("keeper" | "embedded")) => word.to_owned(),
         _ => CHILD.to_owned(),
     }
 }

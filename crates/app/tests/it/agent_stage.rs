@@ -68,11 +68,11 @@ impl AgentStage {
             .write("home/.pi/agent/settings.json", &settings.to_string());
     }
 
-    /// `pi-subagents agent` with these flags.
+    /// `pi-subagents embedded` with these flags.
     pub(crate) fn command(&self, flags: &[&str]) -> SandboxCommand {
         self.sandbox
             .command(&PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents")))
-            .arg("agent")
+            .arg("embedded")
             .args(flags)
     }
 

@@ -88,7 +88,7 @@ fn everything_that_has_a_name_is_offered_where_it_is_meant() {
         ("profile ex", &["explain"]),
         ("profile show s", &["scout"]),
         ("profile s", &["show", "scout"]),
-        ("delegate --profile ", &["scout"]),
+        ("delegate --agent ", &["scout"]),
         ("delegate --model ", &["box/small", "box/large"]),
         ("delegate --model=box/l", &["--model=box/large"]),
         ("run --runner ", &["auto", "pi", "embedded"]),
@@ -321,7 +321,7 @@ fn a_person_presses_tab_in_bash() {
     terminal.wait_for("pi-subagents session two\\ words");
     terminal.press("\x15pi-subagents delegate --model=box/l\t");
     terminal.wait_for("pi-subagents delegate --model=box/large");
-    terminal.press("\x15pi-subagents profile edit scout --tools read,ba\t");
+    terminal.press("\x15pi-subagents agents edit scout --tools read,ba\t");
     terminal.wait_for("--tools read,bash");
     terminal.press("\x15pi-subagents man --dir set\t");
     terminal.press("\x15pi-subagents run --file setu\t");

@@ -92,7 +92,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     warning  models       no provider has a key
              hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
     ok       runner       auto uses the embedded agent, because pi was not found
-    ok       definitions  none; create one with pi-subagents profile create NAME
+    ok       definitions  none; create one with pi-subagents agents create NAME
     ok       project      $PROJECT contains no definitions, so there is nothing to trust
     ok       runs         none yet
     ok       retention    no records yet

@@ -141,7 +141,7 @@ fn without_any_profile_none_is_listed() {
         outcomes(&output)[0].error.as_deref(),
         Some(r#"Unknown profile: "code-reviewer". Available profiles: (none)"#)
     );
-    let listed = stage.command(&["profile", "list"]).run().expect_success();
+    let listed = stage.command(&["agents", "list"]).run().expect_success();
     assert_eq!(
         listed.stdout,
         "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.\n"

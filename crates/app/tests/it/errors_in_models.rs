@@ -136,8 +136,8 @@ fn a_misspelt_provider_or_model_is_told_before_a_child_starts() {
     stage.profile("scout", "provider: antropic\nmodel: claude-sonnet-5", "");
     stage.profile("other", "model: antropic/claude-sonnet-5", "");
     let by_flag = error(&stage, &["--model", "antropic/claude-sonnet-5"]);
-    let by_definition = error(&stage, &["--profile", "scout"]);
-    let by_model = error(&stage, &["--profile", "other"]);
+    let by_definition = error(&stage, &["--agent", "scout"]);
+    let by_model = error(&stage, &["--agent", "other"]);
     let by_name = error(&stage, &["--model", "qwen3-codr"]);
     let unknown = error(&stage, &["--model", "teleport/x"]);
     default_model(&stage, "antropic", "claude-sonnet-5");

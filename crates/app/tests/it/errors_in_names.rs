@@ -15,9 +15,9 @@ fn misspelt_tools_and_providers_are_told_at_create_in_explain_and_by_doctor() {
     let shown = [
         printed(
             &stage,
-            &["profile", "create", "denies", "--exclude-tools", "bsh"],
+            &["agents", "create", "denies", "--exclude-tools", "bsh"],
         ),
-        printed(&stage, &["profile", "create", "odd", "--tools", "bsh,raed"]),
+        printed(&stage, &["agents", "create", "odd", "--tools", "bsh,raed"]),
         printed(
             &stage,
             &[
@@ -30,9 +30,9 @@ fn misspelt_tools_and_providers_are_told_at_create_in_explain_and_by_doctor() {
                 "x",
             ],
         ),
-        printed(&stage, &["profile", "explain", "denies"]),
-        printed(&stage, &["profile", "explain", "odd"]),
-        printed(&stage, &["profile", "explain", "far"]),
+        printed(&stage, &["agents", "explain", "denies"]),
+        printed(&stage, &["agents", "explain", "odd"]),
+        printed(&stage, &["agents", "explain", "far"]),
     ];
     insta::assert_snapshot!(shown.join("\n"), @r#"
     Created profile denies: $HOME/.pi/agent/agent-profiles/denies.md
@@ -140,7 +140,7 @@ fn explain_puts_wide_characters_into_columns_too() {
             "a:b,c",
         ],
     );
-    let explained = printed(&stage, &["profile", "explain", "wide"]);
+    let explained = printed(&stage, &["agents", "explain", "wide"]);
     insta::assert_snapshot!(explained, @r#"
     wide (profile, global) ~/.pi/agent/agent-profiles/wide.md
       name         wide    ~/.pi/agent/agent-profiles/wide.md:2
@@ -162,7 +162,7 @@ fn explain_names_the_definition_that_run_takes() {
         "---\nname: scout\ndescription: d\nmodel: scripted/tour\n---\nA preset.\n",
     );
     let explained = stage
-        .command(&["profile", "explain", "scout", "--json"])
+        .command(&["agents", "explain", "scout", "--json"])
         .run();
     let explained = explained.json();
     let file = |key: &str| stage.sandbox.normalise(explained[key].as_str().unwrap());
@@ -171,16 +171,16 @@ fn explain_names_the_definition_that_run_takes() {
         file("delegateFile"),
         "$HOME/.pi/agent/agent-profiles/scout.md"
     );
-    let page = printed(&stage, &["profile", "explain", "scout"]);
+    let page = printed(&stage, &["agents", "explain", "scout"]);
     let lines: Vec<&str> = page.lines().take(2).collect();
     assert_eq!(
         lines,
         [
             "scout (preset, global) ~/.pi/agent/subagents/scout.md",
-            "  for run and spawn; delegate --profile scout takes ~/.pi/agent/agent-profiles/scout.md",
+            "  for run and spawn; delegate --agent scout takes ~/.pi/agent/agent-profiles/scout.md",
         ]
     );
-    let shown = printed(&stage, &["profile", "show", "scout"]);
+    let shown = printed(&stage, &["agents", "show", "scout"]);
     let note = "run and spawn take ~/.pi/agent/subagents/scout.md for this name.";
     assert!(shown.contains(note), "{shown}");
     // The preset has a model, and the profile has none: only the preset can run here.
@@ -195,9 +195,9 @@ fn a_definition_that_was_nearly_named_is_suggested() {
     let stage = Stage::new();
     stage.profile("reviewer", "", "You review.");
     for arguments in [
-        &["delegate", "--profile", "reviwer", "--task", "a=hello"][..],
-        &["profile", "show", "reviwer"],
-        &["profile", "explain", "reviwer"],
+        &["delegate", "--agent", "reviwer", "--task", "a=hello"][..],
+        &["agents", "show", "reviwer"],
+        &["agents", "explain", "reviwer"],
     ] {
         let output = stage.command(arguments).run();
         let told = stage.said(&output);

@@ -210,7 +210,7 @@ fn a_bad_level_is_a_usage_error() {
         stage.command(&["status", "--log-level", "loud"]),
         stage.command(&["status"]).env("PI_SUBAGENTS_LOG", "loud"),
         stage
-            .command(&["agent", "-p", "Hi"])
+            .command(&["embedded", "-p", "Hi"])
             .env("PI_SUBAGENTS_LOG", "loud"),
     ] {
         let output = command.run();

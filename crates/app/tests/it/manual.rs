@@ -127,7 +127,10 @@ fn without_a_command_ten_lines_say_what_to_type() {
 #[test]
 fn the_help_of_the_agent_fits_a_terminal() {
     let stage = Stage::new();
-    let help = stage.command(&["agent", "--help"]).run().expect_success();
+    let help = stage
+        .command(&["embedded", "--help"])
+        .run()
+        .expect_success();
     let wide = help.stdout.lines().filter(|line| line.len() > 80);
     assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new());
 }
@@ -214,7 +217,7 @@ fn only_what_is_close_is_suggested() {
         ),
         (&["completions", "tcsh"], None),
         (
-            &["profile", "list", "--jsno"],
+            &["agents", "list", "--jsno"],
             Some("a similar argument exists: '--json'"),
         ),
     ] {

@@ -202,7 +202,7 @@ fn nothing_of_another_users_directory_is_read() {
     prepare(&town, "foreign");
     for cwd in [&shared, &victim, &foreign] {
         for arguments in [
-            &["profile", "list", "--json"][..],
+            &["agents", "list", "--json"][..],
             &["trust", "--show", "--json"],
         ] {
             let output = town.run(cwd, arguments, "");

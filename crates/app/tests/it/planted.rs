@@ -152,7 +152,7 @@ fn the_temporary_directory_and_the_home_are_no_projects() {
     for place in [&temporary, &stage.sandbox.home()] {
         assert!(directory_from(place).starts_with(&elsewhere), "{place:?}");
         let listed = stage
-            .command(&["profile", "list", "--json"])
+            .command(&["agents", "list", "--json"])
             .env("TMPDIR", &temporary)
             .cwd(place)
             .run();
@@ -181,7 +181,7 @@ fn no_file_of_a_clone_hangs_us_or_is_read_without_end() {
     for arguments in [
         &["trust", "--show"][..],
         &["trust", "--yes"],
-        &["profile", "list", "--json"],
+        &["agents", "list", "--json"],
         &["status", "--all", "--json"],
         &["doctor", "--json"],
     ] {

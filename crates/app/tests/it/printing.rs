@@ -34,7 +34,7 @@ fn what_cannot_be_printed_is_an_error() {
 #[test]
 fn an_error_breaks_between_words_on_a_terminal() {
     let stage = Stage::new();
-    let command = stage.command(&["profile", "create", "a b", "--model", "m"]);
+    let command = stage.command(&["agents", "create", "a b", "--model", "m"]);
     let (code, screen) = Terminal::start_sized(command, 30, 10).end();
     assert_eq!(code, Some(2));
     insta::assert_snapshot!(screen.trim_end(), @r#"

@@ -62,8 +62,8 @@ fn a_command_reads_its_configuration_once() {
     let opens = Opens::of(&stage.sandbox.root().join(definition));
     let first = run(&stage, &["delegate", "--task", "a="]);
     assert_eq!(opens.count(), 1, "delegate");
-    let second = run(&stage, &["delegate", "--profile", "scout", "--task", "a="]);
-    assert_eq!(opens.count(), 1, "delegate --profile");
+    let second = run(&stage, &["delegate", "--agent", "scout", "--task", "a="]);
+    assert_eq!(opens.count(), 1, "delegate --agent");
     let _ = run(&stage, &["run", "scout", ""]);
     assert_eq!(opens.count(), 1, "run");
     for session in [session_of(&first), session_of(&second)] {

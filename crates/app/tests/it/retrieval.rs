@@ -16,7 +16,7 @@ fn told(stage: &Stage, session: &str) -> Vec<String> {
         &["output", session, "--json"],
         &["session", session],
         &["session", session, "--json"],
-        &["profile", "list"],
+        &["agents", "list"],
     ];
     commands
         .iter()

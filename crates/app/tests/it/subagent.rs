@@ -190,14 +190,14 @@ fn an_unknown_name_on_the_command_line_is_not_found() {
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), scout [preset] (scout of the tests)
-    hint: List them with pi-subagents profile list, or create one with pi-subagents profile create NAME.
+    hint: List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.
     "#);
-    let delegate = ["delegate", "--profile", "nobody", "--task", "a=find it"];
+    let delegate = ["delegate", "--agent", "nobody", "--task", "a=find it"];
     let output = stage.stage.command(&delegate).run();
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown profile: "nobody". Available profiles: scout [preset] (scout of the tests)
-    hint: List them with pi-subagents profile list, or create one with pi-subagents profile create NAME.
+    hint: List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.
     "#);
 }
 

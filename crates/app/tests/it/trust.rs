@@ -63,7 +63,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     Ignored 2 definitions of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
-    insta::assert_snapshot!(stage.command(&["profile", "show", "evil"]).run(), @r#"
+    insta::assert_snapshot!(stage.command(&["agents", "show", "evil"]).run(), @r#"
     --- exit code
     3
     [EOF]
@@ -234,7 +234,7 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
     Ignored 1 definition of $PROJECT, found outside of it: evil.
     [EOF]
     ");
-    insta::assert_snapshot!(stage.command(&["profile", "edit", "evil", "--model", "n"]).run(), @"
+    insta::assert_snapshot!(stage.command(&["agents", "edit", "evil", "--model", "n"]).run(), @"
     --- exit code
     2
     [EOF]

@@ -535,7 +535,7 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
             "definitions": "There is no definition yet",
             "isWide": false,
             "notice": "Copied the command.",
-            "copied": "pi-subagents profile new reviewer --example",
+            "copied": "pi-subagents agents new reviewer --example",
         })
     );
     // A long name in wide letters, and an answer of a megabyte; longer lines are files of their own.

@@ -105,7 +105,7 @@ impl FleetDeparture {
             return None;
         }
         Some(format!(
-            "no worker is in pool {pool}; the run is queued until one comes (pi-subagents worker --pool {pool})"
+            "no worker is in pool {pool}; the run is queued until one comes (pi-subagents fleet work --pool {pool})"
         ))
     }
 }

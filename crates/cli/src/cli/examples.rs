@@ -36,7 +36,7 @@ Examples:
 pub(super) const DELEGATE: &str = "\
 Examples:
   pi-subagents delegate \"What is this for?\" --task gaps=\"What is not tested?\"
-  pi-subagents delegate tasks.json --profile reviewer --json";
+  pi-subagents delegate tasks.json --agent reviewer --json";
 
 pub(super) const RUN: &str = "\
 Examples:
@@ -106,17 +106,8 @@ Examples:
 pub(super) const FLEET: &str = "\
 Examples:
   pi-subagents fleet init --pool default --pool gpu
-  pi-subagents fleet key worker build-7";
-
-pub(super) const WORKER: &str = "\
-Examples:
-  pi-subagents worker --slots 4
-  pi-subagents worker --pool gpu --rank 1 --idle-exit 600";
-
-pub(super) const WORKERS: &str = "\
-Examples:
-  pi-subagents workers
-  pi-subagents workers --json";
+  pi-subagents fleet key worker build-7
+  pi-subagents fleet work --slots 4";
 
 pub(super) const LOGS: &str = "\
 Examples:
@@ -158,10 +149,10 @@ Examples:
   pi-subagents clean --older 30d --dry-run
   pi-subagents clean --project --keep-last 20";
 
-pub(super) const PROFILE: &str = "\
+pub(super) const AGENTS: &str = "\
 Examples:
-  pi-subagents profile scout
-  pi-subagents profile create scout --tools read,grep,find,ls";
+  pi-subagents agents scout
+  pi-subagents agents create scout --tools read,grep,find,ls";
 
 pub(super) const TRUST: &str = "\
 Examples:

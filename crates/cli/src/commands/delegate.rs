@@ -32,9 +32,9 @@ pub(crate) struct DelegateArgs {
     /// A task with its name; may be given up to 16 times, and NAME=- reads its prompt from stdin
     #[arg(long = "task", value_name = "NAME=PROMPT", value_parser = parse_task)]
     tasks: Vec<(String, String)>,
-    /// Profile for the tasks that name none themselves
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    /// Agent for the tasks that name none themselves
+    #[arg(long, alias = "profile", value_name = "NAME")]
+    agent: Option<String>,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
@@ -61,9 +61,9 @@ pub(crate) fn run(
     let mut call = call_of(args)?;
     let caller = caller(&args.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    if let Some(profile) = &args.profile {
-        delegation::check_profile(profile, &configuration, caller.door)?;
-        call.profile = Some(profile.clone());
+    if let Some(agent) = &args.agent {
+        delegation::check_profile(agent, &configuration, caller.door)?;
+        call.profile = Some(agent.clone());
     }
     if args.dry_run.dry_run {
         return dry_run::print(&caller, &configuration, printer);

@@ -1,6 +1,5 @@
 //! One file per command, or per few commands that are alike.
 
-pub(crate) mod agent;
 mod answered;
 pub(crate) mod attach;
 mod attach_starter;
@@ -13,6 +12,7 @@ pub(crate) mod detached;
 pub(crate) mod diff;
 pub(crate) mod doctor;
 mod dry_run;
+pub(crate) mod embedded;
 pub(crate) mod ended;
 pub(crate) mod events;
 pub(crate) mod export;
@@ -46,7 +46,5 @@ pub(crate) mod warden;
 pub(crate) mod web;
 mod which_agent;
 mod words;
-pub(crate) mod worker;
-pub(crate) mod workers;
 pub(crate) mod worktrees;
 mod written;

@@ -32,8 +32,8 @@ pub(crate) struct NamedTaskArgs {
     /// The task; several words are joined, and - reads it from stdin
     #[arg(value_name = "PROMPT")]
     prompt: Vec<String>,
-    /// Definition that does the task; all words are the prompt then
-    #[arg(long, short, value_name = "NAME")]
+    /// Agent that does the task; all words are the prompt then
+    #[arg(long, short, alias = "profile", value_name = "NAME")]
     agent: Option<String>,
     /// Read the call as JSON from a file, or from stdin with -
     #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "prompt", "agent", "session"])]

@@ -34,11 +34,11 @@ pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
             of_running: matches!(command, "steer" | "stop"),
         },
         "session" => Meaning::Session,
-        "agent" | "profile" => Meaning::Definition,
+        "agent" => Meaning::Definition,
         "name"
             if matches!(
                 command,
-                "run" | "spawn" | "profile" | "show" | "edit" | "delete" | "explain"
+                "run" | "spawn" | "agents" | "show" | "edit" | "delete" | "explain"
             ) =>
         {
             Meaning::Definition

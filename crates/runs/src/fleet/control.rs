@@ -96,5 +96,5 @@ async fn nobody_there(fleet: &Fleet, run: &RunId) -> String {
 
 fn silent(run: &RunId) -> CommandError {
     CommandError::failed(format!("the worker of run {run} did not answer"))
-        .hint("pi-subagents workers shows which workers are there.")
+        .hint("pi-subagents fleet workers shows which workers are there.")
 }

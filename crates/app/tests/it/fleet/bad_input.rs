@@ -100,7 +100,7 @@ fn what_cannot_travel_is_refused_by_its_name() {
     stage.profile("armed", "extensions:\n  - /etc/passwd", "Work.");
     let said = ["keyed", "armed"].map(|profile| {
         let output = stage
-            .command(&["delegate", "--task", "x=Say hello", "--profile", profile])
+            .command(&["delegate", "--task", "x=Say hello", "--agent", profile])
             .args(["--on", "fleet", "--workspace", "none", "--json"])
             .run();
         let run = &output.json()["runs"][0];
@@ -138,7 +138,7 @@ fn doctor_tries_the_fleet() {
     fleet.server.kill();
     insta::assert_snapshot!([bare, ready, line(&fleet)].join("\n"), @r#"
     "problem": "nats-server 2.15.1, which has no stream PI_WORK" ["Run pi-subagents fleet init --pool default"]
-    "warning": "nats-server 2.15.1, answers within <time> ms, 0 workers in pool default" ["Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default"]
+    "warning": "nats-server 2.15.1, answers within <time> ms, 0 workers in pool default" ["Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default"]
     "problem": "no server of the fleet can be reached (nats://127.0.0.1:<port>): IO error: Connection refused (os error 111)" ["Check subagents.fleet.servers, and that nats-server runs there; pi-subagents doctor tries every step."]
     "#);
 }
@@ -206,11 +206,11 @@ fn a_key_of_another_role_name_or_pool_is_named_at_once() {
         .run()
         .expect_success();
     let as_caller = refused(&fleet, &["--on", "fleet", "--workspace", "none"]);
-    let as_other = fleet.said(&["worker", "--name", "build-9"]);
-    let in_other_pool = fleet.said(&["worker", "--name", "build-7", "--pool", "gpu"]);
+    let as_other = fleet.said(&["fleet", "work", "--name", "build-9"]);
+    let in_other_pool = fleet.said(&["fleet", "work", "--name", "build-7", "--pool", "gpu"]);
     let sets_up = fleet.said(&["fleet", "init"]);
     with(ada);
-    let as_worker = fleet.said(&["worker", "--name", "build-7"]);
+    let as_worker = fleet.said(&["fleet", "work", "--name", "build-7"]);
     let name = ada["publicKey"].as_str().unwrap();
     let public = worker["publicKey"].as_str().unwrap();
     let all = [as_caller, as_other, in_other_pool, sets_up, as_worker].join("\n");

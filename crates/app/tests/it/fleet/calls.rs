@@ -324,7 +324,7 @@ fn a_fleet_in_the_settings_is_left_alone_by_everything_that_stays_here() {
 fn a_caller_reads_that_its_worker_gave_the_run_back() {
     let fleet = FleetStage::set_up();
     let stage = &fleet.stage;
-    let first = ["worker", "--name", "build-7", "--drain", "0"];
+    let first = ["fleet", "work", "--name", "build-7", "--drain", "0"];
     let first = stage.command(&first).spawn();
     first.wait_for_stderr("takes");
     let (begun, go) = (stage.path("begun"), stage.path("go"));

@@ -64,7 +64,7 @@ impl Machines {
     fn worker(&self, name: &str) -> (Stage, RunningCommand) {
         let stage = Stage::new();
         self.settle(&stage);
-        let command = stage.command(&["worker", "--name", name]);
+        let command = stage.command(&["fleet", "work", "--name", name]);
         let worker = self.with_pi(command).spawn();
         worker.wait_for_stderr("takes");
         (stage, worker)

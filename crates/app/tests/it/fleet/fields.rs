@@ -263,7 +263,7 @@ fn a_result_is_checked_on_the_worker_and_comes_home_as_data(pi: RealPi) {
         };
         let (caller, worker) = (machine(), machine());
         let working = worker
-            .command(&["worker", "--name", &format!("build-{runner}")])
+            .command(&["fleet", "work", "--name", &format!("build-{runner}")])
             .env("PI_SUBAGENTS_PI", pi.program())
             .env("PI_OFFLINE", "1")
             .spawn();

@@ -318,7 +318,7 @@ fn a_full_disk_on_the_worker_ends_the_run_in_words_and_nothing_of_it_is_lost() {
     let limited = r#"ulimit -f 64; exec "$0" "$@""#;
     let command = worker.sandbox.command(Path::new("/bin/sh"));
     let command = command.env("PI_SUBAGENTS_PI", pi_subagents_testkit::bin("misbehave"));
-    let arguments = ["-c", limited, program, "worker", "--name", "build-7"];
+    let arguments = ["-c", limited, program, "fleet", "work", "--name", "build-7"];
     let worker = command.args(arguments).spawn();
     worker.wait_for_stderr("takes");
     let script = json!([{"messages": {"count": 60, "bytes": 2000}}, {"reply": "the finding"}]);
@@ -359,7 +359,7 @@ fn a_run_goes_to_a_worker_with_room_and_its_caller_hears_why_if_there_is_none() 
         delegated.args(options).spawn()
     };
     // This worker has room, and is busy.
-    let roomy = ["worker", "--name", "build-9", "--slots", "1"];
+    let roomy = ["fleet", "work", "--name", "build-9", "--slots", "1"];
     let roomy = stage.command(&roomy).spawn();
     roomy.wait_for_stderr("takes");
     let busy = json!([{"waitForFile": stage.path("go")}, {"reply": "done"}]);
@@ -372,7 +372,7 @@ fn a_run_goes_to_a_worker_with_room_and_its_caller_hears_why_if_there_is_none() 
     let command = command.env("PI_SUBAGENTS_PI", pi_subagents_testkit::bin("misbehave"));
     let root = stage.path("full");
     let arguments = [
-        "-c", limited, program, "worker", "--name", "build-7", "--root", &root,
+        "-c", limited, program, "fleet", "work", "--name", "build-7", "--root", &root,
     ];
     let full = command.args(arguments).spawn();
     full.wait_for_stderr("takes");

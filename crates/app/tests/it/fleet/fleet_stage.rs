@@ -117,10 +117,16 @@ impl FleetStage {
         let root = self.stage.path(&format!("worker-{name}"));
         let worker = self
             .stage
-            .command(&["worker", "--name", name, "--root", &root, "--slots", "8"])
+            .command(&[
+                "fleet", "work", "--name", name, "--root", &root, "--slots", "8",
+            ])
             .spawn();
         let is_there = || {
-            let listed = self.stage.command(&["workers", "--json"]).run().json();
+            let listed = self
+                .stage
+                .command(&["fleet", "workers", "--json"])
+                .run()
+                .json();
             listed["workers"].to_string().contains(name).then_some(())
         };
         assert!(wait_until(PATIENCE, is_there).is_some(), "no worker {name}");

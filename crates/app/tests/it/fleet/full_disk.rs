@@ -32,7 +32,7 @@ fn full_worker(fleet: &FleetStage) -> RunningCommand {
     let command = command.env("PI_SUBAGENTS_PI", pi_subagents_testkit::bin("misbehave"));
     let program = env!("CARGO_BIN_EXE_pi-subagents");
     let root = stage.path("worker-build-7");
-    let worker = ["worker", "--name", "build-7", "--root", &root];
+    let worker = ["fleet", "work", "--name", "build-7", "--root", &root];
     let worker = command.args(["-c", limited, program]).args(worker).spawn();
     worker.wait_for_stderr("takes");
     worker

@@ -44,7 +44,9 @@ impl Talk {
         talk.settle(&talk.caller);
         let stage = Stage::new();
         talk.settle(&stage);
-        let worker = stage.command(&["worker", "--name", "build-7"]).spawn();
+        let worker = stage
+            .command(&["fleet", "work", "--name", "build-7"])
+            .spawn();
         worker.wait_for_stderr("takes");
         talk.worker = Some((stage, worker));
         talk

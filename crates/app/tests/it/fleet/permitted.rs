@@ -67,7 +67,7 @@ impl Keys {
     fn start_worker(&self) -> RunningCommand {
         self.use_key(&self.worker);
         let root = self.stage.path("worker");
-        let worker = ["worker", "--name", "build-7", "--root", &root];
+        let worker = ["fleet", "work", "--name", "build-7", "--root", &root];
         let worker = self.stage.command(&worker).spawn();
         worker.wait_for_stderr("takes");
         worker
@@ -129,14 +129,14 @@ fn doctor_tries_each_permission_and_names_those_that_are_missing() {
     let lacking = of_keys(&lacking);
     insta::assert_snapshot!([fine.join("\n"), lacking.join("\n")].join("\n---\n"), @r#"
     "warning": nats-server 2.15.1
-    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default
     "warning": nats-server 2.15.1
-    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default
     "warning": nats-server 2.15.1
-    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default
     ---
     "warning": nats-server 2.15.1
-    Runs in pool default stay queued until a worker takes them: pi-subagents worker --pool default
+    Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default
     "problem": nats-server 2.15.1, where our key lacks 3 permissions that a caller needs
     Missing: publish "pi.ctl.>"
     Missing: publish "$KV.PI_RUNS.>"

@@ -21,7 +21,7 @@ fn a_fleet_is_set_up_once_and_again() {
     insta::assert_snapshot!(first, @r#"
     The fleet is set up on nats-server 2.15.1, with the pools default, gpu.
 
-    Start a worker:   pi-subagents worker
+    Start a worker:   pi-subagents fleet work
     Send it a task:   pi-subagents run --on fleet "PROMPT"
     exit 0
     "#);
@@ -125,7 +125,7 @@ fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
     Put this entry into accounts.FLEET.users of the server's file, and reload the server:
 
 
-    Copy it to ~/.pi/agent on build-7, set "nkey": "~/.pi/agent/fleet-build-7.nk" under subagents.fleet in settings.json there, and start it with pi-subagents worker --name build-7.
+    Copy it to ~/.pi/agent on build-7, set "nkey": "~/.pi/agent/fleet-build-7.nk" under subagents.fleet in settings.json there, and start it with pi-subagents fleet work --name build-7.
     "#);
     let file = stage.sandbox.agent_dir().join("fleet-build-7.nk");
     let permissions = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
@@ -222,7 +222,7 @@ fn records_take_less_where_the_server_has_less_room_and_a_given_size_is_never_ch
     The fleet is set up on nats-server 2.15.1, with the pool default.
     It keeps up to 5 GB of records, because the server has no room for more.
 
-    Start a worker:   pi-subagents worker
+    Start a worker:   pi-subagents fleet work
     Send it a task:   pi-subagents run --on fleet "PROMPT"
     exit 0
     "#);

@@ -33,7 +33,7 @@ fn a_run_ends_once_at_whichever_step_its_worker_dies() {
     // Each step has a pool of its own, so that all workers can die at the same time.
     let doomed = STEPS.map(|(step, _)| {
         let stage = yard.caller();
-        let command = stage.command(&["worker", "--name", step, "--pool", step]);
+        let command = stage.command(&["fleet", "work", "--name", step, "--pool", step]);
         let worker = command.env("FLEET_DIE_AT", step).spawn();
         worker.wait_for_stderr("takes");
         (stage, worker)

@@ -75,14 +75,17 @@ fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() 
         panic!("nobody else is there");
     };
     let stage = yard.caller();
-    let second = stage.command(&["worker", "--name", "build-7"]).run();
+    let second = stage.command(&["fleet", "work", "--name", "build-7"]).run();
     assert_eq!(second.code, Some(1));
     insta::assert_snapshot!(lines(&second.stderr), @"
     a worker build-7 on ada@laptop was here less than a minute ago; waiting until it is known whether it still works
     another worker has the name build-7: it is at work on ada@laptop
-    Give this one a name of its own: pi-subagents worker --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.
+    Give this one a name of its own: pi-subagents fleet work --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.
     ");
-    let listed = stage.command(&["workers", "--json"]).run().expect_success();
+    let listed = stage
+        .command(&["fleet", "workers", "--json"])
+        .run()
+        .expect_success();
     assert_eq!(listed.json()["workers"][0]["name"], "build-7");
     // A worker that was killed begins again at once in its own directory, without what was arriving.
     let third = yard.worker("build-9", &[]);
@@ -93,13 +96,16 @@ fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() 
     fs::create_dir_all(&left).unwrap();
     let again = third
         .stage
-        .command(&["worker", "--name", "build-9"])
+        .command(&["fleet", "work", "--name", "build-9"])
         .spawn();
     again.wait_for_stderr("takes");
     assert!(!left.exists());
     assert!(!again.stderr().contains("waiting"), "{}", again.stderr());
     // Two shells on one machine are told apart by their directory.
-    let twice = third.stage.command(&["worker", "--name", "build-9"]).run();
+    let twice = third
+        .stage
+        .command(&["fleet", "work", "--name", "build-9"])
+        .run();
     assert!(
         twice
             .stderr
@@ -228,7 +234,7 @@ fn a_killed_worker_that_is_started_again_gives_back_its_runs_before_their_lease_
     std::fs::write(first.stage.path("go"), "").unwrap();
     let again = first
         .stage
-        .command(&["worker", "--name", "build-7"])
+        .command(&["fleet", "work", "--name", "build-7"])
         .spawn();
     again.wait_for_stderr("which was under way when this worker was killed");
     let ended = yard.end_of(&order.run);

@@ -92,7 +92,7 @@ impl Yard {
     pub(crate) fn worker(&self, name: &str, arguments: &[&str]) -> WorkerMachine {
         let stage = self.caller();
         let worker = stage
-            .command(&["worker", "--name", name])
+            .command(&["fleet", "work", "--name", name])
             .args(arguments)
             .spawn();
         worker.wait_for_stderr("takes");

@@ -42,7 +42,7 @@ fn a_worker_with_a_wrong_clock_keeps_its_runs_and_loses_them_in_time() {
     let yard = Yard::new();
     let stage = yard.caller();
     let preload = library(&stage).display().to_string();
-    let command = stage.command(&["worker", "--name", "build-7"]);
+    let command = stage.command(&["fleet", "work", "--name", "build-7"]);
     let behind = command.env("LD_PRELOAD", preload).spawn();
     behind.wait_for_stderr("takes");
     // This run lasts longer than its lease, which is six seconds.

@@ -19,13 +19,13 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
         "home/.pi/agent/agents/worker.md",
         "---\nname: worker\napproved_tools: [read]\n---\nYou are a prompt.\n",
     );
-    insta::assert_snapshot!(stage.command(&["profile", "explain", "worker"]).run(), @r#"
+    insta::assert_snapshot!(stage.command(&["agents", "explain", "worker"]).run(), @r#"
     --- exit code
     0
     [EOF]
     --- stdout
     worker (prompt, global) ~/.pi/agent/agents/worker.md
-      for run and spawn; delegate --profile worker takes ~/.pi/agent/agent-profiles/worker.md
+      for run and spawn; delegate --agent worker takes ~/.pi/agent/agent-profiles/worker.md
       name            worker             ~/.pi/agent/agents/worker.md:2
       approved_tools  read               ~/.pi/agent/agents/worker.md:3
       finalize        true               default
@@ -50,7 +50,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
     [EOF]
     "#);
     printed(&stage, &["trust", "--yes"]);
-    insta::assert_snapshot!(stage.command(&["profile", "explain", "worker"]).run(), @r#"
+    insta::assert_snapshot!(stage.command(&["agents", "explain", "worker"]).run(), @r#"
     --- exit code
     0
     [EOF]
@@ -83,7 +83,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
     --- stderr
     [EOF]
     "#);
-    let explained = answered(&stage, &["profile", "explain", "worker"]);
+    let explained = answered(&stage, &["agents", "explain", "worker"]);
     insta::assert_snapshot!(serde_json::to_string_pretty(&explained).unwrap(), @r#"
     {
       "name": "worker",
@@ -166,7 +166,7 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
       ]
     }
     "#);
-    let deleted = stage.command(&["profile", "rm", "worker", "--yes"]).run();
+    let deleted = stage.command(&["agents", "rm", "worker", "--yes"]).run();
     insta::assert_snapshot!(deleted, @r#"
     --- exit code
     0
@@ -178,6 +178,6 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
     $HOME/.pi/agent/agent-profiles/worker.md is used for this name now.
     [EOF]
     "#);
-    let dialect = ["profile", "rm", "worker", "--yes", "--dialect", "prompt"];
+    let dialect = ["agents", "rm", "worker", "--yes", "--dialect", "prompt"];
     insta::assert_snapshot!(printed(&stage, &dialect), @r#"Deleted prompt "worker": $HOME/.pi/agent/agents/worker.md"#);
 }

@@ -60,7 +60,7 @@ fn a_definition_is_created_shown_changed_explained_and_deleted() {
         fs::metadata(&file).unwrap().permissions().mode() & 0o777,
         0o600
     );
-    let shown = printed(&stage, &["profile", "show", "reviewer"]);
+    let shown = printed(&stage, &["agents", "show", "reviewer"]);
     insta::assert_snapshot!(shown, @"
     name                reviewer
     dialect             profile
@@ -86,9 +86,9 @@ fn a_definition_is_created_shown_changed_explained_and_deleted() {
       You review.
     ");
     assert_eq!(printed(&stage, &["profile", "reviewer"]), shown);
-    insta::assert_snapshot!(printed(&stage, &["profile", "list"]), @r#"profile: reviewer, model=claude-sonnet-4-5, thinking=max, custom-system-prompt, appended-system-prompt, tools=[read,grep], suggestedSkills=[web], loadSkills=[rules,style] — Reviews code — system prompt: "You review.""#);
+    insta::assert_snapshot!(printed(&stage, &["agents", "list"]), @r#"profile: reviewer, model=claude-sonnet-4-5, thinking=max, custom-system-prompt, appended-system-prompt, tools=[read,grep], suggestedSkills=[web], loadSkills=[rules,style] — Reviews code — system prompt: "You review.""#);
     assert_eq!(
-        printed(&stage, &["profile", "ls"]),
+        printed(&stage, &["agents", "ls"]),
         printed(&stage, &["profile"])
     );
     insta::assert_snapshot!(printed(&stage, &[
@@ -119,7 +119,7 @@ fn a_definition_is_created_shown_changed_explained_and_deleted() {
 
     You review.
     ");
-    insta::assert_snapshot!(printed(&stage, &["profile", "explain", "reviewer"]), @"
+    insta::assert_snapshot!(printed(&stage, &["agents", "explain", "reviewer"]), @"
     reviewer (profile, global) ~/.pi/agent/agent-profiles/reviewer.md
       name                reviewer             ~/.pi/agent/agent-profiles/reviewer.md:2
       description         Reviews code         ~/.pi/agent/agent-profiles/reviewer.md:3
@@ -139,7 +139,7 @@ fn a_definition_is_created_shown_changed_explained_and_deleted() {
       pi        --provider anthropic --model gpt-5 --thinking max --system-prompt RUN/system-prompt.md --append-system-prompt RUN/append-system-prompt.md --no-tools --no-extensions --no-skills --no-context-files --verbose
       embedded  --provider anthropic --model gpt-5 --thinking max --system-prompt RUN/system-prompt.md --append-system-prompt RUN/append-system-prompt.md --no-tools --no-extensions --no-skills --no-context-files --verbose
     ");
-    insta::assert_snapshot!(printed(&stage, &["profile", "delete", "reviewer", "--yes"]), @r#"Deleted profile "reviewer": $HOME/.pi/agent/agent-profiles/reviewer.md"#);
+    insta::assert_snapshot!(printed(&stage, &["agents", "delete", "reviewer", "--yes"]), @r#"Deleted profile "reviewer": $HOME/.pi/agent/agent-profiles/reviewer.md"#);
     assert!(!file.exists());
 }
 
@@ -177,7 +177,7 @@ fn programs_read_the_same_as_json() {
     );
     let listed = answered(&stage, &["profile"]);
     assert_eq!(listed["profiles"][0]["summary"], "profile: a");
-    let explained = answered(&stage, &["profile", "explain", "a"]);
+    let explained = answered(&stage, &["agents", "explain", "a"]);
     assert_eq!(
         explained["fields"][1],
         json!({"key": "apiKey", "value": "sk-t****7890", "file": "$HOME/.pi/agent/agent-profiles/a.md", "line": 3, "shadows": []})
@@ -186,7 +186,7 @@ fn programs_read_the_same_as_json() {
         explained["children"],
         json!([{"runner": "pi", "arguments": []}, {"runner": "embedded", "arguments": []}])
     );
-    let changed = answered(&stage, &["profile", "edit", "a", "--unset", "timeout"]);
+    let changed = answered(&stage, &["agents", "edit", "a", "--unset", "timeout"]);
     assert_eq!(
         (&changed["done"], &changed["profile"]["timeout"]),
         (&json!("changed"), &json!(null))
@@ -198,6 +198,6 @@ fn programs_read_the_same_as_json() {
             "$HOME/.pi/agent/agent-profiles/a.md"
         );
         assert_eq!(deleted["countsNow"], json!(null));
-        answered(&stage, &["profile", "create", "a", "--model", "m"]);
+        answered(&stage, &["agents", "create", "a", "--model", "m"]);
     }
 }

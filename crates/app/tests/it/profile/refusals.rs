@@ -10,11 +10,11 @@ fn what_makes_no_sense_is_refused_with_words() {
     write_global(&stage, "other.md", "---\nname: hidden\n---\n");
     write_global(&stage, "broken.md", "---\nname: broken\ntools: true\n---\n");
     let errors = [
-        refused(&stage, &["profile", "create", "a b", "--model", "m"]),
-        refused(&stage, &["profile", "create", "there", "--model", "m"]),
-        refused(&stage, &["profile", "create", "hidden", "--model", "m"]),
-        refused(&stage, &["profile", "create", "broken", "--model", "m"]),
-        refused(&stage, &["profile", "create", "a"]),
+        refused(&stage, &["agents", "create", "a b", "--model", "m"]),
+        refused(&stage, &["agents", "create", "there", "--model", "m"]),
+        refused(&stage, &["agents", "create", "hidden", "--model", "m"]),
+        refused(&stage, &["agents", "create", "broken", "--model", "m"]),
+        refused(&stage, &["agents", "create", "a"]),
         refused(
             &stage,
             &[
@@ -38,27 +38,24 @@ fn what_makes_no_sense_is_refused_with_words() {
                 "x",
             ],
         ),
+        refused(&stage, &["agents", "create", "a", "--extra-args", "--mode"]),
+        refused(&stage, &["agents", "create", "a", "--thinking", "hard"]),
+        refused(&stage, &["agents", "create", "a", "--runner", "docker"]),
+        refused(&stage, &["agents", "create", "a", "--timeout", "0"]),
+        refused(&stage, &["agents", "edit", "there"]),
         refused(
             &stage,
-            &["profile", "create", "a", "--extra-args", "--mode"],
+            &["agents", "edit", "there", "--exclude-tools", "bash"],
         ),
-        refused(&stage, &["profile", "create", "a", "--thinking", "hard"]),
-        refused(&stage, &["profile", "create", "a", "--runner", "docker"]),
-        refused(&stage, &["profile", "create", "a", "--timeout", "0"]),
-        refused(&stage, &["profile", "edit", "there"]),
-        refused(
-            &stage,
-            &["profile", "edit", "there", "--exclude-tools", "bash"],
-        ),
-        refused(&stage, &["profile", "edit", "there", "--unset", "name"]),
+        refused(&stage, &["agents", "edit", "there", "--unset", "name"]),
         refused(
             &stage,
             &[
                 "profile", "edit", "there", "--model", "m", "--scope", "project",
             ],
         ),
-        refused(&stage, &["profile", "edit", "broken", "--model", "m"]),
-        refused(&stage, &["profile", "delete", "there"]),
+        refused(&stage, &["agents", "edit", "broken", "--model", "m"]),
+        refused(&stage, &["agents", "delete", "there"]),
     ];
     insta::assert_snapshot!(errors.concat(), @r#"
     [2] error: the name "a b" may have only letters, digits, "-" and "_"
@@ -102,23 +99,23 @@ fn what_makes_no_sense_is_refused_with_words() {
     "#);
     let unknown = [
         refused(&stage, &["profile", "nobody"]),
-        refused(&stage, &["profile", "show", "nobody"]),
-        refused(&stage, &["profile", "explain", "nobody"]),
-        refused(&stage, &["profile", "edit", "nobody", "--model", "m"]),
-        refused(&stage, &["profile", "delete", "nobody", "--yes"]),
+        refused(&stage, &["agents", "show", "nobody"]),
+        refused(&stage, &["agents", "explain", "nobody"]),
+        refused(&stage, &["agents", "edit", "nobody", "--model", "m"]),
+        refused(&stage, &["agents", "delete", "nobody", "--yes"]),
     ];
     assert!(unknown.iter().all(|one| *one == unknown[0]), "{unknown:?}");
     insta::assert_snapshot!(unknown[0], @r#"
     [3] error: Unknown profile: "nobody". Available profiles: hidden, there
-    hint: List them with pi-subagents profile list, or create one with pi-subagents profile create NAME.
+    hint: List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.
     "#);
     insta::assert_snapshot!(refused_show(&stage, "broken"), @r#"
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     "#);
-    insta::assert_snapshot!(printed(&stage, &["profile", "delete", "broken", "--yes"]), @r#"Deleted the broken definition "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
+    insta::assert_snapshot!(printed(&stage, &["agents", "delete", "broken", "--yes"]), @r#"Deleted the broken definition "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
 }
 
 fn refused_show(stage: &Stage, name: &str) -> String {
-    refused(stage, &["profile", "show", name]) + &refused(stage, &["profile", "explain", name])
+    refused(stage, &["agents", "show", name]) + &refused(stage, &["agents", "explain", name])
 }

@@ -66,7 +66,7 @@ fn stage_with_reviewer() -> (Stage, PathBuf) {
 #[test]
 fn ten_steps_lead_to_a_file() {
     let stage = Stage::new();
-    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     terminal.answer("1/10 Kind:", ENTER);
     terminal.answer("1/10 Scope:", ENTER);
     terminal.answer("1/10 Description:", "Reviews changes\r");
@@ -153,7 +153,7 @@ fn ten_steps_lead_to_a_file() {
 #[test]
 fn whoever_only_presses_enter_changes_nothing() {
     let (stage, file) = stage_with_reviewer();
-    let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "edit", "reviewer"]);
     terminal.answer("1/10 Scope", ENTER);
     terminal.answer("1/10 Description", ENTER);
     for step in 2..=10 {
@@ -200,7 +200,7 @@ fn removing_is_a_choice_and_comments_stay() {
     let (stage, file) = stage_with_reviewer();
     let remove = format!("{DOWN}{DOWN}{ENTER}");
     let change = format!("{DOWN}{ENTER}");
-    let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "edit", "reviewer"]);
     terminal.answer("1/10 Scope", ENTER);
     terminal.answer("1/10 Description", ENTER);
     terminal.answer("2/10 ", &remove);
@@ -235,7 +235,7 @@ fn ctrl_c_leaves_the_editor_to_its_user() {
     let (stage, file) = stage_with_reviewer();
     let script = "echo The editor waits.; read words; echo \"$words\" > \"$1\"";
     let change = format!("{DOWN}{ENTER}");
-    let mut terminal = wizard_with(&stage, script, &["profile", "edit", "reviewer"]);
+    let mut terminal = wizard_with(&stage, script, &["agents", "edit", "reviewer"]);
     terminal.answer("1/10 Scope", ENTER);
     terminal.answer("1/10 Description", ENTER);
     terminal.answer("2/10 ", ENTER);
@@ -257,7 +257,7 @@ fn ctrl_c_leaves_the_editor_to_its_user() {
 fn ctrl_c_and_a_no_leave_nothing_behind() {
     let stage = Stage::new();
     let folder = stage.sandbox.agent_dir().join("agent-profiles");
-    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
     terminal.answer("2/10 ", "anthropic\r");
     terminal.answer("3/10 ", CTRL_C);
@@ -265,7 +265,7 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
     assert_eq!(code, Some(130), "{screen}");
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!folder.exists());
-    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
     for step in 2..=9 {
         terminal.answer(&format!("{step}/10 "), ENTER);
@@ -280,7 +280,7 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
 fn escape_skips_a_field_and_pressed_twice_it_leaves() {
     let stage = Stage::new();
     let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
-    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
     terminal.answer("2/10 ", "anthropic\r");
     terminal.answer("3/10 ", ESCAPE);
@@ -289,7 +289,7 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
     assert_eq!(code, Some(130), "{screen}");
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!file.exists());
-    let mut terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
     for step in 2..=9 {
         let keys = if step % 2 == 0 { ESCAPE } else { ENTER };
@@ -301,7 +301,7 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
         fs::read_to_string(&file).unwrap(),
         "---\nname: reviewer\n---\n"
     );
-    let mut terminal = wizard(&stage, &["profile", "edit", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "edit", "reviewer"]);
     terminal.answer("1/10 Scope", ENTER);
     terminal.answer("1/10 Description", ENTER);
     for step in 2..=9 {
@@ -315,14 +315,14 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
 #[test]
 fn deleting_is_asked_about() {
     let (stage, file) = stage_with_reviewer();
-    let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "rm", "reviewer"]);
     terminal.answer("Delete profile", ENTER);
     insta::assert_snapshot!(finished(&stage, terminal), @r#"
     ? Delete profile "reviewer" (~/.pi/agent/agent-profiles/reviewer.md)? No
     Nothing was deleted.
     "#);
     assert!(file.exists());
-    let mut terminal = wizard(&stage, &["profile", "rm", "reviewer"]);
+    let mut terminal = wizard(&stage, &["agents", "rm", "reviewer"]);
     terminal.answer("Delete profile", "y\r");
     insta::assert_snapshot!(finished(&stage, terminal), @r#"
     ? Delete profile "reviewer" (~/.pi/agent/agent-profiles/reviewer.md)? Yes
@@ -336,7 +336,7 @@ fn a_preset_is_made_of_what_is_offered() {
     let stage = Stage::new();
     let models = r#"{"providers": {"box": {"baseUrl": "http://127.0.0.1:9", "models": [{"id": "small"}, {"id": "large"}]}}}"#;
     stage.sandbox.write("home/.pi/agent/models.json", models);
-    let mut terminal = wizard(&stage, &["profile", "new", "scout"]);
+    let mut terminal = wizard(&stage, &["agents", "new", "scout"]);
     terminal.answer("1/10 Kind:", &format!("{DOWN}{ENTER}"));
     terminal.answer("1/10 Scope:", ENTER);
     terminal.answer("1/10 Description:", ENTER);
@@ -370,7 +370,7 @@ fn a_preset_is_made_of_what_is_offered() {
 #[test]
 fn a_name_that_is_taken_is_refused_before_the_first_question() {
     let (stage, _) = stage_with_reviewer();
-    let terminal = wizard(&stage, &["profile", "create", "reviewer"]);
+    let terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(2));
     insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
@@ -383,7 +383,7 @@ fn a_name_that_is_taken_is_refused_before_the_first_question() {
 fn a_key_that_cannot_go_into_a_project_ends_the_wizard_at_the_scope() {
     let stage = Stage::new();
     stage.profile("keyed", "model: m\napiKey: sk-very-secret-key-1234", "Hi.");
-    let mut terminal = wizard(&stage, &["profile", "edit", "keyed"]);
+    let mut terminal = wizard(&stage, &["agents", "edit", "keyed"]);
     terminal.answer("1/10 Scope:", &format!("{DOWN}{ENTER}"));
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(2), "{screen}");

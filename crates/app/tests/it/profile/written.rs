@@ -63,7 +63,7 @@ fn texts_come_from_files_and_from_stdin_and_keys_never_from_arguments() {
         .run();
     output.expect_success();
     let output = stage
-        .command(&["profile", "edit", "a", "--api-key-stdin"])
+        .command(&["agents", "edit", "a", "--api-key-stdin"])
         .stdin(format!("{KEY}\n"))
         .run();
     assert!(!output.expect_success().stdout.contains(KEY));
@@ -85,7 +85,7 @@ fn texts_come_from_files_and_from_stdin_and_keys_never_from_arguments() {
     let errors = [
         refused(
             &stage,
-            &["profile", "edit", "a", "--system-prompt", "@missing.md"],
+            &["agents", "edit", "a", "--system-prompt", "@missing.md"],
         ),
         refused(
             &stage,
@@ -98,10 +98,10 @@ fn texts_come_from_files_and_from_stdin_and_keys_never_from_arguments() {
                 "--api-key-stdin",
             ],
         ),
-        refused(&stage, &["profile", "edit", "a", "--api-key-stdin"]),
+        refused(&stage, &["agents", "edit", "a", "--api-key-stdin"]),
         refused(
             &stage,
-            &["profile", "edit", "a", "--api-key-from-env", "NO_SUCH_KEY"],
+            &["agents", "edit", "a", "--api-key-from-env", "NO_SUCH_KEY"],
         ),
         refused(
             &stage,
@@ -200,7 +200,7 @@ fn a_starter_of_each_kind_is_a_definition_without_warnings() {
     ];
     for (dialect, folder) in folders {
         let name = format!("my-{dialect}");
-        let arguments = ["profile", "new", &name, "--example", "--dialect", dialect];
+        let arguments = ["agents", "new", &name, "--example", "--dialect", dialect];
         let output = stage.command(&arguments).run();
         let output = output.expect_success();
         let file = stage.sandbox.agent_dir().join(folder);
@@ -228,10 +228,10 @@ fn a_starter_of_each_kind_is_a_definition_without_warnings() {
     [2] error: Preset "my-preset" already exists: $HOME/.pi/agent/subagents/my-preset.md
     hint: Use profile edit my-preset to change it.
     "#);
-    let with_fields = ["profile", "new", "other", "--example", "--model", "x"];
+    let with_fields = ["agents", "new", "other", "--example", "--model", "x"];
     insta::assert_snapshot!(refused(&stage, &with_fields), @"
     [2] error: --example takes no fields
-    hint: Write the starter first, then change it: pi-subagents profile edit other --model MODEL
+    hint: Write the starter first, then change it: pi-subagents agents edit other --model MODEL
     ");
 }
 

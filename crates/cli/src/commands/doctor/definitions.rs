@@ -37,7 +37,7 @@ pub(super) fn definitions(seen: &Seen) -> Check {
     let check = match definitions.as_slice() {
         [] => Check::new(
             "definitions",
-            "none; create one with pi-subagents profile create NAME",
+            "none; create one with pi-subagents agents create NAME",
         ),
         some => Check::new("definitions", listed(some)),
     };

@@ -4,7 +4,7 @@
 use pi_subagents_vocabulary::text::count;
 
 use super::check::Check;
-use crate::commands::worker::worker_name;
+use crate::commands::fleet::worker_name;
 use pi_subagents_definition_commands::seen::Seen;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::runtime::block_on;
@@ -62,7 +62,7 @@ fn usable(check: Check, sound: &SoundFleet, pool: &str) -> Check {
         ));
     if sound.workers == 0 {
         check = check.warning().hint(format!(
-            "Runs in pool {pool} stay queued until a worker takes them: pi-subagents worker --pool {pool}"
+            "Runs in pool {pool} stay queued until a worker takes them: pi-subagents fleet work --pool {pool}"
         ));
     }
     let behind = sound.seconds_behind;

@@ -83,7 +83,7 @@ pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
         let (of_worker, of_call) = other.map_or_else(Default::default, |pool| {
             (format!(" --pool {pool}"), format!(":{pool}"))
         });
-        printer.note(&format!("\nStart a worker:   pi-subagents worker{of_worker}\nSend it a task:   pi-subagents run --on fleet{of_call} \"PROMPT\""));
+        printer.note(&format!("\nStart a worker:   pi-subagents fleet work{of_worker}\nSend it a task:   pi-subagents run --on fleet{of_call} \"PROMPT\""));
     }
     Ok(ExitCode::SUCCESS)
 }

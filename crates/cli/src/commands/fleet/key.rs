@@ -116,7 +116,7 @@ fn next_step(args: &KeyArgs, file: &Path) -> String {
             "\nSet \"nkey\": \"~/.pi/agent/{file}\" under subagents.fleet in settings.json of {name}, with the file in that place."
         ),
         Role::Worker => format!(
-            "\nCopy it to ~/.pi/agent on {name}, set \"nkey\": \"~/.pi/agent/{file}\" under subagents.fleet in settings.json there, and start it with pi-subagents worker --name {name}."
+            "\nCopy it to ~/.pi/agent on {name}, set \"nkey\": \"~/.pi/agent/{file}\" under subagents.fleet in settings.json there, and start it with pi-subagents fleet work --name {name}."
         ),
     }
 }

@@ -1,8 +1,10 @@
-//! `fleet`: sets a fleet up, and makes the keys of its users.
+//! `fleet`: sets a fleet up, makes the keys of its users, works for it and lists who does.
 
 mod init;
 mod key;
 mod server_entry;
+mod work;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -10,6 +12,8 @@ use clap::{Args, Subcommand};
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
+
+pub(crate) use self::work::worker_name;
 
 #[derive(Args)]
 pub(crate) struct FleetArgs {
@@ -25,11 +29,21 @@ enum FleetCommand {
     /// Make a key for a caller or a worker, and print its entry for the server's file
     #[command(after_help = key::EXAMPLES)]
     Key(key::KeyArgs),
+    /// Do runs of the fleet on this machine until told to stop
+    ///
+    /// SIGTERM and Ctrl-C let runs under way end first; a second signal gives them back to the fleet.
+    #[command(after_help = work::EXAMPLES)]
+    Work(work::WorkArgs),
+    /// List the workers of the fleet
+    #[command(after_help = workers::EXAMPLES)]
+    Workers,
 }
 
 pub(crate) fn run(args: &FleetArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     match &args.command {
         FleetCommand::Init(args) => init::run(args, printer),
         FleetCommand::Key(args) => key::run(args, printer),
+        FleetCommand::Work(args) => work::run(args),
+        FleetCommand::Workers => workers::run(printer),
     }
 }

@@ -285,7 +285,7 @@ impl Machine {
 
 fn worker(name: &str, stage: &Stage) -> RunningCommand {
     let worker = stage
-        .command(&["worker", "--name", name, "--slots", "6"])
+        .command(&["fleet", "work", "--name", name, "--slots", "6"])
         .spawn();
     worker.wait_for_stderr("takes");
     worker

@@ -1,4 +1,4 @@
-//! `workers`: the present workers of the fleet, and their load.
+//! `fleet workers`: the present workers of the fleet, and their load.
 
 use std::process::ExitCode;
 
@@ -15,6 +15,11 @@ use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::fleet::OwnFleet;
 use pi_subagents_runs::fleet_values::PresentWorker;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  pi-subagents fleet workers
+  pi-subagents fleet workers --json";
+
 /// The columns from left to right.
 const COLUMNS: [Column; 7] = [
     Column::whole("WORKER", 0),
@@ -26,7 +31,7 @@ const COLUMNS: [Column; 7] = [
     Column::words("MODELS", 1, 20, 60),
 ];
 
-pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
+pub(super) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let fleet = OwnFleet::of_user(&places)?;
     let workers = block_on(fleet.workers(&places))?;
@@ -37,7 +42,7 @@ pub(crate) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     if workers.is_empty() {
         printer.data("No worker is there.");
         printer.note(
-            "\nStart one on a machine that has this fleet in its settings:   pi-subagents worker",
+            "\nStart one on a machine that has this fleet in its settings:   pi-subagents fleet work",
         );
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,4 +1,4 @@
-//! `worker`: does the runs of a fleet on this machine.
+//! `fleet work`: does the runs of a fleet on this machine.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,11 +17,16 @@ use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::fleet::OwnFleet;
 use pi_subagents_runs::owned::this_host;
 
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  pi-subagents fleet work --slots 4
+  pi-subagents fleet work --pool gpu --rank 1 --idle-exit 600";
+
 /// The longest name of a worker.
 const LONGEST_NAME: usize = 32;
 
 #[derive(Args)]
-pub(crate) struct WorkerArgs {
+pub(super) struct WorkArgs {
     /// Take runs from this pool; may be given several times [default: subagents.worker.pools in the settings, or default]
     #[arg(long = "pool", value_name = "POOL", value_parser = fleet_name)]
     pools: Vec<String>,
@@ -48,7 +53,7 @@ pub(crate) struct WorkerArgs {
     drain: u64,
 }
 
-pub(crate) fn run(args: WorkerArgs) -> Result<ExitCode, CommandError> {
+pub(super) fn run(args: &WorkArgs) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
     let configuration = Configuration::read_once(&places, false);
     configuration.check()?;
@@ -58,16 +63,16 @@ pub(crate) fn run(args: WorkerArgs) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> WorkerOptions {
+fn options(args: &WorkArgs, configuration: &Configuration, places: &Places) -> WorkerOptions {
     let settings = &configuration.settings.worker;
     let pools = if args.pools.is_empty() {
         settings.pools.clone()
     } else {
-        args.pools
+        args.pools.clone()
     };
-    let root = args.root.map(|root| places.cwd.join(root));
+    let root = args.root.as_ref().map(|root| places.cwd.join(root));
     let root = root.or_else(|| settings.root.clone());
-    let name = args.name.unwrap_or_else(|| worker_name(settings));
+    let name = args.name.clone().unwrap_or_else(|| worker_name(settings));
     let own_root = || places.agent_dir.join("subagents-worker").join(&name);
     WorkerOptions {
         pools,
@@ -84,7 +89,7 @@ fn options(args: WorkerArgs, configuration: &Configuration, places: &Places) -> 
 }
 
 /// Returns the name of the worker of this machine, unless it is started under another one.
-pub(super) fn worker_name(settings: &WorkerSettings) -> String {
+pub(crate) fn worker_name(settings: &WorkerSettings) -> String {
     settings.name.clone().unwrap_or_else(name_of_machine)
 }
 
