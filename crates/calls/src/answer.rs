@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 use super::call::Worded;
 use super::run_json::run_json;
 use super::window_record::WindowRecord;
-use crate::next_steps::Door;
 use crate::result_lines::result_lines;
 use crate::service::ToolAnswer;
 use crate::watch::Details;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::workspace::Workspace;
+use pi_subagents_vocabulary::Door;
 
 /// The outcome of each task of a call, with warnings for a person.
 pub struct Outcomes {

@@ -16,7 +16,6 @@ use super::window_record::WindowRecord;
 use crate::caller::Caller;
 use crate::elsewhere::{Departure, work_here};
 use crate::followed::Followed;
-use crate::next_steps::Door;
 use crate::opened_task::{OpenedTask, sorted};
 use crate::preview::preview_context;
 use crate::service::CallService;
@@ -27,6 +26,7 @@ use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::workspace::{Workspace, matrix_of_call, settle};
+use pi_subagents_vocabulary::Door;
 
 /// A call of a family, read and found to fit.
 pub trait Call {

@@ -13,10 +13,10 @@ use pi_subagents_vocabulary::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::next_steps::Door;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
 use pi_subagents_runs::workspace::EarlierWorktree;
+use pi_subagents_vocabulary::Door;
 
 /// A caller of tools, seen through its door.
 #[derive(Debug, Clone)]

@@ -28,7 +28,6 @@ pub mod fleet;
 mod followed;
 #[cfg(test)]
 mod never_panics;
-pub mod next_steps;
 pub mod open_run;
 pub mod opened_task;
 pub mod owner;

@@ -24,6 +24,7 @@ use pi_subagents_ground::log::RunLog;
 use pi_subagents_ground::own_commands::{KEEPER, WARDEN};
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{Signals, Told, stop_this_process, survive_large_files};
+use pi_subagents_runs::acts::Reach;
 use pi_subagents_runs::owned::{close_abandoned, this_host};
 
 /// This process, ready to own runs.
@@ -177,6 +178,11 @@ impl Owner {
     /// Sends a message to the child of a run, whose model reads it before its next turn.
     pub async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
         self.engine.steer(run, message).await
+    }
+
+    /// Reaches the runs of this process, and those of other owners.
+    pub fn reach(&self, places: &Places) -> Reach {
+        Reach::with_own(places, self.engine.clone())
     }
 
     /// Reads the newest lines of what the model of a run is writing.

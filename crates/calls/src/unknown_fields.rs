@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::arguments::CallError;
 use super::mcp_tools;
-use crate::next_steps::Door;
+use pi_subagents_vocabulary::Door;
 
 /// The number of unknown fields that are named.
 const NAMED: usize = 8;
@@ -33,8 +33,10 @@ pub fn check_fields(tool: &str, arguments: &Value, door: Door) -> Result<Vec<Str
     found.truncate(NAMED);
     match (door, found.as_slice()) {
         (_, []) => Ok(Vec::new()),
-        (Door::Pi, found) => Ok(found.iter().map(Unknown::warning).collect()),
-        (Door::CommandLine | Door::Mcp, [first, ..]) => Err(CallError(first.error())),
+        (Door::Pi | Door::PiCommand, found) => Ok(found.iter().map(Unknown::warning).collect()),
+        (Door::CommandLine | Door::Mcp | Door::Attach | Door::Page, [first, ..]) => {
+            Err(CallError(first.error()))
+        }
     }
 }
 

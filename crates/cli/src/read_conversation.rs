@@ -1,6 +1,7 @@
 //! Reads a conversation whole, with the time of each message, for `session` and `export`.
 
 use pi_subagents_records::{IndexedRun, RecordError, Store, read_events};
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{Happening, RunHistory, RunSummary, SessionId, Status};
 use serde::Serialize;
@@ -103,7 +104,11 @@ impl ReadConversation {
     /// Prints notes about missing parts, and whether more will come.
     pub(crate) fn note_state(&self, printer: Printer) {
         let session = &self.session;
-        for line in session.missing().into_iter().chain(session.more_to_come()) {
+        for line in session
+            .missing()
+            .into_iter()
+            .chain(session.more_to_come(Door::CommandLine))
+        {
             printer.note(&format!("! {line}"));
         }
     }

@@ -1,5 +1,6 @@
 //! The command `profile` and its subcommands.
 
+use pi_subagents_vocabulary::Advice;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -8,7 +9,6 @@ use pi_subagents_vocabulary::{Dialect, Scope};
 use super::ask::{AtTerminal, Person};
 use super::seen::Seen;
 use super::{create, delete, edit, examples, explain, list, show};
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::print::Printer;
 
@@ -96,7 +96,7 @@ pub fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandErro
         places: &seen.places,
     };
     run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
-        Kind::NotFound => error.or_hint(Door::CommandLine.how_to_get_a_definition()),
+        Kind::NotFound => error.or_advise(Advice::GetDefinition),
         Kind::Usage | Kind::NoAnswer | Kind::Failed | Kind::Interrupted => error,
     })
 }

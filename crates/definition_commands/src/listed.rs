@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::fields;
 use super::seen::Seen;
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_ground::places::Places;
+use pi_subagents_vocabulary::Door;
 
 /// Returns every definition that counts at a place, and the ignored ones.
 pub fn seen_definitions(places: Places) -> Value {

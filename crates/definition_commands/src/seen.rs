@@ -1,6 +1,7 @@
 //! The definitions, settings and skills that are visible from the current directory, and the
 //! ignored ones among them.
 
+use pi_subagents_vocabulary::Advice;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{
@@ -9,11 +10,11 @@ use pi_subagents_configuration::{
 use pi_subagents_vocabulary::{Definition, Dialect, Scope};
 use serde_json::{Value, json};
 
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_vocabulary::Door;
 
 /// Everything that was read, and from where.
 pub struct Seen {
@@ -106,7 +107,7 @@ impl Seen {
 
     /// Returns one sentence for each project with ignored files.
     pub fn notices(&self) -> Vec<String> {
-        self.catalogue().notices(self.door.how_to_trust())
+        self.catalogue().notices(&Advice::Trust.words(self.door))
     }
 
     /// Returns the definitions that are ignored for lack of trust, as JSON.

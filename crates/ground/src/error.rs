@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::slice;
 
+use pi_subagents_vocabulary::{Advice, Door};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -15,7 +16,29 @@ pub struct CommandError {
     kind: Kind,
     message: String,
     causes: Vec<String>,
-    hints: Vec<String>,
+    hints: Vec<Hint>,
+}
+
+/// What somebody can do about an error: a sentence, with a next step in it that the door words.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Hint {
+    before: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    advice: Option<Advice>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    after: String,
+}
+
+impl Hint {
+    fn words(&self, door: Door) -> String {
+        let way = self.advice.as_ref().map(|advice| advice.words(door));
+        let words = [
+            &self.before,
+            way.as_deref().unwrap_or_default(),
+            &self.after,
+        ];
+        words.concat()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,14 +98,34 @@ impl CommandError {
 
     /// Adds a hint with advice.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.hints.push(Hint {
+            before: hint.into(),
+            advice: None,
+            after: String::new(),
+        });
         self
     }
 
-    /// Adds a hint, unless there is one already.
-    pub fn or_hint(self, hint: &str) -> Self {
+    /// Adds a hint whose next step is worded by the door at which the error arrives; `before` and
+    /// `after` are the sentence around it.
+    pub fn advise(
+        mut self,
+        before: impl Into<String>,
+        advice: Advice,
+        after: impl Into<String>,
+    ) -> Self {
+        self.hints.push(Hint {
+            before: before.into(),
+            advice: Some(advice),
+            after: after.into(),
+        });
+        self
+    }
+
+    /// Adds advice that is a whole sentence, unless there is a hint already.
+    pub fn or_advise(self, advice: Advice) -> Self {
         if self.hints.is_empty() {
-            self.hint(hint)
+            self.advise("", advice, "")
         } else {
             self
         }
@@ -114,28 +157,35 @@ impl CommandError {
 
     /// Writes the error for a person at a terminal.
     pub(crate) fn to_text(&self) -> String {
-        format!("error: {}", self.sentence())
+        format!("error: {}", self.lines(Door::CommandLine))
+    }
+
+    /// Writes the failure and its causes, for a text that quotes the error. Advice is left out:
+    /// whoever quotes the error does not know who will read it.
+    pub fn sentence(&self) -> String {
+        [slice::from_ref(&self.message), &self.causes]
+            .concat()
+            .join(": ")
     }
 
     /// Writes the failure, its causes and the advice, one line each.
-    pub fn sentence(&self) -> String {
+    pub fn lines(&self, door: Door) -> String {
         let mut text = self.message.clone();
         for cause in &self.causes {
             // Writing to a string cannot fail.
             _ = write!(text, "\n  caused by: {cause}");
         }
         for hint in &self.hints {
-            _ = write!(text, "\nhint: {hint}");
+            _ = write!(text, "\nhint: {}", hint.words(door));
         }
         text
     }
 
     /// Writes the error for the model that called a tool.
-    pub fn to_answer(&self) -> String {
-        let message = [slice::from_ref(&self.message), &self.causes]
-            .concat()
-            .join(": ");
-        [slice::from_ref(&message), &self.hints].concat().join("\n")
+    pub fn to_answer(&self, door: Door) -> String {
+        let hints = self.hints.iter().map(|hint| hint.words(door));
+        let lines: Vec<String> = std::iter::once(self.sentence()).chain(hints).collect();
+        lines.join("\n")
     }
 
     /// Returns the error for a program.
@@ -147,11 +197,12 @@ impl CommandError {
             Kind::Failed => "failed",
             Kind::Interrupted => "interrupted",
         };
-        let message = [slice::from_ref(&self.message), &self.causes].concat();
+        let hints = self.hints.iter().map(|hint| hint.words(Door::CommandLine));
+        let hints: Vec<String> = hints.collect();
         json!({"error": {
             "kind": kind,
-            "message": message.join(": "),
-            "hint": (!self.hints.is_empty()).then(|| self.hints.join("\n")),
+            "message": self.sentence(),
+            "hint": (!hints.is_empty()).then(|| hints.join("\n")),
         }})
     }
 }

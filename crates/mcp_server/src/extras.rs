@@ -135,6 +135,7 @@ fn number(field: &str, value: Option<&Value>, least: usize) -> Result<Option<usi
 
 #[cfg(test)]
 mod tests {
+    use pi_subagents_vocabulary::Door;
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -144,7 +145,7 @@ mod tests {
             panic!("{arguments}");
         };
         let extras = Extras::take(delegation::OUTPUT, &mut arguments);
-        let extras = extras.map_err(|error| error.to_answer())?;
+        let extras = extras.map_err(|error| error.to_answer(Door::Mcp))?;
         assert!(arguments.is_empty());
         Ok(extras.apply(ToolAnswer::new(text, Value::Null)).text)
     }

@@ -1,5 +1,6 @@
 //! Our tools as the protocol wants them.
 
+use pi_subagents_vocabulary::Door;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -249,7 +250,7 @@ impl Tools for ServedTools {
         if let Err(error) = remember(&question.about, option, &self.caller.places) {
             let error =
                 CommandError::failed("what the project contains stays ignored").because(&error);
-            self.unkept().push(error.to_answer());
+            self.unkept().push(error.to_answer(Door::Mcp));
         }
     }
 
@@ -277,7 +278,7 @@ impl Tools for ServedTools {
         Box::pin(async move {
             let caller = self.caller_in(roots);
             let read = resources::read(&self.service, &caller, uri).await;
-            read.map_err(|error| error.to_answer())
+            read.map_err(|error| error.to_answer(Door::Mcp))
         })
     }
 
@@ -303,7 +304,7 @@ impl Tools for ServedTools {
             }
             let (text, details, is_error) = match answered {
                 Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
-                Err(error) => (error.to_answer(), None, true),
+                Err(error) => (error.to_answer(Door::Mcp), None, true),
             };
             let mut text = self.with_unkept(text);
             if starts_runs && let Some(note) = self.note_once(&caller) {

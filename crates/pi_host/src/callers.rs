@@ -7,9 +7,9 @@ use pi_subagents_records::CallerName;
 
 use super::wire::{CallerParams, PiParams};
 use pi_subagents_calls::caller::{Caller, CallingPi};
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
+use pi_subagents_vocabulary::Door;
 
 /// Makes the caller from pi's facts about itself.
 pub(super) fn caller(

@@ -1,5 +1,6 @@
 //! One tool call of pi, from its trust question to its answer.
 
+use pi_subagents_vocabulary::Door;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -97,5 +98,5 @@ impl Execution {
 }
 
 fn failed(error: &CommandError) -> RpcError {
-    RpcError::new(FAILED, error.sentence())
+    RpcError::new(FAILED, error.lines(Door::Pi))
 }

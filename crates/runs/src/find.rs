@@ -159,8 +159,3 @@ pub fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError> 
     let latest = latest.or_else(|| runs.len().checked_sub(1));
     Ok(latest.map(|at| runs.swap_remove(at)).into_iter().collect())
 }
-
-/// Says how to go on with a run or a session that is over.
-pub fn how_to_resume(id: &str) -> String {
-    format!("Continue it with pi-subagents resume {id} PROMPT.")
-}

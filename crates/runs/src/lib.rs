@@ -15,6 +15,7 @@
     )
 )]
 
+pub mod acts;
 pub mod ask_which;
 pub mod away;
 pub mod conversation;
@@ -33,7 +34,6 @@ pub mod merging;
 pub mod missing_record;
 pub mod no_result;
 pub mod owned;
-pub mod owner_request;
 pub mod page_address;
 pub mod read_along;
 pub mod results;

@@ -1,5 +1,6 @@
 //! The errors of a team.
 
+use pi_subagents_vocabulary::Door;
 use std::error::Error;
 use std::fmt;
 
@@ -53,7 +54,7 @@ impl fmt::Debug for TeamError {
 
 impl fmt::Display for TeamError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0.to_answer())
+        formatter.write_str(&self.0.to_answer(Door::CommandLine))
     }
 }
 

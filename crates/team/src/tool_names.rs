@@ -30,13 +30,15 @@ pub(super) fn check_tools(
 
 #[cfg(test)]
 mod tests {
+    use pi_subagents_vocabulary::Door;
+
     use super::*;
 
     fn checked(tools: &[&str], runner: Option<RunnerChoice>) -> String {
         let tools: Vec<String> = tools.iter().map(|name| (*name).to_owned()).collect();
         match check_tools(&tools, runner) {
             Ok(()) => "fine".to_owned(),
-            Err(error) => error.sentence(),
+            Err(error) => error.lines(Door::CommandLine),
         }
     }
 

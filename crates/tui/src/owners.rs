@@ -1,35 +1,36 @@
-//! Sends requests to the owners of runs.
+//! Stops and steers runs, and says on the screen what came of it.
 
-use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::Role;
+use pi_subagents_vocabulary::Door;
 
 use super::message::Notice;
+use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::owner_request::{request, stop_run};
+use pi_subagents_runs::acts::{self, Addressee, Reach};
 
 /// Sends a message to the child of a run, and returns a notice about the outcome.
 pub(super) async fn steer(places: Places, run: IndexedRun, message: String) -> Notice {
-    match request(&places, &run, Want::Steer { message }).await {
-        Ok(OwnerReply::Done) => Notice::new(
-            Role::Success,
-            format!("{} reads it before its next turn.", run.name),
-        ),
-        Ok(OwnerReply::Refused { message }) => Notice::new(
-            Role::Failed,
-            format!("The message did not arrive: {message}."),
-        ),
-        Err(error) => Notice::new(Role::Failed, error.to_answer()),
+    let steered = acts::steer(&Reach::by_owners(&places), &Addressee::from(run), message).await;
+    match steered {
+        Ok(steered) => Notice::new(Role::Success, steered.sentence()),
+        Err(error) => failed(&error),
     }
 }
 
 /// Stops a run, and returns a notice when all of its processes are gone.
 pub(super) async fn stop(places: Places, run: IndexedRun) -> Notice {
-    match stop_run(&places, &run).await {
-        Ok(_) => Notice::new(
-            Role::Success,
-            format!("{} was stopped, and all its processes are gone.", run.name),
-        ),
-        Err(error) => Notice::new(Role::Failed, error.to_answer()),
+    let stopped = acts::stop(&Reach::by_owners(&places), &Addressee::from(run)).await;
+    match stopped {
+        Ok(stopped) => match stopped.note() {
+            None => Notice::new(Role::Success, stopped.sentence()),
+            // There is one line for a notice, and the note has the news.
+            Some(note) => Notice::new(Role::Warning, note),
+        },
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &CommandError) -> Notice {
+    Notice::new(Role::Failed, error.to_answer(Door::Attach))
 }

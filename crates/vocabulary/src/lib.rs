@@ -7,6 +7,7 @@
 //! [`child_protocol`]; the end of a run is an [`Ending`]; its summary, its messages and its receipt
 //! are folds over its events ([`RunSummary`], [`RunHistory`], [`Receipt`]).
 
+mod advice;
 mod allowance;
 pub mod child_protocol;
 mod definition;
@@ -37,6 +38,7 @@ mod summary;
 pub mod text;
 mod usage;
 
+pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
 pub use definition::{Definition, Scope};
 pub use dialect::{BodyUse, Dialect};

@@ -38,6 +38,7 @@ mod told;
 mod usage;
 mod wishes;
 
+use pi_subagents_vocabulary::Door;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -107,7 +108,7 @@ pub async fn run(
     if options.opens
         && let Err(error) = browser::open(&url(address.port), &places)
     {
-        printer.note(&format!("! {}", error.sentence()));
+        printer.note(&format!("! {}", error.lines(Door::CommandLine)));
     }
     let ended = serve(
         server,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pi_subagents_page::{Answering, Problem, Question, Runs, View, Wish, markdown};
 use pi_subagents_records::{IndexedRun, PlacedReader, RecordError, Store};
-use pi_subagents_vocabulary::{Happening, TimeZone, Timestamp, text};
+use pi_subagents_vocabulary::{Door, Happening, TimeZone, Timestamp, text};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -325,7 +325,7 @@ fn says(run: &IndexedRun, words: &str) -> bool {
 pub(super) fn problem(error: &CommandError) -> Problem {
     Problem {
         is_not_found: error.kind() == Kind::NotFound,
-        message: error.to_answer(),
+        message: error.to_answer(Door::Page),
     }
 }
 

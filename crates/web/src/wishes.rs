@@ -1,6 +1,5 @@
 //! Does to a run what a person on the page wants.
 
-use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_page::{Problem, Wish};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text;
@@ -11,8 +10,8 @@ use super::served::problem;
 use pi_subagents_calls::start_from_screen::{Starter, Wanted};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
+use pi_subagents_runs::acts::{self, Addressee, Reach};
 use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
-use pi_subagents_runs::owner_request::{request, stop_run};
 use pi_subagents_runs::results::RunResult;
 
 /// Does what a person wants, and says what came of it.
@@ -24,14 +23,18 @@ pub(super) async fn fulfil(
 ) -> Result<Value, Problem> {
     let name = text::one_line(&text::clean(&run.name));
     match wish {
-        Wish::Steer(message) => steer(places, &run, &name, message).await,
-        Wish::Stop => match stop_run(places, &run).await {
-            Ok(None) => Ok(said(&format!(
-                "{name} was stopped, and all its processes are gone."
-            ))),
-            Ok(Some(note)) => Ok(said(&note)),
-            Err(error) => Err(problem(&error)),
-        },
+        Wish::Steer(message) => {
+            let reach = Reach::by_owners(places);
+            let steered = acts::steer(&reach, &Addressee::from(run), message).await;
+            let steered = steered.map_err(|error| problem(&error))?;
+            Ok(said(&steered.sentence()))
+        }
+        Wish::Stop => {
+            let reach = Reach::by_owners(places);
+            let stopped = acts::stop(&reach, &Addressee::from(run)).await;
+            let stopped = stopped.map_err(|error| problem(&error))?;
+            Ok(said(&stopped.note().unwrap_or_else(|| stopped.sentence())))
+        }
         Wish::Continue(prompt) => {
             let run = Box::new(run);
             let usual = format!("{name} goes on in the background.");
@@ -44,21 +47,6 @@ pub(super) async fn fulfil(
         }
         Wish::Merge => blocking(move || merged(&run)).await,
         Wish::Discard => blocking(move || discarded(run)).await,
-    }
-}
-
-async fn steer(
-    places: &Places,
-    run: &IndexedRun,
-    name: &str,
-    message: String,
-) -> Result<Value, Problem> {
-    match request(places, run, Want::Steer { message }).await {
-        Ok(OwnerReply::Done) => Ok(said(&format!("{name} reads it before its next turn."))),
-        Ok(OwnerReply::Refused { message }) => Err(Problem::failed(format!(
-            "The message did not arrive: {message}."
-        ))),
-        Err(error) => Err(problem(&error)),
     }
 }
 

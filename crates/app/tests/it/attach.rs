@@ -140,6 +140,21 @@ fn leaving_in_any_way_gives_the_terminal_back_and_stops_nothing() {
 }
 
 #[test]
+fn a_person_reads_that_a_run_was_ended_without_its_owner() {
+    let stage = stage();
+    let owner = at_work(&stage, &["worker=Work"]);
+    let mut terminal = attach(&stage, &[]);
+    terminal.wait_for("bash → until");
+    owner.kill(Signal::STOP);
+    terminal.press("xy");
+    terminal.wait_for("is stopped, so the run was ended without it");
+    terminal.press("q");
+    assert_eq!(terminal.leave(), (Some(0), true));
+    owner.kill(Signal::CONT);
+    owner.wait();
+}
+
+#[test]
 fn a_run_is_steered_and_stopped_by_keys() {
     let stage = stage();
     let owner = at_work(&stage, &["worker=Work"]);

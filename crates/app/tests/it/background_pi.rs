@@ -301,9 +301,38 @@ fn a_person_can_steer_and_stop_a_background_run() {
         told[..2],
         [
             "worker reads it before its next turn.",
-            "worker was stopped."
+            "worker was stopped, and all its processes are gone."
         ]
     );
+    pi.quit();
+}
+
+#[test]
+fn a_person_can_stop_a_background_run_whose_owner_is_suspended() {
+    let stage = BackgroundStage::new();
+    let ready = stage.path("ready");
+    let mut pi = Pi::open(&stage, "s1", "startup", &[]);
+    let run = run_id(&pi.launch(&json!([{"touch": ready}, {"hang": true}])));
+    wait_for_file(&ready, PATIENCE);
+    let owner = stage.owner(&run);
+    process::kill(owner, Signal::STOP);
+    pi.command("subagents", &format!("stop {run}"));
+    let told = pi.told("ui/notify");
+    let told = told.iter().map(|notice| notice["message"].as_str().unwrap());
+    let told: Vec<String> = told.map(str::to_owned).collect();
+    assert_eq!(
+        told[..2],
+        [
+            "worker was stopped, and all its processes are gone.".to_owned(),
+            format!(
+                "! the owner of worker (pid {owner}) is stopped, so the run was ended without it; \
+                 kill -CONT {owner} continues the owner, kill -KILL {owner} ends it"
+            ),
+        ]
+    );
+    assert_eq!(stage.ended(&run)["status"], "aborted");
+    process::kill(owner, Signal::KILL);
+    expect_nothing_left(&run);
     pi.quit();
 }
 

@@ -297,7 +297,10 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
         "the text must not be empty\nhint: Use /subagents steer ID TEXT."
     );
     run(&mut shim, "subagents", &format!("stop {}", &session[..10]));
-    assert_eq!(notice(&shim)["message"], "going was stopped.");
+    assert_eq!(
+        notice(&shim)["message"],
+        "going was stopped, and all its processes are gone."
+    );
     let answer = shim.result(id);
     assert!(
         answer["content"][0]["text"]

@@ -1,13 +1,13 @@
 //! Counts the background runs of a user, and refuses a run that is too many.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_vocabulary::Advice;
 use std::time::Duration;
 
 use pi_subagents_files::{self as files, HeldLock, LockError, lock_file};
 use pi_subagents_records::IndexedRun;
 
 use crate::caller::Caller;
-use crate::next_steps::Door;
 use crate::owner::Owner;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -44,7 +44,7 @@ impl Place {
             .filter(|run| run.is_background() && run.is_open());
         let counts = background_counts(&runs, places);
         if open.count() + wanted > most {
-            return Err(full(counts, most, wanted, caller.door));
+            return Err(full(counts, most, wanted));
         }
         Ok(Self {
             counts: Counts {
@@ -82,7 +82,7 @@ pub(crate) fn background_counts(runs: &[IndexedRun], places: &Places) -> Counts 
     )
 }
 
-fn full(counts: Counts, most: usize, wanted: usize, door: Door) -> CommandError {
+fn full(counts: Counts, most: usize, wanted: usize) -> CommandError {
     let problem = if wanted == 1 {
         format!("{most} background runs are already running, which is the limit")
     } else {
@@ -92,5 +92,5 @@ fn full(counts: Counts, most: usize, wanted: usize, door: Door) -> CommandError 
         "{problem} (subagents.maxBackground): {}",
         counts.line()
     ))
-    .hint(door.how_to_make_room())
+    .advise("", Advice::MakeRoom, "")
 }

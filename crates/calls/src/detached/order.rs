@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::caller::{Caller, CallingPi, Overrides};
-use crate::next_steps::Door;
 use crate::service::ToolAnswer;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::row::RunRow;
+use pi_subagents_vocabulary::Door;
 
 /// The order for the detached process. There is no secret in it.
 #[derive(Debug, Serialize, Deserialize)]

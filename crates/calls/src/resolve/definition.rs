@@ -1,5 +1,6 @@
 //! Finds the definition of a task, and its changes to the plan.
 
+use pi_subagents_vocabulary::Advice;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -11,9 +12,9 @@ use pi_subagents_vocabulary::{Definition, Refusal, Runner, UsedDefinition, neare
 
 use crate::arguments::CallError;
 use crate::caller::Caller;
-use crate::next_steps::Door;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_vocabulary::Door;
 
 /// The reason why a definition is not used: a fault of the call, or of the task alone.
 pub(super) enum Unusable {
@@ -33,7 +34,7 @@ pub(super) fn find_definition<'a>(
         let message = if error.ignored.is_empty() {
             error.to_string()
         } else {
-            let notices = configuration.catalogue.notices(door.how_to_trust());
+            let notices = configuration.catalogue.notices(&Advice::Trust.words(door));
             format!("{error}. {}", notices.join(" "))
         };
         Refusal { message }
@@ -69,7 +70,7 @@ pub(crate) fn check_definition(
         Some(meant) => error.hint(format!("Did you mean {meant}?")),
         None => error,
     };
-    Err(error.hint(door.how_to_get_a_definition()))
+    Err(error.advise("", Advice::GetDefinition, ""))
 }
 
 /// Returns the changes of a definition, for a task that this kind of child does in `cwd`.
@@ -134,7 +135,7 @@ fn resolved_skills(
         None => ours,
     };
     found.resolve(definition).map_err(|error| {
-        let how = caller.door.how_to_trust();
+        let how = Advice::Trust.words(caller.door);
         match configuration.ignored_skills(definition, &found, &caller.places, cwd) {
             Some(ignored) => format!("{error}. {ignored} {how}"),
             None => error.to_string(),

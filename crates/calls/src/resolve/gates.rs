@@ -5,7 +5,7 @@ use pi_subagents_vocabulary::{Gate, Refusal};
 
 use super::asked::Asked;
 use crate::caller::Caller;
-use crate::next_steps::Door;
+use pi_subagents_vocabulary::Door;
 
 /// Returns the gates of a task: its own, else those of the call, else that of its definition. A
 /// model may name only commands that the user has listed, because it could run anything through a
@@ -32,7 +32,7 @@ pub(super) fn gates_of(
 
 fn check(gates: &[Gate], door: Door, settings: &Settings) -> Result<(), Refusal> {
     let is_listed = |command: &&String| match door {
-        Door::CommandLine => true,
+        Door::CommandLine | Door::PiCommand | Door::Attach | Door::Page => true,
         Door::Pi | Door::Mcp => settings.gates.contains(command),
     };
     let mut commands = gates.iter().map(|gate| &gate.command);

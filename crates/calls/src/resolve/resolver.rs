@@ -1,5 +1,6 @@
 //! From the tasks of a call and the configuration to resolved tasks.
 
+use pi_subagents_vocabulary::Advice;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -78,7 +79,7 @@ impl<'a> Resolver<'a> {
             let mut named = tasks.iter().filter_map(|task| task.definition);
             named.any(|used| used == name) && catalogue.find(name, self.family.asker).is_ok()
         };
-        let ignored = catalogue.notices_of(self.caller.door.how_to_trust(), is_used);
+        let ignored = catalogue.notices_of(&Advice::Trust.words(self.caller.door), is_used);
         let mut warnings = self.configuration.warnings.clone();
         warnings.extend(self.models.file_warnings().iter().cloned());
         warnings.extend(ignored);

@@ -2,13 +2,11 @@
 
 use pi_subagents_runs::ask_which::find_failure;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_records::{FindError, IndexedRun, Store};
-use pi_subagents_vocabulary::Status;
 use pi_subagents_vocabulary::text::one_line;
+use pi_subagents_vocabulary::{Advice, Door, Status};
 use serde_json::json;
 
 use crate::commands::option_place::OptionPlace;
@@ -17,11 +15,10 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::acts::{self, Addressee, Reach};
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
-use pi_subagents_runs::find::how_to_resume;
 use pi_subagents_runs::owned::current_runs;
-use pi_subagents_runs::owner_request::{request, stop_all};
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::typed::TypedIds;
 
@@ -68,18 +65,14 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents steer {run} MESSAGE")))?
         .pop()
         .ok_or_else(|| not_running(&args.id))?;
-    match block_on(async { request(&places, &run, Want::Steer { message }).await })? {
-        OwnerReply::Done => {
-            if printer.is_json() {
-                printer.json(&json!({"runId": run.run.as_str(), "steered": true}));
-            } else {
-                let name = one_line(&run.name);
-                printer.data(&format!("{name} reads it before its next turn."));
-            }
-            Ok(ExitCode::SUCCESS)
-        }
-        OwnerReply::Refused { message } => Err(CommandError::failed(message)),
+    let (reach, to) = (Reach::by_owners(&places), Addressee::from(run));
+    let steered = block_on(acts::steer(&reach, &to, message))?;
+    if printer.is_json() {
+        printer.json(&json!({"runId": steered.run.as_str(), "steered": true}));
+    } else {
+        printer.data(&steered.sentence());
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
@@ -95,18 +88,25 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
         })?
     };
     asked.retain(IndexedRun::is_open);
-    let told = block_on(stop_all(Arc::new(places.clone()), asked.clone()))?;
-    let mut stopped = current_runs(&store, &places).map_err(find_failure)?;
-    stopped.retain(|run| asked.iter().any(|one| one.run == run.run));
-    let rows = stopped.iter().map(|run| RunRow::read(run).shortened());
+    let reach = Reach::by_owners(&places);
+    let stopped = block_on(async { Ok(acts::stop_all(&reach, asked).await) })?;
+    let rows = stopped.iter().map(|(run, outcome)| {
+        let row = outcome
+            .as_ref()
+            .ok()
+            .and_then(|stopped| stopped.row.clone());
+        row.unwrap_or_else(|| RunRow::read(run)).shortened()
+    });
     let rows: Vec<RunRow> = rows.collect();
     print_stopped(args, &rows, printer);
     let is_all_over = rows.iter().all(RunRow::is_over);
-    for told in told {
-        match told {
-            Ok(note) => printer.note(&format!("! {note}")),
-            Err(_) if is_all_over => {}
-            Err(problem) => printer.note(&format!("! {problem}")),
+    for (_, outcome) in stopped {
+        let note = match outcome {
+            Ok(stopped) => stopped.note(),
+            Err(problem) => Some(problem.lines(Door::CommandLine)),
+        };
+        if let Some(note) = note {
+            printer.note(&format!("! {note}"));
         }
     }
     Ok(if is_all_over {
@@ -177,5 +177,6 @@ pub(super) fn conversations_of(
 }
 
 fn not_running(id: &str) -> CommandError {
-    CommandError::failed(format!("{id} is not running")).hint(how_to_resume(id))
+    let resume = Advice::Resume(id.to_owned());
+    CommandError::failed(format!("{id} is not running")).advise("Continue it with ", resume, ".")
 }

@@ -15,11 +15,11 @@ use crate::view;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::check_fields;
 use pi_subagents_calls::families::delegation::{self, DelegateCall, TaskCall};
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_vocabulary::Door;
 
 #[derive(Args)]
 #[command(

@@ -11,10 +11,10 @@ use pi_subagents_records::CallerName;
 use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::delegate;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_mcp_server::{McpOptions, patience};
+use pi_subagents_vocabulary::Door;
 
 /// The note for a person who typed the command.
 const WAITING: &str = "\

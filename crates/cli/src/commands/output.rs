@@ -1,5 +1,6 @@
 //! `output`: prints the answer of a run.
 
+use pi_subagents_vocabulary::Door;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -50,7 +51,7 @@ pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, Co
     } else {
         print_markdown(&answer.text, &places, printer);
         note_state(&session, printer);
-        if let Some(problem) = session.problem() {
+        if let Some(problem) = session.problem(Door::CommandLine) {
             printer.note(&problem);
         }
     }
@@ -89,7 +90,11 @@ fn print_receipt(
 
 /// Prints notes about missing parts, and whether more will come.
 fn note_state(session: &ReadSession, printer: Printer) {
-    for line in session.missing().into_iter().chain(session.more_to_come()) {
+    for line in session
+        .missing()
+        .into_iter()
+        .chain(session.more_to_come(Door::CommandLine))
+    {
         printer.note(&format!("! {line}"));
     }
 }

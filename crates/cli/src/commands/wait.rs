@@ -7,10 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use pi_subagents_records::{IndexedRun, Store};
 use pi_subagents_view::Line;
-use pi_subagents_vocabulary::{RunId, Timestamp, text};
+use pi_subagents_vocabulary::{Door, RunId, Timestamp, text};
 use serde_json::json;
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::commands::control::runs_of_all;
@@ -23,11 +21,10 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
+use pi_subagents_runs::acts::{Wait, Waited};
 use pi_subagents_runs::away::AwayNews;
 use pi_subagents_runs::find::current;
-use pi_subagents_runs::follow::Follower;
 use pi_subagents_runs::owned::current_runs;
-use pi_subagents_runs::owner_request::wait_for_one;
 use pi_subagents_runs::row::{RowTotals, RunRow};
 use pi_subagents_runs::typed::TypedIds;
 
@@ -97,20 +94,7 @@ async fn wait_for(
 ) -> Result<Vec<RunId>, CommandError> {
     let mut unseen = Vec::new();
     let mut servers = AwayNews::default();
-    let (tell, mut told) = mpsc::channel(runs.len().max(1));
-    let follower = Follower::start(places);
-    let mut ends: JoinSet<(RunId, bool)> = runs
-        .iter()
-        .cloned()
-        .map(|run| {
-            let (tell, end) = (tell.clone(), follower.end_of(&run));
-            async move {
-                let is_seen = wait_for_one(&run, end, &tell).await;
-                (run.run, is_seen)
-            }
-        })
-        .collect();
-    drop(tell);
+    let mut wait = Wait::begin(places, &runs);
     let note = |line: &Option<WaitingLine>, words: &str| {
         line.iter().for_each(WaitingLine::clear);
         printer.note(words);
@@ -122,23 +106,26 @@ async fn wait_for(
         if let Some(line) = line.as_mut().filter(|_| !runs.is_empty()) {
             line.draw(&runs, all);
         }
-        let ended = tokio::select! {
-            Some(words) = told.recv() => {
-                note(&line, &words);
+        let waited = tokio::select! {
+            waited = wait.next() => waited,
+            () = sleep(CLOCK) => continue,
+        };
+        match &waited {
+            Some(Waited::Note(news)) => {
+                note(&line, &news.words(Door::CommandLine));
                 continue;
             }
-            () = sleep(CLOCK) => continue,
-            ended = ends.join_next() => ended,
-        };
-        if let Some(Ok((run, is_seen))) = &ended {
-            runs.retain(|one| one.run != *run);
-            unseen.extend((!is_seen).then(|| run.clone()));
+            Some(Waited::Over(run)) => runs.retain(|one| one.run != *run),
+            Some(Waited::Unseen(run)) => {
+                runs.retain(|one| one.run != *run);
+                unseen.push(run.clone());
+            }
+            None => {}
         }
-        if any || ended.is_none() {
+        if any || waited.is_none() {
             line.iter().for_each(WaitingLine::clear);
-            // The last news may not be printed yet.
-            while let Ok(words) = told.try_recv() {
-                printer.note(&words);
+            for news in wait.last_notes() {
+                printer.note(&news.words(Door::CommandLine));
             }
             return Ok(unseen);
         }

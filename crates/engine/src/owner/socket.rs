@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{RunId, RunSummary};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
@@ -21,6 +21,7 @@ use super::partial_stream::send_partial_messages;
 use super::sockets::{hold, own_path, remove_abandoned};
 use super::wire::{OwnerReply, OwnerRequest, Want};
 use crate::engine::Engine;
+use crate::request::{NotRunning, SteerError};
 
 /// The length of the longest request.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -157,13 +158,13 @@ async fn answer(
     let outcome = match RunId::parse(&request.run) {
         Err(error) => Err(error.to_string()),
         Ok(run) => match request.want {
-            Want::Stop => engine.stop(run).await.map(drop).map_err(text),
-            Want::Wait => engine.wait(run).await.map(drop).map_err(text),
-            Want::Steer { message } => engine.steer(run, message).await.map_err(text),
+            Want::Stop => ended(engine.stop(run).await),
+            Want::Wait => ended(engine.wait(run).await),
+            Want::Steer { message } => done(engine.steer(run, message).await),
             Want::PartialMessages { extent } => match engine.read_partial(run, extent).await {
                 Ok(messages) => {
                     send_partial_messages(messages, extent, asker, writer).await;
-                    Ok(())
+                    Ok(OwnerReply::Done)
                 }
                 Err(error) => Err(text(error)),
             },
@@ -175,9 +176,18 @@ async fn answer(
         "another process is answered"
     );
     match outcome {
-        Ok(()) => OwnerReply::Done,
+        Ok(reply) => reply,
         Err(message) => OwnerReply::Refused { message },
     }
+}
+
+fn ended(over: Result<Arc<RunSummary>, NotRunning>) -> Result<OwnerReply, String> {
+    over.map(|summary| OwnerReply::ended(&summary))
+        .map_err(text)
+}
+
+fn done(steered: Result<(), SteerError>) -> Result<OwnerReply, String> {
+    steered.map(|()| OwnerReply::Done).map_err(text)
 }
 
 fn text(error: impl std::error::Error) -> String {

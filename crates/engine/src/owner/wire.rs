@@ -1,6 +1,6 @@
 //! The requests and replies on an owner's socket.
 
-use pi_subagents_vocabulary::{Activity, PartialMessage};
+use pi_subagents_vocabulary::{Activity, Ending, PartialMessage, RunSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::partial_feed::Extent;
@@ -63,11 +63,32 @@ enum ExtentWord {
 pub enum OwnerReply {
     /// It was done.
     Done,
+    /// The run is over, by this request or before it.
+    Ended {
+        /// The word for its status.
+        status: String,
+        /// Its exit code.
+        exit_code: i32,
+        /// The reason why it did not complete, if it did not.
+        message: Option<String>,
+    },
     /// It was not, and this is why.
     Refused {
         /// The text for a person.
         message: String,
     },
+}
+
+impl OwnerReply {
+    /// Reports the end of a run.
+    pub fn ended(summary: &RunSummary) -> Self {
+        let ending = summary.ending.as_ref();
+        Self::Ended {
+            status: summary.status().as_str().to_owned(),
+            exit_code: ending.map_or(0, Ending::exit_code),
+            message: ending.and_then(Ending::message),
+        }
+    }
 }
 
 /// The next part of a message that is still being written; many of these come before the reply.

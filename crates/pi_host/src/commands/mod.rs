@@ -3,6 +3,7 @@
 mod profile;
 mod subagents;
 
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::clean;
 use serde_json::{Value, json};
 
@@ -62,7 +63,7 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
         }
     }
     if let Some(error) = error {
-        link.notify(&clean(&error.sentence()), Level::Error);
+        link.notify(&clean(&error.lines(Door::PiCommand)), Level::Error);
     }
 }
 
@@ -76,7 +77,7 @@ fn tell_lines(link: &HostLink, title: &str, shown: &Shown, error: Option<&Comman
         link.notify(&clean(note), Level::Info);
     }
     if let Some(error) = error {
-        link.notify(&clean(&error.sentence()), Level::Error);
+        link.notify(&clean(&error.lines(Door::PiCommand)), Level::Error);
     }
 }
 

@@ -10,10 +10,9 @@ mod trust;
 use pi_subagents_runs::ask_which::find_failure;
 use std::sync::Arc;
 
-use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
 use pi_subagents_records::{FindError, IndexedRun};
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::{RunId, Timestamp};
+use pi_subagents_vocabulary::Timestamp;
 use serde_json::Value;
 
 use self::listed::{id_of, line, newest_first, run_and_text};
@@ -25,8 +24,8 @@ use pi_subagents_calls::families::delegation::ReadSession;
 use pi_subagents_calls::preview::preview_context;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::acts::{self, Addressee};
 use pi_subagents_runs::find::find_runs;
-use pi_subagents_runs::owner_request::request;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::{SessionRun, SessionRuns};
 
@@ -198,48 +197,43 @@ impl Subagents {
     }
 
     async fn stop(&self, id: &str, shown: &mut Shown) -> Result<(), CommandError> {
-        let RunRow { run_id, name, .. } = self.running(id)?;
-        if let Err(NotRunning(run_id)) = self.service.owner.stop_one(run_id).await {
-            self.ask_owner(run_id, Want::Stop).await?;
-        }
-        shown.notes.push(format!("{name} was stopped."));
+        let run = self.addressee(id).await?;
+        let stopped = acts::stop(&self.service.owner.reach(&self.caller.places), &run).await?;
+        shown.notes.extend(stopped.lines());
         Ok(())
     }
 
     async fn steer(&self, id: &str, message: &str, shown: &mut Shown) -> Result<(), CommandError> {
-        let RunRow { run_id, name, .. } = self.running(id)?;
+        let to = self.addressee(id).await?;
         if message.is_empty() {
             return Err(CommandError::usage("the text must not be empty")
                 .hint("Use /subagents steer ID TEXT."));
         }
-        let message = message.to_owned();
-        match self.service.owner.steer(run_id, message.clone()).await {
-            Ok(()) => {}
-            Err(SteerError::NotRunning(NotRunning(run_id))) => {
-                self.ask_owner(run_id, Want::Steer { message }).await?;
-            }
-            Err(error @ (SteerError::NotStarted(_) | SteerError::Ending(_))) => {
-                return Err(CommandError::failed(error.to_string()));
-            }
-        }
-        let heard = format!("{name} reads it before its next turn.");
-        shown.notes.push(heard);
+        let reach = self.service.owner.reach(&self.caller.places);
+        let steered = acts::steer(&reach, &to, message.to_owned()).await?;
+        shown.notes.push(steered.sentence());
         Ok(())
     }
 
-    /// Asks the owner of a background run, which is another process.
-    async fn ask_owner(&self, run: RunId, want: Want) -> Result<(), CommandError> {
+    /// Returns the run of an id that is under way, with its line in the index. The owner of a
+    /// background run is another process.
+    async fn addressee(&self, id: &str) -> Result<Addressee, CommandError> {
+        let RunRow { run_id, name, .. } = self.running(id)?;
+        let run = run_id.clone();
         let find = move |service: &CallService, caller: &Caller| {
-            let found = find_runs(&service.owner.store, &caller.places, run.as_str())
-                .map_err(find_failure)?;
-            let open = found.into_iter().find(IndexedRun::is_open);
-            open.ok_or_else(|| not_running(run.as_str()))
+            // A run of this process can be asked although it could not be entered.
+            let found = find_runs(&service.owner.store, &caller.places, run.as_str());
+            Ok(found
+                .unwrap_or_default()
+                .into_iter()
+                .find(IndexedRun::is_open))
         };
-        let run = self.service.beside(&self.caller, find).await?;
-        match request(&self.caller.places, &run, want).await? {
-            OwnerReply::Done => Ok(()),
-            OwnerReply::Refused { message } => Err(CommandError::failed(message)),
-        }
+        let record = self.service.beside(&self.caller, find).await?;
+        Ok(Addressee {
+            run: run_id,
+            name,
+            record,
+        })
     }
 
     /// Returns the run of an id that is under way.

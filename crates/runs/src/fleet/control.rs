@@ -4,7 +4,7 @@ use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_fleet::Fleet;
 use pi_subagents_fleet::wire::{Ended, RunEntry};
 use pi_subagents_records::ending_value;
-use pi_subagents_vocabulary::{Ending, RunId};
+use pi_subagents_vocabulary::{Advice, Ending, FleetStep, RunId};
 use tokio::task::JoinSet;
 
 use super::connection::{caller_of, connect, settings_of_user, unreachable};
@@ -55,14 +55,20 @@ async fn stop(fleet: &Fleet, run: &RunId, by: &str) -> Result<OwnerReply, Comman
         WorkerReply::Replied(reply) => Ok(reply),
         WorkerReply::NobodyThere => {
             // A worker that takes the run later finds the wish; if nobody takes it, it ends here.
+            let status = Ending::Stopped.status().as_str().to_owned();
+            let exit_code = Ending::Stopped.exit_code();
             let ended = Ended {
-                status: Ending::Stopped.status().as_str().to_owned(),
-                exit_code: Ending::Stopped.exit_code(),
+                status: status.clone(),
+                exit_code,
                 ending: ending_value(&Ending::Stopped),
                 ..Ended::default()
             };
             fleet.end_queued(run, &ended).await.map_err(unreachable)?;
-            Ok(OwnerReply::Done)
+            Ok(OwnerReply::Ended {
+                status,
+                exit_code,
+                message: Ending::Stopped.message(),
+            })
         }
         WorkerReply::Silent => Err(silent(run)),
         WorkerReply::NotAllowed(error) => Err(unreachable(error)),
@@ -95,6 +101,9 @@ async fn nobody_there(fleet: &Fleet, run: &RunId) -> String {
 }
 
 fn silent(run: &RunId) -> CommandError {
-    CommandError::failed(format!("the worker of run {run} did not answer"))
-        .hint("pi-subagents fleet workers shows which workers are there.")
+    CommandError::failed(format!("the worker of run {run} did not answer")).advise(
+        "",
+        Advice::Fleet(FleetStep::Workers),
+        " shows which workers are there.",
+    )
 }

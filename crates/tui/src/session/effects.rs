@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use pi_subagents_records::history;
 use pi_subagents_view::Role;
+use pi_subagents_vocabulary::Door;
 
 use super::Session;
 use crate::copying::copy_sequence;
@@ -79,14 +80,20 @@ impl Session {
                 let store = self.store.clone();
                 self.jobs.spawn_blocking(move || {
                     let lines = results::diff(&store, &run);
-                    Message::DiffRead(run.run, lines.map_err(|error| error.to_answer()))
+                    Message::DiffRead(
+                        run.run,
+                        lines.map_err(|error| error.to_answer(Door::Attach)),
+                    )
                 });
             }
             Effect::CheckMerge(run) => {
                 let store = self.store.clone();
                 self.jobs.spawn_blocking(move || {
                     let fitting = results::check(&store, &run);
-                    Message::MergeChecked(run.run, fitting.map_err(|error| error.to_answer()))
+                    Message::MergeChecked(
+                        run.run,
+                        fitting.map_err(|error| error.to_answer(Door::Attach)),
+                    )
                 });
             }
             Effect::Merge(run) => {
@@ -115,7 +122,7 @@ impl Session {
 
 /// Tells what came of a request.
 fn finished(outcome: Result<Notice, CommandError>) -> Message {
-    let failed = |error: CommandError| Notice::new(Role::Failed, error.to_answer());
+    let failed = |error: CommandError| Notice::new(Role::Failed, error.to_answer(Door::Attach));
     Message::Finished(outcome.unwrap_or_else(failed))
 }
 
@@ -136,6 +143,6 @@ fn told(name: &str, begun: Result<Begun, CommandError>) -> Message {
             };
             Message::Began(begun.run, notice)
         }
-        Err(error) => Message::Finished(Notice::new(Role::Failed, error.to_answer())),
+        Err(error) => Message::Finished(Notice::new(Role::Failed, error.to_answer(Door::Attach))),
     }
 }

@@ -1,5 +1,6 @@
 //! Reads from the disk the facts that the model needs.
 
+use pi_subagents_vocabulary::Door;
 use std::fs;
 
 use pi_subagents_records::RecordedRun;
@@ -94,7 +95,7 @@ impl Session {
             .spawn_blocking(move || match current_runs(&store, &places) {
                 Ok(runs) => Message::IndexRead(scope.choose(runs)),
                 Err(error) => {
-                    let text = find_failure(error).to_answer();
+                    let text = find_failure(error).to_answer(Door::Attach);
                     Message::Finished(Notice::new(Role::Failed, text))
                 }
             });

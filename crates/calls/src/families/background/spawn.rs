@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::text;
 use crate::caller::Caller;
 use crate::detached::{Order, start};
-use crate::next_steps::Door;
 use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::row::RunRow;
+use pi_subagents_vocabulary::Door;
 
 /// A background run that has begun.
 pub struct Spawned {

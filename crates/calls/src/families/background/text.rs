@@ -1,10 +1,11 @@
 //! The texts about background runs, for models and for people.
 
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::{Status, Timestamp, text};
 
-use crate::next_steps::Door;
 use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::row::RunRow;
+use pi_subagents_vocabulary::Door;
 
 /// The number of characters of a task that are shown.
 const SHORT_TASK: usize = 120;
@@ -26,10 +27,11 @@ pub(super) fn started(row: &RunRow, counts: Counts, door: Door) -> String {
             "Nobody tells you when it ends. Go on with something else; once you need the result, subagent_runs with action wait and ids [\"{}\"] waits for it and returns it.",
             row.run_id
         ),
-        Door::Pi | Door::CommandLine if row.pi_session.is_some() => {
+        Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page
+            if row.pi_session.is_some() => {
             "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now.".to_owned()
         }
-        Door::Pi | Door::CommandLine => {
+        Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page => {
             "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result.".to_owned()
         }
     };
@@ -119,7 +121,7 @@ pub fn notice(row: &RunRow) -> (String, String) {
 /// Says what waits in the worktree of a run that is over.
 fn worktree(row: &RunRow) -> Option<String> {
     let worktree = row.workspace.as_ref().filter(|_| row.is_over())?;
-    let words = worktree.words_with(&Door::Pi.how_to_merge(row.run_id.as_str()));
+    let words = worktree.words_with(&Advice::Merge(row.run_id.to_string()).words(Door::Pi));
     Some(format!("{}: {words}", worktree.title()))
 }
 

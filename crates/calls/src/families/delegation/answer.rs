@@ -1,6 +1,7 @@
 //! The answer to a caller of the delegation family: one line per task.
 
 use pi_subagents_view::receipt_lines_with_figures;
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{RunSummary, Status, Task};
 
@@ -13,7 +14,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
         let receipt = run.receipt();
         let seen = receipt.map(|receipt| receipt_lines_with_figures(&receipt));
         let worktree = outcomes.worktree(task);
-        let how = outcomes.door.how_to_merge(task.run.as_str());
+        let how = Advice::Merge(task.run.to_string()).words(outcomes.door);
         let worktree = worktree.map(|worktree| worktree.lines_with(&how));
         let worktree = worktree.into_iter().flatten();
         std::iter::once(summary_line(task, run))

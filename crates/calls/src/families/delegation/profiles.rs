@@ -1,14 +1,15 @@
 //! `list_subagent_profiles`: which definitions there are.
 
 use pi_subagents_configuration::{Asker, Catalogue, listing, summary};
+use pi_subagents_vocabulary::Advice;
 use serde_json::{Map, Value, json};
 
 use super::tools::NoArguments;
 use crate::arguments;
 use crate::caller::Caller;
-use crate::next_steps::Door;
 use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_vocabulary::Door;
 
 /// Lists all definitions the caller can use, with notices about the ignored ones.
 pub(crate) fn profiles(
@@ -26,7 +27,7 @@ fn listed(catalogue: &Catalogue, door: Door) -> ToolAnswer {
     let mut lines = vec![listing(&definitions)];
     lines.extend(
         catalogue
-            .notices(door.how_to_trust())
+            .notices(&Advice::Trust.words(door))
             .iter()
             .map(|notice| format!("! {notice}")),
     );

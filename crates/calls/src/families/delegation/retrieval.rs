@@ -2,6 +2,8 @@
 
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{FindError, Store, transcript};
+use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{Gap, RunHistory, RunId, SessionId, Status};
 use serde_json::{Map, Value, json};
@@ -12,7 +14,7 @@ use crate::caller::Caller;
 use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
-use pi_subagents_runs::find::{how_to_resume, was_kept_out};
+use pi_subagents_runs::find::was_kept_out;
 use pi_subagents_runs::known::{KnownRun, KnownSession, find_session};
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
 
@@ -157,16 +159,15 @@ impl ReadSession {
     }
 
     /// Says that the latest run is still under way, if it is.
-    pub fn more_to_come(&self) -> Option<String> {
+    pub fn more_to_come(&self, door: Door) -> Option<String> {
         let run = self.runs.last().filter(|run| run.is_under_way())?;
         let state = match self.histories.last()?.summary.started_at {
             Some(_) => "is still running; this is what it has said so far",
             None => "has not started yet",
         };
-        let (name, session) = (one_line(&run.name), &self.session);
-        Some(format!(
-            "{name} {state}. pi-subagents wait {session} waits for its end."
-        ))
+        let name = one_line(&run.name);
+        let how = Advice::Wait(self.session.to_string()).words(door);
+        Some(format!("{name} {state}. {how} waits for its end."))
     }
 
     /// Returns whether the last words of the latest run are its answer: it has completed.
@@ -176,13 +177,13 @@ impl ReadSession {
     }
 
     /// Describes the error of the latest run, if it has one, with advice on going on.
-    pub fn problem(&self) -> Option<String> {
+    pub fn problem(&self, door: Door) -> Option<String> {
         let ending = self.histories.last()?.summary.ending.as_ref()?;
         let (name, message) = (one_line(&self.runs.last()?.name), ending.message()?);
         let status = ending.status().as_str();
-        let how = how_to_resume(self.session.as_str());
+        let how = Advice::Resume(self.session.to_string()).words(door);
         Some(format!(
-            "! {name} {status} — {message}\n! This is what it had said until then, and no finished answer.\nhint: {how}"
+            "! {name} {status} — {message}\n! This is what it had said until then, and no finished answer.\nhint: Continue it with {how}."
         ))
     }
 
@@ -199,14 +200,14 @@ impl ReadSession {
         if history.output().is_some() {
             return None;
         }
-        let (name, session) = (one_line(&run.name), &self.session);
+        let (name, session) = (one_line(&run.name), self.session.to_string());
         if run.is_under_way() {
             let state = match history.summary.started_at {
                 Some(_) => "is still running and has said nothing yet",
                 None => "has not started yet",
             };
             let error = CommandError::no_answer(format!("{name} {state}"));
-            return Some(error.hint(format!("Wait for it: pi-subagents wait {session}")));
+            return Some(error.advise("Wait for it: ", Advice::Wait(session), ""));
         }
         let why = match (gap_of(run, history), &history.summary.ending) {
             (Some(gap), _) => gap,
@@ -219,8 +220,8 @@ impl ReadSession {
             (None, None) => "it has no end".to_owned(),
         };
         let error = CommandError::no_answer(format!("{name} has no answer: {why}"));
-        let error = error.hint(format!("See what it did: pi-subagents session {session}"));
-        Some(error.hint(how_to_resume(session.as_str())))
+        let error = error.advise("See what it did: ", Advice::Session(session.clone()), "");
+        Some(error.advise("Continue it with ", Advice::Resume(session), "."))
     }
 
     /// Returns the text in place of a missing answer.
@@ -313,7 +314,7 @@ fn not_found(id: &str, caller: &Caller) -> CommandError {
 /// Adds a hint on finding the id, for callers who may know all runs.
 pub(super) fn hint_at_all(error: CommandError, caller: &Caller) -> CommandError {
     match caller.session_runs {
-        None => error.hint(caller.door.how_to_list()),
+        None => error.advise("", Advice::ListRuns, "."),
         Some(_) => error,
     }
 }

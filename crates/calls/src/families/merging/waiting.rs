@@ -1,6 +1,7 @@
 //! The results that a caller may merge: those of its own runs.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_vocabulary::Advice;
 use std::collections::HashSet;
 
 use pi_subagents_records::{FindError, Found, IndexedRun, find, runs_of_session};
@@ -9,7 +10,6 @@ use pi_subagents_vocabulary::RunId;
 use super::tools::MERGE;
 use crate::caller::Caller;
 use crate::families::runs::of_client;
-use crate::next_steps::Door;
 use crate::service::CallService;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
@@ -47,7 +47,7 @@ pub fn results(
         return all_that_wait(runs);
     }
     let results = words.iter().map(|word| {
-        let meant = meant(&runs, word, caller.door)?;
+        let meant = meant(&runs, word)?;
         RunResult::of_conversation(&meant)
     });
     let results = results.collect::<Result<Vec<_>, _>>()?;
@@ -89,7 +89,7 @@ fn all_that_wait(runs: Vec<IndexedRun>) -> Result<Vec<Asked>, CommandError> {
 
 /// Returns the runs that a word means: an id, its beginning, or the name of a task. If several
 /// tasks have the name, the newest counts.
-fn meant(runs: &[IndexedRun], word: &str, door: Door) -> Result<Vec<IndexedRun>, CommandError> {
+fn meant(runs: &[IndexedRun], word: &str) -> Result<Vec<IndexedRun>, CommandError> {
     let how = |run: &str| format!("{MERGE} with runs [\"{run}\"]");
     match find(runs, word).map(Found::into_runs) {
         Ok(found) => of_one_conversation(found, None).map_err(|error| ask_which(&error, how)),
@@ -98,7 +98,7 @@ fn meant(runs: &[IndexedRun], word: &str, door: Door) -> Result<Vec<IndexedRun>,
             None => Err(CommandError::not_found(format!(
                 "there is no run, session or task \"{word}\" among those you have started"
             ))
-            .hint(door.how_to_list())),
+            .advise("", Advice::ListRuns, ".")),
         },
         Err(error) => Err(ask_which(&error, how)),
     }

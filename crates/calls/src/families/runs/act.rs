@@ -3,13 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text::one_line;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::known::{answer_of, counts, meant, of_client};
 use super::tools::RunsCall;
@@ -18,9 +15,7 @@ use crate::caller::Caller;
 use crate::service::{CallService, ToolAnswer};
 use crate::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
-use pi_subagents_runs::follow::Follower;
-use pi_subagents_runs::owner_request::{request, stop_all, wait_for_one};
+use pi_subagents_runs::acts::{self, Addressee, Reach, Wait, Waited};
 
 /// The time for which we wait for runs by default. Every known client waits longer for an answer.
 const USUAL_WAIT: f64 = 45.0;
@@ -47,7 +42,7 @@ pub(crate) async fn subagent_runs(
             };
             let notes = tokio::select! {
                 () = cancelled => Vec::new(),
-                notes = wait(&caller.places, &asked, limit(call.seconds)) => notes,
+                notes = wait(caller, &asked, limit(call.seconds)) => notes,
             };
             let asked = again(service, caller, asked).await?;
             let heading = std::iter::once(waited(&asked)).chain(notes);
@@ -57,16 +52,24 @@ pub(crate) async fn subagent_runs(
         Some("stop") => {
             let mut asked = meant(&runs, named(&call.ids, "stop")?)?;
             asked.retain(IndexedRun::is_open);
-            let places = Arc::new(caller.places.clone());
-            let told = stop_all(places, asked.clone()).await?;
-            let notes: Vec<String> = told
-                .into_iter()
-                .map(|told| told.unwrap_or_else(|problem| problem))
-                .collect();
-            let stopped = again(service, caller, asked).await?;
+            let mut notes = Vec::new();
+            let mut stopped = Vec::new();
+            for (run, outcome) in acts::stop_all(&service.owner.reach(&caller.places), asked).await
+            {
+                match outcome {
+                    Ok(ended) => {
+                        notes.extend(ended.note());
+                        stopped.push(ended.run.unwrap_or(run));
+                    }
+                    Err(problem) => {
+                        notes.push(problem.lines(caller.door));
+                        stopped.push(run);
+                    }
+                }
+            }
             Ok(answer_of(stopped_heading(&stopped, &notes), &stopped))
         }
-        Some("steer") => steer(&caller.places, &call, &runs).await,
+        Some("steer") => steer(&service.owner.reach(&caller.places), &call, &runs).await,
         Some(other) => Err(CommandError::usage(format!(
             "action is list, wait, stop or steer, not \"{}\"",
             one_line(other)
@@ -93,22 +96,19 @@ fn limit(seconds: Option<f64>) -> Duration {
 }
 
 /// Waits until all are over, or until the limit has passed. Returns notes for the caller.
-async fn wait(places: &Places, runs: &[IndexedRun], limit: Duration) -> Vec<String> {
-    // Each run sends at most one message, so none waits for room.
-    let (tell, mut told) = mpsc::channel(runs.len().max(1));
+async fn wait(caller: &Caller, runs: &[IndexedRun], limit: Duration) -> Vec<String> {
+    let end = Instant::now() + limit;
     let open = runs.iter().filter(|run| run.is_open()).cloned();
-    let follower = Follower::start(places);
-    let mut waiting: JoinSet<()> = open
-        .map(|run| {
-            let (tell, end) = (tell.clone(), follower.end_of(&run));
-            // A run whose end was not seen is listed with its state.
-            async move { _ = wait_for_one(&run, end, &tell).await }
-        })
-        .collect();
-    let all = async { while waiting.join_next().await.is_some() {} };
-    // A run that is not over by then is listed with its state.
-    _ = timeout(limit, all).await;
-    std::iter::from_fn(|| told.try_recv().ok()).collect()
+    let mut waiting = Wait::begin(&caller.places, &open.collect::<Vec<_>>());
+    let mut notes = Vec::new();
+    // A run that is not over by then, or whose end was not seen, is listed with its state.
+    while let Ok(Some(waited)) = timeout_at(end, waiting.next()).await {
+        match waited {
+            Waited::Note(note) => notes.push(note.words(caller.door)),
+            Waited::Over(_) | Waited::Unseen(_) => {}
+        }
+    }
+    notes
 }
 
 /// Returns the same runs as they are now.
@@ -149,7 +149,7 @@ fn stopped_heading(runs: &[IndexedRun], notes: &[String]) -> String {
 }
 
 async fn steer(
-    places: &Places,
+    reach: &Reach,
     call: &RunsCall,
     runs: &[IndexedRun],
 ) -> Result<ToolAnswer, CommandError> {
@@ -168,18 +168,10 @@ async fn steer(
         ))
         .hint("subagent_runs lists those at work. A run that is over goes on with delegate_to_subagents and resume."));
     };
-    let message = message.to_owned();
-    match request(places, run, Want::Steer { message }).await? {
-        OwnerReply::Done => {
-            let name = one_line(&run.name);
-            let details = json!({"runId": run.run.as_str(), "steered": true});
-            Ok(ToolAnswer::new(
-                format!("{name} reads it before its next turn."),
-                details,
-            ))
-        }
-        OwnerReply::Refused { message } => Err(CommandError::failed(message)),
-    }
+    let to = Addressee::from(run.clone());
+    let steered = acts::steer(reach, &to, message.to_owned()).await?;
+    let details = json!({"runId": steered.run.as_str(), "steered": true});
+    Ok(ToolAnswer::new(steered.sentence(), details))
 }
 
 fn named<'a>(ids: &'a [String], action: &str) -> Result<&'a [String], CommandError> {

@@ -1,6 +1,7 @@
 //! The answer to a caller of the subagent family: a status, a session id and the result.
 
 use pi_subagents_records::transcript::NO_TEXT;
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::{LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
 use serde_json::{Map, Value, json};
 
@@ -19,11 +20,11 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         }
         parts.push(block(task, run));
         let worktree = outcomes.worktree(task);
-        let how = outcomes.door.how_to_merge(task.run.as_str());
+        let how = Advice::Merge(task.run.to_string()).words(outcomes.door);
         parts.extend(worktree.map(|worktree| worktree.lines_with(&how).join("\n")));
         if is_cut(run) {
-            let how = outcomes.door.how_to_read(task.session.as_str());
-            parts.push(format!("! It said more; {how}"));
+            let how = Advice::Output(task.session.to_string()).words(outcomes.door);
+            parts.push(format!("! It said more; {how} returns all of it."));
         }
         if let Some(notice) = notice(task, run, *is_new) {
             parts.push(format!("! {notice}"));

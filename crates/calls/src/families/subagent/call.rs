@@ -5,11 +5,11 @@ use super::open::{FAMILY, NamedNewSession, open_runs};
 use super::schema::SubagentCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, Opened, Worded};
-use crate::next_steps::Door;
 use crate::open_run::Opening;
 use crate::resolve::{Family, check_definition};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_vocabulary::Door;
 
 /// Fails if there is no definition of this name.
 pub fn check_agent(

@@ -41,16 +41,18 @@ pub(super) async fn answer(
         let done = match want {
             WorkerWant::Stop => {
                 let stopped = owner.stop_one(local).await;
-                stopped.map(drop).map_err(|error| error.to_string())
+                let ended = stopped.map(|summary| OwnerReply::ended(&summary));
+                ended.map_err(|error| error.to_string())
             }
             WorkerWant::Steer { message } => {
                 let steered = owner.steer(local, message).await;
-                steered.map_err(|error| error.to_string())
+                let done = steered.map(|()| OwnerReply::Done);
+                done.map_err(|error| error.to_string())
             }
-            WorkerWant::Resend { .. } | WorkerWant::Listen => Ok(()),
+            WorkerWant::Resend { .. } | WorkerWant::Listen => Ok(OwnerReply::Done),
         };
         let answer = match done {
-            Ok(()) => OwnerReply::Done,
+            Ok(reply) => reply,
             Err(message) => OwnerReply::Refused { message },
         };
         reply(request, &answer).await;

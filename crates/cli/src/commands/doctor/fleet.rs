@@ -1,6 +1,7 @@
 //! The fleet of this user, if the settings name one: whether it can be reached, and whether it is
 //! set up.
 
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::count;
 
 use super::check::Check;
@@ -91,7 +92,7 @@ fn lacks(check: Check, role: &str, lines: &[String]) -> Check {
 }
 
 fn unreachable(error: &CommandError) -> Check {
-    let text = error.sentence();
+    let text = error.lines(Door::CommandLine);
     let mut lines = text
         .lines()
         .map(|line| line.trim().trim_start_matches("hint: "));

@@ -22,11 +22,11 @@ use serde_json::{Value, json};
 
 use self::check::{Check, Mark};
 use crate::sheet::Sheet;
-use pi_subagents_calls::next_steps::Door;
 use pi_subagents_definition_commands::seen::Seen;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_vocabulary::Door;
 
 pub(crate) fn run(printer: Printer) -> ExitCode {
     let (sheet, checks) = match Places::find() {
@@ -84,7 +84,7 @@ fn examine(places: Places) -> Vec<Check> {
 
 /// Makes the only check there is without a home directory.
 fn without_places(error: &CommandError) -> Check {
-    let mut lines = error.sentence();
+    let mut lines = error.lines(Door::CommandLine);
     let hints = lines.split_off(lines.find('\n').unwrap_or(lines.len()));
     let check = Check::new("places", lines).problem();
     hints.lines().skip(1).fold(check, |check, line| {

@@ -1,0 +1,29 @@
+//! Advice for the person in pi: the command that begins with a slash.
+
+use super::{Advice, in_a_shell};
+
+pub(super) fn words(advice: &Advice) -> String {
+    match advice {
+        Advice::Stop(run) => format!("/subagents stop {run}"),
+        Advice::Session(session) | Advice::Output(session) => {
+            format!("/subagents show {session}")
+        }
+        Advice::Merge(run) => format!("/subagents merge {run}"),
+        Advice::Diff(run) | Advice::DiffStat(run) => format!("/subagents diff {run}"),
+        Advice::Status(_) => "/subagents list".to_owned(),
+        Advice::ListRuns => "/subagents list shows the sub-agents of this session".to_owned(),
+        Advice::GetDefinition => {
+            "List them with /profile list, or create one with /profile create NAME.".to_owned()
+        }
+        Advice::Trust => "Use /subagents trust to allow that.".to_owned(),
+        Advice::MakeRoom => "/subagents list shows those of this session; wait until one is over, or stop one (/subagents stop RUN).".to_owned(),
+        Advice::Resume(_)
+        | Advice::Wait(_)
+        | Advice::MergeIn { .. }
+        | Advice::Clean
+        | Advice::Doctor
+        | Advice::Attach
+        | Advice::OpenPage
+        | Advice::Fleet(_) => in_a_shell(advice),
+    }
+}
