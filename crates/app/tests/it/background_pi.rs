@@ -318,7 +318,9 @@ fn a_person_can_stop_a_background_run_whose_owner_is_suspended() {
     process::kill(owner, Signal::STOP);
     pi.command("subagents", &format!("stop {run}"));
     let told = pi.told("ui/notify");
-    let told = told.iter().map(|notice| notice["message"].as_str().unwrap());
+    let told = told
+        .iter()
+        .map(|notice| notice["message"].as_str().unwrap());
     let told: Vec<String> = told.map(str::to_owned).collect();
     assert_eq!(
         told[..2],
