@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    pi_subagents_fleet::invite();
     pi_subagents_cli::main()
 }

@@ -24,7 +24,6 @@ pub mod destination;
 pub mod detached;
 pub mod elsewhere;
 pub mod families;
-pub mod fleet;
 mod followed;
 #[cfg(test)]
 mod never_panics;
@@ -50,7 +49,6 @@ pub mod watch;
 mod window_json;
 mod window_record;
 pub mod work;
-pub mod worker_options;
 
 pub use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;

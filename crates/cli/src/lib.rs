@@ -37,7 +37,6 @@ use crate::commands::{detached, embedded, ended, keeper, sweeper, warden};
 
 /// Runs the binary, from its arguments to its exit code.
 pub fn main() -> ExitCode {
-    pi_subagents_calls::fleet::invite();
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let name = arguments.get(1).and_then(|word| word.to_str());
     let further = arguments.iter().skip(2).cloned();

@@ -23,8 +23,6 @@ pub mod counts;
 pub mod elsewhere;
 pub mod entries;
 pub mod find;
-pub mod fleet;
-pub mod fleet_values;
 pub mod follow;
 pub mod happened;
 pub mod json_list;

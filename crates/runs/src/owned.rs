@@ -12,7 +12,7 @@ use crate::workspace::{settle, unsettled};
 use pi_subagents_ground::places::Places;
 
 /// A type that names the owner of a run.
-pub(crate) trait OwnerProcess {
+pub trait OwnerProcess {
     /// Returns the process of the owner, if it is on this machine.
     fn owner_process(&self) -> Option<ProcessName>;
 

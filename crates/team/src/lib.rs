@@ -86,7 +86,7 @@ impl Team {
         let concurrency = options
             .concurrency
             .map_or(settings.max_concurrency, NonZeroUsize::get);
-        pi_subagents_calls::fleet::invite();
+        pi_subagents_fleet::invite();
         Ok(Self {
             service: CallService::open_in_a_program(&places, concurrency)?,
             caller: Caller {

@@ -28,7 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) fn measure() -> Outcome<()> {
     let server = nats::install()?;
     calls(&server)?;
-    super::build("build --release --locked --package pi-subagents-fleet --example fleet_bench")?;
+    super::build(
+        "build --release --locked --package pi-subagents-fleet-queue --example fleet_bench",
+    )?;
     println!();
     let measuring = target()?.join("release/examples/fleet_bench");
     let status = program(measuring).status()?;

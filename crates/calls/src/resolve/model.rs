@@ -7,7 +7,7 @@ use crate::caller::CallingPi;
 /// The model of a task, as it was asked for and as it is passed to the child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenModel {
-    pub(crate) choice: ModelChoice,
+    pub choice: ModelChoice,
     /// The name in the call or the definition, or the calling pi's name for its own model.
     pub(crate) requested: Option<String>,
     /// The name as provider/id, if it is known.

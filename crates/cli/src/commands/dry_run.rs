@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::destination::Destination;
-use pi_subagents_calls::fleet::DryRun;
+use pi_subagents_fleet::DryRun;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;

@@ -12,14 +12,14 @@ use crate::submodule_changes::{changed_submodules, submodule_note};
 
 /// The figures of a result that only the machine knows where the run worked.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FetchedFigures {
-    pub(crate) commits: u64,
-    pub(crate) left_uncommitted: usize,
+pub struct FetchedFigures {
+    pub commits: u64,
+    pub left_uncommitted: usize,
 }
 
 /// Writes down the result of a run that was fetched into the repository of a directory. A run that
 /// has left nothing there gets no file.
-pub(crate) fn keep_fetched(
+pub fn keep_fetched(
     (directory, run): (&RunDir, &RunId),
     cwd: &Path,
     figures: FetchedFigures,
@@ -61,7 +61,7 @@ pub(crate) fn keep_fetched(
 }
 
 /// Notes the files of a fetched result in the record of its run, once that has its end.
-pub(crate) fn note_fetched(directory: &RunDir) {
+pub fn note_fetched(directory: &RunDir) {
     let workspace = Workspace::read(directory.path());
     let fetched = workspace.filter(|workspace| workspace.worktree.is_none());
     if let Some(files) = fetched.and_then(|workspace| workspace.changed_paths()) {

@@ -20,7 +20,7 @@ use pi_subagents_git::{ChangedFile, Repository, Status};
 use serde::{Deserialize, Serialize};
 
 pub use self::earlier::EarlierWorktree;
-pub(crate) use self::fetched::{FetchedFigures, keep_fetched, note_fetched};
+pub use self::fetched::{FetchedFigures, keep_fetched, note_fetched};
 pub use self::fitting::{
     conflicts_with_checkout, first_place, matrix_of_call, matrix_table, place, place_in_both,
     small_table,

@@ -13,11 +13,11 @@ const LAYERS: [&[&str]; 10] = [
     &["os", "schemas", "page", "mcp"],
     &["files", "vocabulary"],
     &["engine", "git", "pi-files", "records", "view"],
-    &["agent", "configuration", "fleet"],
+    &["agent", "configuration", "fleet-queue"],
     &["ground"],
     &["runs"],
     &["calls"],
-    &["definition-commands"],
+    &["definition-commands", "fleet"],
     &["mcp-server", "pi-host", "team", "tui", "web"],
     &["cli"],
 ];
@@ -74,7 +74,7 @@ mod tests {
         };
         let none: [String; 0] = [];
         assert_eq!(uses("runs", "records"), none);
-        assert_eq!(uses("fleet", "testkit"), none);
+        assert_eq!(uses("fleet_queue", "testkit"), none);
         assert_eq!(
             uses("web", "tui"),
             [

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use pi_subagents_fleet::wire::{Conversation, SessionHolder, StickyConversation};
-use pi_subagents_fleet::{TakenSession, Taker};
+use pi_subagents_fleet_queue::wire::{Conversation, SessionHolder, StickyConversation};
+use pi_subagents_fleet_queue::{TakenSession, Taker};
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::wait_for_file;

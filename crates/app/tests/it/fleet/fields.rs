@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use pi_subagents_fleet::{Address, Fleet};
+use pi_subagents_fleet_queue::{Address, Fleet};
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::SandboxCommand;
 use pretty_assertions::assert_eq;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_fleet::Shape;
+use pi_subagents_fleet_queue::Shape;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_fleet::Arrival;
-use pi_subagents_fleet::wire::WorkerCard;
+use pi_subagents_fleet_queue::Arrival;
+use pi_subagents_fleet_queue::wire::WorkerCard;
 use pi_subagents_testkit::process;
 use pi_subagents_testkit::{wait_for_file, wait_until};
 use pi_subagents_vocabulary::RunId;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use pi_subagents_fleet::wire::{Ended, Order, RunEntry};
-use pi_subagents_fleet::{
+use pi_subagents_fleet_queue::wire::{Ended, Order, RunEntry};
+use pi_subagents_fleet_queue::{
     Address, ChunkFit, Fleet, HeaderMap, RecordReader, Shape, Submission, chunk_fit,
 };
 use pi_subagents_testkit::fleet::NatsServer;

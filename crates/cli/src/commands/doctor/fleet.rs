@@ -7,10 +7,10 @@ use pi_subagents_vocabulary::text::count;
 use super::check::Check;
 use crate::commands::fleet::worker_name;
 use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_fleet::OwnFleet;
+use pi_subagents_fleet::values::{ExaminedFleet, FleetProblem, SoundFleet};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::runtime::block_on;
-use pi_subagents_runs::fleet::OwnFleet;
-use pi_subagents_runs::fleet_values::{ExaminedFleet, FleetProblem, SoundFleet};
 
 /// A clock that differs by more is worth a word: ids sort by it.
 const CLOCK_SECONDS: i64 = 30;

@@ -7,13 +7,13 @@ use clap::Args;
 use pi_subagents_vocabulary::fits_fleet_name;
 use serde_json::json;
 
+use pi_subagents_fleet::OwnFleet;
+use pi_subagents_fleet::values::WantedFleet;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
-use pi_subagents_runs::fleet::OwnFleet;
-use pi_subagents_runs::fleet_values::WantedFleet;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

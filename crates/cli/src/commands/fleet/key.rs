@@ -10,12 +10,12 @@ use pi_subagents_vocabulary::fits_fleet_name;
 use serde_json::json;
 
 use super::server_entry::server_entry;
+use pi_subagents_fleet::new_key;
+use pi_subagents_fleet::values::{KeyOwner, NewKey};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::fleet::new_key;
-use pi_subagents_runs::fleet_values::{KeyOwner, NewKey};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

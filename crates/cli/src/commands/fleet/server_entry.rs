@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use pi_subagents_runs::fleet_values::NewKey;
+use pi_subagents_fleet::values::NewKey;
 
 /// Writes the entry of a user with exactly the permissions they need.
 pub(super) fn server_entry(name: &str, key: &NewKey) -> String {

@@ -8,13 +8,13 @@ use clap::Args;
 use pi_subagents_configuration::WorkerSettings;
 use pi_subagents_vocabulary::fits_fleet_name;
 
-use pi_subagents_calls::fleet::work_as_worker;
-use pi_subagents_calls::worker_options::WorkerOptions;
+use pi_subagents_fleet::OwnFleet;
+use pi_subagents_fleet::WorkerOptions;
+use pi_subagents_fleet::work_as_worker;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::runtime::block_on;
-use pi_subagents_runs::fleet::OwnFleet;
 use pi_subagents_runs::owned::this_host;
 
 pub(super) const EXAMPLES: &str = "\

@@ -8,12 +8,12 @@ use pi_subagents_vocabulary::text::count;
 use serde_json::json;
 
 use crate::sheet::Sheet;
+use pi_subagents_fleet::OwnFleet;
+use pi_subagents_fleet::values::PresentWorker;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
-use pi_subagents_runs::fleet::OwnFleet;
-use pi_subagents_runs::fleet_values::PresentWorker;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

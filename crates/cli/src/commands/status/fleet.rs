@@ -8,12 +8,12 @@ use pi_subagents_vocabulary::text::one_line;
 use serde_json::{Value, json};
 
 use crate::sheet::Sheet;
+use pi_subagents_fleet::OwnFleet;
+use pi_subagents_fleet::values::{FleetLoad, LoadedPool, OtherRun};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
-use pi_subagents_runs::fleet::OwnFleet;
-use pi_subagents_runs::fleet_values::{FleetLoad, LoadedPool, OtherRun};
 
 /// The columns from left to right.
 const COLUMNS: [Column; 4] = [

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use pi_subagents_fleet::wire::RunEntry;
+use pi_subagents_fleet_queue::wire::RunEntry;
 use pi_subagents_testkit::sandbox::CommandOutput;
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use pi_subagents_fleet::wire::RunEntry;
-use pi_subagents_fleet::{Address, Fleet, Shape};
+use pi_subagents_fleet_queue::wire::RunEntry;
+use pi_subagents_fleet_queue::{Address, Fleet, Shape};
 use pi_subagents_testkit::fleet::NatsCluster;
 use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
 use pi_subagents_testkit::{Chance, Signal, process, wait_until};

@@ -1,0 +1,92 @@
+//! The fleet as the rest of the program sees it: an answer to everything that is asked about other
+//! machines.
+
+use std::sync::Arc;
+
+use pi_subagents_configuration::FleetSettings;
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_records::{IndexedRun, OwnerName, RunDir, Store};
+use pi_subagents_vocabulary::{Plan, Refusal, RunId};
+
+use crate::calls::FleetDeparture;
+use crate::calls::conversation;
+use crate::runs::{
+    FleetWords, ask_fleet, catch_up, fetch_missing, follow_in_fleet, look_elsewhere,
+};
+use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::destination::Destination;
+use pi_subagents_calls::elsewhere::{
+    CallsElsewhere, Departure, NamedSession, Waiting, work_elsewhere,
+};
+use pi_subagents_calls::owner::Owner;
+use pi_subagents_calls::work::Work;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_runs::elsewhere::{Elsewhere, Following, Pending, WordsElsewhere};
+
+/// The fleet of the user whose settings name one. It keeps nothing: every question says whose
+/// settings count.
+struct Guest;
+
+/// Lets a fleet answer for other machines, in this whole process.
+pub fn invite() {
+    work_elsewhere(&Guest);
+}
+
+impl Elsewhere for Guest {
+    fn find(&self, store: &Store, places: &Places, id: &str) -> Result<bool, String> {
+        look_elsewhere(store, places, id)
+    }
+
+    fn catch_up(&self, store: &Store, places: &Places, runs: &[IndexedRun]) -> bool {
+        catch_up(store, places, runs)
+    }
+
+    fn follow(&self, places: &Places, directory: &RunDir, owner: &OwnerName) -> Option<Following> {
+        follow_in_fleet(places, directory, owner)
+    }
+
+    fn ask<'a>(
+        &'a self,
+        places: &'a Places,
+        run: &'a RunId,
+        want: Want,
+    ) -> Pending<'a, Result<OwnerReply, CommandError>> {
+        Box::pin(ask_fleet(places, run, want))
+    }
+
+    fn fetch(&self, places: &Places, runs: &[IndexedRun]) -> Result<(), String> {
+        fetch_missing(places, runs)
+    }
+
+    fn words(&self, places: &Places) -> Arc<dyn WordsElsewhere> {
+        Arc::new(FleetWords::new(places))
+    }
+}
+
+impl CallsElsewhere for Guest {
+    fn depart<'a>(
+        &'a self,
+        caller: &'a Caller,
+        destination: Destination,
+        waiting: Waiting,
+    ) -> Pending<'a, Result<Box<dyn Departure>, CommandError>> {
+        Box::pin(async move {
+            let departure = FleetDeparture::prepare(caller, destination, waiting).await?;
+            Ok(Box::new(departure) as Box<dyn Departure>)
+        })
+    }
+
+    fn bring_conversation(
+        &self,
+        places: &Places,
+        settings: &FleetSettings,
+        named: &NamedSession<'_>,
+    ) -> Result<Option<String>, Refusal> {
+        conversation::catch_up(places, settings, named)
+    }
+
+    fn work_here<'a>(&self, owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a> {
+        conversation::work_here(owner, places, plan)
+    }
+}

@@ -1,0 +1,177 @@
+//! Catches up with runs of a fleet whose follower is gone: the fleet has their records, and the
+//! command that looks at them copies the new bytes.
+
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pi_subagents_configuration::FleetSettings;
+use pi_subagents_engine::ProcessName;
+use pi_subagents_fleet_queue::{Absence, Fleet, Turn};
+use pi_subagents_records::{IndexedRun, OwnerName, RunDir, Store};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use tracing::debug;
+
+use super::connection::{address, connect, settings_of_user};
+use super::copied::CopiedRecord;
+use super::elsewhere::is_from_elsewhere;
+use super::follow::{Until, away_of, follow_until};
+use super::following::FleetRun;
+use pi_subagents_ground::places::Places;
+use pi_subagents_runs::away::Away;
+use pi_subagents_runs::follow::process_gone;
+use pi_subagents_runs::owned::OwnerProcess as _;
+
+/// The time for which a fleet may hold up a command that looks at runs.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// The shortest pause between two times that one process catches up.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The pause between two tries to reach servers that are away.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// The time at which this process last caught up.
+static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Copies the new bytes of the open runs that no process follows. Returns whether there was any
+/// such run.
+pub(crate) fn catch_up(store: &Store, places: &Places, runs: &[IndexedRun]) -> bool {
+    let left: Vec<FleetRun> = runs
+        .iter()
+        .filter(|run| run.is_open() && is_left(&run.owner))
+        .map(|run| FleetRun {
+            run: run.run.clone(),
+            directory: run.directory.clone(),
+            order: None,
+            is_from_elsewhere: is_from_elsewhere(&run.owner),
+        })
+        .collect();
+    if left.is_empty() || !is_time() {
+        return false;
+    }
+    let (store, places) = (store.clone(), places.clone());
+    // It has a thread of its own, because the caller may be a thread of the runtime.
+    let caught_up = thread::spawn(move || copy_once(store, &places, left)).join();
+    caught_up.unwrap_or(false)
+}
+
+/// Follows a run of a fleet to its end beside other work, once no other process does. The task
+/// returns why the end was not seen, if it was not.
+pub(crate) fn follow_in_fleet(
+    places: &Places,
+    directory: &RunDir,
+    owner: &OwnerName,
+) -> Option<JoinHandle<Option<String>>> {
+    owner.fleet.as_ref()?;
+    let run = FleetRun {
+        run: directory.run()?,
+        directory: directory.clone(),
+        order: None,
+        is_from_elsewhere: is_from_elsewhere(owner),
+    };
+    let runtime = Handle::try_current().ok()?;
+    Some(runtime.spawn(follow_left(places.clone(), run, owner.clone())))
+}
+
+async fn follow_left(places: Places, run: FleetRun, owner: OwnerName) -> Option<String> {
+    if !is_left(&owner) {
+        process_gone(&owner).await;
+    }
+    let settings = settings_of_user(&places);
+    let store = Store::new(&places.agent_dir);
+    while !run.directory.result().exists() {
+        let fleet = match reach(&settings, &places, &run).await {
+            Ok(fleet) => fleet,
+            Err(why) => return Some(why),
+        };
+        let until = Until::Over(settings.patience);
+        let seen = follow_until(
+            until,
+            fleet.clone(),
+            store.clone(),
+            &places,
+            vec![run.clone()],
+            Vec::new(),
+        );
+        let seen = seen.await;
+        fleet.close().await;
+        match seen.first() {
+            Some(summary) => return summary.unseen(),
+            // Another process follows it, and may end before the run does.
+            None => sleep(AGAIN).await,
+        }
+    }
+    None
+}
+
+/// Connects to the fleet of a run, and waits for servers that are away. Fails with a sentence.
+async fn reach(settings: &FleetSettings, places: &Places, run: &FleetRun) -> Result<Fleet, String> {
+    let address = address(settings, None, places).map_err(|error| error.sentence())?;
+    let mut absence = Absence::new(settings.patience);
+    loop {
+        match Fleet::connect(&address).await {
+            Err(error) if error.is_passing() => debug!(%error, "fleet is tried again"),
+            other => return other.map_err(|error| error.to_string()),
+        }
+        let turn = absence.note(Instant::now(), false);
+        if let (Some(turn), Some(away)) = (turn, away_of(&absence)) {
+            note_away(&run.directory, away);
+            if turn == Turn::GivenUp {
+                return Err(away.given_up(&run.run));
+            }
+        }
+        sleep(TRY_AGAIN).await;
+    }
+}
+
+/// Notes beside the record of a run that the servers are away. A process that follows the run knows
+/// it better.
+fn note_away(directory: &RunDir, away: Away) {
+    let noted = CopiedRecord::open(directory)
+        .and_then(|record| record.map_or(Ok(()), |mut record| record.note_away(Some(away))));
+    if let Err(error) = noted {
+        debug!(%error, "absence of the servers is not noted");
+    }
+}
+
+/// Returns whether the follower of a run is gone, as far as this machine knows.
+fn is_left(owner: &OwnerName) -> bool {
+    owner.fleet.is_some() && !owner.owner_process().is_some_and(ProcessName::is_alive)
+}
+
+fn is_time() -> bool {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_some_and(|last| last.elapsed() < AGAIN) {
+        return false;
+    }
+    *last = Some(Instant::now());
+    true
+}
+
+fn copy_once(store: Store, places: &Places, runs: Vec<FleetRun>) -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let Ok(runtime) = runtime else {
+        return false;
+    };
+    let work = async {
+        let fleet = connect(&settings_of_user(places), places).await;
+        let fleet = fleet.map_err(|error| error.sentence())?;
+        follow_until(Until::CaughtUp, fleet, store, places, runs, Vec::new()).await;
+        Ok(())
+    };
+    let done: Result<Result<(), String>, _> =
+        runtime.block_on(async { timeout(PATIENCE, work).await });
+    match done {
+        Ok(Err(error)) => {
+            debug!(error, "fleet cannot be asked about runs");
+            false
+        }
+        // If the time was over before, the files that were copied until then stay copied.
+        Ok(Ok(())) | Err(_) => true,
+    }
+}

@@ -1,0 +1,109 @@
+//! Steers and stops runs of a fleet, from whichever machine.
+
+use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_fleet_queue::Fleet;
+use pi_subagents_fleet_queue::wire::{Ended, RunEntry};
+use pi_subagents_records::ending_value;
+use pi_subagents_vocabulary::{Advice, Ending, FleetStep, RunId};
+use tokio::task::JoinSet;
+
+use super::connection::{caller_of, connect, settings_of_user, unreachable};
+use super::wants::{WorkerReply, WorkerWant, ask_worker};
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+
+/// Asks the worker of a run that a fleet does.
+pub(crate) async fn ask_fleet(
+    places: &Places,
+    run: &RunId,
+    want: Want,
+) -> Result<OwnerReply, CommandError> {
+    let fleet = fleet_of_user(places).await?;
+    let reply = match want {
+        Want::Stop => stop(&fleet, run, &caller_of(places)).await,
+        Want::Steer { message } => steer(&fleet, run, message).await,
+        // The copy of its record grows here, and its end is written beside it.
+        Want::Wait | Want::PartialMessages { .. } => Ok(OwnerReply::Refused {
+            message: format!("run {run} works in a fleet"),
+        }),
+    };
+    fleet.close().await;
+    reply
+}
+
+/// Connects to the fleet of the user whose places these are.
+pub(crate) async fn fleet_of_user(places: &Places) -> Result<Fleet, CommandError> {
+    connect(&settings_of_user(places), places).await
+}
+
+/// Stops runs for somebody and returns when the workers have stopped them, as far as they answer.
+pub(crate) async fn stop_all(fleet: &Fleet, runs: &[RunId], by: &str) {
+    let mut asked = JoinSet::new();
+    for run in runs {
+        let (fleet, run, by) = (fleet.clone(), run.clone(), by.to_owned());
+        asked.spawn(async move { stop(&fleet, &run, &by).await });
+    }
+    while asked.join_next().await.is_some() {}
+}
+
+/// Stops a run: the worker that has it is asked, and a run that is queued is taken out of its
+/// queue. The wish is written down first, so that it also holds for a worker that takes the run
+/// meanwhile.
+async fn stop(fleet: &Fleet, run: &RunId, by: &str) -> Result<OwnerReply, CommandError> {
+    fleet.wish_stop(run, by).await.map_err(unreachable)?;
+    match ask_worker(fleet, run, WorkerWant::Stop).await {
+        WorkerReply::Replied(reply) => Ok(reply),
+        WorkerReply::NobodyThere => {
+            // A worker that takes the run later finds the wish; if nobody takes it, it ends here.
+            let status = Ending::Stopped.status().as_str().to_owned();
+            let exit_code = Ending::Stopped.exit_code();
+            let ended = Ended {
+                status: status.clone(),
+                exit_code,
+                ending: ending_value(&Ending::Stopped),
+                ..Ended::default()
+            };
+            fleet.end_queued(run, &ended).await.map_err(unreachable)?;
+            Ok(OwnerReply::Ended {
+                status,
+                exit_code,
+                message: Ending::Stopped.message(),
+            })
+        }
+        WorkerReply::Silent => Err(silent(run)),
+        WorkerReply::NotAllowed(error) => Err(unreachable(error)),
+    }
+}
+
+/// Sends a message to the child of a run.
+async fn steer(fleet: &Fleet, run: &RunId, message: String) -> Result<OwnerReply, CommandError> {
+    match ask_worker(fleet, run, WorkerWant::Steer { message }).await {
+        WorkerReply::Replied(reply) => Ok(reply),
+        WorkerReply::NobodyThere => Ok(OwnerReply::Refused {
+            message: nobody_there(fleet, run).await,
+        }),
+        WorkerReply::Silent => Err(silent(run)),
+        WorkerReply::NotAllowed(error) => Err(unreachable(error)),
+    }
+}
+
+/// Says why nobody can be told something about a run.
+async fn nobody_there(fleet: &Fleet, run: &RunId) -> String {
+    let entry = fleet.entry(run).await.ok().flatten();
+    match entry.map(|entry| entry.value) {
+        Some(RunEntry::Running(running)) => format!(
+            "worker {} has not begun with run {run} yet, or does not answer any more; try again",
+            running.worker
+        ),
+        Some(RunEntry::Released(_)) | None => format!("run {run} is queued: no worker has it"),
+        Some(RunEntry::Ended(_)) => format!("run {run} has ended"),
+    }
+}
+
+fn silent(run: &RunId) -> CommandError {
+    CommandError::failed(format!("the worker of run {run} did not answer")).advise(
+        "",
+        Advice::Fleet(FleetStep::Workers),
+        " shows which workers are there.",
+    )
+}
