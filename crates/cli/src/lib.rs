@@ -23,7 +23,7 @@ mod read_conversation;
 pub(crate) mod run_table;
 pub(crate) mod sheet;
 pub(crate) mod since;
-mod told;
+mod log_entry;
 mod view;
 pub(crate) mod waiting_line;
 

@@ -3,8 +3,8 @@
 use pi_subagents_view::{Line, Role, markdown, wrap};
 use pi_subagents_vocabulary::{Timestamp, text};
 
+use super::log_entry::{EntryKind, LogEntry};
 use super::sheet::Sheet;
-use super::told::Told;
 
 /// The number of lines of a tool's answer that are shown; `session` and `events` have all of them.
 const RESULT_LINES: usize = 10;
@@ -13,13 +13,13 @@ const RESULT_LINES: usize = 10;
 const LABEL: usize = 11;
 
 /// Returns an event as lines of a log. A long text goes on below its first words.
-pub(crate) fn log_lines(told: &Told, at: Timestamp, now: Timestamp, sheet: &Sheet) -> Vec<Line> {
+pub(crate) fn log_lines(entry: &LogEntry, at: Timestamp, now: Timestamp, sheet: &Sheet) -> Vec<Line> {
     let time = sheet.time(at, now);
-    let label = format!("{:width$}", told.label, width = LABEL);
-    let head = Line::new(Role::Muted, &format!("{time}  ")).with(told.role, &label);
+    let label = format!("{:width$}", entry.label, width = LABEL);
+    let head = Line::new(Role::Muted, &format!("{time}  ")).with(entry.role, &label);
     let margin = head.width();
     let body = body(
-        told,
+        entry,
         sheet
             .columns()
             .map(|columns| columns.saturating_sub(margin)),
@@ -41,18 +41,18 @@ pub(crate) fn log_lines(told: &Told, at: Timestamp, now: Timestamp, sheet: &Shee
 }
 
 /// Returns the words as rows of this width; a pipe has no width.
-fn body(told: &Told, columns: Option<usize>) -> Vec<Line> {
-    if let Some(columns) = columns.filter(|_| told.is_markdown) {
-        return markdown::render(&told.words, columns);
+fn body(entry: &LogEntry, columns: Option<usize>) -> Vec<Line> {
+    if let Some(columns) = columns.filter(|_| entry.kind == EntryKind::Words) {
+        return markdown::render(&entry.words, columns);
     }
-    let is_answer = told.tool.is_some() && told.label != "call";
+    let is_answer = entry.kind == EntryKind::Answer;
     let limit = if is_answer { RESULT_LINES } else { usize::MAX };
-    let words = match &told.tool {
-        Some(tool) if is_answer => format!("{tool}: {}", told.words),
-        Some(tool) => format!("{tool} {}", told.words),
-        None => told.words.clone(),
+    let words = match &entry.tool {
+        Some(tool) if is_answer => format!("{tool}: {}", entry.words),
+        Some(tool) => format!("{tool} {}", entry.words),
+        None => entry.words.clone(),
     };
-    let role = if told.role == Role::Failed {
+    let role = if entry.role == Role::Failed {
         Role::Failed
     } else {
         Role::Plain

@@ -12,9 +12,8 @@ use pi_subagents_view::figures::{clock, date_and_time, time_of_day, usage_words}
 use pi_subagents_view::markdown;
 use pi_subagents_vocabulary::{Usage, text};
 
-use super::read_conversation::{ReadConversation, ReadRun};
-use super::told::Told;
-use pi_subagents_runs::happened::{Happened, What};
+use super::log_entry::EntryKind;
+use super::read_conversation::{ReadConversation, ReadEntry, ReadRun};
 
 /// The number of characters of a task in the title.
 const TITLE_CHARACTERS: usize = 80;
@@ -40,12 +39,12 @@ fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
     _ = write!(page, "\n## Task\n\n{}\n## Conversation\n", quoted(&task));
     // The first prompt is the task, which is above.
     let prompt = run
-        .happened
+        .entries
         .iter()
-        .position(|one| matches!(one.what, What::Told(_)));
-    let rest = run.happened.iter().enumerate();
+        .position(|read| read.entry.kind == EntryKind::Prompt);
+    let rest = run.entries.iter().enumerate();
     let rest = rest.filter(|(place, _)| Some(*place) != prompt);
-    page.extend(rest.filter_map(|(_, one)| entry(one, run, zone)));
+    page.extend(rest.filter_map(|(_, read)| entry(read, zone)));
     let answer = text::clean(row.end.output.as_deref().unwrap_or_default());
     if !answer.trim().is_empty() {
         _ = write!(page, "\n## Answer\n\n{}", quoted(&answer));
@@ -84,26 +83,24 @@ fn facts(run: &ReadRun, zone: &TimeZone) -> Vec<(&'static str, String)> {
 }
 
 /// Writes an event. The task is above, and the life of a child is no part of a conversation.
-fn entry(happened: &Happened, run: &ReadRun, zone: &TimeZone) -> Option<String> {
-    let told = Told::of(&happened.what, &run.summary);
-    let time = time_of_day(happened.at, zone);
-    let words = text::clean(&told.words);
-    match &happened.what {
-        What::Started(_) | What::Printed(_) | What::Complained(_) => None,
-        What::Thought(_) => Some(folded("thinking", &time, &fenced(&words, ""))),
-        What::Called(call) => {
+fn entry(read: &ReadEntry, zone: &TimeZone) -> Option<String> {
+    let time = time_of_day(read.at, zone);
+    let entry = &read.entry;
+    let words = text::clean(&entry.words);
+    let tool = entry.tool.as_deref().unwrap_or_default();
+    match &entry.kind {
+        EntryKind::Child => None,
+        EntryKind::Thought => Some(folded("thinking", &time, &fenced(&words, ""))),
+        EntryKind::Call(arguments) => {
             let short = text::cut_characters(&words, SUMMARY_CHARACTERS);
-            let arguments = serde_json::to_string_pretty(&call.arguments).unwrap_or_default();
-            let line = format!("call of {} {short}", call.name);
-            Some(folded(
-                &line,
-                &time,
-                &fenced(&text::clean(&arguments), "json"),
-            ))
+            let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
+            let line = format!("call of {tool} {short}");
+            let arguments = fenced(&text::clean(&arguments), "json");
+            Some(folded(&line, &time, &arguments))
         }
-        What::Answered { tool, .. } => {
+        EntryKind::Answer => {
             let lines = text::count(words.lines().count(), "line");
-            let failed = if told.label == "failed" {
+            let failed = if entry.label == "failed" {
                 "failed "
             } else {
                 ""
@@ -111,9 +108,9 @@ fn entry(happened: &Happened, run: &ReadRun, zone: &TimeZone) -> Option<String> 
             let line = format!("{failed}result of {tool}, {lines}");
             Some(folded(&line, &time, &fenced(&words, "")))
         }
-        _ => Some(format!(
+        EntryKind::Prompt | EntryKind::Words | EntryKind::Remark => Some(format!(
             "\n### {}, {time}\n\n{}",
-            escaped(&told.label),
+            escaped(&entry.label),
             quoted(&words)
         )),
     }

@@ -3,16 +3,19 @@
 use pi_subagents_records::{IndexedRun, RecordError, Store, read_events};
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{Happening, RunHistory, RunSummary, SessionId, Status};
+use pi_subagents_view::story::{Story, What};
+use pi_subagents_vocabulary::{
+    Happening, Message, RunHistory, RunSummary, SessionId, Status, Timestamp,
+};
 use serde::Serialize;
 
+use super::log_entry::LogEntry;
 use super::message_json::MessageJson;
 use pi_subagents_calls::families::delegation::ReadSession;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
-use pi_subagents_runs::happened::{Happened, Teller, What};
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::typed::TypedIds;
 
@@ -29,10 +32,14 @@ pub(crate) struct ReadRun {
     #[serde(flatten)]
     pub(crate) row: RunRow,
     #[serde(skip)]
-    pub(crate) happened: Vec<Happened>,
-    #[serde(skip)]
-    pub(crate) summary: RunSummary,
+    pub(crate) entries: Vec<ReadEntry>,
     messages: Vec<MessageJson>,
+}
+
+/// An entry with its time.
+pub(crate) struct ReadEntry {
+    pub(crate) at: Timestamp,
+    pub(crate) entry: LogEntry,
 }
 
 /// The JSON of `session`.
@@ -122,50 +129,53 @@ impl ReadRun {
 }
 
 fn read_run(run: &IndexedRun, history: &RunHistory) -> Result<ReadRun, RecordError> {
-    let mut teller = Teller::new();
-    let (mut happened, mut messages) = (Vec::new(), Vec::new());
+    let (mut story, mut summary) = (Story::default(), RunSummary::without_text());
+    let (mut entries, mut messages) = (Vec::new(), Vec::new());
+    let mut is_prompt_read = false;
     read_events(&run.directory, |event| {
-        let is_first = !teller.has_prompt();
-        happened.extend(teller.tell(event));
+        summary.apply(event);
+        for item in story.apply(event) {
+            let (at, entry) = (item.at, LogEntry::of(&item.what, &summary));
+            entries.extend(entry.map(|entry| ReadEntry { at, entry }));
+        }
         if let Happening::Said {
             record: ChildRecord::MessageEnded(message),
             ..
         } = &event.happening
         {
-            let prompt = teller.summary.task.as_ref().filter(|_| is_first);
+            let is_first = matches!(message, Message::User(_))
+                && !std::mem::replace(&mut is_prompt_read, true);
+            let prompt = summary.task.as_ref().filter(|_| is_first);
             let prompt = prompt.map(|task| task.prompt.as_str());
             messages.extend(MessageJson::of(message, event.at, prompt));
         }
     })?;
-    let mut summary = teller.summary;
-    happened.extend(added_end(&mut summary, history, run));
+    entries.extend(added_end(summary, history, run));
     Ok(ReadRun {
         row: RunRow::read(run),
-        happened,
-        summary,
+        entries,
         messages,
     })
 }
 
 /// Returns the facts that the result has and the events do not: a full disk may have cost the end
 /// of the events.
-fn added_end(summary: &mut RunSummary, history: &RunHistory, run: &IndexedRun) -> Vec<Happened> {
+fn added_end(mut summary: RunSummary, history: &RunHistory, run: &IndexedRun) -> Vec<ReadEntry> {
     let at = history.summary.ended_at.unwrap_or(run.accepted_at);
     let mut added = Vec::new();
     if let Some(gap) = &history.gap {
         let reasons = gap.reasons.join("; ");
-        added.push(What::Warned(format!("the record is incomplete: {reasons}")));
-        added.extend(gap.output.clone().map(What::Said));
+        let words = format!("the record is incomplete: {reasons}");
+        added.push(LogEntry::warning(&words));
+        let output = gap.output.as_deref().map(What::Words);
+        added.extend(output.and_then(|output| LogEntry::of(&output, &summary)));
     }
     if summary.ending.is_none()
         && let Some(ending) = &history.summary.ending
     {
         summary.ended_at = history.summary.ended_at;
-        summary.ending = Some(ending.clone());
-        added.push(What::Ended(ending.clone()));
+        added.extend(LogEntry::of(&What::Ended(ending), &summary));
     }
-    added
-        .into_iter()
-        .map(|what| Happened { at, what })
-        .collect()
+    let entries = added.into_iter();
+    entries.map(|entry| ReadEntry { at, entry }).collect()
 }

@@ -1,9 +1,7 @@
 //! A JSON list that is written while it is made. A run may have a hundred thousand events, and as
 //! values they take ten times the memory of their text.
 
-use std::fmt::Write as _;
-
-use serde_json::Value;
+use serde::Serialize;
 
 /// The text of a list that is being made.
 #[derive(Debug)]
@@ -24,17 +22,18 @@ impl JsonList {
     }
 
     /// Adds a value.
-    pub fn add(&mut self, value: &Value) {
+    pub fn add(&mut self, value: &impl Serialize) {
         if self.count > 0 {
             self.text.push(',');
         }
         self.count += 1;
-        // Writing into a text cannot fail.
-        _ = write!(self.text, "{value}");
+        // Our values have names for keys, so they can always be written.
+        let written = serde_json::to_string(value);
+        self.text += written.as_deref().unwrap_or("null");
     }
 
     /// Adds values.
-    pub fn extend(&mut self, values: impl IntoIterator<Item = Value>) {
+    pub fn extend(&mut self, values: impl IntoIterator<Item = impl Serialize>) {
         values.into_iter().for_each(|value| self.add(&value));
     }
 

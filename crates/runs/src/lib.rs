@@ -24,7 +24,6 @@ pub mod elsewhere;
 pub mod entries;
 pub mod find;
 pub mod follow;
-pub mod happened;
 pub mod json_list;
 pub mod keeping;
 pub mod known;

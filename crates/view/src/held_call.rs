@@ -2,7 +2,8 @@
 
 use pi_subagents_vocabulary::{ToolResult, text};
 
-use crate::preview::{CallPreview, Outcome};
+use crate::preview::CallPreview;
+use crate::story::CallState;
 use crate::{Line, Role};
 
 /// The number of lines of a result that are held for a reader who wants to see all of a call.
@@ -19,10 +20,9 @@ const MARGIN: &str = "  ";
 pub(crate) struct HeldCall {
     id: String,
     preview: CallPreview,
-    outcome: Outcome,
+    pub(crate) state: CallState,
     /// The beginning of the tool's output.
     printed: Vec<Line>,
-    is_answered: bool,
 }
 
 impl HeldCall {
@@ -30,67 +30,29 @@ impl HeldCall {
         Self {
             id,
             preview,
-            outcome: Outcome::UnderWay,
+            state: CallState::default(),
             printed: Vec::new(),
-            is_answered: false,
         }
     }
 
     /// Returns whether this is a call of that id whose result is not known.
     pub(crate) fn is_open(&self, id: &str) -> bool {
-        !self.is_answered && self.id == id
-    }
-
-    /// Takes how a tool ended, before its result is known.
-    pub(crate) fn end(&mut self, is_error: bool, changes: Option<(usize, usize)>) {
-        self.outcome = if is_error {
-            Outcome::FailedSomehow
-        } else {
-            Outcome::Done {
-                changes,
-                summary: None,
-            }
-        };
+        self.state.is_open() && self.id == id
     }
 
     /// Takes the result.
     pub(crate) fn answer(&mut self, result: &ToolResult) {
-        self.is_answered = true;
         self.printed = printed(&result.text());
-        self.outcome = match (Outcome::of(result), &self.outcome) {
-            (
-                Outcome::Done { summary, .. },
-                Outcome::Done {
-                    changes: told @ Some(_),
-                    ..
-                },
-            ) => Outcome::Done {
-                changes: *told,
-                summary,
-            },
-            (outcome, _) => outcome,
-        };
-    }
-
-    /// Notes that there will be no result, if there is none yet.
-    pub(crate) fn close(&mut self, is_completed: bool) {
-        if self.outcome == Outcome::UnderWay {
-            self.outcome = if is_completed {
-                Outcome::Untold
-            } else {
-                Outcome::Unanswered
-            };
-        }
-        self.is_answered = true;
+        self.state.answer(result);
     }
 
     pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
-        self.preview.lines(&self.outcome, width)
+        self.preview.lines(self.state.outcome(), width)
     }
 
     /// Draws all of the call, and the tool's output.
     pub(crate) fn whole(&self) -> Vec<Line> {
-        let mut lines = self.preview.whole(&self.outcome);
+        let mut lines = self.preview.whole(self.state.outcome());
         lines.extend(self.printed.iter().cloned());
         lines
     }

@@ -111,7 +111,7 @@ impl History {
     /// Notes for all calls without a result that there will be none. That is no fault if their run
     /// is completed.
     pub(crate) fn close_calls(&mut self, is_completed: bool) {
-        self.redraw(|call| call.close(is_completed));
+        self.redraw(|call| call.state.close(is_completed));
     }
 
     /// Draws all calls anew, for a screen of another width.
@@ -234,7 +234,7 @@ mod tests {
             lines.len() == 1 && lines[0].starts_with("bash → echo x"),
             "{lines:?}"
         );
-        assert!(history.change_call("1", |call| call.close(true)));
+        assert!(history.change_call("1", |call| call.state.close(true)));
     }
 
     fn call(id: &str, path: &str) -> HeldCall {

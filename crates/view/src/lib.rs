@@ -3,6 +3,8 @@
 //! Folds over run events that people look at; no process, no disk, no colours except in
 //! [`paint`](mod@paint).
 //!
+//! A [`story::Story`] turns the events of a run into items, which every view of a run draws.
+//!
 //! In reading order: a [`Line`] is made of [`Span`]s with [`Role`]s; a [`Window`] is the rolling
 //! view of one run; a [`Wall`] holds the windows of a call and draws them as lines. Two sinks show
 //! a wall to people: [`LiveView`] in place on a terminal, [`ProgressLines`] as a log. The preview
@@ -12,12 +14,12 @@
 mod ascii;
 mod body;
 mod counts;
-mod event_lines;
 mod facts;
 pub mod figures;
 mod header;
 mod held_call;
 mod history;
+mod item_lines;
 mod layout;
 mod live;
 pub mod markdown;
@@ -30,6 +32,7 @@ mod report;
 mod room;
 mod screen;
 mod span;
+pub mod story;
 mod table;
 mod todos;
 mod view;
@@ -41,15 +44,16 @@ mod wrap;
 pub use ascii::{AsciiOutput, is_ascii_locale, to_ascii};
 pub use body::error_lines;
 pub use counts::Counts;
-pub use event_lines::{gate_words, remarks, report_words};
 pub use facts::RunFacts;
 pub use header::{header, header_with_files};
+pub use item_lines::remarks;
 pub use live::{AtEnd, LiveView, Redraw, Terminal};
 pub use paint::{Look, Paint};
 pub use partial_message::{describe, partial_lines};
 pub use preview::PreviewContext;
 pub use progress::ProgressLines;
 pub use receipt::{ReceiptFact, receipt_facts, receipt_lines, receipt_lines_with_figures};
+pub use report::words_of_report;
 pub use room::Room;
 pub use span::{Line, Role, Span};
 pub use table::{Column, table};

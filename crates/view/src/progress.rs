@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
-    Ending, EventSink, Happening, Message, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp,
+    Ending, EventSink, Happening, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp,
     ToolResult, text,
 };
 use unicode_width::UnicodeWidthStr;
 
-use crate::event_lines::{Piece, lines_of};
 use crate::held_call::more_lines;
+use crate::item_lines::{Piece, lines_of};
 use crate::paint::fit;
 use crate::preview::{CallPreview, Outcome, PreviewContext};
+use crate::story::{Story, What};
 use crate::{Line, Role, Room, Span, WindowLine};
 
 /// A name takes no more columns than this.
@@ -51,6 +52,7 @@ struct Known {
     name: String,
     session: SessionId,
     context: PreviewContext,
+    story: Story,
     accepted_at: Timestamp,
     started_at: Option<Timestamp>,
     /// The newest calls without a result. A result is reported only if it is an error.
@@ -87,6 +89,7 @@ impl<W: Write + Send> ProgressLines<W> {
                 cwd: task.cwd.clone(),
                 ..self.context.clone()
             },
+            story: Story::default(),
             accepted_at: event.at,
             started_at: None,
             calls: VecDeque::new(),
@@ -124,22 +127,31 @@ impl<W: Write + Send> ProgressLines<W> {
     }
 
     fn changed(&mut self, event: &RunEvent) {
-        let known = self.runs.get(&event.run);
-        let context = known.map_or(&self.context, |known| &known.context);
+        let items = match self.runs.get_mut(&event.run) {
+            Some(known) => known.story.apply(event),
+            None => Story::default().apply(event),
+        };
         let mut has_text = false;
-        for piece in lines_of(&event.happening, context, Room::ROLLING) {
-            match piece {
-                Piece::Words(lines) if !std::mem::replace(&mut has_text, true) => {
-                    self.said(&event.run, &lines);
+        for item in items {
+            if let What::Answer(result) = item.what {
+                self.answered(event, result);
+            }
+            let known = self.runs.get(&event.run);
+            let context = known.map_or(&self.context, |known| &known.context);
+            for piece in lines_of(&item.what, context, Room::ROLLING) {
+                match piece {
+                    Piece::Words(lines) if !std::mem::replace(&mut has_text, true) => {
+                        self.write_words(&event.run, &lines);
+                    }
+                    Piece::Words(_) => {}
+                    Piece::Call { id, preview } => self.called(event, id, preview),
                 }
-                Piece::Words(_) => {}
-                Piece::Call { id, preview } => self.called(event, id, preview),
             }
         }
     }
 
     /// Prints the first line of a text, and the number of further lines.
-    fn said(&mut self, run: &RunId, lines: &[WindowLine]) {
+    fn write_words(&mut self, run: &RunId, lines: &[WindowLine]) {
         let Some((first, rest)) = lines.split_first() else {
             return;
         };
@@ -240,13 +252,6 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Stopping(_) => {}
-            Happening::Said {
-                record: ChildRecord::MessageEnded(Message::ToolResult(result)),
-                ..
-            } => {
-                self.print_queued(event);
-                self.answered(event, result);
-            }
             Happening::Warned(warning) if self.last_warning.as_ref() == Some(warning) => {}
             Happening::Warned(warning) => {
                 self.last_warning = Some(warning.clone());

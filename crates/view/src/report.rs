@@ -6,7 +6,7 @@ use crate::Role;
 
 /// Returns the report in a call, with the role of each part; `None` for any other call, and for a
 /// report that cannot be read.
-pub(crate) fn words_of_report(call: &ToolCall) -> Option<Vec<(Role, String)>> {
+pub fn words_of_report(call: &ToolCall) -> Option<Vec<(Role, String)>> {
     if call.name != FINALIZE_TOOL {
         return None;
     }

@@ -33,7 +33,7 @@ impl Todos {
         })
     }
 
-    pub(crate) fn heard(&mut self, record: &ChildRecord) {
+    pub(crate) fn take(&mut self, record: &ChildRecord) {
         match record {
             ChildRecord::ToolStarted {
                 call_id,
@@ -168,14 +168,14 @@ mod tests {
     fn calls_that_never_end_are_not_kept_for_ever() {
         let mut todos = Todos::default();
         for number in 0..1000 {
-            todos.heard(&ChildRecord::ToolStarted {
+            todos.take(&ChildRecord::ToolStarted {
                 call_id: number.to_string(),
                 tool: "write_todos".to_owned(),
                 arguments: json!({"todos": [{"done": true}, {}]}),
             });
         }
         assert_eq!(todos.calls.len(), MAX_OPEN_CALLS);
-        todos.heard(&ChildRecord::ToolEnded {
+        todos.take(&ChildRecord::ToolEnded {
             call_id: "999".to_owned(),
             tool: "write_todos".to_owned(),
             is_error: false,

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
-    Activity, Happening, Message, ModelChoice, PartialMessage, RunEvent, RunId, RunSummary,
+    Activity, Happening, ModelChoice, PartialMessage, RunEvent, RunId, RunSummary,
     SessionId, Status, ThinkingLevel, Timestamp, ToolResult,
 };
 
-use crate::event_lines::{Piece, lines_of};
 use crate::facts::RunFacts;
 use crate::held_call::HeldCall;
 use crate::history::History;
-use crate::preview::{self, PreviewContext};
+use crate::item_lines::{Piece, lines_of};
+use crate::preview::PreviewContext;
+use crate::story::{Story, What};
 use crate::todos::Todos;
 use crate::{Room, TodoProgress, WindowLine};
 
@@ -26,6 +26,7 @@ pub struct Window {
     context: PreviewContext,
     planned: ModelChoice,
     facts: RunFacts,
+    story: Story,
     history: History,
     todos: Todos,
     /// The number of its model's answers that are in its lines.
@@ -45,6 +46,7 @@ impl Window {
             context,
             planned: ModelChoice::Inherit,
             facts: RunFacts::default(),
+            story: Story::default(),
             history: History::new(Room::ROLLING, width),
             todos: Todos::default(),
             answers: 0,
@@ -84,41 +86,42 @@ impl Window {
                 }
             }
             Happening::Stopping(_) => self.is_stopping = true,
-            Happening::Ended(ending) => {
-                let is_completed = ending.status() == Status::Completed;
-                self.history.close_calls(is_completed);
-            }
-            Happening::Said { record, .. } => self.heard(record),
+            Happening::Said { record, .. } => self.todos.take(record),
             _ => {}
         }
-        for piece in lines_of(&event.happening, &self.context, self.history.room()) {
-            match piece {
-                Piece::Words(lines) => lines.into_iter().for_each(|line| self.history.push(line)),
-                Piece::Call { id, preview } => self.history.push_call(HeldCall::new(id, preview)),
-            }
+        for item in self.story.apply(event) {
+            self.add_item(&item.what);
         }
     }
 
-    fn heard(&mut self, record: &ChildRecord) {
-        self.todos.heard(record);
-        match record {
-            ChildRecord::ToolEnded {
-                call_id,
+    fn add_item(&mut self, what: &What<'_>) {
+        match what {
+            What::Done {
+                call,
                 is_error,
                 details,
-                ..
             } => {
-                let changes = details.as_ref().and_then(preview::changes);
-                self.history
-                    .change_call(call_id, |call| call.end(*is_error, changes));
+                let end = |call: &mut HeldCall| call.state.end(*is_error, *details);
+                // A call that is not held any more has no line.
+                _ = self.history.change_call(call, end);
             }
-            ChildRecord::MessageEnded(Message::ToolResult(result)) => self.answered(result),
-            ChildRecord::MessageEnded(Message::Assistant(_)) => {
+            What::Answer(result) => self.answered(result),
+            What::Turn(_) => {
                 self.answers += 1;
                 self.partial
                     .take_if(|partial| partial.number < self.answers);
             }
+            What::Ended(ending) => {
+                let is_completed = ending.status() == Status::Completed;
+                self.history.close_calls(is_completed);
+            }
             _ => {}
+        }
+        for piece in lines_of(what, &self.context, self.history.room()) {
+            match piece {
+                Piece::Words(lines) => lines.into_iter().for_each(|line| self.history.push(line)),
+                Piece::Call { id, preview } => self.history.push_call(HeldCall::new(id, preview)),
+            }
         }
     }
 

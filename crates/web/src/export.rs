@@ -4,16 +4,17 @@
 use std::path::Path;
 
 use pi_subagents_page::markdown;
-use pi_subagents_records::{IndexedRun, PlacedReader, RecordError, read_events};
+use pi_subagents_records::{IndexedRun, RecordError, read_events};
 use pi_subagents_view::PreviewContext;
-use pi_subagents_vocabulary::{Happening, Timestamp};
+use pi_subagents_vocabulary::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::page_item::{PageItem, TextExtent};
+use super::placed_story::PlacedStory;
 use super::redact::Redactor;
 use super::rows::{listed, row_of, whole};
 use super::sums::totals_json;
 use super::thin::ThinSpans;
-use super::told::{Telling, TextExtent, millisecond};
 use pi_subagents_runs::json_list::JsonList;
 use pi_subagents_runs::row::RowTotals;
 use pi_subagents_runs::spans::{Span, Spans};
@@ -58,8 +59,8 @@ pub fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Exported, RecordE
         totals.push(row.clone());
         rows.push(redactor.clean(listed(run, row, None)));
         wholes.insert(id.clone(), redactor.clean(one));
-        let told = events_of(run, home, &mut redactor)?;
-        events.push(format!("{}:{told}", json!(id)));
+        let items = events_of(run, home, &mut redactor)?;
+        events.push(format!("{}:{items}", json!(id)));
         let spans_of_run = spans_of(run, home, None, Some(MOST_SPANS))?;
         spans.insert(id, redactor.clean(spans_of_run));
     }
@@ -85,31 +86,23 @@ fn events_of(
     home: &Path,
     redactor: &mut Redactor,
 ) -> Result<String, RecordError> {
-    let mut reader = PlacedReader::at(&run.directory, 0)?;
-    let accepted = reader.accepted().clone();
-    let cwd = match &accepted.happening {
-        Happening::Accepted(task) => task.cwd.clone(),
-        _ => std::path::PathBuf::new(),
-    };
     let extent = TextExtent::UpTo(LONGEST_TEXT);
-    let mut telling = Telling::new(home.to_owned(), cwd, false, extent);
-    let mut told = JsonList::new();
-    let first = telling.tell_event(&accepted, 0);
-    told.extend(first.into_iter().map(|one| redactor.clean(one)));
-    loop {
-        let found = reader.next(PIECE)?;
-        if found.is_empty() {
-            return Ok(told.finish());
-        }
-        let news = found.iter().flat_map(|one| telling.tell(one));
-        let room = MOST_EVENTS - told.count();
-        told.extend(news.take(room).map(|one| redactor.clean(one)));
-        if told.count() >= MOST_EVENTS {
+    let mut story = PlacedStory::at(&run.directory, 0, home, extent)?;
+    let mut list = JsonList::new();
+    let mut add = |list: &mut JsonList, item: PageItem| list.add(&redactor.clean(json!(item)));
+    let task = story.take_task();
+    task.into_iter().for_each(|task| add(&mut list, task));
+    while let Some(found) = story.next(PIECE)? {
+        let room = MOST_EVENTS - list.count();
+        let kept = found.into_iter().take(room);
+        kept.for_each(|item| add(&mut list, item));
+        if list.count() >= MOST_EVENTS {
             let words = "The rest of this run is left out of the file; its record has it.";
-            told.add(&json!({"k": "warned", "text": words, "p": reader.place(), "n": 0}));
-            return Ok(told.finish());
+            list.add(&PageItem::warning(words, story.place()));
+            break;
         }
     }
+    Ok(list.finish())
 }
 
 /// Returns what a run spent its time on, as the page reads it: the spans of some time, about so many
@@ -132,7 +125,8 @@ pub(super) fn spans_of(
     for span in spans.all() {
         thin.add(span.clone());
     }
-    let steered: Vec<i64> = spans.steered.iter().copied().map(millisecond).collect();
+    let steered = spans.steered.iter();
+    let steered: Vec<i64> = steered.map(|at| at.as_millisecond()).collect();
     let (spans, is_thin) = thin.finish();
     let spans: Vec<Value> = spans.iter().map(Span::json).collect();
     Ok(json!({"from": 0, "spans": spans, "steered": steered, "isThin": is_thin}))

@@ -25,6 +25,8 @@ pub mod export;
 mod follow;
 mod index;
 mod open_run;
+mod page_item;
+mod placed_story;
 mod redact;
 mod rows;
 mod scope;
@@ -34,7 +36,6 @@ mod sums;
 mod tab;
 mod texts;
 mod thin;
-mod told;
 mod usage;
 mod wishes;
 

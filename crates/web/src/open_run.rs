@@ -1,15 +1,12 @@
 //! A run under way, as a tab follows it: its usage, its present activity, and its spans.
 
 use pi_subagents_records::{IndexedRun, RecordTail};
+use pi_subagents_view::story::{RemarkKind, Story, What};
 use pi_subagents_view::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
-use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{
-    Happening, Message, PartialMessage, RunEvent, RunSummary, Status, Timestamp,
-};
+use pi_subagents_vocabulary::{PartialMessage, RunSummary, Status, Timestamp};
 use serde_json::{Value, json};
 
 use super::rows::{Doing, listed, row_of};
-use super::told::millisecond;
 use pi_subagents_runs::away::Away;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::spans::{Span, Spans};
@@ -26,6 +23,7 @@ pub(super) struct OpenRun {
     tail: RecordTail,
     summary: RunSummary,
     window: Window,
+    story: Story,
     spans: Spans,
     last_at: Option<Timestamp>,
     /// The tokens of the last answer and of everything before it.
@@ -33,6 +31,9 @@ pub(super) struct OpenRun {
     is_changed: bool,
     /// The absence of its fleet's servers, in words.
     away: Option<String>,
+    /// Its row as its files have it. They are read again only when a child has started: while it
+    /// runs, everything else is in its events.
+    recorded: Option<RunRow>,
     /// All rows are counted with each change of one of them, so this is kept.
     counted: RunRow,
 }
@@ -44,11 +45,13 @@ impl OpenRun {
             tail: RecordTail::new(&run.directory),
             summary: RunSummary::without_text(),
             window: window.with_room(Room::LAST_LINE),
+            story: Story::default(),
             spans: Spans::new(context.clone()),
             last_at: None,
             context: None,
             is_changed: true,
             away: None,
+            recorded: None,
             counted: RunRow::of_index(&run),
             run,
         }
@@ -72,7 +75,9 @@ impl OpenRun {
             self.window.apply(&events, &self.summary);
             for event in &events {
                 self.spans.apply(event);
-                self.count_context(event);
+                for item in self.story.apply(event) {
+                    self.take_item(&item.what);
+                }
             }
             self.last_at = events.last().map(|event| event.at);
             self.counted = RunRow::of_index(&self.run);
@@ -80,16 +85,15 @@ impl OpenRun {
         }
     }
 
-    fn count_context(&mut self, event: &RunEvent) {
-        let Happening::Said { record, .. } = &event.happening else {
-            return;
-        };
-        match record {
-            ChildRecord::MessageEnded(Message::Assistant(answer)) if answer.usage.total() > 0 => {
+    fn take_item(&mut self, what: &What<'_>) {
+        match what {
+            What::Turn(answer) if answer.usage.total() > 0 => {
                 self.context = Some(answer.usage.total());
             }
             // How long the rest is, the next answer shows.
-            ChildRecord::Compacted { .. } => self.context = None,
+            What::Remark(remark) if remark.kind == RemarkKind::Compacted => self.context = None,
+            // What is prepared for a child is written down before the child starts.
+            What::Remark(remark) if remark.kind == RemarkKind::Started => self.recorded = None,
             _ => {}
         }
     }
@@ -112,7 +116,9 @@ impl OpenRun {
             line: self.doing(),
             last_at: self.last_at,
         };
-        let row = row_of(&self.run, Some(&self.summary));
+        let recorded = self.recorded.get_or_insert_with(|| row_of(&self.run, None));
+        let mut row = recorded.clone();
+        row.take_progress(&self.summary);
         let size = row.resolved_model.as_deref().and_then(size);
         let mut news = listed(&self.run, row, Some(&doing));
         news["context"] = json!(self.context.zip(size));
@@ -130,8 +136,7 @@ impl OpenRun {
             .spans
             .steered
             .iter()
-            .copied()
-            .map(millisecond)
+            .map(|at| at.as_millisecond())
             .collect();
         let (from, spans) = self.spans.news()?;
         let spans: Vec<Value> = spans.iter().map(Span::json).collect();

@@ -5,7 +5,6 @@ use pi_subagents_vocabulary::{RunSummary, Timestamp, text};
 use serde_json::{Value, json};
 
 use super::callers::group_of;
-use super::told::millisecond;
 use pi_subagents_runs::row::RunRow;
 
 /// The number of characters of a task that a list holds.
@@ -55,7 +54,7 @@ pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Va
     };
     value["notice"] = json!(notice);
     let last_at = doing.and_then(|doing| doing.last_at);
-    value["lastAt"] = json!(last_at.map(millisecond));
+    value["lastAt"] = json!(last_at.map(Timestamp::as_millisecond));
     value
 }
 

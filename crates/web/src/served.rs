@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_page::{Answering, Problem, Question, Runs, View, Wish, markdown};
-use pi_subagents_records::{IndexedRun, PlacedReader, RecordError, Store};
-use pi_subagents_vocabulary::{Door, Happening, TimeZone, Timestamp, text};
+use pi_subagents_records::{IndexedRun, RecordError, Store};
+use pi_subagents_vocabulary::{Door, TimeZone, Timestamp, text};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -15,12 +15,13 @@ use super::context::ContextSizes;
 use super::export::{export_data, spans_of};
 use super::follow::follow;
 use super::index::Index;
+use super::page_item::TextExtent;
+use super::placed_story::PlacedStory;
 use super::rows::{listed, row_of, whole};
 use super::scope::{Scope, today};
 use super::sums::Sums;
 use super::tab::Tab;
 use super::texts::{raw, texts};
-use super::told::{Telling, TextExtent};
 use super::usage::usage;
 use super::wishes::{fits, fulfil};
 use pi_subagents_calls::start_from_screen::Starter;
@@ -209,32 +210,23 @@ impl ServedRuns {
     /// Returns events of a run, and the places before and behind them.
     fn events(&self, id: &str, from: Option<u64>) -> Result<String, Problem> {
         let run = self.one(id)?;
-        let reader = match from {
-            Some(from) => PlacedReader::at(&run.directory, from),
-            None => PlacedReader::before_end(&run.directory, LAST_PIECE),
+        let home = &self.places.home;
+        let story = match from {
+            Some(from) => PlacedStory::at(&run.directory, from, home, TextExtent::Beginning),
+            None => PlacedStory::before_end(&run.directory, LAST_PIECE, home),
         };
-        let mut reader = reader.map_err(|error| lost(&error))?;
-        let begin = reader.place();
-        let accepted = reader.accepted().clone();
-        let cwd = match &accepted.happening {
-            Happening::Accepted(task) => task.cwd.clone(),
-            _ => PathBuf::new(),
-        };
-        let home = self.places.home.clone();
-        let mut telling = Telling::new(home, cwd, begin > 0, TextExtent::Beginning);
+        let mut story = story.map_err(|error| lost(&error))?;
+        let begin = story.place();
         let mut events = JsonList::new();
-        if begin == 0 {
-            events.extend(telling.tell_event(&accepted, 0));
-        }
+        events.extend(story.take_task());
         // The end of a record is read whole, however long its last line is.
-        while from.is_none() || reader.place() - begin < PIECE {
-            let found = reader.next(STEP).map_err(|error| lost(&error))?;
-            if found.is_empty() {
+        while from.is_none() || story.place() - begin < PIECE {
+            let Some(found) = story.next(STEP).map_err(|error| lost(&error))? else {
                 break;
-            }
-            events.extend(found.iter().flat_map(|one| telling.tell(one)));
+            };
+            events.extend(found);
         }
-        let (next, events) = (reader.place(), events.finish());
+        let (next, events) = (story.place(), events.finish());
         Ok(format!(
             r#"{{"begin":{begin},"next":{next},"events":{events}}}"#
         ))

@@ -1,11 +1,10 @@
 //! Everything that one tab has received, so that it gets only news.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_page::View;
-use pi_subagents_records::{IndexedRun, PlacedReader};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_view::PreviewContext;
 use pi_subagents_vocabulary::{PartialMessage, RunId, TimeZone, Timestamp};
 use serde_json::{Map, Value, json};
@@ -13,9 +12,10 @@ use serde_json::{Map, Value, json};
 use super::context::ContextSizes;
 use super::index::{Index, KnownRuns};
 use super::open_run::OpenRun;
+use super::page_item::TextExtent;
+use super::placed_story::PlacedStory;
 use super::rows::{listed, row_of};
 use super::scope::{Scope, today};
-use super::told::{Telling, TextExtent};
 use pi_subagents_ground::places::Places;
 
 /// The number of finished runs that a tab gets by itself; History asks for the others.
@@ -55,7 +55,7 @@ pub(super) struct Tab {
 struct Opened {
     run: RunId,
     from: u64,
-    reader: Option<(PlacedReader, Telling)>,
+    story: Option<PlacedStory>,
     partial: Option<PartialMessage>,
 }
 
@@ -65,7 +65,7 @@ impl Opened {
         Some(Self {
             run: RunId::parse(run?).ok()?,
             from,
-            reader: None,
+            story: None,
             partial: None,
         })
     }
@@ -266,35 +266,23 @@ impl Tab {
         let Some(opened) = &mut self.opened else {
             return;
         };
-        if opened.reader.is_none() {
+        if opened.story.is_none() {
             let run = self.open.get(&opened.run).map(|open| &open.run);
             let Some(run) = run.or_else(|| self.told.get(&opened.run)) else {
                 return;
             };
-            let Ok(reader) = PlacedReader::at(&run.directory, opened.from) else {
+            let (home, extent) = (&self.places.home, TextExtent::Beginning);
+            let story = PlacedStory::at(&run.directory, opened.from, home, extent);
+            let Ok(story) = story else {
                 return;
             };
-            let cwd = match &reader.accepted().happening {
-                pi_subagents_vocabulary::Happening::Accepted(task) => task.cwd.clone(),
-                _ => PathBuf::new(),
-            };
-            let is_later = opened.from > 0;
-            let telling = Telling::new(
-                self.places.home.clone(),
-                cwd,
-                is_later,
-                TextExtent::Beginning,
-            );
-            opened.reader = Some((reader, telling));
+            opened.story = Some(story);
         }
-        if let Some((reader, telling)) = &mut opened.reader {
-            while let Ok(found) = reader.next(PIECE) {
-                if found.is_empty() {
-                    break;
-                }
-                let events: Vec<Value> = found.iter().flat_map(|one| telling.tell(one)).collect();
-                let place = reader.place();
-                let run = opened.run.as_str();
+        if let Some(story) = &mut opened.story {
+            // The page has asked for the task itself.
+            drop(story.take_task());
+            while let Ok(Some(events)) = story.next(PIECE) {
+                let (run, place) = (opened.run.as_str(), story.place());
                 self.outbox
                     .push(json!({"run": run, "events": events, "place": place}));
             }

@@ -2,11 +2,9 @@
 
 use pi_subagents_page::{Problem, markdown};
 use pi_subagents_records::{IndexedRun, event_at, raw_lines};
-use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{Happening, Message, Part, RunEvent, ToolResult, text};
+use pi_subagents_view::story::{self, Story, What};
+use pi_subagents_vocabulary::{RunEvent, ToolCall, text};
 use serde_json::{Value, json};
-
-use super::told::arguments_text;
 
 /// The number of bytes of one text that are sent; the record has all of it.
 const LONGEST: usize = 4 << 20;
@@ -28,33 +26,38 @@ pub(super) fn texts(run: &IndexedRun, places: &[(u64, usize)]) -> Result<Value, 
 }
 
 fn text_of(event: &RunEvent, part: usize) -> Option<Value> {
-    let Happening::Said { record, .. } = &event.happening else {
-        return None;
-    };
-    match record {
-        ChildRecord::MessageEnded(Message::Assistant(answer)) => match answer.parts.get(part)? {
-            Part::Text(words) => Some(json!({ "md": markdown(bounded(words)) })),
-            Part::Thinking(words) => Some(plain(words)),
-            Part::ToolCall(call) => Some(plain(&arguments_text(call))),
-            Part::Image { .. } => None,
-        },
-        ChildRecord::MessageEnded(Message::ToolResult(result)) => Some(plain(&result_text(result))),
-        ChildRecord::MessageEnded(message) => Some(plain(&message.text()?)),
-        ChildRecord::ToolEnded { details, .. } => {
-            Some(plain(details.as_ref()?.get("diff")?.as_str()?))
-        }
-        _ => None,
+    let items = Story::default().apply(event);
+    let item = items.into_iter().find(|item| item.number == part)?;
+    match item.what {
+        What::Task(words) => Some(plain(words)),
+        What::Prompt(words) => Some(plain(&words)),
+        What::Words(words) => Some(json!({ "md": markdown(bounded(words)) })),
+        What::Thought(words) => Some(plain(words)),
+        What::Call(call) => Some(plain(&arguments_text(call))),
+        What::Answer(result) => Some(plain(&story::words(&result.parts))),
+        What::Done { details, .. } => Some(plain(details?.get("diff")?.as_str()?)),
+        What::Remark(remark) => Some(plain(&remark.text)),
+        What::Picture(_)
+        | What::Begun { .. }
+        | What::Turn(_)
+        | What::Retry(_)
+        | What::Ended(_) => None,
     }
 }
 
-/// Returns the answer of a tool; a picture is named.
-pub(super) fn result_text(result: &ToolResult) -> String {
-    let words = result.parts.iter().filter_map(|part| match part {
-        Part::Text(words) => Some(text::clean(words)),
-        Part::Image { mime_type } => Some(format!("[image: {mime_type}]")),
-        Part::Thinking(_) | Part::ToolCall(_) => None,
-    });
-    words.collect::<Vec<_>>().join("\n")
+/// Writes the arguments of a call as a person reads them.
+pub(super) fn arguments_text(call: &ToolCall) -> String {
+    match &call.arguments {
+        Value::Object(fields) => {
+            let lines = fields.iter().map(|(name, value)| match value {
+                Value::String(words) if words.contains('\n') => format!("{name}:\n{words}"),
+                Value::String(words) => format!("{name}: {words}"),
+                other => format!("{name}: {other}"),
+            });
+            text::clean(&lines.collect::<Vec<_>>().join("\n"))
+        }
+        other => text::clean(&other.to_string()),
+    }
 }
 
 fn plain(words: &str) -> Value {

@@ -6,19 +6,19 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_records::{IndexedRun, RecordTail, RecordedRun};
+use pi_subagents_view::story::Story;
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::{RunEvent, Timestamp, text};
+use pi_subagents_vocabulary::{RunEvent, RunSummary, Timestamp, text};
 
 use crate::commands::read_runs;
+use crate::log_entry::{EntryKind, LogEntry};
 use crate::log_lines::log_lines;
 use crate::sheet::Sheet;
-use crate::told::Told;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::follow::Follower;
-use pi_subagents_runs::happened::{Happened, Teller, What};
 use pi_subagents_runs::missing_record::LostRecord;
 
 /// About how many bytes are read at once.
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
     let mut page = Page::new(Sheet::of_stdout(&places), args.tail);
     let mut lost = Vec::new();
     block_on(async {
-        match tell_all(&places, &runs, args.follow, &mut page, &mut lost).await {
+        match print_all(&places, &runs, args.follow, &mut page, &mut lost).await {
             // A reader that left is no error of ours.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(CommandError::failed("could not write to stdout").because(&error))
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
 }
 
 /// Prints the runs of a conversation one after another. Only those under way are followed.
-async fn tell_all(
+async fn print_all(
     places: &Places,
     runs: &[IndexedRun],
     is_followed: bool,
@@ -66,7 +66,7 @@ async fn tell_all(
         if runs.len() > 1 {
             page.heading(run, place, runs.len())?;
         }
-        match tell(places, run, is_followed && run.is_open(), page).await {
+        match print_run(places, run, is_followed && run.is_open(), page).await {
             Ok(()) => {}
             Err(Untold::NoRecord(record)) => lost.push(record),
             Err(Untold::Reader(error)) => return Err(error),
@@ -90,7 +90,7 @@ impl From<io::Error> for Untold {
 }
 
 /// Prints the recorded events of a run, and further ones until it is over if it is followed.
-async fn tell(
+async fn print_run(
     places: &Places,
     run: &IndexedRun,
     is_followed: bool,
@@ -99,7 +99,7 @@ async fn tell(
     let follower = Follower::start(places);
     let mut record = follower.record_of(run);
     let mut tail = RecordTail::new(&run.directory);
-    let mut teller = Teller::new();
+    let mut reading = Reading::default();
     loop {
         // This is asked before the last look, so that events from before the end are still printed.
         let is_going = is_followed && record.is_going();
@@ -112,16 +112,31 @@ async fn tell(
             if events.is_empty() {
                 break;
             }
-            page.tell(&events, &mut teller)?;
+            page.add(&events, &mut reading)?;
         }
         if !is_going {
             if let Some(why) = record.unseen() {
                 page.warn(why)?;
             }
-            return Ok(page.tell_end(run, &teller)?);
+            return Ok(page.add_end(run, &reading.summary)?);
         }
         page.begin()?;
         record.changed().await;
+    }
+}
+
+/// A run as far as it was read.
+struct Reading {
+    story: Story,
+    summary: RunSummary,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            story: Story::default(),
+            summary: RunSummary::without_text(),
+        }
     }
 }
 
@@ -158,35 +173,29 @@ impl Page {
         self.put(&[Line::new(Role::Title, &words)])
     }
 
-    fn tell(&mut self, events: &[RunEvent], teller: &mut Teller) -> io::Result<()> {
+    fn add(&mut self, events: &[RunEvent], reading: &mut Reading) -> io::Result<()> {
         for event in events {
-            for happened in teller.tell(event) {
-                self.happened(&happened, teller)?;
+            reading.summary.apply(event);
+            for item in reading.story.apply(event) {
+                let entry = LogEntry::of(&item.what, &reading.summary);
+                // Thoughts are in the session; a log shows deeds.
+                let entry = entry.filter(|entry| entry.kind != EntryKind::Thought);
+                if let Some(entry) = entry {
+                    self.put_entry(&entry, item.at)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn happened(&mut self, happened: &Happened, teller: &Teller) -> io::Result<()> {
-        // Thoughts are in the session; a log shows deeds.
-        if matches!(happened.what, What::Thought(_)) {
-            return Ok(());
-        }
-        let told = Told::of(&happened.what, &teller.summary);
-        let lines = log_lines(&told, happened.at, self.now, &self.sheet);
-        self.put(&lines)
-    }
-
-    /// Tells something that is in no record.
+    /// Adds something that is in no record.
     fn warn(&mut self, words: &str) -> io::Result<()> {
-        let told = Told::of(&What::Warned(words.to_owned()), &Teller::new().summary);
-        let lines = log_lines(&told, Timestamp::now(), self.now, &self.sheet);
-        self.put(&lines)
+        self.put_entry(&LogEntry::warning(words), Timestamp::now())
     }
 
-    /// Tells the end of a run whose events lack it, as after a full disk.
-    fn tell_end(&mut self, run: &IndexedRun, teller: &Teller) -> io::Result<()> {
-        if teller.summary.ending.is_some() {
+    /// Adds the end of a run whose events lack it, as after a full disk.
+    fn add_end(&mut self, run: &IndexedRun, summary: &RunSummary) -> io::Result<()> {
+        if summary.ending.is_some() {
             return Ok(());
         }
         let Some(end) = RecordedRun::read(&run.directory)
@@ -198,8 +207,11 @@ impl Page {
         let words = [Some(end.status.as_str().to_owned()), end.error_message];
         let words: Vec<String> = words.into_iter().flatten().collect();
         let at = end.ended_at.parse().unwrap_or(self.now);
-        let told = Told::of(&What::Warned(words.join(": ")), &teller.summary);
-        let lines = log_lines(&told, at, self.now, &self.sheet);
+        self.put_entry(&LogEntry::warning(&words.join(": ")), at)
+    }
+
+    fn put_entry(&mut self, entry: &LogEntry, at: Timestamp) -> io::Result<()> {
+        let lines = log_lines(entry, at, self.now, &self.sheet);
         self.put(&lines)
     }
 

@@ -6,13 +6,12 @@ use clap::Args;
 use pi_subagents_view::{Line, Role, markdown, wrap};
 use pi_subagents_vocabulary::{Timestamp, text};
 
+use crate::log_entry::{EntryKind, LogEntry};
 use crate::read_conversation::{ReadConversation, ReadRun, Scope, read_conversation};
 use crate::sheet::Sheet;
-use crate::told::Told;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::happened::What;
 
 /// The number of characters of a call's arguments that are shown if a person wants it short.
 const SHORT_ARGUMENTS: usize = 120;
@@ -60,62 +59,64 @@ fn print(conversation: &ReadConversation, is_short: bool, sheet: &Sheet, printer
 
 fn print_run(run: &ReadRun, is_short: bool, sheet: &Sheet, now: Timestamp, printer: Printer) {
     let mut is_first = true;
-    for happened in &run.happened {
-        let is_said = !matches!(
-            happened.what,
-            What::Started(_) | What::Printed(_) | What::Complained(_)
-        );
-        let is_thought = matches!(happened.what, What::Thought(_));
-        if !is_said || (is_short && is_thought) {
+    for read in &run.entries {
+        let is_left_out = match read.entry.kind {
+            EntryKind::Child => true,
+            EntryKind::Thought => is_short,
+            _ => false,
+        };
+        if is_left_out {
             continue;
         }
         if !is_first {
             printer.painted("");
         }
         is_first = false;
-        let mut told = Told::of(&happened.what, &run.summary);
+        let mut entry = read.entry.clone();
         if is_short {
-            shorten(&mut told, &happened.what);
+            shorten(&mut entry);
         }
-        let time = sheet.time(happened.at, now);
-        let head = Line::new(Role::Muted, &format!("[{time}] ")).with(told.role, &heading(&told));
+        let time = sheet.time(read.at, now);
+        let head = Line::new(Role::Muted, &format!("[{time}] "));
+        let head = head.with(entry.role, &heading(&entry));
         printer.painted(&sheet.text(&[head]));
-        print_words(&told, sheet, printer);
+        print_words(&entry, sheet, printer);
     }
 }
 
 /// Names an item: `result of bash`.
-fn heading(told: &Told) -> String {
-    match &told.tool {
-        Some(tool) if told.label == "failed" => format!("failed result of {tool}"),
-        Some(tool) => format!("{} of {tool}", told.label),
-        None => told.label.clone(),
+fn heading(entry: &LogEntry) -> String {
+    match &entry.tool {
+        Some(tool) if entry.label == "failed" => format!("failed result of {tool}"),
+        Some(tool) => format!("{} of {tool}", entry.label),
+        None => entry.label.clone(),
     }
 }
 
-fn shorten(told: &mut Told, what: &What) {
-    match what {
-        What::Called(_) => told.words = text::cut_characters(&told.words, SHORT_ARGUMENTS),
-        What::Answered { .. } => told.words = text::cut_characters(&told.words, SHORT_RESULT),
-        _ => {}
-    }
+fn shorten(entry: &mut LogEntry) {
+    let most = match entry.kind {
+        EntryKind::Call(_) => SHORT_ARGUMENTS,
+        EntryKind::Answer => SHORT_RESULT,
+        _ => return,
+    };
+    entry.words = text::cut_characters(&entry.words, most);
 }
 
 /// Prints words whole: a pipe gets them as they are, without escape sequences.
-fn print_words(told: &Told, sheet: &Sheet, printer: Printer) {
-    let words = told.words.trim_end();
+fn print_words(entry: &LogEntry, sheet: &Sheet, printer: Printer) {
+    let words = entry.words.trim_end();
     if words.is_empty() {
         return;
     }
     let Some(columns) = sheet.columns() else {
         return printer.data(words);
     };
-    let lines = if told.is_markdown {
+    let lines = if entry.kind == EntryKind::Words {
         markdown::render(words, columns)
     } else {
-        let role = match told.role {
+        let role = match entry.role {
             Role::Failed => Role::Failed,
-            _ if told.label == "thinking" => Role::Muted,
+            _ if entry.kind == EntryKind::Thought => Role::Muted,
             _ => Role::Plain,
         };
         words

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_view::preview::{self, Outcome};
+use pi_subagents_view::story::CallState;
 use pi_subagents_vocabulary::{Part, Timestamp, ToolCall, ToolResult, text};
 use serde_json::Value;
 
@@ -17,8 +17,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
     at: Timestamp,
     pub(crate) answer: Option<ToolResult>,
-    /// The outcome of the call, as its first line shows it.
-    pub(crate) outcome: Outcome,
+    pub(crate) state: CallState,
     pub(crate) took: Option<Duration>,
     /// The number of bytes of its output that are not held.
     pub(crate) left_out: usize,
@@ -32,28 +31,9 @@ impl Call {
             arguments: shortened(&call.arguments),
             at,
             answer: None,
-            outcome: Outcome::UnderWay,
+            state: CallState::default(),
             took: None,
             left_out: 0,
-        }
-    }
-
-    /// Takes how many lines of a file the tool has added and removed.
-    pub(super) fn change(&mut self, details: &Value) {
-        self.outcome = Outcome::Done {
-            changes: preview::changes(details),
-            summary: None,
-        };
-    }
-
-    /// Notes that there will be no answer.
-    pub(super) fn close(&mut self, is_completed: bool) {
-        if self.answer.is_none() {
-            self.outcome = if is_completed {
-                Outcome::Untold
-            } else {
-                Outcome::Unanswered
-            };
         }
     }
 
@@ -62,13 +42,7 @@ impl Call {
         let all = result.text();
         let kept = &all[..all.floor_char_boundary(LONGEST)];
         self.left_out = all.len() - kept.len();
-        self.outcome = match (Outcome::of(result), &self.outcome) {
-            (Outcome::Done { summary, .. }, Outcome::Done { changes, .. }) => Outcome::Done {
-                changes: *changes,
-                summary,
-            },
-            (outcome, _) => outcome,
-        };
+        self.state.answer(result);
         self.took = Duration::try_from(at.duration_since(self.at)).ok();
         let images = result.parts.iter().filter_map(|part| match part {
             Part::Image { mime_type } => Some(Part::Image {

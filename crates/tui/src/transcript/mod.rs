@@ -1,14 +1,14 @@
-//! Everything that happened in a run, from its beginning: a fold over its events into entries that a person
-//! can open, bounded in number and size.
+//! Everything that happened in a run, from its beginning: the items of its story as entries that a
+//! person can open, bounded in number and size.
 
 mod call;
 mod rows;
 
 use std::collections::{HashMap, VecDeque};
 
+use pi_subagents_view::story::{Item, Story, What};
 use pi_subagents_view::{Line, remarks};
-use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{Happening, Message, Part, RunEvent, Status, text};
+use pi_subagents_vocabulary::{RunEvent, Status, text};
 
 pub(crate) use call::Call;
 pub(crate) use rows::{can_open, rows_of};
@@ -36,6 +36,7 @@ pub(crate) enum Entry {
 /// The entries of a run. Each has a number, which it keeps when older entries are dropped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Transcript {
+    story: Story,
     entries: VecDeque<Entry>,
     /// The number of older entries that were dropped.
     dropped: usize,
@@ -64,7 +65,9 @@ impl Transcript {
     /// Adds events from the run's record.
     pub(crate) fn apply(&mut self, events: &[RunEvent]) {
         for event in events {
-            self.add(event);
+            for item in self.story.apply(event) {
+                self.add(&item);
+            }
         }
     }
 
@@ -82,49 +85,49 @@ impl Transcript {
         self.dropped
     }
 
-    fn add(&mut self, event: &RunEvent) {
-        match &event.happening {
-            Happening::Accepted(task) => {
-                self.push(Entry::Prompt(held(task.prompt.trim())));
+    fn add(&mut self, item: &Item<'_>) {
+        match &item.what {
+            What::Task(words) => _ = self.push(Entry::Prompt(held(words.trim()))),
+            What::Prompt(words) => _ = self.push(Entry::Prompt(held(words.trim()))),
+            What::Words(words) => _ = self.push(Entry::Speech(held(words.trim()))),
+            What::Call(call) => {
+                let number = self.push(Entry::Call(Box::new(Call::new(call, item.at))));
+                self.waiting.insert(call.id.clone(), number);
             }
-            Happening::Said { record, .. } => match record {
-                ChildRecord::MessageEnded(Message::Assistant(answer)) => {
-                    for part in &answer.parts {
-                        self.add_part(part, event);
-                    }
+            What::Done {
+                call,
+                is_error,
+                details,
+            } => {
+                let number = self.waiting.get(*call).copied();
+                if let Some(call) = number.and_then(|number| self.call_mut(number)) {
+                    call.state.end(*is_error, *details);
                 }
-                ChildRecord::MessageEnded(Message::ToolResult(result)) => {
-                    let number = self.waiting.remove(&result.call_id);
-                    if let Some(call) = number.and_then(|number| self.call_mut(number)) {
-                        call.answer(result, event.at);
-                        let size = call.answer_size();
-                        self.bytes += size;
-                        self.drop_oldest();
-                    }
+            }
+            What::Answer(result) => {
+                let number = self.waiting.remove(&result.call_id);
+                if let Some(call) = number.and_then(|number| self.call_mut(number)) {
+                    call.answer(result, item.at);
+                    let size = call.answer_size();
+                    self.bytes += size;
+                    self.drop_oldest();
                 }
-                ChildRecord::ToolEnded {
-                    call_id,
-                    details: Some(details),
-                    is_error: false,
-                    ..
-                } => {
-                    let number = self.waiting.get(call_id).copied();
-                    if let Some(call) = number.and_then(|number| self.call_mut(number)) {
-                        call.change(details);
-                    }
-                }
-                _ => self.remark(&event.happening),
-            },
-            Happening::Ended(ending) => {
+            }
+            What::Ended(ending) => {
                 let is_completed = ending.status() == Status::Completed;
                 let waiting = std::mem::take(&mut self.waiting);
                 for number in waiting.into_values() {
                     if let Some(call) = self.call_mut(number) {
-                        call.close(is_completed);
+                        call.state.close(is_completed);
                     }
                 }
             }
-            happening => self.remark(happening),
+            What::Retry(_) | What::Remark(_) => {
+                for line in remarks(&item.what) {
+                    self.push(Entry::Remark(line));
+                }
+            }
+            What::Thought(_) | What::Picture(_) | What::Begun { .. } | What::Turn(_) => {}
         }
     }
 
@@ -132,25 +135,6 @@ impl Transcript {
         match self.entries.get_mut(number.checked_sub(self.dropped)?)? {
             Entry::Call(call) => Some(call),
             Entry::Prompt(_) | Entry::Speech(_) | Entry::Remark(_) => None,
-        }
-    }
-
-    fn add_part(&mut self, part: &Part, event: &RunEvent) {
-        match part {
-            Part::Text(words) if !words.trim().is_empty() => {
-                self.push(Entry::Speech(held(words.trim())));
-            }
-            Part::ToolCall(call) => {
-                let number = self.push(Entry::Call(Box::new(Call::new(call, event.at))));
-                self.waiting.insert(call.id.clone(), number);
-            }
-            Part::Text(_) | Part::Thinking(_) | Part::Image { .. } => {}
-        }
-    }
-
-    fn remark(&mut self, happening: &Happening) {
-        for line in remarks(happening) {
-            self.push(Entry::Remark(line));
         }
     }
 

@@ -93,7 +93,7 @@ fn closed_call(call: &Call, columns: usize, context: &PreviewContext) -> Vec<Lin
 /// Draws the lines that name a call and show whether it failed.
 fn title(call: &Call, columns: usize, context: &PreviewContext) -> Vec<Line> {
     let preview = CallPreview::new(&call.tool, &call.arguments, context);
-    let lines = preview.lines(&call.outcome, columns);
+    let lines = preview.lines(call.state.outcome(), columns);
     lines.iter().map(|line| fit(line, columns)).collect()
 }
 
@@ -189,7 +189,7 @@ fn pretty(value: &Value) -> String {
 /// Describes the outcome of the call, and its duration.
 fn outcome(call: &Call) -> Line {
     let (role, words) = match &call.answer {
-        None if call.outcome == Outcome::UnderWay => (Role::Warning, "still running"),
+        None if *call.state.outcome() == Outcome::UnderWay => (Role::Warning, "still running"),
         None => (Role::Muted, "no result"),
         Some(answer) if answer.is_error => (Role::Failed, "failed"),
         Some(_) => (Role::Success, "done"),

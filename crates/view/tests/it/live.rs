@@ -109,7 +109,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
       [stderr]: warning: unused
 
     ✗ tests • 13s
-      retrying 1/3: 429 Too Many Requests
+      retry 1 of 3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known

@@ -24,7 +24,7 @@ fn a_busy_call_reads_line_by_line() {
     review  read → src/lib.rs:10+40 (40 lines)
     review  edit → src/lib.rs (1 edit)
     review  bash → cargo test
-    tests   retrying 1/3: 429 Too Many Requests
+    tests   retry 1 of 3: 429 Too Many Requests
     tests   corrected: You have not reported yet.
     tests   steered: Only the unit tests.
     tests   warning: model "toor" is not known

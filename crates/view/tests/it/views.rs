@@ -46,7 +46,7 @@ fn a_busy_call_at_100_columns() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retrying 1/3: 429 Too Many Requests
+      retry 1 of 3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -77,7 +77,7 @@ fn a_busy_call_at_40_columns() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retrying 1/3: 429 Too Many Requests
+      retry 1 of 3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -117,7 +117,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retrying 1/3: 429 Too Many Requests
+      retry 1 of 3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -143,7 +143,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retrying 1/3: 429 Too Many Requests
+      retry 1 of 3: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known

@@ -1,11 +1,9 @@
 //! A session of ours as a person reads it inside pi: the prompt, each call with its output, and the
 //! model's text as Markdown.
 
-use pi_subagents_view::{Line, PreviewContext, Role, markdown, preview};
-use pi_subagents_vocabulary::{
-    AssistantMessage, Ending, FINALIZE_TOOL, Finalized, Message, Part, RunHistory, ToolCall,
-    ToolResult, text,
-};
+use pi_subagents_view::story::{Story, What};
+use pi_subagents_view::{Line, PreviewContext, Role, markdown, preview, words_of_report};
+use pi_subagents_vocabulary::{Ending, FINALIZE_TOOL, RunHistory, ToolCall, ToolResult, text};
 
 /// The number of lines of a tool's answer that are shown.
 const RESULT_LINES: usize = 8;
@@ -23,8 +21,14 @@ pub(super) fn page(runs: &[&RunHistory], context: &PreviewContext, columns: usiz
         if runs.len() > 1 {
             lines.push(Line::new(Role::Heading, &format!("Run {}", number + 1)));
         }
+        let mut story = Story::default();
         for message in &run.messages {
-            lines.extend(lines_of(message, context, columns));
+            let items = story.message(message);
+            lines.extend(
+                items
+                    .iter()
+                    .flat_map(|what| lines_of(what, context, columns)),
+            );
             lines.push(Line::default());
         }
         let error = run.summary.ending.as_ref().and_then(Ending::message);
@@ -46,47 +50,43 @@ fn newest(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-fn lines_of(message: &Message, context: &PreviewContext, columns: usize) -> Vec<Line> {
-    match message {
-        Message::User(_) => message
-            .text()
-            .unwrap_or_default()
-            .lines()
-            .map(|line| Line::new(Role::Accent, "> ").with(Role::Muted, line))
-            .collect(),
-        Message::Assistant(answer) => lines_of_answer(answer, context, columns),
-        Message::ToolResult(result) => lines_of_result(result),
-        Message::System(_) | Message::Other { .. } => Vec::new(),
+fn lines_of(what: &What<'_>, context: &PreviewContext, columns: usize) -> Vec<Line> {
+    match what {
+        What::Task(words) => quoted(words),
+        What::Prompt(words) => quoted(words),
+        What::Words(words) => markdown::render(words, columns),
+        What::Call(call) => lines_of_call(call, context, columns),
+        What::Answer(result) => lines_of_result(result),
+        What::Thought(_)
+        | What::Picture(_)
+        | What::Begun { .. }
+        | What::Done { .. }
+        | What::Turn(_)
+        | What::Retry(_)
+        | What::Remark(_)
+        | What::Ended(_) => Vec::new(),
     }
 }
 
-fn lines_of_answer(
-    answer: &AssistantMessage,
-    context: &PreviewContext,
-    columns: usize,
-) -> Vec<Line> {
-    let parts = answer.parts.iter();
-    parts
-        .flat_map(|part| match part {
-            Part::Text(text) => markdown::render(text, columns),
-            Part::ToolCall(call) => lines_of_call(call, context, columns),
-            Part::Thinking(_) | Part::Image { .. } => Vec::new(),
-        })
+fn quoted(words: &str) -> Vec<Line> {
+    let lines = words.lines();
+    lines
+        .map(|line| Line::new(Role::Accent, "> ").with(Role::Muted, line))
         .collect()
 }
 
 /// Draws a call. A report is drawn as its content.
 fn lines_of_call(call: &ToolCall, context: &PreviewContext, columns: usize) -> Vec<Line> {
-    let report = Finalized::read(&call.arguments).filter(|_| call.name == FINALIZE_TOOL);
-    match report {
-        Some(Finalized::Success { result }) => markdown::render(&result, columns),
-        Some(Finalized::Error { error, result }) => {
-            let error = Line::new(Role::Failed, &format!("reported an error: {error}"));
-            let result = markdown::render(&result.unwrap_or_default(), columns);
-            std::iter::once(error).chain(result).collect()
-        }
-        None => preview::call(&call.name, &call.arguments, context),
-    }
+    let Some(report) = words_of_report(call) else {
+        return preview::call(&call.name, &call.arguments, context);
+    };
+    let parts = report.iter();
+    parts
+        .flat_map(|(role, words)| match role {
+            Role::Plain => markdown::render(words, columns),
+            role => vec![Line::new(*role, words)],
+        })
+        .collect()
 }
 
 fn lines_of_result(result: &ToolResult) -> Vec<Line> {

@@ -1,0 +1,216 @@
+//! Remarks about a run: their kinds, and their words, which are the same at every door.
+
+use std::borrow::Cow;
+
+use pi_subagents_vocabulary::child_protocol::ChildRecord;
+use pi_subagents_vocabulary::{CheckedReport, GateStep, Gated, Happening, Runner};
+
+use crate::Role;
+
+/// Something about a run that is no message of its model and no answer of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Remark<'a> {
+    /// The kind of the remark.
+    pub kind: RemarkKind<'a>,
+    /// The words without the word for its kind.
+    pub text: Cow<'a, str>,
+}
+
+/// The kinds of remarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemarkKind<'a> {
+    /// A child started.
+    Started,
+    /// Something that a person should know and that ends nothing.
+    Warning,
+    /// An extension of the child failed.
+    ExtensionFailed,
+    /// Somebody sent the running child a message.
+    Steered,
+    /// The child owed a report and was asked for it.
+    Corrected,
+    /// A report was checked against the schema of the run.
+    Report {
+        /// True if the report meets the schema.
+        is_met: bool,
+    },
+    /// A gate began.
+    GateBegan,
+    /// A gate passed.
+    GatePassed,
+    /// A gate failed.
+    GateFailed,
+    /// The conversation is being shortened.
+    Compacting,
+    /// The conversation was shortened.
+    Compacted,
+    /// The child printed a line that is no record.
+    Printed,
+    /// The child wrote to stderr, perhaps many lines at once.
+    Complained,
+    /// A message of a role that we do not know.
+    Other(&'a str),
+}
+
+/// A model that is asked again after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retry<'a> {
+    /// The number of this attempt.
+    pub attempt: u64,
+    /// The number of all attempts.
+    pub max_attempts: u64,
+    /// The reason for the retry.
+    pub error: &'a str,
+    /// True if the answer that failed has named the reason already.
+    pub is_explained: bool,
+}
+
+impl Retry<'_> {
+    /// Names the attempt without the reason, for a reader who has just read it.
+    pub fn brief(&self) -> String {
+        format!("retry {} of {}", self.attempt, self.max_attempts)
+    }
+
+    /// Names the attempt and the reason.
+    pub fn words(&self) -> String {
+        format!("{}: {}", self.brief(), self.error)
+    }
+}
+
+impl Remark<'_> {
+    /// Returns one word for its kind, as a log has it.
+    pub fn label(&self) -> &str {
+        match self.kind {
+            RemarkKind::Started => "started",
+            RemarkKind::Warning | RemarkKind::ExtensionFailed => "warning",
+            RemarkKind::Steered => "steered",
+            RemarkKind::Corrected => "corrected",
+            RemarkKind::Report { .. } => "report",
+            RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
+            RemarkKind::Compacting => "compacting",
+            RemarkKind::Compacted => "compacted",
+            RemarkKind::Printed => "stdout",
+            RemarkKind::Complained => "stderr",
+            RemarkKind::Other(role) => role,
+        }
+    }
+
+    /// Returns the words with the word for their kind, for a place without labels.
+    pub fn line(&self) -> String {
+        let text = &self.text;
+        match self.kind {
+            RemarkKind::GatePassed | RemarkKind::GateFailed | RemarkKind::Report { .. } => {
+                format!("{} {text}", self.label())
+            }
+            RemarkKind::Warning
+            | RemarkKind::Steered
+            | RemarkKind::Corrected
+            | RemarkKind::GateBegan
+            | RemarkKind::Started
+            | RemarkKind::Other(_) => format!("{}: {text}", self.label()),
+            RemarkKind::ExtensionFailed
+            | RemarkKind::Compacting
+            | RemarkKind::Compacted
+            | RemarkKind::Printed
+            | RemarkKind::Complained => text.clone().into_owned(),
+        }
+    }
+
+    /// Returns how much it matters.
+    pub fn role(&self) -> Role {
+        match self.kind {
+            RemarkKind::Warning | RemarkKind::ExtensionFailed => Role::Warning,
+            RemarkKind::Steered
+            | RemarkKind::Corrected
+            | RemarkKind::GateBegan
+            | RemarkKind::Other(_) => Role::Accent,
+            RemarkKind::Report { is_met: true } | RemarkKind::GatePassed => Role::Success,
+            RemarkKind::Report { is_met: false } | RemarkKind::GateFailed => Role::Failed,
+            RemarkKind::Printed => Role::Plain,
+            RemarkKind::Started
+            | RemarkKind::Compacting
+            | RemarkKind::Compacted
+            | RemarkKind::Complained => Role::Muted,
+        }
+    }
+}
+
+/// Returns the remark of an event that is no record of the child's protocol.
+pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
+    let (kind, text) = match happening {
+        Happening::Started(started) => {
+            let words = match started.runner {
+                Runner::Pi => "a pi process",
+                Runner::Embedded => "the embedded agent",
+            };
+            (RemarkKind::Started, Cow::Borrowed(words))
+        }
+        Happening::Printed(line) => (RemarkKind::Printed, String::from_utf8_lossy(line)),
+        Happening::Complained(words) => (RemarkKind::Complained, words.into()),
+        Happening::Warned(words) => (RemarkKind::Warning, words.into()),
+        Happening::Steered(words) => (RemarkKind::Steered, words.into()),
+        Happening::Corrected(words) => (RemarkKind::Corrected, words.into()),
+        Happening::Reported(report) => of_report(report),
+        Happening::Gated(gated) => of_gate(gated),
+        Happening::Accepted(_)
+        | Happening::Placed(_)
+        | Happening::Said { .. }
+        | Happening::Stopping(_)
+        | Happening::Ended(_) => return None,
+    };
+    Some(super::What::Remark(Remark { kind, text }))
+}
+
+/// Returns the remark of a record that is neither a message nor about a tool.
+pub(super) fn of_record(record: &ChildRecord) -> Option<super::What<'_>> {
+    let (kind, text) = match record {
+        ChildRecord::Compacting { reason } => {
+            let words = format!("the conversation is being shortened: {reason}");
+            (RemarkKind::Compacting, words)
+        }
+        ChildRecord::Compacted { .. } => {
+            let words = "the conversation was shortened".to_owned();
+            (RemarkKind::Compacted, words)
+        }
+        ChildRecord::ExtensionFailed { error } => {
+            let words = format!("extension failed: {error}");
+            (RemarkKind::ExtensionFailed, words)
+        }
+        _ => return None,
+    };
+    let text = Cow::Owned(text);
+    Some(super::What::Remark(Remark { kind, text }))
+}
+
+fn of_report(report: &CheckedReport) -> (RemarkKind<'_>, Cow<'_, str>) {
+    let attempt = report.attempt;
+    let words = match &report.misfit {
+        None => format!("{attempt} meets the output schema"),
+        Some(misfit) => {
+            let first = misfit.lines.first().map_or("", String::as_str);
+            let more = match misfit.count.saturating_sub(1) {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            format!("{attempt} does not meet the output schema: {first}{more}")
+        }
+    };
+    let is_met = report.misfit.is_none();
+    (RemarkKind::Report { is_met }, words.into())
+}
+
+fn of_gate(gated: &Gated) -> (RemarkKind<'_>, Cow<'_, str>) {
+    let command = &gated.command;
+    match &gated.step {
+        GateStep::Began if gated.attempt > 1 => {
+            let words = format!("{command} (attempt {})", gated.attempt);
+            (RemarkKind::GateBegan, words.into())
+        }
+        GateStep::Began => (RemarkKind::GateBegan, command.into()),
+        GateStep::Passed => (RemarkKind::GatePassed, format!("passed: {command}").into()),
+        GateStep::Failed { reason } => {
+            let words = format!("failed ({reason}): {command}");
+            (RemarkKind::GateFailed, words.into())
+        }
+    }
+}
