@@ -15,6 +15,7 @@ pub(crate) mod cli;
 pub(crate) mod commands;
 pub(crate) mod completion;
 mod json_stream;
+mod log_entry;
 mod log_lines;
 mod markdown_file;
 mod message_json;
@@ -23,7 +24,6 @@ mod read_conversation;
 pub(crate) mod run_table;
 pub(crate) mod sheet;
 pub(crate) mod since;
-mod log_entry;
 mod view;
 pub(crate) mod waiting_line;
 

@@ -13,7 +13,12 @@ const RESULT_LINES: usize = 10;
 const LABEL: usize = 11;
 
 /// Returns an event as lines of a log. A long text goes on below its first words.
-pub(crate) fn log_lines(entry: &LogEntry, at: Timestamp, now: Timestamp, sheet: &Sheet) -> Vec<Line> {
+pub(crate) fn log_lines(
+    entry: &LogEntry,
+    at: Timestamp,
+    now: Timestamp,
+    sheet: &Sheet,
+) -> Vec<Line> {
     let time = sheet.time(at, now);
     let label = format!("{:width$}", entry.label, width = LABEL);
     let head = Line::new(Role::Muted, &format!("{time}  ")).with(entry.role, &label);

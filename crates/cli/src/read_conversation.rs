@@ -1,9 +1,9 @@
 //! Reads a conversation whole, with the time of each message, for `session` and `export`.
 
 use pi_subagents_records::{IndexedRun, RecordError, Store, read_events};
+use pi_subagents_view::story::{Story, What};
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_view::story::{Story, What};
 use pi_subagents_vocabulary::{
     Happening, Message, RunHistory, RunSummary, SessionId, Status, Timestamp,
 };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    Activity, Happening, ModelChoice, PartialMessage, RunEvent, RunId, RunSummary,
-    SessionId, Status, ThinkingLevel, Timestamp, ToolResult,
+    Activity, Happening, ModelChoice, PartialMessage, RunEvent, RunId, RunSummary, SessionId,
+    Status, ThinkingLevel, Timestamp, ToolResult,
 };
 
 use crate::facts::RunFacts;

@@ -37,11 +37,9 @@ fn text_of(event: &RunEvent, part: usize) -> Option<Value> {
         What::Answer(result) => Some(plain(&story::words(&result.parts))),
         What::Done { details, .. } => Some(plain(details?.get("diff")?.as_str()?)),
         What::Remark(remark) => Some(plain(&remark.text)),
-        What::Picture(_)
-        | What::Begun { .. }
-        | What::Turn(_)
-        | What::Retry(_)
-        | What::Ended(_) => None,
+        What::Picture(_) | What::Begun { .. } | What::Turn(_) | What::Retry(_) | What::Ended(_) => {
+            None
+        }
     }
 }
 
