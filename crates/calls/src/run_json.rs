@@ -3,14 +3,12 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use pi_subagents_records::RejectedRecord;
 use pi_subagents_vocabulary::{
-    Ending, Finalized, Receipt, RunSummary, Runner, StopReason, Task, Timestamp,
+    Ending, Finalized, Receipt, Rejected, RunSummary, Runner, StopReason, Task, Timestamp, Usage,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use pi_subagents_runs::row::RowUsage;
 use pi_subagents_runs::workspace::Workspace;
 
 #[derive(Serialize)]
@@ -29,7 +27,7 @@ struct RunJson<'a> {
     provider: Option<&'a str>,
     model: Option<&'a str>,
     stop_reason: Option<&'a str>,
-    usage: RowUsage,
+    usage: Usage,
     tool_calls: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     receipt: Option<Receipt>,
@@ -43,7 +41,7 @@ struct RunJson<'a> {
     structured: Option<&'a Value>,
     /// The best of the results that do not, if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    rejected: Option<RejectedRecord>,
+    rejected: Option<&'a Rejected>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<&'a Workspace>,
 }
@@ -68,7 +66,7 @@ pub(super) fn run_json(
         provider: run.provider.as_deref(),
         model: run.model.as_deref(),
         stop_reason: run.stop_reason.as_ref().map(StopReason::as_word),
-        usage: RowUsage::from(run.usage),
+        usage: run.usage,
         tool_calls: run.tool_calls,
         receipt: run.receipt(),
         started_at: time(run.started_at),
@@ -76,7 +74,7 @@ pub(super) fn run_json(
         directory: task.directory.as_deref().map(Path::to_string_lossy),
         finalized: run.finalized.as_ref().map(finalized_json),
         structured: run.structured.as_ref(),
-        rejected: run.rejected.as_ref().map(RejectedRecord::of),
+        rejected: run.rejected.as_ref(),
         workspace,
     };
     // JSON can express all of its values.

@@ -132,7 +132,7 @@ impl LogEntry {
             .map(|(start, end)| Duration::try_from(end.duration_since(start)).unwrap_or_default());
         let usage = summary.usage;
         let calls = Some(summary.tool_calls);
-        let used = usage_words(calls, usage.total(), usage.cost, elapsed);
+        let used = usage_words(calls, usage.total(), usage.cost(), elapsed);
         let words = [ending.message().unwrap_or_default(), used];
         let words = words.iter().filter(|words| !words.is_empty());
         let words: Vec<&str> = words.map(String::as_str).collect();

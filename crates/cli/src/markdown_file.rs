@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use jiff::tz::TimeZone;
 use pi_subagents_view::figures::{clock, date_and_time, time_of_day, usage_words};
 use pi_subagents_view::markdown;
-use pi_subagents_vocabulary::{Usage, text};
+use pi_subagents_vocabulary::text;
 
 use super::log_entry::EntryKind;
 use super::read_conversation::{ReadConversation, ReadEntry, ReadRun};
@@ -61,9 +61,9 @@ fn title(name: &str, task: &str) -> String {
 fn facts(run: &ReadRun, zone: &TimeZone) -> Vec<(&'static str, String)> {
     let row = &run.row;
     let end = &row.end;
-    let usage = end.usage.map(Usage::from).unwrap_or_default();
+    let usage = end.usage.unwrap_or_default();
     let lasted = end.ended_at.and_then(|ended| row.lasted(ended));
-    let used = usage_words(end.tool_calls, usage.total(), usage.cost, None);
+    let used = usage_words(end.tool_calls, usage.total(), usage.cost(), None);
     let started = end.started_at.unwrap_or(row.accepted_at);
     let facts = [
         ("Status", Some(row.status.as_str().to_owned())),

@@ -4,8 +4,6 @@ use pi_subagents_vocabulary::{Message, Part, StopReason, Timestamp, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
-use pi_subagents_runs::row::RowUsage;
-
 /// One message with its time.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -38,7 +36,7 @@ struct AnswerJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<RowUsage>,
+    usage: Option<Usage>,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,8 +109,8 @@ impl MessageJson {
     }
 }
 
-fn known(usage: Usage) -> Option<RowUsage> {
-    (usage != Usage::default()).then(|| usage.into())
+fn known(usage: Usage) -> Option<Usage> {
+    (usage != Usage::default()).then_some(usage)
 }
 
 impl From<&Part> for PartJson {

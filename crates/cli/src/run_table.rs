@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use pi_subagents_view::figures::{clock, cost, tokens, usage_words};
 use pi_subagents_view::{Column, Line, Role, table};
-use pi_subagents_vocabulary::{Status, Timestamp, Usage, text};
+use pi_subagents_vocabulary::{Status, Timestamp, text};
 
 use crate::sheet::Sheet;
 use pi_subagents_runs::row::{RowTotals, RunRow};
@@ -48,8 +48,8 @@ pub(crate) fn run_table(rows: &[impl Borrow<RunRow>], sheet: &Sheet, now: Timest
 /// Writes the usage of runs together.
 pub(crate) fn totals_line(totals: &RowTotals) -> Line {
     let runs = text::count(totals.runs, "run");
-    let usage = Usage::from(totals.usage);
-    let used = usage_words(Some(totals.tool_calls), usage.total(), totals.cost, None);
+    let usage = totals.usage;
+    let used = usage_words(Some(totals.tool_calls), usage.total(), usage.cost(), None);
     let words = [runs, used];
     let words = words.iter().filter(|words| !words.is_empty());
     let words: Vec<&str> = words.map(String::as_str).collect();
@@ -75,7 +75,7 @@ pub(crate) fn mark(status: Status) -> String {
 
 fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
     let (status, end) = (row.status, &row.end);
-    let usage = end.usage.map(Usage::from).unwrap_or_default();
+    let usage = end.usage.unwrap_or_default();
     let started = end.started_at.unwrap_or(row.accepted_at);
     let plain = |words: &str| Line::new(Role::Plain, words);
     let muted = |words: &str| Line::new(Role::Muted, words);
@@ -90,7 +90,7 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
         plain(&row.lasted(now).map(clock).unwrap_or_default()),
         plain(&counted(end.tool_calls.map(|calls| calls.to_string()), "0")),
         plain(&counted(Some(tokens(usage.total())), "0")),
-        plain(&cost(usage.cost)),
+        plain(&cost(usage.cost())),
         muted(&one_line(model)),
         Line::new(Role::Accent, row.session_id.as_str()),
         muted(row.run_id.as_str()),
@@ -140,7 +140,7 @@ mod tests {
 
     fn used(tokens: u64, cost: Option<f64>) -> Value {
         json!({"input": tokens, "output": 0, "cacheRead": 0, "cacheWrite": 0,
-            "totalTokens": tokens, "cost": cost})
+            "cost": cost})
     }
 
     fn rows() -> Vec<RunRow> {

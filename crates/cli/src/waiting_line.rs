@@ -6,7 +6,7 @@ use std::time::Duration;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::figures::usage_words;
 use pi_subagents_view::{Line, Role, paint};
-use pi_subagents_vocabulary::{Timestamp, Usage, text};
+use pi_subagents_vocabulary::{Timestamp, text};
 
 use super::run_table::one_line;
 use super::view::live_columns;
@@ -76,9 +76,9 @@ fn words(open: &[RunRow], all: usize, elapsed: Duration) -> Line {
         format!("{} of {}: ", open.len(), text::count(all, "run"))
     };
     let totals = RowTotals::of(open.iter());
-    let usage = Usage::from(totals.usage);
+    let usage = totals.usage;
     let calls = Some(totals.tool_calls);
-    let used = usage_words(calls, usage.total(), totals.cost, Some(elapsed));
+    let used = usage_words(calls, usage.total(), usage.cost(), Some(elapsed));
     Line::new(Role::Plain, &format!("Waiting for {runs}{names} • {used}"))
 }
 
@@ -93,7 +93,7 @@ mod tests {
             "runId": "r", "sessionId": "s", "name": name, "status": "running", "toolCalls": 2,
             "acceptedAt": "2026-11-16T12:00:00Z",
             "usage": {"input": 900, "output": 100, "cacheRead": 0, "cacheWrite": 0,
-                "totalTokens": 1000, "cost": 0.5},
+                "cost": 0.5},
         });
         serde_json::from_value(row).expect("a row")
     }

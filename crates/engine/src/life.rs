@@ -95,7 +95,7 @@ async fn launch_in_room(
 
 /// Ends a run that has no child right now.
 async fn end_without_child(unit: &mut Unit, decision: Decision) -> Ending {
-    unit.report(Happening::Stopping(decision)).await;
+    unit.report(Happening::Stopping(decision.kind())).await;
     decision.ending()
 }
 

@@ -24,7 +24,7 @@ pub(crate) async fn prepare(unit: &mut Unit) -> Option<Ending> {
     let (end, output) = run_command(unit, &command).await;
     write_log(unit, &setup, &end, &output);
     if let GateEnd::Ended(decision) = end {
-        unit.report(Happening::Stopping(decision)).await;
+        unit.report(Happening::Stopping(decision.kind())).await;
         return Some(decision.ending());
     }
     let reason = reason(&end)?;

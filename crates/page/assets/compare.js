@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { plain } from "./fold.js";
-import { cost, count, extent, isOver, modelId, present, price as costWords, tokens, took } from "./figures.js";
+import { cost, costOf, count, extent, isOver, modelId, present, price as costWords, tokens, took, totalTokens } from "./figures.js";
 import { firstRuns, hasNoRuns, invitation } from "./invitation.js";
 import { MOST_COMPARED } from "./model.js";
 import { files, flags, tests } from "./receipts.js";
@@ -27,7 +27,7 @@ export function compare(model, dispatch) {
   /** @param {string} name @param {(row: Row, place: number) => any} cell */
   const line = (name, cell) => html`<tr><th scope="row">${name}</th>${rows.map((row, place) => html`<td>${cell(row, place)}</td>`)}</tr>`;
   const fastest = least(rows, time);
-  const cheapest = least(rows, (row) => (cost(row.usage?.cost) ? row.usage?.cost : null));
+  const cheapest = least(rows, (row) => (cost(row.usage?.cost) && !row.usage?.costIsAtLeast ? row.usage?.cost : null));
   const units = rows.map((row) => unitsOf(row.answer ?? []));
   return html`<main class="wide-page"><div class="page-head"><h1>${isSameTask ? title(rows) : `Compare ${count(rows.length, "run")}`}</h1></div>
     ${isSameTask ? html`<p class="muted task-line">“${rows[0].task}”</p>` : nothing}
@@ -130,9 +130,9 @@ function ended(row) {
 
 /** @param {Row} row */
 function price(row) {
-  const used = row.usage ? `${tokens(row.usage.totalTokens)} tokens` : "";
+  const used = row.usage ? `${tokens(totalTokens(row.usage))} tokens` : "";
   if (!row.usage || row.usage.cost === null) return html`<span class="muted">price unknown</span>${used ? ` · ${used}` : ""}`;
-  return costWords(row.usage.cost);
+  return costOf(row) || costWords(row.usage.cost);
 }
 
 /** @param {Row} row */

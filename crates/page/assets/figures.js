@@ -43,17 +43,22 @@ export function price(dollars) {
   return cost(dollars) || "nothing";
 }
 
-/** Writes what runs cost together, or what it is at least where some prices are unknown; nothing where
- * nobody knows. @param {import("./types.js").Totals} totals */
-export function costOf({ usage, atLeast }) {
-  return cost(usage.cost) || (cost(atLeast) ? `at least ${cost(atLeast)}` : "");
+/** Returns all tokens together. @param {import("./types.js").Usage | null | undefined} usage */
+export function totalTokens(usage) {
+  return usage ? usage.input + usage.output + usage.cacheRead + usage.cacheWrite : 0;
+}
+
+/** Writes what a run or several runs together cost, or what it is at least where some prices are unknown;
+ * nothing where nobody knows. @param {{usage?: import("./types.js").Usage | null}} used */
+export function costOf({ usage }) {
+  const dollars = cost(usage?.cost);
+  return dollars && usage?.costIsAtLeast ? `at least ${dollars}` : dollars;
 }
 
 /** Writes what something cost, or its tokens where no price is known.
  * @param {import("./types.js").Usage | null | undefined} usage @returns {string} */
 export function spent(usage) {
-  if (!usage) return "";
-  return cost(usage.cost) || (usage.totalTokens > 0 ? tokens(usage.totalTokens) : "");
+  return costOf({ usage }) || (totalTokens(usage) > 0 ? tokens(totalTokens(usage)) : "");
 }
 
 /** @param {number} number */

@@ -1,7 +1,7 @@
 // The frame around every page: the bar at the top, the line at the bottom, and what is shown above.
 
 import { html, nothing } from "./lit-html.js";
-import { costOf, count, tokens } from "./figures.js";
+import { costOf, count, tokens, totalTokens } from "./figures.js";
 import { hasNoRuns } from "./invitation.js";
 import { pages } from "./keys.js";
 
@@ -51,8 +51,8 @@ function bar(model, dispatch) {
 
 /** @param {Model} model */
 function today({ today }) {
-  if (!today || today.usage.totalTokens === 0) return nothing;
-  const spent = costOf(today) || `${tokens(today.usage.totalTokens)} tokens`;
+  if (!today || totalTokens(today.usage) === 0) return nothing;
+  const spent = costOf(today) || `${tokens(totalTokens(today.usage))} tokens`;
   return html`<span class="today muted">today <b>${spent}</b></span>`;
 }
 
@@ -100,7 +100,7 @@ function foot(model) {
     refused: "",
   };
   const { about, totals } = model;
-  const sums = totals ? [count(totals.runs, "run"), count(totals.toolCalls, "call"), `${tokens(totals.usage.totalTokens)} tokens`, costOf(totals)] : [];
+  const sums = totals ? [count(totals.runs, "run"), count(totals.toolCalls, "call"), `${tokens(totalTokens(totals.usage))} tokens`, costOf(totals)] : [];
   const isRecorded = model.connection === "recorded";
   return html`<footer class="foot"><span class="state ${model.connection}" role="status"><span class="dot" aria-hidden="true">●</span> ${states[model.connection]}</span>
     <span class="sums">${sums.filter(Boolean).join(" · ")}</span><span class="space"></span>

@@ -1,7 +1,7 @@
 // All runs, as far back as the index goes, with a search in their records.
 
 import { html, nothing } from "./lit-html.js";
-import { costOf, count, lasted, modelId, moment, present, spent, tokens } from "./figures.js";
+import { costOf, count, lasted, modelId, moment, present, spent, tokens, totalTokens } from "./figures.js";
 import { firstRuns } from "./invitation.js";
 import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
@@ -35,7 +35,7 @@ export class History {
       this.dispatch({ type: "searchHistory", words: input.value.trim() });
     };
     const found = history.isReading && history.rows.length === 0 ? "Reading…" : `${count(history.found, "run")}${history.isAll ? "" : " among the newest 2,000"}`;
-    const sums = !history.words && totals && totals.usage.totalTokens > 0 ? ` · ${tokens(totals.usage.totalTokens)} tokens${costOf(totals) ? ` · ${costOf(totals)}` : ""}` : "";
+    const sums = !history.words && totals && totalTokens(totals.usage) > 0 ? ` · ${tokens(totalTokens(totals.usage))} tokens${costOf(totals) ? ` · ${costOf(totals)}` : ""}` : "";
     return html`<main class="wide-page history"><div class="page-head"><h1>History</h1><span class="muted">${found}${sums}</span><span class="space"></span>
       <form role="search" @submit=${search}><input id="search-history" type="search" .value=${history.words} placeholder="Words in name, task, model or answer" aria-label="Search all runs"></form></div>
       ${this.empty()}<div class="history-row head" aria-hidden="true" ?hidden=${history.rows.length === 0}><span></span><span>when</span><span>name</span><span>model</span><span class="number">took</span><span class="number">calls</span><span class="number">tokens</span><span class="number">cost</span><span>answer</span></div>
@@ -71,7 +71,7 @@ export class History {
     return html`<div class="history-row" role="listitem"><button class="cover" aria-label=${`Open ${row.name}`} @click=${open}></button>
       ${mark(row.status, flags(row).length > 0)}<span class="muted">${moment(Date.parse(row.acceptedAt), now)}</span><b dir="auto">${row.name}</b>
       <span class="muted">${modelId(row.resolvedModel)}</span><span class="number">${lasted(row, now)}</span>
-      <span class="number">${row.toolCalls ?? nothing}</span><span class="number">${row.usage ? tokens(row.usage.totalTokens) : nothing}</span>
+      <span class="number">${row.toolCalls ?? nothing}</span><span class="number">${row.usage ? tokens(totalTokens(row.usage)) : nothing}</span>
       <span class="number">${dollars.includes("$") ? dollars : nothing}</span><span class="doing" dir="auto">${plainLine(row, row.doing ?? "")}</span></div>`;
   }
 }

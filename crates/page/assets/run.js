@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { changes } from "./changes.js";
-import { cost, count, isOver, lasted, present, share, tokens } from "./figures.js";
+import { costOf, count, isOver, lasted, present, share, tokens, totalTokens } from "./figures.js";
 import { firstRuns, hasNoRuns } from "./invitation.js";
 import { openedRow } from "./model.js";
 import { hasOwnChanges } from "./opened.js";
@@ -69,7 +69,7 @@ export class RunView {
     const now = present(this.model);
     const about = [row.preset, row.resolvedModel, row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
     const read = context(this.model.opened);
-    const figures = [lasted(row, now), row.usage?.totalTokens ? `${tokens(row.usage.totalTokens)} tokens` : "", cost(row.usage?.cost)].filter(Boolean);
+    const figures = [lasted(row, now), totalTokens(row.usage) ? `${tokens(totalTokens(row.usage))} tokens` : "", costOf(row)].filter(Boolean);
     const warnings = flags(row);
     return html`<header class="run-header">
       <button class="back" aria-label="Back to the list" @click=${() => this.dispatch({ type: "zoom", on: false })}>‹</button>

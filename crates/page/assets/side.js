@@ -3,7 +3,7 @@
 
 import { html, nothing, svg } from "./lit-html.js";
 import { changedLines } from "./fold.js";
-import { cost, count, spent, tokens } from "./figures.js";
+import { cost, count, spent, tokens, totalTokens } from "./figures.js";
 import { lanes } from "./listing.js";
 import { openedRow } from "./model.js";
 import { files as filesOf } from "./receipts.js";
@@ -33,17 +33,17 @@ export function side(model, dispatch) {
 
 /** @param {Row[]} lanes @param {Model} model @param {Dispatch} dispatch */
 function spending(lanes, model, dispatch) {
-  const rows = lanes.filter((row) => row.usage && row.usage.totalTokens > 0);
+  const rows = lanes.filter((row) => totalTokens(row.usage) > 0);
   if (rows.length === 0) return nothing;
-  const areAllPriced = rows.every((row) => cost(row.usage?.cost));
-  const value = (/** @type {Row} */ row) => (areAllPriced ? (row.usage?.cost ?? 0) : (row.usage?.totalTokens ?? 0));
+  const areAllPriced = rows.every((row) => cost(row.usage?.cost) && !row.usage?.costIsAtLeast);
+  const value = (/** @type {Row} */ row) => (areAllPriced ? (row.usage?.cost ?? 0) : totalTokens(row.usage));
   const sorted = [...rows].sort((a, b) => value(b) - value(a)).slice(0, MOST_BARS);
   const most = Math.max(...sorted.map(value), Number.MIN_VALUE);
-  const total = rows.reduce((sum, row) => sum + (row.usage?.totalTokens ?? 0), 0);
+  const total = rows.reduce((sum, row) => sum + totalTokens(row.usage), 0);
   const dollars = areAllPriced ? rows.reduce((sum, row) => sum + (row.usage?.cost ?? 0), 0) : null;
   const sums = [cost(dollars), `${tokens(total)} tokens`].filter(Boolean).join(" · ");
   // A bar is as long as what stands beside it.
-  const figure = (/** @type {Row} */ row) => (areAllPriced ? spent(row.usage) : tokens(row.usage?.totalTokens ?? 0));
+  const figure = (/** @type {Row} */ row) => (areAllPriced ? spent(row.usage) : tokens(totalTokens(row.usage)));
   return html`<h2>Spend of these runs <em>${sums}</em></h2>
     <div class="bars">${sorted.map(
       (row) => html`<button class="bar" aria-current=${model.selected === row.runId} @click=${() => dispatch({ type: "select", run: row.runId })}><span class="name">${row.name}</span>

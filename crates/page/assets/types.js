@@ -2,9 +2,8 @@
 
 /**
  * @typedef {{input: number, output: number, cacheRead: number, cacheWrite: number,
- *   totalTokens: number, cost: number | null}} Usage
- * @typedef {{runs: number, toolCalls: number, usage: Usage, atLeast?: number}} Totals What runs used;
- * some of their cost, where not every price is known.
+ *   cost: number | null, costIsAtLeast?: boolean}} Usage The cost is a part where not every price is known.
+ * @typedef {{runs: number, toolCalls: number, usage: Usage}} Totals What runs used.
  * @typedef {{queued: number, running: number, completed: number, failed: number, aborted: number,
  *   total: number}} Counts
  *

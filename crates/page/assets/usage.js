@@ -1,7 +1,7 @@
 // Tokens and costs, added up by the server as `status` adds them up.
 
 import { html, nothing, svg } from "./lit-html.js";
-import { cost, costOf, count, present, price, tokens } from "./figures.js";
+import { cost, costOf, count, present, price, tokens, totalTokens } from "./figures.js";
 import { atHome } from "./frame.js";
 import { firstRuns } from "./invitation.js";
 
@@ -33,7 +33,7 @@ export function usage(model, dispatch) {
   }
   /** @type {Sum[]} */
   const rows = [...usage[usageBy]];
-  const value = (/** @type {Sum} */ row) => row.totals.usage.totalTokens;
+  const value = (/** @type {Sum} */ row) => totalTokens(row.totals.usage);
   if (usageBy === "days") rows.reverse();
   else rows.sort((a, b) => value(b) - value(a));
   const most = Math.max(...rows.map(value), 1);
@@ -50,7 +50,7 @@ export function usage(model, dispatch) {
 function line(name, totals, part) {
   const used = totals.usage;
   return html`<tr><th scope="row">${name}</th><td class="rail-cell"><span class="rail">${stack(used, part)}</span></td>
-    <td class="number"><b>${tokens(used.totalTokens)}</b></td><td class="number">${spentOn(totals)}</td>
+    <td class="number"><b>${tokens(totalTokens(used))}</b></td><td class="number">${spentOn(totals)}</td>
     <td class="number">${totals.runs}</td><td class="number">${totals.toolCalls}</td>
     <td class="number">${tokens(used.input)}</td><td class="number">${tokens(used.cacheRead + used.cacheWrite)}</td><td class="number">${tokens(used.output)}</td></tr>`;
 }
@@ -64,12 +64,12 @@ function stack(used, part) {
 /** Draws the sums. @param {{totals: Totals}} usage @param {Totals | null} today */
 function tiles({ totals }, today) {
   const used = totals.usage;
-  const all = cost(totals.atLeast) ? html`<small>at least</small> ${cost(totals.atLeast)}` : price(used.cost);
+  const all = used.costIsAtLeast ? html`<small>at least</small> ${price(used.cost)}` : price(used.cost);
   const sent = used.input + used.cacheRead + used.cacheWrite;
   /** @type {[string, any, string][]} */
   const shown = [
-    ["cost", all, today && costOf(today) ? `today ${costOf(today)}` : used.cost === null ? "some prices are unknown" : ""],
-    ["tokens", tokens(used.totalTokens), today && today.runs > 0 ? `today ${tokens(today.usage.totalTokens)}` : ""],
+    ["cost", all, today && costOf(today) ? `today ${costOf(today)}` : used.cost === null || used.costIsAtLeast ? "some prices are unknown" : ""],
+    ["tokens", tokens(totalTokens(used)), today && today.runs > 0 ? `today ${tokens(totalTokens(today.usage))}` : ""],
     ["runs", totals.runs.toLocaleString("en-US"), count(totals.toolCalls, "call")],
     ["from the cache", sent > 0 ? `${Math.round((used.cacheRead / sent) * 100)} %` : "–", `of ${tokens(sent)} that were sent`],
   ];
@@ -80,14 +80,14 @@ function tiles({ totals }, today) {
 function columns(days, now) {
   const known = new Map(days.map((day) => [day.name, day.totals]));
   const names = Array.from({ length: DAYS }, (_, place) => localDay(now - (DAYS - 1 - place) * DAY));
-  const most = Math.max(...names.map((name) => known.get(name)?.usage.totalTokens ?? 0), 1);
+  const most = Math.max(...names.map((name) => totalTokens(known.get(name)?.usage)), 1);
   const width = 1000 / DAYS;
   const column = (/** @type {string} */ name, /** @type {number} */ place) => {
     const totals = known.get(name);
     const used = totals?.usage;
     let top = 140;
     const parts = used ? [["cache", used.cacheRead], ["input", used.input + used.cacheWrite], ["output", used.output]] : [];
-    return svg`<g><title>${`${name}: ${used && totals ? `${tokens(used.totalTokens)} tokens${costOf(totals) ? `, ${costOf(totals)}` : ""}` : "nothing"}`}</title>
+    return svg`<g><title>${`${name}: ${used && totals ? `${tokens(totalTokens(used))} tokens${costOf(totals) ? `, ${costOf(totals)}` : ""}` : "nothing"}`}</title>
       <rect class="ground" x=${place * width} width=${width - 6} y="20" height="120"></rect>
       ${parts.map(([kind, value]) => {
         const height = (Number(value) / most) * 116;
@@ -111,7 +111,7 @@ function localDay(at) {
 /** @param {Totals} totals */
 function spentOn(totals) {
   const used = totals.usage;
-  if (used.totalTokens === 0) return nothing;
+  if (totalTokens(used) === 0) return nothing;
   return costOf(totals) || html`<span class="muted">${price(used.cost)}</span>`;
 }
 
@@ -126,8 +126,8 @@ export function csv(usage) {
   const quoted = (/** @type {string} */ text) => `"${String(text).replaceAll('"', '""').replace(/^([=+\-@\t\r])/, "'$1")}"`;
   for (const [by] of WAYS) {
     for (const { name, totals } of usage[by]) {
-      const { input, output, cacheRead, cacheWrite, totalTokens, cost } = totals.usage;
-      lines.push([by, quoted(name), totals.runs, totals.toolCalls, input, output, cacheRead, cacheWrite, totalTokens, cost ?? ""].join(","));
+      const { input, output, cacheRead, cacheWrite, cost, costIsAtLeast } = totals.usage;
+      lines.push([by, quoted(name), totals.runs, totals.toolCalls, input, output, cacheRead, cacheWrite, totalTokens(totals.usage), costIsAtLeast ? "" : (cost ?? "")].join(","));
     }
   }
   return `${lines.join("\n")}\n`;

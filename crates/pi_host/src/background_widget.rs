@@ -125,7 +125,7 @@ impl ShownRun {
         let used = usage_words(
             Some(facts.tool_calls),
             facts.usage.total(),
-            facts.usage.cost,
+            facts.usage.cost(),
             self.window.elapsed(now),
         );
         let status = self.window.status();

@@ -87,7 +87,7 @@ impl Store {
             if self.is_open_in_index(run) {
                 let at = result.ended_at.parse().unwrap_or(at);
                 let used = UsedByRun::from(&result);
-                let ending = result.ending.into();
+                let ending = result.ending;
                 index::append_end(&self.index(), run, &ending, at, Some(&used))?;
             }
             return Ok(None);

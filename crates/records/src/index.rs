@@ -19,7 +19,7 @@ use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine, beginning_of}
 use crate::OwnerName;
 use crate::format::Meta;
 use crate::run_dir::RunDir;
-use crate::used::{Used, UsedByRun, UsedRecord};
+use crate::used::{Used, UsedByRun};
 
 /// A run as the index knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,7 +124,7 @@ pub(crate) fn append_end(
             exit_code: ending.exit_code(),
             ended_at: at.to_string(),
             model: used.and_then(|used| used.model.as_deref()),
-            used: used.map(|used| UsedRecord::from(used.figures)),
+            used: used.map(|used| used.figures),
         },
         || Ok(()),
     )
@@ -169,7 +169,7 @@ impl Alone {
                 exit_code,
                 ended_at: at.to_string(),
                 model: None,
-                used: used.map(UsedRecord::from),
+                used,
             })?);
         }
         self.append(lines)
@@ -317,7 +317,7 @@ impl IndexLine<'_> {
             },
             exit_code: self.exit_code,
             at: self.ended_at.parse().unwrap_or_default(),
-            used: self.used.map(Used::from),
+            used: self.used,
         }
     }
 }

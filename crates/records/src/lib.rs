@@ -71,7 +71,7 @@ mod write_batch;
 mod writer;
 
 pub use changed_files::note_changed_files;
-pub use format::{RejectedRecord, Travelled, ending_value, read_ending, recorded_line};
+pub use format::{Travelled, recorded_line};
 pub use found::{
     Candidate, Conversation, FindError, Found, RunIds, SHORTEST_BEGINNING, find, runs_of_session,
 };

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pi_subagents_vocabulary::{Ending, Receipt, Status, Task, Timestamp, Usage};
+use pi_subagents_vocabulary::{Receipt, Rejected, Status, Task, Timestamp, Usage};
 use serde_json::Value;
 
 use crate::OwnerName;
-use crate::format::{RejectedRecord, RunResult};
+use crate::format::RunResult;
 use crate::record_files::{RecordError, read_meta, read_result};
 use crate::run_dir::RunDir;
 
@@ -52,7 +52,7 @@ pub struct RecordedEnd {
     /// The result that meets the schema of the task.
     pub structured: Option<Value>,
     /// The best of the results that do not meet it, if none does.
-    pub rejected: Option<RejectedRecord>,
+    pub rejected: Option<Rejected>,
     /// The model that really answered, with its provider where that is known.
     pub model: Option<String>,
     /// The reason why the model stopped last.
@@ -100,7 +100,7 @@ impl RecordedRun {
 impl From<RunResult> for RecordedEnd {
     fn from(result: RunResult) -> Self {
         let model = result.full_model();
-        let ending = Ending::from(result.ending);
+        let ending = result.ending;
         Self {
             status: ending.status(),
             exit_code: ending.exit_code(),
@@ -111,7 +111,7 @@ impl From<RunResult> for RecordedEnd {
             rejected: result.rejected,
             model,
             stop_reason: result.stop_reason,
-            usage: result.usage.into(),
+            usage: result.usage,
             tool_calls: result.tool_calls,
             receipt: result.receipt,
             started_at: result.started_at,

@@ -103,7 +103,7 @@ impl Store {
         if let Ok(Some(result)) = read_result(directory) {
             let at = result.ended_at.parse().unwrap_or_default();
             let used = UsedByRun::from(&result);
-            index::append_end(&index, &task.run, &result.ending.into(), at, Some(&used))?;
+            index::append_end(&index, &task.run, &result.ending, at, Some(&used))?;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub fn history(directory: &RunDir) -> Result<RunHistory, RecordError> {
 fn add_end(history: &mut RunHistory, result: RunResult) {
     if history.summary.ending.is_none() {
         history.summary.ended_at = result.ended_at.parse().ok();
-        history.summary.ending = Some(result.ending.into());
+        history.summary.ending = Some(result.ending);
     }
     if !result.incomplete.is_empty() {
         history.gap = Some(Gap {

@@ -2,41 +2,46 @@
 //! record.
 
 use pi_subagents_vocabulary::Usage;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::format::RunResult;
 
 /// The figures of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 pub struct Used {
     /// The number of tool calls.
+    #[serde(default)]
     pub calls: usize,
     /// Its tokens and their cost.
+    #[serde(flatten)]
     pub usage: Usage,
 }
 
-/// The same numbers in a line of the index. A number that is zero is not written.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct UsedRecord {
-    #[serde(skip_serializing_if = "is_nothing")]
-    calls: u64,
-    #[serde(skip_serializing_if = "is_nothing")]
-    input: u64,
-    #[serde(skip_serializing_if = "is_nothing")]
-    output: u64,
-    #[serde(skip_serializing_if = "is_nothing")]
-    cache_read: u64,
-    #[serde(skip_serializing_if = "is_nothing")]
-    cache_write: u64,
-    /// Dollars; left out when a price is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<f64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-fn is_nothing(number: &u64) -> bool {
-    *number == 0
+/// Writes the figures as they stand in a line of the index: without the numbers that are zero, and
+/// without an unknown cost. There are very many such lines.
+impl Serialize for Used {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let usage = &self.usage;
+        let numbers = [
+            ("calls", u64::try_from(self.calls).unwrap_or(u64::MAX)),
+            ("input", usage.input),
+            ("output", usage.output),
+            ("cacheRead", usage.cache_read),
+            ("cacheWrite", usage.cache_write),
+        ];
+        let mut map = serializer.serialize_map(None)?;
+        for (name, number) in numbers.into_iter().filter(|(_, number)| *number > 0) {
+            map.serialize_entry(name, &number)?;
+        }
+        if let Some(cost) = usage.cost {
+            map.serialize_entry("cost", &cost)?;
+        }
+        if usage.cost_is_at_least {
+            map.serialize_entry("costIsAtLeast", &true)?;
+        }
+        map.end()
+    }
 }
 
 /// The figures of a run that is over, and the model that they are about.
@@ -51,37 +56,9 @@ impl From<&RunResult> for UsedByRun {
         Self {
             figures: Used {
                 calls: result.tool_calls,
-                usage: result.usage.into(),
+                usage: result.usage,
             },
             model: result.full_model(),
-        }
-    }
-}
-
-impl From<Used> for UsedRecord {
-    fn from(used: Used) -> Self {
-        Self {
-            calls: u64::try_from(used.calls).unwrap_or(u64::MAX),
-            input: used.usage.input,
-            output: used.usage.output,
-            cache_read: used.usage.cache_read,
-            cache_write: used.usage.cache_write,
-            cost: used.usage.cost,
-        }
-    }
-}
-
-impl From<UsedRecord> for Used {
-    fn from(record: UsedRecord) -> Self {
-        Self {
-            calls: usize::try_from(record.calls).unwrap_or(usize::MAX),
-            usage: Usage {
-                input: record.input,
-                output: record.output,
-                cache_read: record.cache_read,
-                cache_write: record.cache_write,
-                cost: record.cost,
-            },
         }
     }
 }
@@ -108,10 +85,10 @@ mod tests {
             ),
             (Used::default(), "{}"),
         ] {
-            let written = serde_json::to_string(&UsedRecord::from(used)).expect("a line");
+            let written = serde_json::to_string(&used).expect("a line");
             assert_eq!(written, line);
-            let read: UsedRecord = serde_json::from_str(line).expect("a record");
-            assert_eq!(Used::from(read), used);
+            let read: Used = serde_json::from_str(line).expect("a record");
+            assert_eq!(read, used);
         }
     }
 }

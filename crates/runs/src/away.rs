@@ -11,8 +11,6 @@ use pi_subagents_view::figures::{date_and_time, time_of_day};
 use pi_subagents_vocabulary::{RunId, TimeZone, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::row::as_text;
-
 /// The file beside a copied record in which its follower writes down what it knows of the copy.
 pub const COPY_NOTE: &str = "fleet.json";
 
@@ -39,10 +37,8 @@ pub const BACK: &str = "the servers of the fleet are back";
 /// An absence of the servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Away {
-    #[serde(with = "as_text")]
     since: Timestamp,
     /// The time at which the process that follows the run waits no longer.
-    #[serde(with = "as_text")]
     until: Timestamp,
 }
 

@@ -1,7 +1,6 @@
 //! A run as every list and every program gets it. The same JSON is printed by `status`, `wait`,
 //! `stop` and `spawn`, and by the tools about runs; a field is there as soon as it is known.
 
-pub(crate) mod as_text;
 mod lines;
 mod made;
 mod outcome;
@@ -11,8 +10,10 @@ mod totals;
 
 use std::path::PathBuf;
 
-use pi_subagents_records::{RejectedRecord, RunDir, RunIds};
-use pi_subagents_vocabulary::{Receipt, RunId, SessionId, Status, Timestamp, Usage, text};
+use pi_subagents_records::{RunDir, RunIds};
+use pi_subagents_vocabulary::{
+    Receipt, Rejected, RunId, SessionId, Status, Timestamp, Usage, text,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,14 +29,10 @@ const SHORT_OUTPUT: usize = 2000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRow {
-    #[serde(with = "as_text")]
     pub run_id: RunId,
-    #[serde(with = "as_text")]
     pub session_id: SessionId,
     pub name: String,
-    #[serde(with = "as_text")]
     pub status: Status,
-    #[serde(with = "as_text")]
     pub accepted_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
@@ -79,17 +76,9 @@ pub struct RowEnd {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     /// The time at which its child started.
-    #[serde(
-        default,
-        with = "as_text::optional",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    #[serde(
-        default,
-        with = "as_text::optional",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -102,11 +91,11 @@ pub struct RowEnd {
     pub(crate) structured: Option<Box<Value>>,
     /// The best of the results that do not meet it, if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) rejected: Option<Box<RejectedRecord>>,
+    pub(crate) rejected: Option<Box<Rejected>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<RowUsage>,
+    pub usage: Option<Usage>,
     /// The number of its tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<usize>,
@@ -146,19 +135,6 @@ pub struct Artifacts {
     transcript: PathBuf,
     child_session: PathBuf,
     system_prompt: PathBuf,
-}
-
-/// The tokens and the cost of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RowUsage {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
-    total_tokens: u64,
-    /// Dollars, or null when a price is unknown.
-    cost: Option<f64>,
 }
 
 impl RunRow {
@@ -219,31 +195,6 @@ impl Artifacts {
             transcript: directory.transcript(),
             child_session: directory.child_session(),
             system_prompt: directory.system_prompt(),
-        }
-    }
-}
-
-impl From<Usage> for RowUsage {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input: usage.input,
-            output: usage.output,
-            cache_read: usage.cache_read,
-            cache_write: usage.cache_write,
-            total_tokens: usage.total(),
-            cost: usage.cost,
-        }
-    }
-}
-
-impl From<RowUsage> for Usage {
-    fn from(usage: RowUsage) -> Self {
-        Self {
-            input: usage.input,
-            output: usage.output,
-            cache_read: usage.cache_read,
-            cache_write: usage.cache_write,
-            cost: usage.cost,
         }
     }
 }

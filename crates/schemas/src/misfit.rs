@@ -2,6 +2,8 @@
 
 use jsonschema::Validator;
 use jsonschema::error::{ValidationError, ValidationErrorKind};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::pointer;
@@ -16,11 +18,13 @@ const MOST_COUNTED: usize = 1_000;
 const LONGEST: usize = 200;
 
 /// The mistakes of a value that does not fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Misfit {
     /// The first mistakes, each with its place: `/findings/0/file: "file" is a required property`.
+    #[serde(rename = "errors")]
     pub lines: Vec<String>,
     /// The number of mistakes, up to a thousand.
+    #[serde(rename = "errorCount")]
     pub count: usize,
 }
 

@@ -65,7 +65,7 @@ impl Recorded {
             worker: row.end.worker.clone(),
             model: row.model_id().map(str::to_owned),
             calls: row.end.tool_calls,
-            usage: row.end.usage.map(Usage::from),
+            usage: row.end.usage,
             lasted: row.lasted(Timestamp::UNIX_EPOCH),
             outcome: row.outcome_line(),
         }

@@ -310,7 +310,7 @@ pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
             ..Usage::default()
         };
         row.resolved_model = Some("haiku".to_owned());
-        row.end.usage = Some(usage.into());
+        row.end.usage = Some(usage);
         row.end.tool_calls = Some(7);
         row.end.output = Some(answer.to_owned());
         row.task = Some(format!("Do what {} says.", run.name));

@@ -84,8 +84,8 @@ pub fn bytes(number: u64) -> String {
 
 /// Writes dollars. A cost of nothing, or an unknown one, becomes an empty text. If only a part of
 /// the cost is known, the text shows that.
-pub fn cost(cost: impl Into<Cost>) -> String {
-    let (dollars, lead) = match cost.into() {
+pub fn cost(cost: Cost) -> String {
+    let (dollars, lead) = match cost {
         Cost::Known(dollars) => (dollars, ""),
         Cost::AtLeast(dollars) => (dollars, "at least "),
         Cost::Unknown => return String::new(),
@@ -104,7 +104,7 @@ pub fn cost(cost: impl Into<Cost>) -> String {
 pub fn usage_words(
     calls: Option<usize>,
     used_tokens: u64,
-    dollars: impl Into<Cost>,
+    dollars: Cost,
     elapsed: Option<Duration>,
 ) -> String {
     let parts = [
@@ -144,8 +144,9 @@ mod tests {
         assert_eq!(counts, ["0", "812", "4.5k", "120k", "1.2M"]);
         let sizes = [0, 812, 4_520, 120_900_000, 1_290_000_000].map(bytes);
         assert_eq!(sizes, ["0 B", "812 B", "4.5 kB", "120 MB", "1.2 GB"]);
-        let costs = [None, Some(0.0), Some(0.001), Some(1.237)].map(cost);
-        assert_eq!(costs, ["", "", "<$0.01", "$1.24"]);
+        let costs = [0.0, 0.001, 1.237].map(|dollars| cost(Cost::Known(dollars)));
+        assert_eq!(costs, ["", "<$0.01", "$1.24"]);
+        assert_eq!(cost(Cost::Unknown), "");
         let parts = [0.0, 0.001, 1.237].map(|dollars| cost(Cost::AtLeast(dollars)));
         assert_eq!(parts, ["", "", "at least $1.24"]);
     }
@@ -173,10 +174,10 @@ mod tests {
     fn only_what_is_known_of_a_run_is_written() {
         let twelve = Some(Duration::from_secs(12));
         let written = [
-            usage_words(Some(7), 4_520, Some(0.031), twelve),
-            usage_words(Some(1), 900, None, None),
-            usage_words(Some(0), 0, Some(0.0), twelve),
-            usage_words(None, 0, None, None),
+            usage_words(Some(7), 4_520, Cost::Known(0.031), twelve),
+            usage_words(Some(1), 900, Cost::Unknown, None),
+            usage_words(Some(0), 0, Cost::Known(0.0), twelve),
+            usage_words(None, 0, Cost::Unknown, None),
         ];
         assert_eq!(
             written,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_vocabulary::{Status, Timestamp, text};
+use pi_subagents_vocabulary::{Cost, Status, Timestamp, text};
 
 use crate::figures::{clock as clock_words, usage_words};
 use crate::paint::fit;
@@ -108,14 +108,14 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         tools.map(|text| segment(Rank::Tools, Role::Muted, text)),
         files.map(|text| segment(Rank::Tools, Role::Muted, text)),
         used(
-            usage_words(Some(facts.tool_calls), 0, None, None),
+            usage_words(Some(facts.tool_calls), 0, Cost::Unknown, None),
             Rank::Calls,
         ),
         used(
-            usage_words(None, facts.usage.total(), None, None),
+            usage_words(None, facts.usage.total(), Cost::Unknown, None),
             Rank::Tokens,
         ),
-        used(usage_words(None, 0, facts.usage.cost, None), Rank::Cost),
+        used(usage_words(None, 0, facts.usage.cost(), None), Rank::Cost),
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         gate(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use pi_subagents_vocabulary::Usage;
 use pi_subagents_vocabulary::receipt::{
     CommandEnd, CutShort, FileSource, Flag, GateState, Receipt, SchemaState, SeenCommand,
     SeenFiles, SeenGate, SeenModel, SeenSchema, TestState,
@@ -34,8 +35,8 @@ pub fn receipt_lines_with_figures(receipt: &Receipt) -> Vec<String> {
     if used > 0 {
         parts.push(format!("{} tokens", tokens(used)));
     }
-    let dollars: Option<f64> = receipt.models.iter().map(|model| model.cost).sum();
-    parts.extend(Some(cost(dollars)).filter(|cost| !cost.is_empty()));
+    let usage: Usage = receipt.models.iter().map(usage_of).sum();
+    parts.extend(Some(cost(usage.cost())).filter(|cost| !cost.is_empty()));
     lines(&parts, receipt)
 }
 
@@ -204,6 +205,15 @@ fn calls(receipt: &Receipt) -> String {
     }
 }
 
+/// Returns the tokens and the cost of a model, whose tokens are counted together.
+fn usage_of(model: &SeenModel) -> Usage {
+    Usage {
+        input: model.tokens,
+        cost: model.cost,
+        ..Usage::default()
+    }
+}
+
 fn model_words(model: &SeenModel) -> String {
     let name = match (&model.provider, &model.model) {
         (Some(provider), Some(model)) => format!("{provider}/{model}"),
@@ -214,7 +224,7 @@ fn model_words(model: &SeenModel) -> String {
         clean_line(&name),
         count(model.answers, "answer"),
         format!("{} tokens", tokens(model.tokens)),
-        cost(model.cost),
+        cost(usage_of(model).cost()),
     ];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join(", ")

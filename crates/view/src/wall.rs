@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pi_subagents_vocabulary::{
-    Cost, PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
+    PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -121,9 +121,8 @@ impl Wall {
     pub fn headline(&self) -> Line {
         let facts = || self.windows.iter().map(Window::facts);
         let usage: Usage = facts().map(|facts| facts.usage).sum();
-        let cost = Cost::of_all(facts().map(|facts| facts.usage));
         let calls = facts().map(|facts| facts.tool_calls).sum();
-        let used = figures::usage_words(Some(calls), usage.total(), cost, None);
+        let used = figures::usage_words(Some(calls), usage.total(), usage.cost(), None);
         if used.is_empty() {
             return self.status_header();
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Usage;
@@ -25,7 +26,8 @@ impl Allowance {
         }
     }
 
-    /// Returns the limit that a usage has reached, if any. An unknown price reaches no limit.
+    /// Returns the limit that a usage has reached, if any. Only the known part of the cost counts:
+    /// an unknown price reaches no limit.
     pub fn exceeded_by(&self, usage: &Usage) -> Option<Excess> {
         let spent = usage.cost.map(Dollars::new);
         if let (Some(allowed), Some(spent)) = (self.cost, spent)
@@ -39,9 +41,11 @@ impl Allowance {
 }
 
 /// The limit that a run has reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind")]
 pub enum Excess {
     /// The number of tokens.
+    #[serde(rename = "outOfTokens")]
     Tokens {
         /// The number of tokens that the run consumed.
         spent: u64,
@@ -49,6 +53,7 @@ pub enum Excess {
         allowed: u64,
     },
     /// The cost of the tokens.
+    #[serde(rename = "outOfMoney")]
     Cost {
         /// The cost of the run.
         spent: Dollars,
@@ -66,8 +71,11 @@ impl fmt::Display for Excess {
     }
 }
 
-/// Money, exact to a millionth of a dollar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Money, exact to a millionth of a dollar. In JSON it is a number of dollars.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(from = "f64", into = "f64")]
 pub struct Dollars {
     millionths: u64,
 }
@@ -92,6 +100,18 @@ impl Dollars {
         )]
         let millionths = self.millionths as f64;
         millionths / 1e6
+    }
+}
+
+impl From<f64> for Dollars {
+    fn from(dollars: f64) -> Self {
+        Self::new(dollars)
+    }
+}
+
+impl From<Dollars> for f64 {
+    fn from(dollars: Dollars) -> Self {
+        dollars.amount()
     }
 }
 

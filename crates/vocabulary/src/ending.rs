@@ -3,10 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::Excess;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// The ending of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+use crate::{Excess, seconds};
+
+/// The ending of a run. In JSON `kind` names it, beside the fields that it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Ending {
     /// The child settled and its answer counts.
     Completed,
@@ -76,7 +84,9 @@ pub enum Ending {
     },
     /// Its time was over.
     TimedOut {
-        /// The time the task was given.
+        /// The time the task was given, in seconds.
+        #[serde(rename = "seconds", with = "seconds")]
+        #[schemars(with = "f64")]
         limit: Duration,
     },
     /// It repeated the same tool call.
@@ -84,8 +94,6 @@ pub enum Ending {
         /// The number of times.
         times: u32,
     },
-    /// It reached a limit of its allowance and was not done.
-    Overspent(Excess),
     /// Somebody asked for it to be stopped.
     Stopped,
     /// Its owner ended before the run did.
@@ -95,10 +103,14 @@ pub enum Ending {
         /// The sign by which it was noticed.
         reason: String,
     },
+    /// It reached a limit of its allowance and was not done. Each limit is a kind of its own.
+    #[serde(untagged)]
+    Overspent(Excess),
 }
 
 /// The reason why an owner left its runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "SignalField", into = "SignalField")]
 pub enum Interruption {
     /// It got this signal and ended its runs.
     Signal(i32),
@@ -106,8 +118,31 @@ pub enum Interruption {
     OwnerGone,
 }
 
+/// An interruption in JSON: the signal, or null if the owner was gone.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct SignalField {
+    signal: Option<i32>,
+}
+
+impl From<SignalField> for Interruption {
+    fn from(field: SignalField) -> Self {
+        field.signal.map_or(Self::OwnerGone, Self::Signal)
+    }
+}
+
+impl From<Interruption> for SignalField {
+    fn from(interruption: Interruption) -> Self {
+        let signal = match interruption {
+            Interruption::Signal(signal) => Some(signal),
+            Interruption::OwnerGone => None,
+        };
+        Self { signal }
+    }
+}
+
 /// A run's state in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Status {
     /// It waits for a free place.
     #[default]
@@ -157,7 +192,34 @@ pub enum Decision {
     Shutdown(Interruption),
 }
 
+/// The kind of a [`Decision`], which is all that a record keeps of it: the numbers are in the ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DecisionKind {
+    /// The deadline passed.
+    TimedOut,
+    /// The model repeated the same tool call.
+    Looped,
+    /// The run reached a limit of its allowance.
+    Overspent,
+    /// Somebody asked for it.
+    Stop,
+    /// The owner must end.
+    Shutdown,
+}
+
 impl Decision {
+    /// Returns the kind of this decision.
+    pub fn kind(self) -> DecisionKind {
+        match self {
+            Self::TimedOut { .. } => DecisionKind::TimedOut,
+            Self::Looped { .. } => DecisionKind::Looped,
+            Self::Overspent(_) => DecisionKind::Overspent,
+            Self::Stop => DecisionKind::Stop,
+            Self::Shutdown(_) => DecisionKind::Shutdown,
+        }
+    }
+
     /// Returns the ending of a run that was ended by this decision.
     pub fn ending(self) -> Ending {
         match self {
@@ -370,6 +432,15 @@ mod tests {
                 error: text("no such table"),
             },
             Ending::NeverFinalized { corrections: 3 },
+            Ending::SchemaNotMet {
+                attempts: 5,
+                errors: vec![text("/a: e")],
+            },
+            Ending::GateFailed {
+                command: text("c"),
+                reason: text("r"),
+                attempts: 3,
+            },
             Ending::ModelError {
                 message: text("401 Unauthorized"),
             },
@@ -444,6 +515,8 @@ mod tests {
         completed   0
         failed      1 no such table
         failed      1 The sub-agent never called subagent_finalize, although it was told 3 times.
+        failed      1 None of its 5 reports met the output schema. Wrong in the best one: /a: e
+        failed      1 The gate `c` still fails after 3 attempts: r.
         failed      1 401 Unauthorized
         failed      1 cwd must be an absolute path
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until that is over, or stop it.
@@ -462,5 +535,44 @@ mod tests {
         aborted     1 Session was interrupted (main agent session ended unexpectedly)
         failed      1 Lost the sub-agent: it closed its output and lived on.
         ");
+    }
+
+    #[test]
+    fn every_ending_survives_being_written_down() {
+        for ending in every_ending() {
+            let written = serde_json::to_string(&ending).unwrap();
+            let read: Ending = serde_json::from_str(&written).unwrap();
+            assert_eq!(read, ending, "{written}");
+        }
+    }
+
+    #[test]
+    fn an_ending_is_written_as_its_kind_and_its_fields() {
+        let written = |ending: &Ending| serde_json::to_string(ending).unwrap();
+        let lines: Vec<String> = every_ending().iter().map(written).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"kind":"completed"}
+        {"kind":"reportedError","error":"no such table"}
+        {"kind":"neverFinalized","corrections":3}
+        {"kind":"schemaNotMet","attempts":5,"errors":["/a: e"]}
+        {"kind":"gateFailed","command":"c","reason":"r","attempts":3}
+        {"kind":"modelError","message":"401 Unauthorized"}
+        {"kind":"refused","message":"cwd must be an absolute path"}
+        {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":"r1"}
+        {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":null}
+        {"kind":"couldNotStart","reason":"pi: not found"}
+        {"kind":"exited","code":0,"stderr":""}
+        {"kind":"exited","code":3,"stderr":"boom"}
+        {"kind":"signalled","signal":11,"stderr":""}
+        {"kind":"timedOut","seconds":300.0}
+        {"kind":"timedOut","seconds":1.5}
+        {"kind":"looped","times":5}
+        {"kind":"outOfTokens","spent":520311,"allowed":500000}
+        {"kind":"outOfMoney","spent":2.134,"allowed":2.0}
+        {"kind":"stopped"}
+        {"kind":"interrupted","signal":2}
+        {"kind":"interrupted","signal":null}
+        {"kind":"lost","reason":"it closed its output and lived on"}
+        "#);
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{CheckedReport, Decision, Ending, Gated, RunId, Runner, Task};
+use crate::{CheckedReport, DecisionKind, Ending, Gated, RunId, Runner, Task};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub enum Happening {
     /// A gate of the run began, passed or failed.
     Gated(Gated),
     /// We decided to end it.
-    Stopping(Decision),
+    Stopping(DecisionKind),
     /// It is over.
     Ended(Ending),
 }

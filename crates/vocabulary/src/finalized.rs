@@ -1,6 +1,8 @@
 //! The report by which a child ends its run, if its definition asks for one.
 
 use pi_subagents_schemas::Misfit;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The tool a child reports with.
@@ -44,11 +46,14 @@ pub struct CheckedReport {
 }
 
 /// The best of the results that did not meet the schema.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Rejected {
     /// The result; `None` if it is too large to be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     /// The misfit of the result.
+    #[serde(flatten)]
     pub misfit: Misfit,
 }
 

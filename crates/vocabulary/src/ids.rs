@@ -5,14 +5,18 @@ use std::fmt;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The id of one run. It reads as the time its run was accepted, by the clock of that moment; the
 /// order of runs is that of the index, not that of their ids.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
 pub struct RunId(Arc<str>);
 
 /// The id that the runs of one session share.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
 pub struct SessionId(Arc<str>);
 
 /// A text that cannot be an id.
@@ -54,6 +58,34 @@ impl SessionId {
     /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = BadId;
+
+    fn try_from(text: String) -> Result<Self, BadId> {
+        Self::parse(&text)
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for SessionId {
+    type Error = BadId;
+
+    fn try_from(text: String) -> Result<Self, BadId> {
+        Self::parse(&text)
+    }
+}
+
+impl From<SessionId> for String {
+    fn from(id: SessionId) -> Self {
+        id.as_str().to_owned()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The messages of a run.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Usage;
@@ -95,7 +97,8 @@ pub struct ToolCall {
 }
 
 /// The reason why a model stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
 pub enum StopReason {
     /// It was done.
     Stop,
@@ -134,6 +137,18 @@ impl StopReason {
             Self::Aborted => "aborted",
             Self::Other(word) => word,
         }
+    }
+}
+
+impl From<String> for StopReason {
+    fn from(word: String) -> Self {
+        Self::from_word(&word)
+    }
+}
+
+impl From<StopReason> for String {
+    fn from(reason: StopReason) -> Self {
+        reason.as_word().to_owned()
     }
 }
 

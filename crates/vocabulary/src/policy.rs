@@ -3,11 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_schemas::OutputSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::FINALIZE_TOOL;
 
 /// The kind of child that does the work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub enum Runner {
     /// A real pi process.
     Pi,
@@ -159,6 +162,12 @@ pub enum Completion {
 }
 
 impl Runner {
+    /// Reads the word for a runner; `None` for a word of a newer version.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let all = [Self::Pi, Self::Embedded];
+        all.into_iter().find(|runner| runner.as_str() == word)
+    }
+
     /// Returns the word for this runner.
     pub fn as_str(self) -> &'static str {
         match self {

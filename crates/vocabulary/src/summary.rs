@@ -213,9 +213,9 @@ impl RunSummary {
     }
 
     fn add_record(&mut self, record: &ChildRecord) {
+        self.usage += record.usage();
         match record {
             ChildRecord::MessageEnded(message) => self.add_message(message),
-            ChildRecord::Compacted { usage } => self.usage += *usage,
             ChildRecord::ToolEnded {
                 tool,
                 is_error: false,
@@ -251,7 +251,6 @@ impl RunSummary {
     }
 
     fn add_answer(&mut self, answer: &AssistantMessage) {
-        self.usage += answer.usage;
         self.tool_calls += answer.tool_calls().count();
         self.stop_reason.clone_from(&answer.stop_reason);
         let error = answer.error.clone();

@@ -3,8 +3,12 @@
 use std::iter::Sum;
 use std::ops::AddAssign;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// Tokens and cost of one message, or of a whole run.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     /// Tokens sent and not taken from a cache.
     pub input: u64,
@@ -14,8 +18,12 @@ pub struct Usage {
     pub cache_read: u64,
     /// Tokens written to the provider's cache.
     pub cache_write: u64,
-    /// Dollars, or `None` when a price is unknown; unknown is never shown as 0.
+    /// The known part of the cost in dollars, or `None` when no price is known; unknown is never
+    /// shown as 0.
     pub cost: Option<f64>,
+    /// True if some prices are unknown, so that `cost` is only a part.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cost_is_at_least: bool,
 }
 
 impl Usage {
@@ -27,10 +35,38 @@ impl Usage {
             cache_read,
             cache_write,
             cost: _,
+            cost_is_at_least: _,
         } = *self;
         [input, output, cache_read, cache_write]
             .into_iter()
             .fold(0, u64::saturating_add)
+    }
+
+    /// Returns the cost in the words of people: known, unknown, or at least so much.
+    pub fn cost(&self) -> Cost {
+        match self.cost {
+            None => Cost::Unknown,
+            Some(dollars) if self.cost_is_at_least => Cost::AtLeast(dollars),
+            Some(dollars) => Cost::Known(dollars),
+        }
+    }
+
+    /// Adds the costs. A part without tokens has no price and needs none.
+    fn add_cost(&mut self, other: &Self) {
+        if other.total() == 0 {
+            return;
+        }
+        if self.total() == 0 {
+            self.cost = other.cost;
+            self.cost_is_at_least = other.cost_is_at_least;
+            return;
+        }
+        let is_one_unknown = self.cost.is_some() != other.cost.is_some();
+        self.cost_is_at_least |= other.cost_is_at_least || is_one_unknown;
+        self.cost = match (self.cost, other.cost) {
+            (Some(mine), Some(theirs)) => Some(mine + theirs),
+            (mine, theirs) => mine.or(theirs),
+        };
     }
 }
 
@@ -45,34 +81,6 @@ pub enum Cost {
     AtLeast(f64),
 }
 
-impl Cost {
-    /// Adds up the costs of several runs. A run without tokens has no price and needs none.
-    pub fn of_all(runs: impl IntoIterator<Item = Usage>) -> Self {
-        let runs = runs.into_iter().filter(|usage| usage.total() > 0);
-        let (mut sum, mut known, mut unknown) = (0.0, 0, 0);
-        for usage in runs {
-            match usage.cost {
-                Some(cost) => {
-                    sum += cost;
-                    known += 1;
-                }
-                None => unknown += 1,
-            }
-        }
-        match (known, unknown) {
-            (0, _) => Self::Unknown,
-            (_, 0) => Self::Known(sum),
-            (_, _) => Self::AtLeast(sum),
-        }
-    }
-}
-
-impl From<Option<f64>> for Cost {
-    fn from(dollars: Option<f64>) -> Self {
-        dollars.map_or(Self::Unknown, Self::Known)
-    }
-}
-
 impl Sum for Usage {
     fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
         parts.fold(Self::default(), |mut total, part| {
@@ -85,11 +93,7 @@ impl Sum for Usage {
 /// Adds without overflow: a child can report any number, and none may end its owner.
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.cost = match (self.total(), self.cost, other.total(), other.cost) {
-            (0, _, _, cost) | (_, cost, 0, _) => cost,
-            (_, Some(mine), _, Some(theirs)) => Some(mine + theirs),
-            (_, None, _, _) | (_, _, _, None) => None,
-        };
+        self.add_cost(&other);
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
         self.cache_read = self.cache_read.saturating_add(other.cache_read);
@@ -110,15 +114,20 @@ mod tests {
     }
 
     #[test]
-    fn one_unknown_price_makes_the_sum_unknown() {
+    fn one_unknown_price_makes_the_sum_a_part_of_the_cost() {
         let mut sum = Usage::default();
         sum += usage(10, Some(0.5));
         sum += usage(0, None);
         assert_eq!(sum, usage(10, Some(0.5)));
         sum += usage(5, None);
-        assert_eq!(sum, usage(15, None));
         sum += usage(5, Some(1.0));
-        assert_eq!(sum, usage(20, None));
+        let part = Usage {
+            cost_is_at_least: true,
+            ..usage(20, Some(1.5))
+        };
+        assert_eq!(sum, part);
+        sum += usage(1, Some(0.5));
+        assert_eq!(sum.cost(), Cost::AtLeast(2.0));
     }
 
     #[test]
@@ -137,7 +146,8 @@ mod tests {
     #[test]
     fn runs_together_cost_at_least_what_is_known_of_them() {
         let of_all = |runs: &[(u64, Option<f64>)]| {
-            Cost::of_all(runs.iter().map(|(tokens, cost)| usage(*tokens, *cost)))
+            let runs = runs.iter().map(|(tokens, cost)| usage(*tokens, *cost));
+            runs.sum::<Usage>().cost()
         };
         assert_eq!(of_all(&[]), Cost::Unknown);
         assert_eq!(of_all(&[(5, None), (0, Some(0.0))]), Cost::Unknown);
@@ -146,5 +156,16 @@ mod tests {
             of_all(&[(5, Some(0.5)), (5, None), (5, Some(1.0))]),
             Cost::AtLeast(1.5)
         );
+    }
+
+    #[test]
+    fn a_usage_is_written_with_all_its_numbers_and_read_from_any() {
+        let written = serde_json::to_value(usage(5, None)).unwrap();
+        let numbers = serde_json::json!({
+            "input": 5, "output": 0, "cacheRead": 0, "cacheWrite": 0, "cost": null,
+        });
+        assert_eq!(written, numbers);
+        let read: Usage = serde_json::from_str(r#"{"input":5}"#).unwrap();
+        assert_eq!(read, usage(5, None));
     }
 }

@@ -13,7 +13,6 @@ use super::page_item::{PageItem, TextExtent};
 use super::placed_story::PlacedStory;
 use super::redact::Redactor;
 use super::rows::{listed, row_of, whole};
-use super::sums::totals_json;
 use super::thin::ThinSpans;
 use pi_subagents_runs::json_list::JsonList;
 use pi_subagents_runs::row::RowTotals;
@@ -69,7 +68,7 @@ pub fn export_data(runs: &[IndexedRun], home: &Path) -> Result<Exported, RecordE
         "exportedAt": Timestamp::now().as_millisecond(),
         "version": env!("CARGO_PKG_VERSION"),
         "rows": rows,
-        "totals": totals_json(RowTotals::of(totals.iter())),
+        "totals": RowTotals::of(totals.iter()),
         "runs": wholes,
         "spans": spans,
         "redacted": redacted,

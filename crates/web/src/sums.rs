@@ -18,7 +18,7 @@ pub(super) struct Sums {
 impl Sums {
     /// Adds up finished runs, one after the other: after some years there are very many.
     pub(super) fn of<'a>(runs: impl Iterator<Item = &'a IndexedRun>, today: Timestamp) -> Self {
-        let nothing = RowTotals::of([].iter());
+        let nothing = RowTotals::default();
         let mut sums = Self {
             states: Vec::new(),
             totals: nothing,
@@ -46,40 +46,8 @@ impl Sums {
         let new = open.clone().filter(|row| row.accepted_at >= today);
         json!({
             "counts": counts.json_with_queued(),
-            "totals": totals_json(self.totals.plus(RowTotals::of(open))),
-            "today": totals_json(self.today.plus(RowTotals::of(new))),
+            "totals": self.totals.plus(RowTotals::of(open)),
+            "today": self.today.plus(RowTotals::of(new)),
         })
-    }
-}
-
-/// Returns sums as the page reads them: those of `status --json`, and what they cost at least where
-/// some prices are unknown, which `status` prints too.
-pub(super) fn totals_json(totals: RowTotals) -> Value {
-    let mut value = json!(totals);
-    if let Some(dollars) = totals.at_least() {
-        value["atLeast"] = json!(dollars);
-    }
-    value
-}
-
-#[cfg(test)]
-mod tests {
-    use pi_subagents_vocabulary::Cost;
-    use pretty_assertions::assert_eq;
-
-    use super::*;
-
-    #[test]
-    fn where_some_prices_are_unknown_the_known_part_is_told() {
-        let told = |cost: Cost| {
-            let totals = RowTotals {
-                cost,
-                ..RowTotals::of([].iter())
-            };
-            totals_json(totals)["atLeast"].clone()
-        };
-        assert_eq!(told(Cost::AtLeast(0.5)), json!(0.5));
-        assert_eq!(told(Cost::Known(0.5)), Value::Null);
-        assert_eq!(told(Cost::Unknown), Value::Null);
     }
 }

@@ -8,7 +8,6 @@ use pi_subagents_vocabulary::{RunSummary, TimeZone};
 use serde_json::{Value, json};
 
 use super::callers::caller_words;
-use super::sums::totals_json;
 use pi_subagents_runs::row::{RowTotals, RunRow};
 
 /// Adds up the usage of runs.
@@ -29,7 +28,7 @@ pub(super) fn usage<'a>(runs: impl Iterator<Item = &'a IndexedRun>, zone: &TimeZ
     let definition = |run: &IndexedRun, _: &RunRow| run.preset.clone().unwrap_or_default();
     let project = |run: &IndexedRun, _: &RunRow| run.project.display().to_string();
     json!({
-        "totals": totals_json(RowTotals::of(rows.iter().map(|(_, row)| row))),
+        "totals": RowTotals::of(rows.iter().map(|(_, row)| row)),
         "days": by(&rows, day),
         "models": by(&rows, model),
         "definitions": by(&rows, definition),
@@ -45,7 +44,7 @@ fn by(rows: &[(&IndexedRun, RunRow)], key: impl Fn(&IndexedRun, &RunRow) -> Stri
     }
     let group = |(name, rows): (String, Vec<&RunRow>)| {
         let totals = RowTotals::of(rows.iter().copied());
-        json!({"name": name, "totals": totals_json(totals)})
+        json!({"name": name, "totals": totals})
     };
     groups.into_iter().map(group).collect()
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_view::figures::usage_words;
 use pi_subagents_vocabulary::text::{count, one_line, shell_quoted};
-use pi_subagents_vocabulary::{Cost, Ending, RunSummary, Status, Task, Timestamp, Usage};
+use pi_subagents_vocabulary::{Ending, RunSummary, Status, Task, Timestamp, Usage};
 
 use pi_subagents_calls::Answer;
 use pi_subagents_calls::families::delegation::sentence;
@@ -23,7 +23,7 @@ pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
         .started_at
         .and_then(|start| between(start, run.ended_at?));
     let usage = run.usage;
-    let used = usage_words(Some(run.tool_calls), usage.total(), usage.cost, lasted);
+    let used = usage_words(Some(run.tool_calls), usage.total(), usage.cost(), lasted);
     joined(sentence(task, run), &used)
 }
 
@@ -47,13 +47,12 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
     });
     let counts: Vec<String> = counts.collect();
     let calls = runs.iter().map(|run| run.tool_calls).sum();
-    let usages = runs.iter().map(|run| run.usage);
-    let tokens = usages.clone().sum::<Usage>().total();
+    let usage: Usage = runs.iter().map(|run| run.usage).sum();
     let began = runs.iter().filter_map(|run| run.started_at).min();
     let ended = runs.iter().filter_map(|run| run.ended_at).max();
     let lasted = began.and_then(|began| between(began, ended?));
     let words = format!("{}: {}", count(runs.len(), "task"), counts.join(", "));
-    let used = usage_words(Some(calls), tokens, Cost::of_all(usages), lasted);
+    let used = usage_words(Some(calls), usage.total(), usage.cost(), lasted);
     Some(joined(words, &used))
 }
 

@@ -90,7 +90,7 @@ async fn run_gate(
 }
 
 async fn ended(unit: &mut Unit, decision: Decision) -> Ending {
-    unit.report(Happening::Stopping(decision)).await;
+    unit.report(Happening::Stopping(decision.kind())).await;
     decision.ending()
 }
 

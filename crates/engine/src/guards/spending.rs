@@ -1,8 +1,9 @@
 //! Ends a run that has consumed its allowance before its next turn.
 
-use pi_subagents_vocabulary::{Allowance, AssistantMessage, Decision, Usage};
+use pi_subagents_vocabulary::child_protocol::ChildRecord;
+use pi_subagents_vocabulary::{Allowance, Decision, Message, Usage};
 
-/// Adds up the tokens and the cost of a run's answers.
+/// Adds up the tokens and the cost of a run, as its summary does.
 #[derive(Debug, Clone)]
 pub(crate) struct Spending {
     allowance: Allowance,
@@ -17,10 +18,14 @@ impl Spending {
         }
     }
 
-    /// Adds one more answer. An answer without calls is the last of its run. It never ends the run,
-    /// because it is paid for already.
-    pub(crate) fn observe(&mut self, answer: &AssistantMessage) -> Option<Decision> {
-        self.spent += answer.usage;
+    /// Adds one more record. Only an answer with calls ends a run: after it the run would go on. An
+    /// answer without calls is the last of its run and paid for already, and a compaction may come
+    /// after that answer.
+    pub(crate) fn observe(&mut self, record: &ChildRecord) -> Option<Decision> {
+        self.spent += record.usage();
+        let ChildRecord::MessageEnded(Message::Assistant(answer)) = record else {
+            return None;
+        };
         answer.tool_calls().next()?;
         let excess = self.allowance.exceeded_by(&self.spent)?;
         Some(Decision::Overspent(excess))
@@ -29,23 +34,23 @@ impl Spending {
 
 #[cfg(test)]
 mod tests {
-    use pi_subagents_vocabulary::child_protocol::{ChildLine, ChildRecord, decode};
-    use pi_subagents_vocabulary::{Excess, Message};
+    use pi_subagents_vocabulary::Excess;
+    use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 
     use super::*;
 
     /// Makes an answer of 40 tokens.
-    fn answer(content: &str) -> AssistantMessage {
+    fn answer(content: &str) -> ChildRecord {
         let line = format!(
             r#"{{"type":"message_end","message":{{"role":"assistant","content":[{content}],"usage":{{"input":10,"output":20,"cacheRead":10,"cacheWrite":0}}}}}}"#
         );
         match decode(line.as_bytes()) {
-            ChildLine::Record(ChildRecord::MessageEnded(Message::Assistant(answer))) => answer,
-            other => panic!("{other:?}"),
+            ChildLine::Record(record) => record,
+            ChildLine::Text => panic!("{line} is no record"),
         }
     }
 
-    fn call() -> AssistantMessage {
+    fn call() -> ChildRecord {
         answer(r#"{"type":"toolCall","id":"1","name":"ls","arguments":{}}"#)
     }
 
@@ -65,6 +70,21 @@ mod tests {
             allowed: 100,
         };
         assert_eq!(spoke, [None, None, Some(Decision::Overspent(excess))]);
+    }
+
+    #[test]
+    fn a_compaction_counts_and_the_next_call_is_the_last() {
+        let mut guard = guard(60);
+        let usage = Usage {
+            input: 30,
+            ..Usage::default()
+        };
+        assert_eq!(guard.observe(&ChildRecord::Compacted { usage }), None);
+        let excess = Excess::Tokens {
+            spent: 70,
+            allowed: 60,
+        };
+        assert_eq!(guard.observe(&call()), Some(Decision::Overspent(excess)));
     }
 
     #[test]

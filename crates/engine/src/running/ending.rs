@@ -26,7 +26,7 @@ impl Running<'_> {
     /// Ends a run that would go on.
     pub(super) async fn decide(&mut self, decision: Decision) {
         self.verdict = Some(decision.ending());
-        self.unit.report(Happening::Stopping(decision)).await;
+        self.unit.report(Happening::Stopping(decision.kind())).await;
         self.send(&Command::Abort);
         self.phase = Phase::aborting(Instant::now(), Pace::of(decision));
     }
@@ -139,7 +139,7 @@ impl Running<'_> {
         let decision = Decision::TimedOut { limit };
         if self.verdict.is_none() {
             self.verdict = Some(decision.ending());
-            self.unit.report(Happening::Stopping(decision)).await;
+            self.unit.report(Happening::Stopping(decision.kind())).await;
         }
     }
 

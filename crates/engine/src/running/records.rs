@@ -54,8 +54,11 @@ impl Running<'_> {
 
     /// Returns the consequence of a record for the run, apart from being an event.
     fn weigh(&mut self, record: &ChildRecord) -> Consequence {
+        let overspent = self.progress.spending.observe(record);
         match record {
-            ChildRecord::MessageEnded(Message::Assistant(answer)) => self.weigh_answer(answer),
+            ChildRecord::MessageEnded(Message::Assistant(answer)) => {
+                self.weigh_answer(answer, overspent)
+            }
             ChildRecord::MessageEnded(Message::System(change)) => {
                 let check = self.progress.tools.take();
                 check.map_or(Consequence::None, |check| {
@@ -111,9 +114,12 @@ impl Running<'_> {
         }
     }
 
-    fn weigh_answer(&mut self, answer: &AssistantMessage) -> Consequence {
+    fn weigh_answer(
+        &mut self,
+        answer: &AssistantMessage,
+        overspent: Option<Decision>,
+    ) -> Consequence {
         self.progress.last_answer.note(answer);
-        let overspent = self.progress.spending.observe(answer);
         answer
             .tool_calls()
             .filter(|call| !self.progress.reports.bound(&call.name))

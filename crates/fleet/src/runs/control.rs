@@ -3,8 +3,8 @@
 use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_fleet_queue::Fleet;
 use pi_subagents_fleet_queue::wire::{Ended, RunEntry};
-use pi_subagents_records::ending_value;
 use pi_subagents_vocabulary::{Advice, Ending, FleetStep, RunId};
+use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::connection::{caller_of, connect, settings_of_user, unreachable};
@@ -60,7 +60,7 @@ async fn stop(fleet: &Fleet, run: &RunId, by: &str) -> Result<OwnerReply, Comman
             let ended = Ended {
                 status: status.clone(),
                 exit_code,
-                ending: ending_value(&Ending::Stopped),
+                ending: json!(Ending::Stopped),
                 ..Ended::default()
             };
             fleet.end_queued(run, &ended).await.map_err(unreachable)?;

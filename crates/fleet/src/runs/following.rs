@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use pi_subagents_fleet_queue::wire::{Ended, RunEntry, SavedSession};
 use pi_subagents_fleet_queue::{ChunkFit, FleetError, RecordChunk};
-use pi_subagents_records::{RunDir, ending_value, read_ending};
+use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::{Ending, EventSink, RunId, RunSummary};
+use serde_json::json;
 use tracing::{debug, warn};
 
 use super::copied::{CopiedRecord, Missing};
@@ -263,9 +264,12 @@ impl Following {
     /// Returns how it ended.
     pub(super) fn ending(&self) -> Ending {
         let ended = self.ended().map(|ended| ended.ending.clone());
-        ended.and_then(read_ending).unwrap_or_else(|| Ending::Lost {
-            reason: "its worker did not say how it ended in words that are known here".to_owned(),
-        })
+        ended
+            .and_then(|ending| serde_json::from_value(ending).ok())
+            .unwrap_or_else(|| Ending::Lost {
+                reason: "its worker did not say how it ended in words that are known here"
+                    .to_owned(),
+            })
     }
 
     /// Hands on the end and returns the summary.
@@ -313,7 +317,7 @@ fn ended_as(ending: &Ending) -> RunEntry {
     RunEntry::Ended(Box::new(Ended {
         status: ending.status().as_str().to_owned(),
         exit_code: ending.exit_code(),
-        ending: ending_value(ending),
+        ending: json!(ending),
         ..Ended::default()
     }))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pi_subagents_fleet_queue::GiveUp;
 use pi_subagents_fleet_queue::wire::{Ended, Unrecorded};
-use pi_subagents_records::{RecordProblems, ending_value};
+use pi_subagents_records::RecordProblems;
 use pi_subagents_vocabulary::{Ending, Interruption, RunSummary, Usage};
 use serde_json::json;
 
@@ -16,15 +16,9 @@ pub(super) fn entry(ending: &Ending, usage: Usage, files: BTreeMap<String, u64>)
     Ended {
         status: ending.status().as_str().to_owned(),
         exit_code: ending.exit_code(),
-        ending: ending_value(ending),
+        ending: json!(ending),
         files,
-        usage: json!({
-            "input": usage.input,
-            "output": usage.output,
-            "cacheRead": usage.cache_read,
-            "cacheWrite": usage.cache_write,
-            "cost": usage.cost,
-        }),
+        usage: json!(usage),
         ..Ended::default()
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn ended(order: &Order, ending: &Ending, summary: &RunSummary) -> Str
     let took = summary.started_at.zip(summary.ended_at);
     let took = took.and_then(|(start, end)| end.duration_since(start).try_into().ok());
     let (calls, usage) = (Some(summary.tool_calls), &summary.usage);
-    let figures = usage_words(calls, usage.total(), usage.cost, took);
+    let figures = usage_words(calls, usage.total(), usage.cost(), took);
     let figures = if figures.is_empty() {
         figures
     } else {

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 
 use pi_subagents_vocabulary::{
-    CheckedReport, Decision, GateStep, Gated, Happening, Misfit, RunEvent, Runner, Started,
-    Timestamp,
+    CheckedReport, DecisionKind, Ending, GateStep, Gated, Happening, Misfit, RunEvent, Runner,
+    Started, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::FORMAT;
-use super::ending::EndingRecord;
 
 /// Our own lines about the life of a run. Their types begin with `run_`; no record of a child's
 /// protocol has such a type.
@@ -24,10 +23,12 @@ pub(crate) enum LifeRecord {
     Accepted { at: String, format: u32 },
     #[serde(rename = "run_placed")]
     Placed { at: String, worker: String },
+    /// A line with another runner is not understood, and skipped like every line of a newer
+    /// format.
     #[serde(rename = "run_started")]
     Started {
         at: String,
-        runner: RunnerRecord,
+        runner: Runner,
         child: u32,
         keeper: u32,
     },
@@ -61,36 +62,9 @@ pub(crate) enum LifeRecord {
         reason: Option<String>,
     },
     #[serde(rename = "run_stopping")]
-    Stopping { at: String, decision: String },
+    Stopping { at: String, decision: DecisionKind },
     #[serde(rename = "run_ended")]
-    Ended { at: String, ending: EndingRecord },
-}
-
-/// The kind of child that does the work. A line with another word is not understood, and skipped
-/// like every line of a newer format.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum RunnerRecord {
-    Pi,
-    Embedded,
-}
-
-impl From<Runner> for RunnerRecord {
-    fn from(runner: Runner) -> Self {
-        match runner {
-            Runner::Pi => Self::Pi,
-            Runner::Embedded => Self::Embedded,
-        }
-    }
-}
-
-impl From<RunnerRecord> for Runner {
-    fn from(record: RunnerRecord) -> Self {
-        match record {
-            RunnerRecord::Pi => Self::Pi,
-            RunnerRecord::Embedded => Self::Embedded,
-        }
-    }
+    Ended { at: String, ending: Ending },
 }
 
 impl LifeRecord {
@@ -106,7 +80,7 @@ impl LifeRecord {
             },
             Happening::Started(started) => Self::Started {
                 at,
-                runner: started.runner.into(),
+                runner: started.runner,
                 child: started.child,
                 keeper: started.keeper,
             },
@@ -126,11 +100,11 @@ impl LifeRecord {
             Happening::Gated(gated) => Self::gated(at, gated),
             Happening::Stopping(decision) => Self::Stopping {
                 at,
-                decision: decision_word(*decision).to_owned(),
+                decision: *decision,
             },
             Happening::Ended(ending) => Self::Ended {
                 at,
-                ending: ending.into(),
+                ending: ending.clone(),
             },
             Happening::Said { .. } | Happening::Printed(_) | Happening::Complained(_) => {
                 return None;
@@ -191,11 +165,12 @@ impl LifeRecord {
         at.parse().ok()
     }
 
-    /// Returns the event of this line. The lines about acceptance and about a decision have none:
-    /// the accepted task is in `meta.json`, and the decision shows in the ending.
+    /// Returns the event of this line. The line about acceptance has none: the accepted task is in
+    /// `meta.json`.
     pub(crate) fn into_happening(self) -> Option<Happening> {
         Some(match self {
-            Self::At { .. } | Self::Accepted { .. } | Self::Stopping { .. } => return None,
+            Self::At { .. } | Self::Accepted { .. } => return None,
+            Self::Stopping { decision, .. } => Happening::Stopping(decision),
             Self::Started {
                 runner,
                 child,
@@ -203,7 +178,7 @@ impl LifeRecord {
                 ..
             } => {
                 let started = Started {
-                    runner: runner.into(),
+                    runner,
                     child,
                     keeper,
                 };
@@ -246,7 +221,7 @@ impl LifeRecord {
                     },
                 },
             }),
-            Self::Ended { ending, .. } => Happening::Ended(ending.into()),
+            Self::Ended { ending, .. } => Happening::Ended(ending),
         })
     }
 }
@@ -258,14 +233,4 @@ pub fn recorded_line(event: &RunEvent) -> Option<Cow<'_, [u8]>> {
     }
     let record = LifeRecord::of(event)?;
     serde_json::to_vec(&record).ok().map(Cow::Owned)
-}
-
-fn decision_word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::TimedOut { .. } => "timedOut",
-        Decision::Looped { .. } => "looped",
-        Decision::Overspent(_) => "overspent",
-        Decision::Stop => "stop",
-        Decision::Shutdown(_) => "shutdown",
-    }
 }

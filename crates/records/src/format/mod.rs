@@ -4,18 +4,15 @@
 //! its own is still read as far as it is understood. See `docs/design/record.md`.
 
 mod child_session;
-mod ending;
 mod life;
 mod meta;
 mod result;
 mod travelled;
 
 pub(crate) use child_session::{MessageEntry, RecoveredMessage, ToldMessage};
-pub use ending::{ending_value, read_ending};
 pub(crate) use life::LifeRecord;
 pub use life::recorded_line;
 pub(crate) use meta::Meta;
-pub use result::RejectedRecord;
 pub(crate) use result::RunResult;
 pub use travelled::Travelled;
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::FORMAT;
-use super::ending::EndingRecord;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,7 +17,7 @@ pub(crate) struct RunResult {
     pub(crate) name: String,
     pub(crate) status: String,
     pub(crate) exit_code: i32,
-    pub(crate) ending: EndingRecord,
+    pub(crate) ending: Ending,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error_message: Option<String>,
     /// The worker of a fleet that had it last.
@@ -32,14 +31,14 @@ pub(crate) struct RunResult {
     pub(crate) structured: Option<Value>,
     /// The best of the results that do not, if none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) rejected: Option<RejectedRecord>,
+    pub(crate) rejected: Option<Rejected>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stop_reason: Option<String>,
-    pub(crate) usage: UsageRecord,
+    pub(crate) usage: Usage,
     pub(crate) messages: usize,
     pub(crate) tool_calls: usize,
     /// The receipt of the run; `None` for a run that never got as far as an answer.
@@ -63,65 +62,6 @@ pub(crate) struct RunResult {
 /// The number of bytes of an answer that a result keeps if there is little room.
 const SHORT_OUTPUT: usize = 32 << 10;
 
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct UsageRecord {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
-    /// Dollars, or null when a price is unknown.
-    cost: Option<f64>,
-}
-
-impl From<Usage> for UsageRecord {
-    fn from(usage: Usage) -> Self {
-        Self {
-            input: usage.input,
-            output: usage.output,
-            cache_read: usage.cache_read,
-            cache_write: usage.cache_write,
-            cost: usage.cost,
-        }
-    }
-}
-
-impl From<UsageRecord> for Usage {
-    fn from(record: UsageRecord) -> Self {
-        Self {
-            input: record.input,
-            output: record.output,
-            cache_read: record.cache_read,
-            cache_write: record.cache_write,
-            cost: record.cost,
-        }
-    }
-}
-
-/// A result that does not meet the schema of its task.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RejectedRecord {
-    /// The result; none if it is too large to be kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<Value>,
-    /// The mistakes, line by line.
-    pub errors: Vec<String>,
-    /// The number of mistakes.
-    pub error_count: usize,
-}
-
-impl RejectedRecord {
-    /// Returns a rejected result as it is written down.
-    pub fn of(rejected: &Rejected) -> Self {
-        Self {
-            result: rejected.result.clone(),
-            errors: rejected.misfit.lines.clone(),
-            error_count: rejected.misfit.count,
-        }
-    }
-}
-
 impl RunResult {
     pub(crate) fn new(task: &Task, summary: &RunSummary, ending: &Ending) -> Self {
         let time = |at: Timestamp| at.to_string();
@@ -132,19 +72,19 @@ impl RunResult {
             name: task.name.clone(),
             status: ending.status().as_str().to_owned(),
             exit_code: ending.exit_code(),
-            ending: ending.into(),
+            ending: ending.clone(),
             error_message: ending.message(),
             worker: summary.worker.clone(),
             output: summary.output().map(str::to_owned),
             structured: summary.structured.clone(),
-            rejected: summary.rejected.as_ref().map(RejectedRecord::of),
+            rejected: summary.rejected.clone(),
             provider: summary.provider.clone(),
             model: summary.model.clone(),
             stop_reason: summary
                 .stop_reason
                 .as_ref()
                 .map(|reason| StopReason::as_word(reason).to_owned()),
-            usage: summary.usage.into(),
+            usage: summary.usage,
             messages: summary.messages,
             tool_calls: summary.tool_calls,
             receipt: summary.receipt(),

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::OwnerName;
-use crate::used::UsedRecord;
+use crate::used::Used;
 
 /// A run begins.
 #[derive(Serialize)]
@@ -37,7 +37,7 @@ pub(super) struct EndLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) used: Option<UsedRecord>,
+    pub(super) used: Option<Used>,
 }
 
 /// A run was removed together with its record.
@@ -81,7 +81,7 @@ pub(super) struct IndexLine<'a> {
     pub(super) exit_code: i32,
     #[serde(borrow, default)]
     pub(super) ended_at: Cow<'a, str>,
-    pub(super) used: Option<UsedRecord>,
+    pub(super) used: Option<Used>,
     #[serde(borrow, default)]
     pub(super) removed_at: Cow<'a, str>,
 }

@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::{RunId, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::row::{RowEnd, RunRow, as_text};
+use crate::row::{RowEnd, RunRow};
 
 /// The entry of a run that begins; its data is a [`RunRow`].
 pub const RUN_ENTRY: &str = "pi-subagents:bg-run";
@@ -22,7 +22,6 @@ pub const DONE_MESSAGE: &str = "pi-subagents:bg-done";
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Done {
-    #[serde(with = "as_text")]
     pub run_id: RunId,
 }
 
@@ -39,9 +38,7 @@ pub struct KeptBackgroundRuns {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunUpdate {
-    #[serde(with = "as_text")]
     run_id: RunId,
-    #[serde(with = "as_text")]
     status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_model: Option<String>,

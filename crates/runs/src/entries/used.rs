@@ -22,6 +22,7 @@ fn usage_of(usage: &Value) -> Usage {
         cache_read: number("cacheRead"),
         cache_write: number("cacheWrite"),
         cost: cost.and_then(Value::as_f64),
+        cost_is_at_least: false,
     }
 }
 

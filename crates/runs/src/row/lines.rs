@@ -40,10 +40,9 @@ impl RunRow {
 
     /// Writes the run's calls, tokens, cost and time, as far as they are known.
     pub fn used_words(&self, now: Timestamp) -> String {
-        let usage = self.end.usage;
-        let tokens = usage.map_or(0, |usage| usage.total_tokens);
-        let dollars = usage.and_then(|usage| usage.cost);
-        usage_words(self.end.tool_calls, tokens, dollars, self.lasted(now))
+        let usage = self.end.usage.unwrap_or_default();
+        let lasted = self.lasted(now);
+        usage_words(self.end.tool_calls, usage.total(), usage.cost(), lasted)
     }
 
     /// Returns what a person should know beside the state of the run: its record cannot be read, the

@@ -119,7 +119,7 @@ impl RunRow {
                 started_at: Some(started_at),
                 ended_at: entry.ended_at(),
                 exit_code: Some(entry.exit_code()),
-                usage: Some(usage.into()),
+                usage: Some(usage),
                 tool_calls: Some(calls),
                 ..RowEnd::default()
             },
@@ -143,7 +143,7 @@ impl RunRow {
         self.resolved_model.clone_from(&summary.model);
         self.end.worker.clone_from(&summary.worker);
         self.end.started_at = summary.started_at.or(self.end.started_at);
-        self.end.usage = Some(summary.usage.into());
+        self.end.usage = Some(summary.usage);
         self.end.tool_calls = Some(summary.tool_calls);
     }
 
@@ -163,7 +163,7 @@ impl RunRow {
             self.resolved_model = Some(format!("{provider}/{model}"));
         }
         if summary.started_at.is_some() {
-            self.end.usage = Some(summary.usage.into());
+            self.end.usage = Some(summary.usage);
             self.end.tool_calls = Some(summary.tool_calls);
             self.end.receipt = summary.receipt().map(Box::new);
         }
@@ -187,7 +187,7 @@ impl RunRow {
             ended_at: Some(now),
             exit_code: Some(1),
             error_message: Some("owner process exited, and its record was deleted".to_owned()),
-            usage: Some(Usage::default().into()),
+            usage: Some(Usage::default()),
             resume: Some(format!("pi-subagents resume {} PROMPT", self.session_id)),
             ..RowEnd::default()
         };
@@ -237,7 +237,7 @@ impl RunRow {
                 self.end.exit_code = Some(exit_code);
                 self.end.ended_at = Some(at);
                 if let Some(used) = used {
-                    self.end.usage.get_or_insert(used.usage.into());
+                    self.end.usage.get_or_insert(used.usage);
                     self.end.tool_calls.get_or_insert(used.calls);
                 }
             }
@@ -262,7 +262,7 @@ impl RunRow {
             structured: end.structured.clone().map(Box::new),
             rejected: end.rejected.clone().map(Box::new),
             stop_reason: end.stop_reason.clone(),
-            usage: Some(end.usage.into()),
+            usage: Some(end.usage),
             tool_calls: Some(end.tool_calls),
             receipt: end.receipt.clone().map(Box::new),
             incomplete: end.incomplete.clone(),

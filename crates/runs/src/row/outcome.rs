@@ -1,6 +1,6 @@
 //! The row of a run that this process has just seen to its end.
 
-use pi_subagents_records::{RecordedRun, RejectedRecord, RunDir};
+use pi_subagents_records::{RecordedRun, RunDir};
 use pi_subagents_vocabulary::{Ending, RunSummary, Runner, StopReason, Task, Timestamp};
 
 use super::{RowEnd, RunRow};
@@ -28,13 +28,13 @@ impl RunRow {
                 error_message: run.problem(),
                 output: run.output().map(str::to_owned),
                 structured: run.structured.clone().map(Box::new),
-                rejected: run.rejected.as_ref().map(RejectedRecord::of).map(Box::new),
+                rejected: run.rejected.clone().map(Box::new),
                 stop_reason: run
                     .stop_reason
                     .as_ref()
                     .map(StopReason::as_word)
                     .map(str::to_owned),
-                usage: Some(run.usage.into()),
+                usage: Some(run.usage),
                 tool_calls: Some(run.tool_calls),
                 receipt: run.receipt().map(Box::new),
                 ..RowEnd::default()

@@ -225,7 +225,7 @@ impl Column {
             }
             Self::Cost => row
                 .usage()
-                .map(|usage| cost(usage.cost))
+                .map(|usage| cost(usage.cost()))
                 .unwrap_or_default(),
             Self::Model => row.model().unwrap_or_default().to_owned(),
             Self::Id => row.run.run.to_string(),

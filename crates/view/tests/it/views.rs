@@ -3,7 +3,7 @@
 use pi_subagents_view::paint::plain;
 use pi_subagents_view::{Line, LineKind, View, Wall, header};
 use pi_subagents_vocabulary::{
-    Decision, Ending, Happening, ModelChoice, ThinkingLevel, UsedDefinition,
+    DecisionKind, Ending, Happening, ModelChoice, ThinkingLevel, UsedDefinition,
 };
 
 use crate::script::{Script, at, busy_call, run, task, used};
@@ -337,7 +337,7 @@ fn a_header_gives_up_what_matters_least_first() {
         .printed(0, "review", r#"{"type":"message_end","message":{"role":"system","sections":{"cwd":"/"},"toolsAdded":[{"name":"read"}]}}"#)
         .printed(1, "review", r#"{"type":"tool_execution_start","toolCallId":"t","toolName":"write_todos","args":{"todos":[{"status":"completed"},{"status":"pending"},{"status":"pending"}]}}"#)
         .printed(1, "review", r#"{"type":"tool_execution_end","toolCallId":"t","toolName":"write_todos","isError":false,"result":{}}"#)
-        .happened(9, "review", Happening::Stopping(Decision::Stop))
+        .happened(9, "review", Happening::Stopping(DecisionKind::Stop))
         .wall();
     let window = wall.window(&run("review")).unwrap();
     let headers: Vec<String> = [90, 70, 50, 40, 20]

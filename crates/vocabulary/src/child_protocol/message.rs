@@ -192,6 +192,7 @@ impl WireUsage<'_> {
             cache_read: self.cache_read.count(),
             cache_write: self.cache_write.count(),
             cost: self.cost.0.and_then(|cost| cost.total.amount()),
+            cost_is_at_least: false,
         }
     }
 }

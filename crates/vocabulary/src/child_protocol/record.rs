@@ -88,6 +88,18 @@ pub enum ChildRecord {
     },
 }
 
+impl ChildRecord {
+    /// Returns what this record adds to the usage of its run: an answer of the model, or a
+    /// compaction. Every sum over a run, shown or limiting, adds up this.
+    pub fn usage(&self) -> Usage {
+        match self {
+            Self::MessageEnded(Message::Assistant(answer)) => answer.usage,
+            Self::Compacted { usage } => *usage,
+            _ => Usage::default(),
+        }
+    }
+}
+
 /// An answer to one of our commands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Response {

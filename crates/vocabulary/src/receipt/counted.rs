@@ -52,7 +52,7 @@ pub(super) fn count_answer(models: &mut Vec<(SeenModel, Usage)>, answer: &Assist
 pub(super) fn with_usage(models: &[(SeenModel, Usage)]) -> Vec<SeenModel> {
     let with_usage = models.iter().map(|(seen, usage)| SeenModel {
         tokens: usage.total(),
-        cost: usage.cost,
+        cost: usage.cost.filter(|_| !usage.cost_is_at_least),
         ..seen.clone()
     });
     with_usage.collect()

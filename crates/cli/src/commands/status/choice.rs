@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use clap::ValueEnum;
-use pi_subagents_vocabulary::{Dollars, Status, Timestamp, Usage};
+use pi_subagents_vocabulary::{Dollars, Status, Timestamp};
 
 use pi_subagents_runs::row::RunRow;
 
@@ -61,7 +61,7 @@ impl Choice {
 }
 
 fn cost(row: &RunRow) -> (Option<Dollars>, u64) {
-    let usage = row.end.usage.map(Usage::from).unwrap_or_default();
+    let usage = row.end.usage.unwrap_or_default();
     (usage.cost.map(Dollars::new), usage.total())
 }
 
@@ -91,7 +91,7 @@ mod tests {
     fn used(cost: Option<f64>, tokens: u64, ended_at: &str) -> Value {
         json!({
             "usage": {"input": tokens, "output": 0, "cacheRead": 0, "cacheWrite": 0,
-                "totalTokens": tokens, "cost": cost},
+                "cost": cost},
             "endedAt": ended_at,
         })
     }

@@ -8,7 +8,7 @@ use pi_subagents_vocabulary::{Receipt, Status, Timestamp, Usage, text};
 
 use crate::run_table::{mark, one_line, role_of};
 use crate::sheet::Sheet;
-use pi_subagents_runs::row::{RowUsage, RunRow};
+use pi_subagents_runs::row::RunRow;
 
 /// The number of lines of an answer that are shown.
 const ANSWER_LINES: usize = 8;
@@ -138,9 +138,9 @@ impl Facts {
         self.add("ended", Role::Plain, end.unwrap_or_default());
     }
 
-    fn of_usage(&mut self, usage: Option<RowUsage>, calls: Option<usize>) {
-        let usage = usage.map(Usage::from).unwrap_or_default();
-        let words = usage_words(calls, usage.total(), usage.cost, None);
+    fn of_usage(&mut self, usage: Option<Usage>, calls: Option<usize>) {
+        let usage = usage.unwrap_or_default();
+        let words = usage_words(calls, usage.total(), usage.cost(), None);
         let parts = [
             ("in", usage.input),
             ("out", usage.output),
