@@ -25,12 +25,16 @@ use pi_subagents_ground::own_commands::{KEEPER, WARDEN};
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{Signals, Told, stop_this_process, survive_large_files};
 use pi_subagents_runs::acts::Reach;
-use pi_subagents_runs::owned::{close_abandoned, this_host};
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::owned::this_host;
+use pi_subagents_runs::tending::close_abandoned;
 
 /// This process, ready to own runs.
 pub struct Owner {
     pub name: OwnerName,
     pub store: Store,
+    /// The runs of the user, as this process last read them.
+    pub index: Arc<KnownIndex>,
     pub recorder: Recorder,
     /// The children of this process that are no strangers.
     pub known_children: KnownChildren,
@@ -131,6 +135,7 @@ impl Owner {
             },
             known_children,
             recorder,
+            index: Arc::new(KnownIndex::new(store.clone())),
             store,
             engine,
             dispatcher,

@@ -1,6 +1,6 @@
 //! Reads a conversation whole, with the time of each message, for `session` and `export`.
 
-use pi_subagents_records::{IndexedRun, RecordError, Store, read_events};
+use pi_subagents_records::{IndexedRun, RecordError, read_events};
 use pi_subagents_view::story::{Story, What};
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
@@ -16,7 +16,9 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::row::RunRow;
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 
 /// A conversation that was read.
@@ -69,8 +71,9 @@ pub(crate) fn read_conversation(
     printer: Printer,
     scope: Scope,
 ) -> Result<ReadConversation, CommandError> {
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::newest(&store, places, printer);
+    let index = KnownIndex::of(places);
+    tend_records(&index, places);
+    let typed = TypedIds::newest(&index, places, printer);
     let found = typed
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;

@@ -38,8 +38,8 @@ impl Elsewhere for Guest {
         look_elsewhere(store, places, id)
     }
 
-    fn catch_up(&self, store: &Store, places: &Places, runs: &[IndexedRun]) -> bool {
-        catch_up(store, places, runs)
+    fn catch_up(&self, store: &Store, places: &Places, left: &[IndexedRun]) {
+        catch_up(store, places, left);
     }
 
     fn follow(&self, places: &Places, directory: &RunDir, owner: &OwnerName) -> Option<Following> {

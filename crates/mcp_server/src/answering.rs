@@ -14,7 +14,7 @@ use pi_subagents_calls::progress::OnCallProgress;
 use pi_subagents_calls::service::{CallService, ToolAnswer};
 use pi_subagents_calls::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::owned::current_runs;
+use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::page_address::page_words;
 
 /// The time that a call which was stopped may take to answer with its remains.
@@ -100,8 +100,9 @@ fn goes_on(
     begun: &[BegunRun],
     patience: Duration,
 ) -> Result<ToolAnswer, CommandError> {
-    let mut runs = current_runs(&service.owner.store, &caller.places).map_err(find_failure)?;
-    runs.retain(|run| begun.iter().any(|one| one.run == run.run.as_str()));
+    let known = service.owner.index.runs().map_err(find_failure)?;
+    let is_begun = |run: &&IndexedRun| begun.iter().any(|one| one.run == run.run.as_str());
+    let runs: Vec<IndexedRun> = known.iter().filter(is_begun).cloned().collect();
     let ids: Vec<&str> = begun.iter().map(|run| &*run.run).collect();
     let heading = format!(
         "Not over after {} seconds, so that your client does not give up: the work goes on in the background, also when this server ends. To wait for it call subagent_runs with action wait and ids {}; get_subagent_output reads what a session has answered.",

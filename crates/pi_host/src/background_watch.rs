@@ -18,9 +18,9 @@ use pi_subagents_runs::entries::{
     DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY,
 };
 use pi_subagents_runs::follow::Follower;
-use pi_subagents_runs::owned::close_abandoned;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::SessionRuns;
+use pi_subagents_runs::tending::close_abandoned;
 use pi_subagents_runs::workspace::settle;
 
 /// Follows the background runs of the pi we belong to. Clones share it.

@@ -30,9 +30,8 @@ pub trait Elsewhere: Send + Sync {
     /// there were any, or why nobody could be asked.
     fn find(&self, store: &Store, places: &Places, id: &str) -> Result<bool, String>;
 
-    /// Copies the new bytes of the open runs that no process follows. Returns whether there was any
-    /// such run.
-    fn catch_up(&self, store: &Store, places: &Places, runs: &[IndexedRun]) -> bool;
+    /// Copies the new bytes of open runs that no process follows.
+    fn catch_up(&self, store: &Store, places: &Places, left: &[IndexedRun]);
 
     /// Follows a run to its end beside other work, once no other process does; `None` for a run of
     /// this machine.

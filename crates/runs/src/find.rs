@@ -8,7 +8,7 @@ use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
 
 use crate::conversation::of_one_conversation;
 use crate::elsewhere::look_elsewhere;
-use crate::owned::current_runs;
+use crate::known_index::KnownIndex;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
@@ -40,7 +40,7 @@ impl Meant<'_> {
 
 /// Returns the runs of each of several ids. The index is read once for all of them.
 pub(crate) fn find_each(
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     meant: &[Meant<'_>],
 ) -> Result<Vec<Found<IndexedRun>>, FindError> {
@@ -48,21 +48,25 @@ pub(crate) fn find_each(
         let found = meant.iter().map(|meant| meant.among(runs, places));
         found.collect::<Result<Vec<_>, _>>()
     };
-    look_up(store, places, of_each, |found| {
+    look_up(index, places, of_each, |found| {
         let mut runs = found.iter().flat_map(Found::runs);
         runs.any(is_lost)
     })
 }
 
 /// Returns the runs of an id, oldest first.
-pub fn find_runs(store: &Store, places: &Places, id: &str) -> Result<Vec<IndexedRun>, FindError> {
-    let found = find_each(store, places, &[Meant::Id(id)])?;
+pub fn find_runs(
+    index: &KnownIndex,
+    places: &Places,
+    id: &str,
+) -> Result<Vec<IndexedRun>, FindError> {
+    let found = find_each(index, places, &[Meant::Id(id)])?;
     Ok(found.into_iter().flat_map(Found::into_runs).collect())
 }
 
 /// Returns the session that is meant with all its runs, and the run if a run is meant.
 pub(crate) fn find_session(
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     meant: Meant<'_>,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
@@ -72,7 +76,7 @@ pub(crate) fn find_session(
         let of_session = runs_of_session(runs, &session);
         Ok((session, of_session, found.run().cloned()))
     };
-    look_up(store, places, with_session, |(_, found, _)| {
+    look_up(index, places, with_session, |(_, found, _)| {
         found.iter().any(is_lost)
     })
 }
@@ -80,19 +84,19 @@ pub(crate) fn find_session(
 /// Looks among the runs of the index, which is read once. If a run is not there, or is not where
 /// the index says, the runs directory of the project is searched too, and then the fleet.
 fn look_up<T>(
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
     lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let mut found = look_here(store, places, &find, lacks_some);
+    let mut found = look_here(index, places, &find, lacks_some);
     let mut looked_for = Vec::new();
     while let Err(FindError::NotFound { id, unasked, .. }) = &mut found
         && !looked_for.contains(id)
     {
         looked_for.push(id.clone());
-        match look_elsewhere(store, places, id) {
-            Ok(true) => found = find(&store.runs()?),
+        match look_elsewhere(index.store(), places, id) {
+            Ok(true) => found = find(&index.runs()?),
             Ok(false) => {}
             Err(why) => *unasked = Some(why),
         }
@@ -101,20 +105,20 @@ fn look_up<T>(
 }
 
 fn look_here<T>(
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
     lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let runs = current_runs(store, places)?;
+    let runs = index.runs()?;
     let found = find(&runs);
     let is_worth_a_look = match &found {
         Ok(found) => lacks_some(found),
         Err(FindError::NotFound { .. } | FindError::TooFar { .. }) => true,
         Err(_) => false,
     };
-    if is_worth_a_look && has_entered_more(store, places, &runs) {
-        return find(&store.runs()?);
+    if is_worth_a_look && has_entered_more(index.store(), places, &runs) {
+        return find(&index.runs()?);
     }
     found
 }

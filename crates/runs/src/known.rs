@@ -5,14 +5,15 @@
 
 use std::sync::Arc;
 
-use pi_subagents_records::{FindError, IndexedRun, RunDir, RunIds, Store, history};
+use pi_subagents_records::{FindError, IndexedRun, RunDir, RunIds, history};
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId};
 
 use crate::conversation::{MayBeRecorded, of_one_conversation};
 use crate::entries::Entry;
 use crate::find::{self, Meant};
+use crate::known_index::KnownIndex;
 use crate::missing_record::LostRecord;
-use crate::owned::{current_runs, is_owned};
+use crate::owned::is_owned;
 use crate::session_runs::{SessionRun, SessionRuns};
 use crate::workspace::Workspace;
 use pi_subagents_ground::places::Places;
@@ -38,30 +39,31 @@ pub struct KnownRun {
 
 /// Finds a session by its id, by the id of one of its runs, or by the beginning of either.
 pub fn find_session(
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     session_runs: Option<&SessionRuns>,
     id: &str,
 ) -> Result<KnownSession, FindError> {
     match session_runs {
         None => {
-            let (session, runs, meant) = find::find_session(store, places, Meant::Id(id))?;
+            let (session, runs, meant) = find::find_session(index, places, Meant::Id(id))?;
             KnownSession::recorded(session, runs, meant)
         }
-        Some(session_runs) => find_in_pi(store, places, session_runs, id),
+        Some(session_runs) => find_in_pi(index, session_runs, id),
     }
 }
 
 fn find_in_pi(
-    store: &Store,
-    places: &Places,
+    index: &KnownIndex,
     session_runs: &SessionRuns,
     id: &str,
 ) -> Result<KnownSession, FindError> {
     let found = session_runs.find(id)?;
-    let mut runs: Vec<KnownRun> = current_runs(store, places)?
-        .into_iter()
+    let mut runs: Vec<KnownRun> = index
+        .runs()?
+        .iter()
         .filter(|run| run.session == *found.session())
+        .cloned()
         .map(KnownRun::recorded)
         .collect();
     // A run that only pi knows comes behind the run that pi remembers before it.

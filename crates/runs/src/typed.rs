@@ -1,12 +1,13 @@
 //! Finds the runs that a person means at the command line, and prints which run a name led to.
 
-use pi_subagents_records::{FindError, Found, IndexedRun, Prefers, Store, find};
+use pi_subagents_records::{FindError, Found, IndexedRun, Prefers, find};
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{RunId, SessionId};
 
 use crate::ask_which::since;
 use crate::find::{Meant, find_each, find_session};
 use crate::known::KnownSession;
+use crate::known_index::KnownIndex;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 
@@ -14,7 +15,7 @@ use pi_subagents_ground::print::Printer;
 /// or of a definition.
 #[derive(Clone, Copy)]
 pub struct TypedIds<'a> {
-    pub store: &'a Store,
+    pub index: &'a KnownIndex,
     pub places: &'a Places,
     /// Prints which run `last` or a name led to.
     pub(crate) printer: Printer<'a>,
@@ -23,9 +24,9 @@ pub struct TypedIds<'a> {
 
 impl<'a> TypedIds<'a> {
     /// Finds the newest run if several have the typed name.
-    pub fn newest(store: &'a Store, places: &'a Places, printer: Printer<'a>) -> Self {
+    pub fn newest(index: &'a KnownIndex, places: &'a Places, printer: Printer<'a>) -> Self {
         Self {
-            store,
+            index,
             places,
             printer,
             prefers: Prefers::Newest,
@@ -33,10 +34,10 @@ impl<'a> TypedIds<'a> {
     }
 
     /// Finds the runs in progress if several have the typed name.
-    pub fn running(store: &'a Store, places: &'a Places, printer: Printer<'a>) -> Self {
+    pub fn running(index: &'a KnownIndex, places: &'a Places, printer: Printer<'a>) -> Self {
         Self {
             prefers: Prefers::Running,
-            ..Self::newest(store, places, printer)
+            ..Self::newest(index, places, printer)
         }
     }
 
@@ -53,7 +54,7 @@ impl<'a> TypedIds<'a> {
             .map(|text| Meant::Typed(text, self.prefers))
             .collect();
         let found =
-            find_each(self.store, self.places, &meant).map_err(|error| self.removed(error))?;
+            find_each(self.index, self.places, &meant).map_err(|error| self.removed(error))?;
         for (text, found) in texts.iter().zip(&found) {
             if let Found::Run(run) = found {
                 self.tell(text, run);
@@ -74,7 +75,7 @@ impl<'a> TypedIds<'a> {
         text: &str,
     ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
         let meant = Meant::Typed(text, self.prefers);
-        let found = find_session(self.store, self.places, meant);
+        let found = find_session(self.index, self.places, meant);
         let (session, runs, meant) = found.map_err(|error| self.removed(error))?;
         let run = runs.iter().find(|run| Some(&run.run) == meant.as_ref());
         if let Some(run) = run {
@@ -94,7 +95,7 @@ impl<'a> TypedIds<'a> {
         let FindError::NotFound { id, .. } = &error else {
             return error;
         };
-        let removed = self.store.removed_runs().unwrap_or_default();
+        let removed = self.index.store().removed_runs().unwrap_or_default();
         let latest = find(&removed, id).map(|found| found.into_runs().pop());
         match latest {
             Ok(Some(run)) => FindError::Removed(Box::new(run)),

@@ -2,8 +2,9 @@
 
 use pi_subagents_runs::ask_which::find_failure;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::RunId;
 use tokio::task::spawn_blocking;
 
@@ -12,9 +13,10 @@ use super::failure::TeamError;
 use super::workspace::{Conflict, MergeOutcome, Merged};
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::places::Places;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::merging::{self, Discardable, Fit, MergedAs, ToMerge};
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::results::{Asked, RunResult};
+use pi_subagents_runs::tending::tend;
 
 /// The runs that fit the checkout and each other, and those that do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +132,7 @@ impl Team {
 
     fn merge_work(&self, runs: &[RunId]) -> MergeWork {
         MergeWork {
-            store: self.service.owner.store.clone(),
+            index: Arc::clone(&self.service.owner.index),
             places: self.caller.places.clone(),
             cwd: self.caller.working_directory(),
             runs: runs.to_vec(),
@@ -140,7 +142,7 @@ impl Team {
 
 /// The facts that a merge needs on a thread of its own.
 struct MergeWork {
-    store: Store,
+    index: Arc<KnownIndex>,
     places: Places,
     cwd: PathBuf,
     runs: Vec<RunId>,
@@ -160,7 +162,8 @@ impl MergeWork {
 
     /// Returns the runs that were named, each once.
     fn named(&self) -> Result<Vec<IndexedRun>, CommandError> {
-        let all = current_runs(&self.store, &self.places).map_err(find_failure)?;
+        tend(&self.index, &self.places);
+        let all = self.index.runs().map_err(find_failure)?;
         let mut named: Vec<IndexedRun> = Vec::new();
         for id in &self.runs {
             let found = all.iter().find(|run| run.run == *id);

@@ -1,12 +1,13 @@
 //! Reads what a run has changed, and merges or discards it in the checkout that the run began from.
 //! All of it waits for git, so it is done beside the screen.
 
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_view::{Line, Role};
 
 use super::message::Notice;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
 use pi_subagents_runs::results::RunResult;
 use pi_subagents_runs::workspace::{Workspace, waiting_results};
@@ -23,13 +24,13 @@ pub(crate) struct Fitting {
 }
 
 /// Returns the patch of a run.
-pub(super) fn diff(store: &Store, run: &IndexedRun) -> Result<Vec<Line>, CommandError> {
-    result(&store.runs().map_err(find_failure)?, run)?.patch_lines()
+pub(super) fn diff(index: &KnownIndex, run: &IndexedRun) -> Result<Vec<Line>, CommandError> {
+    result(&index.runs().map_err(find_failure)?, run)?.patch_lines()
 }
 
 /// Compares a run with its checkout, and with other results that wait there.
-pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandError> {
-    let runs = store.runs().map_err(find_failure)?;
+pub(super) fn check(index: &KnownIndex, run: &IndexedRun) -> Result<Fitting, CommandError> {
+    let runs = index.runs().map_err(find_failure)?;
     let asked = result(&runs, run)?;
     let checkout = asked.repository.clone();
     let place = checkout.top().display().to_string();
@@ -53,8 +54,8 @@ pub(super) fn check(store: &Store, run: &IndexedRun) -> Result<Fitting, CommandE
 }
 
 /// Merges a run as uncommitted changes.
-pub(super) fn merge_one(store: &Store, run: &IndexedRun) -> Result<Notice, CommandError> {
-    let asked = result(&store.runs().map_err(find_failure)?, run)?;
+pub(super) fn merge_one(index: &KnownIndex, run: &IndexedRun) -> Result<Notice, CommandError> {
+    let asked = result(&index.runs().map_err(find_failure)?, run)?;
     let top = asked.repository.top().to_owned();
     let report = merge(ToMerge::of(&top, vec![asked])?, MergedAs::Changes)?;
     let role = if report.merged_count() > 0 {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_page::{Answering, Problem, Question, Runs, View, Wish, markdown};
-use pi_subagents_records::{IndexedRun, RecordError, Store};
+use pi_subagents_records::{IndexedRun, RecordError};
 use pi_subagents_vocabulary::{Door, TimeZone, Timestamp, text};
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -56,7 +56,6 @@ const MOST_SEARCHED: usize = 2000;
 #[derive(Clone)]
 pub(super) struct ServedRuns {
     places: Arc<Places>,
-    store: Store,
     index: Arc<Index>,
     zone: TimeZone,
     starter: Arc<dyn Starter>,
@@ -66,15 +65,13 @@ pub(super) struct ServedRuns {
 
 impl ServedRuns {
     pub(super) fn new(places: Places, zone: TimeZone, starter: Arc<dyn Starter>) -> Self {
-        let store = Store::new(&places.agent_dir);
         let places = Arc::new(places);
-        let index = Arc::new(Index::new(store.clone(), Arc::clone(&places)));
+        let index = Arc::new(Index::new(Arc::clone(&places)));
         let read_early = Arc::clone(&index);
         // The first tab finds the index read. An error of the index is reported to the asker.
-        tokio::task::spawn_blocking(move || _ = read_early.runs());
+        tokio::task::spawn_blocking(move || _ = read_early.tended());
         Self {
             index,
-            store,
             places,
             zone,
             starter,
@@ -155,7 +152,7 @@ impl ServedRuns {
     ) -> Result<Value, Problem> {
         let known = self
             .index
-            .runs()
+            .tended()
             .map_err(|error| problem(&find_failure(error)))?;
         let scope = Scope::of(project);
         let mut runs: Vec<&IndexedRun> = known.of(&scope).rev().collect();
@@ -242,7 +239,7 @@ impl ServedRuns {
             return Ok(run.clone());
         }
         // The index may have lost it; then the runs directory of the project still has it.
-        let found = find_runs(&self.store, &self.places, id)
+        let found = find_runs(self.index.known(), &self.places, id)
             .map_err(|error| problem(&find_failure(error)))?;
         let run = found.into_iter().find(|run| run.run.as_str() == id);
         run.ok_or_else(|| Problem::not_found(format!("There is no run {}.", text::one_line(id))))

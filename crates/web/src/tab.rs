@@ -10,7 +10,7 @@ use pi_subagents_vocabulary::{PartialMessage, RunId, TimeZone, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::context::ContextSizes;
-use super::index::{Index, KnownRuns};
+use super::index::{Index, SeenRuns};
 use super::open_run::OpenRun;
 use super::page_item::TextExtent;
 use super::placed_story::PlacedStory;
@@ -36,7 +36,7 @@ pub(super) struct Tab {
     sizes: Arc<ContextSizes>,
     zone: TimeZone,
     /// The runs as they were when the tab was last told about them.
-    known: Option<Arc<KnownRuns>>,
+    known: Option<Arc<SeenRuns>>,
     /// True once the tab was told that the runs follow.
     has_begun: bool,
     /// True once it was told that these were all.
@@ -155,7 +155,7 @@ impl Tab {
     }
 
     fn look_at_index(&mut self) {
-        let known = match self.index.runs() {
+        let known = match self.index.tended() {
             Ok(known) => known,
             Err(error) => {
                 self.outbox.push(json!({"problem": error.to_string()}));
@@ -168,7 +168,7 @@ impl Tab {
         }
     }
 
-    fn take_runs(&mut self, known: &KnownRuns) {
+    fn take_runs(&mut self, known: &SeenRuns) {
         let runs: Vec<&IndexedRun> = known.of(&self.scope).collect();
         let ids: HashSet<&RunId> = runs.iter().map(|run| &run.run).collect();
         let gone = self.told.keys().chain(self.open.keys());

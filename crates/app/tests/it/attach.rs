@@ -151,7 +151,7 @@ fn a_person_reads_that_a_run_was_ended_without_its_owner() {
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
     owner.kill(Signal::CONT);
-    owner.wait();
+    let _ = owner.wait();
 }
 
 #[test]

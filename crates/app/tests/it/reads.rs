@@ -84,3 +84,36 @@ fn a_resumed_record_is_read_once() {
     let _ = run(&stage, &["resume", session_of(&answer), ""]);
     assert_eq!(opens.count(), 1);
 }
+
+/// Returns the number of times that a command opens the index, for reading or for writing.
+fn index_opens(stage: &Stage, opens: &Opens, arguments: &[&str]) -> usize {
+    opens.count();
+    let _ = stage.command(arguments).run();
+    opens.count()
+}
+
+#[test]
+fn a_command_that_looks_at_runs_reads_the_index_once() {
+    let stage = Stage::new();
+    for name in ["a", "b", "c"] {
+        let _ = run(&stage, &["delegate", "--task", &format!("{name}=")]);
+    }
+    let opens = Opens::of(&stage.sandbox.agent_dir().join("subagents-index.jsonl"));
+    for arguments in [
+        &["status"][..],
+        &["status", "last"],
+        &["stop", "a"],
+        &["stop", "a", "b", "c"],
+        &["stop", "--all"],
+        &["wait", "a", "b"],
+        &["output", "last"],
+        &["session", "a"],
+        &["logs", "a"],
+        &["merge", "a", "b", "c"],
+        &["diff", "a"],
+        &["worktrees"],
+    ] {
+        let count = index_opens(&stage, &opens, arguments);
+        assert_eq!(count, 1, "{arguments:?}");
+    }
+}

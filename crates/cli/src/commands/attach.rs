@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_records::{CallerName, Store};
+use pi_subagents_records::CallerName;
 use pi_subagents_view::Paint;
 
 use super::attach_starter::BackgroundStarter;
@@ -14,6 +14,8 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_tui::{Attachment, Leaving, Scope, attach};
 
@@ -53,8 +55,9 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
 
 /// Returns the run or the session that is to be shown.
 fn scope_of(id: &str, places: &Places) -> Result<Scope, CommandError> {
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::running(&store, places, Printer::for_people());
+    let index = KnownIndex::of(places);
+    tend_records(&index, places);
+    let typed = TypedIds::running(&index, places, Printer::for_people());
     let found = typed
         .session(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents attach {run}")))?;

@@ -1,11 +1,13 @@
 //! Starts the runs that somebody wants in `attach`: in the background, like `spawn`.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use std::process::Stdio;
 
 use pi_subagents_configuration::Asker;
 use pi_subagents_engine::KnownChildren;
-use pi_subagents_records::{CallerName, IndexedRun, RecordedRun, Store};
+use pi_subagents_records::{CallerName, IndexedRun, RecordedRun};
 use pi_subagents_vocabulary::{Isolation, RunId, RunnerChoice};
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -102,8 +104,9 @@ fn open_page(run: &RunId, places: &Places) -> Result<(), CommandError> {
 
 /// Finds the session of a run, and how it goes on.
 fn found(run: &RunId, caller: Caller) -> Result<Continued, CommandError> {
-    let store = Store::new(&caller.places.agent_dir);
-    let session = find_session(&store, &caller.places, None, run.as_str()).map_err(find_failure)?;
+    let index = KnownIndex::of(&caller.places);
+    tend(&index, &caller.places);
+    let session = find_session(&index, &caller.places, None, run.as_str()).map_err(find_failure)?;
     Continued::of(session, caller)
 }
 

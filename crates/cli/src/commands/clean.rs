@@ -5,6 +5,8 @@ mod json;
 mod report;
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,7 +30,6 @@ use pi_subagents_runs::keeping::choice::{Choice, Rule};
 use pi_subagents_runs::keeping::plan::Going;
 use pi_subagents_runs::keeping::sticky_files::{self, StickyChoice, StickySwept, files_of};
 use pi_subagents_runs::keeping::sweep::{self, Limits, Swept};
-use pi_subagents_runs::owned::close_abandoned;
 use pi_subagents_runs::typed::TypedIds;
 
 #[derive(Args)]
@@ -69,14 +70,14 @@ impl CleanArgs {
 
 pub(crate) fn run(args: &CleanArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    close_abandoned(&store);
+    let index = KnownIndex::of(&places);
+    tend_records(&index, &places);
     let retention = Configuration::read_once(&places, false).settings.retention;
-    let typed = TypedIds::newest(&store, &places, printer);
+    let typed = TypedIds::newest(&index, &places, printer);
     let choice = choice(args, typed, retention)?;
     let clean = Clean {
         args,
-        store,
+        store: index.store().clone(),
         places,
         retention,
         choice,

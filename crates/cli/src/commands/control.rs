@@ -1,10 +1,12 @@
 //! `steer` and `stop`: control the runs of this user, whichever process owns them.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_records::{FindError, IndexedRun, Store};
+use pi_subagents_records::{FindError, IndexedRun};
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{Advice, Door, Status};
 use serde_json::json;
@@ -18,7 +20,6 @@ use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::acts::{self, Addressee, Reach};
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::typed::TypedIds;
 
@@ -53,9 +54,10 @@ pub(crate) struct StopArgs {
 pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     args.options.check(1, args.message.len())?;
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
+    let index = KnownIndex::of(&places);
+    tend_records(&index, &places);
     let message = joined("message", &args.message)?;
-    let typed = TypedIds::running(&store, &places, printer);
+    let typed = TypedIds::running(&index, &places, printer);
     let in_progress = |mut runs: Vec<IndexedRun>| {
         runs.retain(IndexedRun::is_open);
         of_one_conversation(runs, None)
@@ -77,11 +79,12 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
 
 pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
+    let index = KnownIndex::of(&places);
+    tend_records(&index, &places);
     let mut asked = if args.all {
-        current_runs(&store, &places).map_err(find_failure)?
+        index.runs().map_err(find_failure)?.to_vec()
     } else {
-        let typed = TypedIds::running(&store, &places, printer);
+        let typed = TypedIds::running(&index, &places, printer);
         runs_of_all(typed, &args.ids, "stop", |mut runs| {
             runs.retain(IndexedRun::is_open);
             of_one_conversation(runs, None)

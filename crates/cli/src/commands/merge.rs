@@ -3,11 +3,13 @@
 mod resolve;
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_git::Repository;
-use pi_subagents_records::{IndexedRun, Store, runs_of_session};
+use pi_subagents_records::{IndexedRun, runs_of_session};
 use pi_subagents_vocabulary::text::one_line;
 
 use crate::commands::control::conversations_of;
@@ -18,7 +20,6 @@ use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::elsewhere::fetch_missing;
 use pi_subagents_runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge, merge_with};
 use pi_subagents_runs::no_result::NoResult;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::results::{Asked, Results, RunResult};
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_runs::workspace::{Workspace, waiting_results};
@@ -48,12 +49,10 @@ pub(crate) struct MergeArgs {
 
 pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
+    let index = KnownIndex::of(&places);
+    tend(&index, &places);
     let ids = if args.ids.is_empty() {
-        let waiting = waiting_here(
-            current_runs(&store, &places).map_err(find_failure)?,
-            &places,
-        );
+        let waiting = waiting_here(index.runs().map_err(find_failure)?.to_vec(), &places);
         if !args.check {
             return Err(which(&waiting));
         }
@@ -68,7 +67,7 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     if args.resolve {
         return resolve::run(&ids, printer);
     }
-    let typed = TypedIds::newest(&store, &places, printer);
+    let typed = TypedIds::newest(&index, &places, printer);
     let mut found = Results::here(&places.cwd);
     let asked = ids.iter().map(|id| results_of(typed, &mut found, id));
     let asked = asked.collect::<Result<Vec<_>, _>>()?;
@@ -128,7 +127,7 @@ fn results_of(
     let runs = conversations_of(typed, &ids, "merge")?;
     let missing = fetch_missing(typed.places, &runs);
     let asked = results.of_conversation(&runs)?;
-    let all = typed.store.runs().map_err(find_failure)?;
+    let all = typed.index.runs().map_err(find_failure)?;
     let with_earlier = |result: RunResult| {
         let session = result.run.session.clone();
         result.with_earlier(&runs_of_session(&all, &session))

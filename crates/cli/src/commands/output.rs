@@ -4,7 +4,6 @@ use pi_subagents_vocabulary::Door;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_records::Store;
 use pi_subagents_view::{Line, Role, receipt_facts};
 
 use crate::commands::rendered::print_markdown;
@@ -16,6 +15,8 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 
 /// The column at which the facts of a receipt begin.
@@ -106,8 +107,9 @@ fn read(
     printer: Printer,
 ) -> Result<(ReadSession, Places, usize), CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::newest(&store, &places, printer);
+    let index = KnownIndex::of(&places);
+    tend_records(&index, &places);
+    let typed = TypedIds::newest(&index, &places, printer);
     let found = typed
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;

@@ -1,13 +1,15 @@
 //! The runs that `logs` and `events` read, and the notes about records that are gone.
 
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 
 /// Returns the runs of the one conversation that a person means. If several can be meant, the error
@@ -18,8 +20,9 @@ pub(super) fn meant(
     places: &Places,
     printer: Printer<'_>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::newest(&store, places, printer);
+    let index = KnownIndex::of(places);
+    tend_records(&index, places);
+    let typed = TypedIds::newest(&index, places, printer);
     typed
         .runs(id)
         .and_then(|runs| of_one_conversation(runs, None))

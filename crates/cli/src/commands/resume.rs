@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 
 use crate::cli::{ConcurrencyArgs, DryRunArgs, RunArgs};
 use crate::commands::answered::print;
@@ -24,6 +24,8 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known::KnownSession;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use pi_subagents_runs::typed::TypedIds;
 
 #[derive(Args)]
@@ -50,8 +52,9 @@ pub(crate) struct ResumeArgs {
 pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     args.options.check(1, args.prompt.len())?;
     let caller = caller(&args.run)?;
-    let store = Store::new(&caller.places.agent_dir);
-    let typed = TypedIds::newest(&store, &caller.places, printer);
+    let index = KnownIndex::of(&caller.places);
+    tend(&index, &caller.places);
+    let typed = TypedIds::newest(&index, &caller.places, printer);
     let session = typed
         .conversation(&args.id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} PROMPT")))?;

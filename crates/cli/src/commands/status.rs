@@ -9,7 +9,6 @@ mod watch;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_records::Store;
 use pi_subagents_vocabulary::Timestamp;
 
 use self::choice::{Choice, Sort};
@@ -21,6 +20,8 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_runs::under_way::UnderWay;
 
@@ -73,12 +74,13 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
     if args.fleet {
         return fleet::run(&places, printer);
     }
-    let store = Store::new(&places.agent_dir);
-    let args = with_whole_id(args, &store, &places, printer)?;
+    let index = KnownIndex::of(&places);
+    tend_records(&index, &places);
+    let args = with_whole_id(args, &index, &places, printer)?;
     if args.watch {
-        return block_on(watch::watch(&args, &store, &places, printer));
+        return block_on(watch::watch(&args, &index, &places, printer));
     }
-    let seen = Seen::look(&args, &store, &places, &mut UnderWay::default())?;
+    let seen = Seen::look(&args, &index, &places, &mut UnderWay::default())?;
     if printer.is_json() {
         printer.json(&seen.json());
     } else {
@@ -92,12 +94,12 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
 /// `last` stays the run that it was at the beginning.
 fn with_whole_id(
     args: &StatusArgs,
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     printer: Printer,
 ) -> Result<StatusArgs, CommandError> {
     let mut args = args.clone();
-    let typed = TypedIds::newest(store, places, printer);
+    let typed = TypedIds::newest(index, places, printer);
     if let Some(id) = &mut args.id {
         *id = typed
             .whole_id(id)

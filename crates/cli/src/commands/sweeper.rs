@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use pi_subagents_records::Store;
 use pi_subagents_vocabulary::Timestamp;
 use tracing::warn;
 
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::keeping::retention;
-use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use pi_subagents_runs::workspace::prune;
 
 pub(crate) fn run() -> ExitCode {
@@ -17,10 +17,13 @@ pub(crate) fn run() -> ExitCode {
     if let Ok(places) = Places::find() {
         let now = Timestamp::now();
         // If the index cannot be read, the next day comes.
-        let runs = current_runs(&Store::new(&places.agent_dir), &places).unwrap_or_default();
+        let index = KnownIndex::of(&places);
+        tend(&index, &places);
         retention::apply(&places, now);
-        for problem in prune(&runs, now).problems {
-            warn!(problem, "a worktree could not be pruned");
+        if let Ok(runs) = index.runs() {
+            for problem in prune(&runs, now).problems {
+                warn!(problem, "a worktree could not be pruned");
+            }
         }
     }
     ExitCode::SUCCESS

@@ -1,11 +1,13 @@
 //! `wait`: returns when runs are over, prints their endings, and exits as they did.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_view::Line;
 use pi_subagents_vocabulary::{Door, RunId, Timestamp, text};
 use serde_json::json;
@@ -24,7 +26,6 @@ use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::acts::{Wait, Waited};
 use pi_subagents_runs::away::AwayNews;
 use pi_subagents_runs::find::current;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::row::{RowTotals, RunRow};
 use pi_subagents_runs::typed::TypedIds;
 
@@ -43,8 +44,9 @@ pub(crate) struct WaitArgs {
 
 pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::running(&store, &places, printer);
+    let index = KnownIndex::of(&places);
+    tend_records(&index, &places);
+    let typed = TypedIds::running(&index, &places, printer);
     let asked = runs_of_all(typed, &args.ids, "wait", current)?;
     let is_one_over = asked.iter().any(|run| !run.is_open());
     let mut unseen = Vec::new();
@@ -60,8 +62,9 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
             printer,
         ))?;
     }
-    let mut runs = current_runs(&store, &places).map_err(find_failure)?;
-    runs.retain(|run| asked.iter().any(|one| one.run == run.run));
+    // The end of a run whose owner was killed meanwhile stands in no file yet.
+    tend_records(&index, &places);
+    let runs = index.again(&asked).map_err(find_failure)?;
     let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
     over.retain(|row| row.is_over() || unseen.contains(&row.run_id));
     if !printer.is_quiet() && asked.iter().any(IndexedRun::is_open) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use pi_subagents_page::Power;
-use pi_subagents_records::{CallerName, Store};
+use pi_subagents_records::CallerName;
 
 use super::attach_starter::BackgroundStarter;
 use pi_subagents_ground::error::CommandError;
@@ -14,6 +14,8 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_web::WebOptions;
 
@@ -82,8 +84,9 @@ fn view(args: &WebArgs, places: &Places) -> Result<String, CommandError> {
         view.push_str("&project=");
         view.push_str(&encoded(&project.to_string_lossy()));
     }
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::running(&store, places, Printer::for_people());
+    let index = KnownIndex::of(places);
+    tend_records(&index, places);
+    let typed = TypedIds::running(&index, places, Printer::for_people());
     let mut runs = Vec::new();
     for id in &args.ids {
         let found = typed

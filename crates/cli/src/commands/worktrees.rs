@@ -7,10 +7,12 @@ mod listed;
 mod prune;
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 
 pub(crate) use self::discard::{DiscardArgs, discard};
 pub(crate) use self::keep::{KeepArgs, keep};
@@ -19,7 +21,6 @@ use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::workspace::{
     Stray, Workspace, WorkspaceState, newest_results, settle, strays, worktrees_folder,
 };
@@ -50,11 +51,13 @@ struct Found {
 /// Lists the worktrees of runs and the results of fleets, or removes old worktrees.
 pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let runs = current_runs(&Store::new(&places.agent_dir), &places).map_err(find_failure)?;
+    let index = KnownIndex::of(&places);
+    tend(&index, &places);
+    let runs = index.runs().map_err(find_failure)?;
     if let Some(Action::Prune) = args.action {
         return Ok(prune::run(&runs, printer));
     }
-    let found: Vec<Found> = runs.into_iter().filter_map(found).collect();
+    let found: Vec<Found> = runs.iter().cloned().filter_map(found).collect();
     let strays = strays_of(&places, &found);
     let shown = if args.all {
         found

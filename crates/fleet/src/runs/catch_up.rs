@@ -1,12 +1,10 @@
 //! Catches up with runs of a fleet whose follower is gone: the fleet has their records, and the
 //! command that looks at them copies the new bytes.
 
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pi_subagents_configuration::FleetSettings;
-use pi_subagents_engine::ProcessName;
 use pi_subagents_fleet_queue::{Absence, Fleet, Turn};
 use pi_subagents_records::{IndexedRun, OwnerName, RunDir, Store};
 use tokio::runtime::Handle;
@@ -22,26 +20,21 @@ use super::following::FleetRun;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::away::Away;
 use pi_subagents_runs::follow::process_gone;
-use pi_subagents_runs::owned::OwnerProcess as _;
+use pi_subagents_runs::owned::is_left_in_fleet;
 
 /// The time for which a fleet may hold up a command that looks at runs.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The shortest pause between two times that one process catches up.
+/// The pause before a run that another process follows is looked at again.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// The pause between two tries to reach servers that are away.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
 
-/// The time at which this process last caught up.
-static LAST: Mutex<Option<Instant>> = Mutex::new(None);
-
-/// Copies the new bytes of the open runs that no process follows. Returns whether there was any
-/// such run.
-pub(crate) fn catch_up(store: &Store, places: &Places, runs: &[IndexedRun]) -> bool {
-    let left: Vec<FleetRun> = runs
+/// Copies the new bytes of open runs that no process follows.
+pub(crate) fn catch_up(store: &Store, places: &Places, left: &[IndexedRun]) {
+    let left: Vec<FleetRun> = left
         .iter()
-        .filter(|run| run.is_open() && is_left(&run.owner))
         .map(|run| FleetRun {
             run: run.run.clone(),
             directory: run.directory.clone(),
@@ -49,13 +42,10 @@ pub(crate) fn catch_up(store: &Store, places: &Places, runs: &[IndexedRun]) -> b
             is_from_elsewhere: is_from_elsewhere(&run.owner),
         })
         .collect();
-    if left.is_empty() || !is_time() {
-        return false;
-    }
     let (store, places) = (store.clone(), places.clone());
     // It has a thread of its own, because the caller may be a thread of the runtime.
-    let caught_up = thread::spawn(move || copy_once(store, &places, left)).join();
-    caught_up.unwrap_or(false)
+    // If it panics, the runs stay as they are.
+    _ = thread::spawn(move || copy_once(store, &places, left)).join();
 }
 
 /// Follows a run of a fleet to its end beside other work, once no other process does. The task
@@ -77,7 +67,7 @@ pub(crate) fn follow_in_fleet(
 }
 
 async fn follow_left(places: Places, run: FleetRun, owner: OwnerName) -> Option<String> {
-    if !is_left(&owner) {
+    if !is_left_in_fleet(&owner) {
         process_gone(&owner).await;
     }
     let settings = settings_of_user(&places);
@@ -137,27 +127,11 @@ fn note_away(directory: &RunDir, away: Away) {
     }
 }
 
-/// Returns whether the follower of a run is gone, as far as this machine knows.
-fn is_left(owner: &OwnerName) -> bool {
-    owner.fleet.is_some() && !owner.owner_process().is_some_and(ProcessName::is_alive)
-}
-
-fn is_time() -> bool {
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if last.is_some_and(|last| last.elapsed() < AGAIN) {
-        return false;
-    }
-    *last = Some(Instant::now());
-    true
-}
-
-fn copy_once(store: Store, places: &Places, runs: Vec<FleetRun>) -> bool {
+fn copy_once(store: Store, places: &Places, runs: Vec<FleetRun>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let Ok(runtime) = runtime else {
-        return false;
-    };
+    let Ok(runtime) = runtime else { return };
     let work = async {
         let fleet = connect(&settings_of_user(places), places).await;
         let fleet = fleet.map_err(|error| error.sentence())?;
@@ -166,12 +140,8 @@ fn copy_once(store: Store, places: &Places, runs: Vec<FleetRun>) -> bool {
     };
     let done: Result<Result<(), String>, _> =
         runtime.block_on(async { timeout(PATIENCE, work).await });
-    match done {
-        Ok(Err(error)) => {
-            debug!(error, "fleet cannot be asked about runs");
-            false
-        }
-        // If the time was over before, the files that were copied until then stay copied.
-        Ok(Ok(())) | Err(_) => true,
+    // If the time was over before, the files that were copied until then stay copied.
+    if let Ok(Err(error)) = done {
+        debug!(error, "fleet cannot be asked about runs");
     }
 }

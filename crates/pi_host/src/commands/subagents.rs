@@ -176,7 +176,7 @@ impl Subagents {
         let asked = id.clone();
         let read = move |service: &CallService, caller: &Caller| {
             let how = |run: &str| format!("/subagents show {run}");
-            let session = ReadSession::find(&service.owner.store, caller, &asked, how)?;
+            let session = ReadSession::find(&service.owner.index, caller, &asked, how)?;
             let context = preview_context(caller, &service.configuration(caller).settings);
             let runs: Vec<_> = session.runs().map(|(_, said)| said).collect();
             Ok(page::page(&runs, &context, columns))
@@ -222,7 +222,7 @@ impl Subagents {
         let run = run_id.clone();
         let find = move |service: &CallService, caller: &Caller| {
             // A run of this process can be asked although it could not be entered.
-            let found = find_runs(&service.owner.store, &caller.places, run.as_str());
+            let found = find_runs(&service.owner.index, &caller.places, run.as_str());
             Ok(found
                 .unwrap_or_default()
                 .into_iter()

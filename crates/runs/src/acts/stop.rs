@@ -12,8 +12,9 @@ use super::owner::{NotAsked, ask_owner};
 use super::{Addressee, Reach};
 use crate::elsewhere::ask_elsewhere;
 use crate::follow::Follower;
-use crate::owned::{OwnerProcess as _, close_abandoned, is_owned};
+use crate::owned::{OwnerProcess as _, is_owned};
 use crate::row::RunRow;
+use crate::tending::close_abandoned;
 use pi_subagents_ground::error::CommandError;
 
 /// The time for which the last bytes of a run that a fleet has stopped may be under way.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use pi_subagents_records::history;
 use pi_subagents_view::Role;
@@ -77,9 +78,9 @@ impl Session {
                 });
             }
             Effect::ReadDiff(run) => {
-                let store = self.store.clone();
+                let known = Arc::clone(&self.known);
                 self.jobs.spawn_blocking(move || {
-                    let lines = results::diff(&store, &run);
+                    let lines = results::diff(&known, &run);
                     Message::DiffRead(
                         run.run,
                         lines.map_err(|error| error.to_answer(Door::Attach)),
@@ -87,9 +88,9 @@ impl Session {
                 });
             }
             Effect::CheckMerge(run) => {
-                let store = self.store.clone();
+                let known = Arc::clone(&self.known);
                 self.jobs.spawn_blocking(move || {
-                    let fitting = results::check(&store, &run);
+                    let fitting = results::check(&known, &run);
                     Message::MergeChecked(
                         run.run,
                         fitting.map_err(|error| error.to_answer(Door::Attach)),
@@ -97,9 +98,9 @@ impl Session {
                 });
             }
             Effect::Merge(run) => {
-                let store = self.store.clone();
+                let known = Arc::clone(&self.known);
                 self.deeds
-                    .spawn_blocking(move || finished(results::merge_one(&store, &run)));
+                    .spawn_blocking(move || finished(results::merge_one(&known, &run)));
             }
             Effect::Discard(run) => {
                 self.deeds

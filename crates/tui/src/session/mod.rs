@@ -11,7 +11,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_records::Store;
 use pi_subagents_view::{Paint, PreviewContext};
 use pi_subagents_vocabulary::{RunId, TimeZone, Timestamp};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -35,6 +34,7 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{self, Signals};
 use pi_subagents_runs::away::AwayNews;
 use pi_subagents_runs::follow::{FileChanges, Owners};
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::read_along::ReadAlong;
 
 /// The number of pieces of records that may wait for the model.
@@ -73,7 +73,7 @@ struct Session {
     screen: Screen,
     paint: Paint,
     places: Places,
-    store: Store,
+    known: Arc<KnownIndex>,
     starter: Arc<dyn Starter>,
     signals: Signals,
     resizes: Signal,
@@ -144,7 +144,7 @@ impl Session {
             model: model.leaving(leaving).in_zone(TimeZone::system()),
             screen,
             paint,
-            store: Store::new(&places.agent_dir),
+            known: Arc::new(KnownIndex::of(&places)),
             places,
             starter,
             signals,

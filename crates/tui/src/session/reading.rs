@@ -2,6 +2,7 @@
 
 use pi_subagents_vocabulary::Door;
 use std::fs;
+use std::sync::Arc;
 
 use pi_subagents_records::RecordedRun;
 use pi_subagents_view::Role;
@@ -11,8 +12,8 @@ use crate::list_row::{Record, Recorded};
 use crate::message::{Effect, Message, Notice};
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::elsewhere::follow_elsewhere;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::row::RunRow;
+use pi_subagents_runs::tending::tend;
 
 impl Session {
     /// Does the work that follows from the present model.
@@ -84,21 +85,23 @@ impl Session {
 
     /// Reads the index, unless it is as it was.
     pub(super) fn look(&mut self) {
-        let index = fs::metadata(self.store.index()).ok();
+        let index = fs::metadata(self.known.store().index()).ok();
         let state = index.map(|index| (index.len(), index.modified().ok()));
         if !self.pace.begin_looking(state) {
             return;
         }
-        let (store, places) = (self.store.clone(), self.places.clone());
+        let (known, places) = (Arc::clone(&self.known), self.places.clone());
         let scope = self.model.scope.clone();
-        self.looking
-            .spawn_blocking(move || match current_runs(&store, &places) {
-                Ok(runs) => Message::IndexRead(scope.choose(runs)),
+        self.looking.spawn_blocking(move || {
+            tend(&known, &places);
+            match known.runs() {
+                Ok(runs) => Message::IndexRead(scope.choose(runs.to_vec())),
                 Err(error) => {
                     let text = find_failure(error).to_answer(Door::Attach);
                     Message::Finished(Notice::new(Role::Failed, text))
                 }
-            });
+            }
+        });
     }
 
     pub(super) fn looked(&mut self, message: Option<Message>) -> Vec<Effect> {

@@ -15,9 +15,9 @@ use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::{MayBeRecorded, of_one_conversation};
 use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::find::find_runs;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::SessionRuns;
+use pi_subagents_runs::tending::tend_records;
 
 /// The number of rows that a model gets; the counts are about all runs.
 const MOST_ROWS: usize = 50;
@@ -51,13 +51,14 @@ fn status_of_user(
     caller: &Caller,
     call: &StatusCall,
 ) -> Result<ToolAnswer, CommandError> {
-    let store = &service.owner.store;
+    let index = &service.owner.index;
+    tend_records(index, &caller.places);
     // Before the index is read for the counts: a run may only be found where its project is.
     let found = call
         .run_id
         .as_ref()
-        .map(|id| (id, find_runs(store, &caller.places, id)));
-    let mut runs = current_runs(store, &caller.places).map_err(find_failure)?;
+        .map(|id| (id, find_runs(index, &caller.places, id)));
+    let runs = index.runs().map_err(find_failure)?;
     let counts = background_counts(&runs, &caller.places);
     if let Some((id, found)) = found {
         let background = |mut found: Vec<IndexedRun>| {
@@ -70,9 +71,12 @@ fn status_of_user(
     let is_shown = |run: &IndexedRun| {
         run.is_open() || (call.include_completed && run.project == caller.places.project)
     };
-    runs.retain(|run| run.is_background() && is_shown(run));
+    let runs = runs
+        .iter()
+        .filter(|run| run.is_background() && is_shown(run));
+    let runs: Vec<&IndexedRun> = runs.collect();
     let newest = runs.len().saturating_sub(MOST_ROWS);
-    let records = runs.iter().skip(newest);
+    let records = runs.into_iter().skip(newest);
     Ok(answer_about_all(
         counts,
         records.map(RunRow::read).collect(),

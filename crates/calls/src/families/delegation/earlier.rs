@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use pi_subagents_records::{FindError, Store};
+use pi_subagents_records::FindError;
 
 use super::retrieval::hint_at_all;
 use super::task::{Resume, TaskCall};
@@ -12,20 +12,28 @@ use crate::open_run::EarlierSession;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 
 /// Returns the session of each task that resumes one. A session that still runs, or that two tasks
 /// name, fails the call.
 pub(super) fn find_earlier(
-    store: &Store,
+    index: &KnownIndex,
     caller: &Caller,
     tasks: &[TaskCall],
 ) -> Result<Vec<Option<Arc<EarlierSession>>>, CommandError> {
+    if tasks
+        .iter()
+        .any(|task| matches!(task.resume, Some(Resume::Named(_))))
+    {
+        tend_records(index, &caller.places);
+    }
     let mut taken = HashSet::new();
     let mut all = Vec::new();
     for task in tasks {
         let earlier = match &task.resume {
             None => None,
-            Some(Resume::Named(id)) => Some(Arc::new(find_session(store, caller, id)?)),
+            Some(Resume::Named(id)) => Some(Arc::new(find_session(index, caller, id)?)),
             Some(Resume::Found(earlier)) => Some(Arc::clone(earlier)),
         };
         if let Some(earlier) = &earlier
@@ -41,9 +49,13 @@ pub(super) fn find_earlier(
     Ok(all)
 }
 
-fn find_session(store: &Store, caller: &Caller, id: &str) -> Result<EarlierSession, CommandError> {
+fn find_session(
+    index: &KnownIndex,
+    caller: &Caller,
+    id: &str,
+) -> Result<EarlierSession, CommandError> {
     let session_runs = caller.session_runs.as_deref();
-    match known::find_session(store, &caller.places, session_runs, id) {
+    match known::find_session(index, &caller.places, session_runs, id) {
         Ok(found) => Ok(EarlierSession::new(found)),
         Err(FindError::NotFound { .. } | FindError::TooShort(_) | FindError::TooFar { .. }) => {
             let error = CommandError::not_found(format!(

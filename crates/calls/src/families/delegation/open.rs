@@ -32,7 +32,7 @@ pub(super) fn open_runs(
     call: &DelegateCall,
 ) -> Result<Opened<()>, CommandError> {
     let caller = opening.resolver.caller;
-    let earlier = find_earlier(&opening.owner.store, caller, &call.tasks)?;
+    let earlier = find_earlier(&opening.owner.index, caller, &call.tasks)?;
     let asked = call
         .tasks
         .iter()

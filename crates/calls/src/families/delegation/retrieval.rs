@@ -1,7 +1,7 @@
 //! `get_subagent_output` and `get_subagent_session`: the messages of a session.
 
 use pi_subagents_records::transcript::Prompts;
-use pi_subagents_records::{FindError, Store, transcript};
+use pi_subagents_records::{FindError, transcript};
 use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
@@ -16,7 +16,9 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::find::was_kept_out;
 use pi_subagents_runs::known::{KnownRun, KnownSession, find_session};
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
+use pi_subagents_runs::tending::tend_records;
 
 /// The answer of a run without any text so far.
 const NO_TEXT_YET: &str = "(still running, no text yet)";
@@ -63,7 +65,8 @@ fn read_for(
 ) -> Result<ReadSession, CommandError> {
     let call: SessionCall = arguments::read(arguments)?;
     let how = |run: &str| format!("{tool} with sessionId {run}");
-    ReadSession::find(&service.owner.store, caller, &call.session_id, how)
+    tend_records(&service.owner.index, &caller.places);
+    ReadSession::find(&service.owner.index, caller, &call.session_id, how)
 }
 
 fn lines(service: &CallService, caller: &Caller) -> usize {
@@ -74,13 +77,13 @@ impl ReadSession {
     /// Reads the session with this id or the beginning of it, or the session of the run with this
     /// id; `how` returns the words that name a session by a run.
     pub fn find(
-        store: &Store,
+        index: &KnownIndex,
         caller: &Caller,
         id: &str,
         how: impl Fn(&str) -> String,
     ) -> Result<Self, CommandError> {
         let session_runs = caller.session_runs.as_deref();
-        let found = find_session(store, &caller.places, session_runs, id);
+        let found = find_session(index, &caller.places, session_runs, id);
         let found = found.map_err(|error| match error {
             FindError::NotFound { .. } => not_found(id, caller),
             other => ask_which(&other, how),

@@ -14,8 +14,8 @@ use crate::service::CallService;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::results::{Asked, RunResult};
+use pi_subagents_runs::tending::tend;
 use pi_subagents_runs::workspace::{Workspace, WorkspaceState, waiting_results, waiting_workspace};
 
 /// The most results that are looked for if the caller names none; the newest count.
@@ -42,6 +42,7 @@ pub fn results(
     caller: &Caller,
     words: &[String],
 ) -> Result<Vec<Asked>, CommandError> {
+    tend(&service.owner.index, &caller.places);
     let runs = runs_of(service, caller)?;
     if words.is_empty() {
         return all_that_wait(runs);
@@ -61,9 +62,9 @@ fn runs_of(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRun>, Co
         return of_client(service, caller);
     };
     let known = session_runs.ids();
-    let mut runs = current_runs(&service.owner.store, &caller.places).map_err(find_failure)?;
-    runs.retain(|run| known.contains(&run.run));
-    Ok(runs)
+    let runs = service.owner.index.runs().map_err(find_failure)?;
+    let own = runs.iter().filter(|run| known.contains(&run.run));
+    Ok(own.cloned().collect())
 }
 
 fn has_result(run: &IndexedRun) -> bool {

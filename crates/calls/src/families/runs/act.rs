@@ -16,6 +16,8 @@ use crate::service::{CallService, ToolAnswer};
 use crate::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts::{self, Addressee, Reach, Wait, Waited};
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::tending::tend_records;
 
 /// The time for which we wait for runs by default. Every known client waits longer for an answer.
 const USUAL_WAIT: f64 = 45.0;
@@ -31,7 +33,11 @@ pub(crate) async fn subagent_runs(
     cancelled: Cancelled,
 ) -> Result<ToolAnswer, CommandError> {
     let call: RunsCall = arguments::read(arguments)?;
-    let runs = service.beside(caller, of_client).await?;
+    let begin = |service: &CallService, caller: &Caller| {
+        tend_records(&service.owner.index, &caller.places);
+        of_client(service, caller)
+    };
+    let runs = service.beside(caller, begin).await?;
     match call.action.as_deref().map(str::trim) {
         None | Some("" | "list") => Ok(list(&call, runs)),
         Some("wait") => {
@@ -117,9 +123,10 @@ async fn again(
     caller: &Caller,
     asked: Vec<IndexedRun>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
-    let mut runs = service.beside(caller, of_client).await?;
-    runs.retain(|run| asked.iter().any(|one| one.run == run.run));
-    Ok(runs)
+    let look = move |service: &CallService, _: &Caller| {
+        service.owner.index.again(&asked).map_err(find_failure)
+    };
+    service.beside(caller, look).await
 }
 
 fn waited(runs: &[IndexedRun]) -> String {

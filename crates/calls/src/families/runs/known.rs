@@ -12,7 +12,6 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::find::{current, status_of};
-use pi_subagents_runs::owned::current_runs;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::under_way::UnderWay;
 
@@ -23,15 +22,15 @@ const MOST_ROWS: usize = 50;
 /// that no pi session has started. A client may have been restarted since it started them.
 pub fn of_client(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRun>, CommandError> {
     let ours = &service.owner.name;
-    let mut runs = current_runs(&service.owner.store, &caller.places).map_err(find_failure)?;
-    runs.retain(|run| match &run.owner.detached {
+    let runs = service.owner.index.runs().map_err(find_failure)?;
+    let is_own = |run: &&IndexedRun| match &run.owner.detached {
         None => {
             let owner = &run.owner;
             (owner.pid, owner.start_time, &owner.host) == (ours.pid, ours.start_time, &ours.host)
         }
         Some(detached) => detached.pi_session.is_none() && run.project == caller.places.project,
-    });
-    Ok(runs)
+    };
+    Ok(runs.iter().filter(is_own).cloned().collect())
 }
 
 /// Returns the runs of these ids, each once. A session means its runs under way, or else its latest

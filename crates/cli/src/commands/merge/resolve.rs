@@ -1,11 +1,13 @@
 //! `merge --resolve`: the sub-agent that made a change resolves its conflicts, in its own worktree.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pi_subagents_git::{Conflict, Repository, Snapshot, marked_files};
-use pi_subagents_records::{IndexedRun, Store, runs_of_session};
+use pi_subagents_records::{IndexedRun, runs_of_session};
 use pi_subagents_vocabulary::text::one_line;
 use serde_json::json;
 
@@ -33,9 +35,10 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
         return Err(CommandError::usage(words));
     };
     let caller = caller(&RunArgs::default())?;
-    let (places, agent_dir) = (caller.places.clone(), caller.places.agent_dir.clone());
-    let store = Store::new(&agent_dir);
-    let typed = TypedIds::newest(&store, &places, printer);
+    let places = caller.places.clone();
+    let index = KnownIndex::of(&places);
+    tend(&index, &places);
+    let typed = TypedIds::newest(&index, &places, printer);
     let asked = results_of(typed, &mut Results::default(), id)?;
     let (checkout, mut results, _) = ToMerge::at(&places.cwd, asked)?.parted();
     let Some(result) = results.pop() else {
@@ -67,7 +70,7 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     });
     let answer = go_on(continued, prompt(&conflicts), printer)?;
     let resolved = Resolved {
-        result: latest_of(&store, &result)?,
+        result: latest_of(&index, &result)?,
     };
     resolved.report(&checkout, &answer, (&places, printer))
 }
@@ -93,9 +96,9 @@ fn nobody_can(run: &IndexedRun, conflicts: &[Conflict]) -> CommandError {
 }
 
 /// Finds the latest result of the conversation that a result belongs to.
-fn latest_of(store: &Store, earlier: &RunResult) -> Result<RunResult, CommandError> {
+fn latest_of(index: &KnownIndex, earlier: &RunResult) -> Result<RunResult, CommandError> {
     let run = &earlier.run;
-    let runs = runs_of_session(&store.runs().map_err(find_failure)?, &run.session);
+    let runs = runs_of_session(&index.runs().map_err(find_failure)?, &run.session);
     let runs = of_one_conversation(runs, Some(&run.run));
     let which = |error| ask_which(&error, |run| format!("pi-subagents merge {run} --check"));
     RunResult::of_latest(&runs.map_err(which)?)

@@ -3,7 +3,7 @@
 use pi_subagents_runs::ask_which::find_failure;
 use std::borrow::Borrow;
 
-use pi_subagents_records::{IndexedRun, RecordedRun, Store};
+use pi_subagents_records::{IndexedRun, RecordedRun};
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::{Status, Timestamp, text};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::find::{find_runs, has_entered_more, status_of};
-use pi_subagents_runs::owned::current_runs;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::row::{RowTotals, RunRow};
 use pi_subagents_runs::under_way::UnderWay;
 
@@ -48,15 +48,15 @@ pub(super) struct SeenRun {
 impl Seen {
     pub(super) fn look(
         args: &StatusArgs,
-        store: &Store,
+        index: &KnownIndex,
         places: &Places,
         under_way: &mut UnderWay,
     ) -> Result<Self, CommandError> {
         let now = Timestamp::now();
         let choice = args.choice(now);
         let runs = match &args.id {
-            Some(id) => find_runs(store, places, id).map_err(find_failure)?,
-            None => listed_runs(store, places, choice.finished)?,
+            Some(id) => find_runs(index, places, id).map_err(find_failure)?,
+            None => listed_runs(index, places, choice.finished)?,
         };
         under_way.keep(&runs);
         // After some years there are very many runs, and most of them are only counted.
@@ -144,16 +144,16 @@ impl Seen {
 
 /// Returns the runs in progress in all projects, and the finished ones of this project.
 fn listed_runs(
-    store: &Store,
+    index: &KnownIndex,
     places: &Places,
     with_finished: bool,
 ) -> Result<Vec<IndexedRun>, CommandError> {
-    let mut runs = current_runs(store, places).map_err(find_failure)?;
-    if with_finished && has_entered_more(store, places, &runs) {
-        runs = current_runs(store, places).map_err(find_failure)?;
+    let mut runs = index.runs().map_err(find_failure)?;
+    if with_finished && has_entered_more(index.store(), places, &runs) {
+        runs = index.runs().map_err(find_failure)?;
     }
-    runs.retain(|run| run.is_open() || run.project == places.project);
-    Ok(runs)
+    let is_listed = |run: &&IndexedRun| run.is_open() || run.project == places.project;
+    Ok(runs.iter().filter(is_listed).cloned().collect())
 }
 
 impl SeenRun {

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use pi_subagents_records::Store;
 use pi_subagents_vocabulary::Timestamp;
 use tokio::time::sleep;
 
@@ -15,6 +14,8 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::signals::Signals;
 use pi_subagents_runs::follow::{FileChanges, Owners};
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::under_way::UnderWay;
 
 /// The pause between two updates of the durations on a terminal.
@@ -23,7 +24,7 @@ const CLOCK: Duration = Duration::from_secs(1);
 /// Shows the runs until somebody interrupts, or until the runs of the named id are over.
 pub(super) async fn watch(
     args: &StatusArgs,
-    store: &Store,
+    known: &KnownIndex,
     places: &Places,
     printer: Printer<'_>,
 ) -> Result<ExitCode, CommandError> {
@@ -34,7 +35,8 @@ pub(super) async fn watch(
     let mut under_way = UnderWay::default();
     let mut shown = String::new();
     loop {
-        let seen = Seen::look(args, store, places, &mut under_way)?;
+        tend_records(known, places);
+        let seen = Seen::look(args, known, places, &mut under_way)?;
         // The terminal may have another size by now.
         show(&seen, &mut shown, &Sheet::of_stdout(places), printer);
         let has_open = seen.runs.iter().any(|seen| seen.run.is_open());

@@ -1,10 +1,12 @@
 //! `discard`: removes worktrees whose results nobody wants.
 
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::tending::tend;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_records::{IndexedRun, Store, runs_of_session};
+use pi_subagents_records::{IndexedRun, runs_of_session};
 use pi_subagents_vocabulary::text::{count, one_line};
 use serde_json::json;
 
@@ -32,8 +34,9 @@ pub(crate) struct DiscardArgs {
 /// Removes worktrees whose results nobody wants.
 pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::newest(&store, &places, printer);
+    let index = KnownIndex::of(&places);
+    tend(&index, &places);
+    let typed = TypedIds::newest(&index, &places, printer);
     let conversations = conversations(typed, &args.ids)?;
     let (found, without) = Discardable::of_all(&conversations);
     if found.is_empty() {
@@ -74,7 +77,7 @@ fn conversations(
             sessions.push(run.session);
         }
     }
-    let all = typed.store.runs().map_err(find_failure)?;
+    let all = typed.index.runs().map_err(find_failure)?;
     let runs = sessions
         .iter()
         .map(|session| runs_of_session(&all, session));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text::one_line;
 use serde_json::json;
 
@@ -13,7 +13,9 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::no_result::NoResult;
+use pi_subagents_runs::tending::tend;
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_runs::workspace::Workspace;
 
@@ -30,8 +32,9 @@ pub(crate) struct KeepArgs {
 /// Notes that worktrees are kept, or that they are not.
 pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let store = Store::new(&places.agent_dir);
-    let typed = TypedIds::newest(&store, &places, printer);
+    let index = KnownIndex::of(&places);
+    tend(&index, &places);
+    let typed = TypedIds::newest(&index, &places, printer);
     let (mut kept, mut without): (Vec<IndexedRun>, Vec<NoResult>) = (Vec::new(), Vec::new());
     for id in &args.ids {
         let runs = conversations_of(typed, std::slice::from_ref(id), "keep")?;

@@ -64,7 +64,7 @@ impl Subagents {
     pub(super) async fn worktree(&self, id: &str) -> Option<bool> {
         let id = id.to_owned();
         let look = move |service: &CallService, caller: &Caller| {
-            let found = find_runs(&service.owner.store, &caller.places, &id)
+            let found = find_runs(&service.owner.index, &caller.places, &id)
                 .map_err(find_failure)?
                 .pop();
             Ok(found.and_then(|run| settle(run.directory.path(), &run.run)))
@@ -92,7 +92,7 @@ impl Subagents {
         let asked = id.to_owned();
         let read = move |service: &CallService, caller: &Caller| {
             let how = |run: &str| format!("/subagents receipt {run}");
-            let session = ReadSession::find(&service.owner.store, caller, &asked, how)?;
+            let session = ReadSession::find(&service.owner.index, caller, &asked, how)?;
             let latest = session.runs().last();
             let receipt = latest.and_then(|(_, said)| said.summary.receipt());
             receipt.ok_or_else(|| CommandError::no_answer("nothing was seen of this run yet"))

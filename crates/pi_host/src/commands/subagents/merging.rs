@@ -107,8 +107,8 @@ impl Subagents {
             }
         }
         let discard = move |service: &CallService, caller: &Caller| {
-            let store = &service.owner.store;
-            let found = ids.iter().map(|id| find_runs(store, &caller.places, id));
+            let index = &service.owner.index;
+            let found = ids.iter().map(|id| find_runs(index, &caller.places, id));
             let found = found.collect::<Result<Vec<_>, _>>().map_err(find_failure)?;
             let (found, without) = Discardable::of_all(&found);
             DiscardReport::of(found, without).lines()

@@ -1,0 +1,116 @@
+//! The index as everybody in this process sees it: read again only when it has changed. Looking
+//! changes nothing; what is to be done about runs is in `tending.rs`.
+
+use std::fs;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use pi_subagents_records::{FindError, IndexedRun, Store};
+
+use pi_subagents_ground::places::Places;
+
+/// The shortest pause between two questions to a fleet about runs that nobody follows.
+const FLEET_PAUSE: Duration = Duration::from_secs(5);
+
+/// The index of one user, and its content when it was last read.
+#[derive(Debug)]
+pub struct KnownIndex {
+    store: Store,
+    known: Mutex<Option<Known>>,
+    /// The time at which the fleet of this user was last asked.
+    fleet_asked: Mutex<Option<Instant>>,
+}
+
+/// The content of the index at some moment.
+#[derive(Debug)]
+struct Known {
+    runs: Arc<[IndexedRun]>,
+    file: Option<FileState>,
+}
+
+/// The length and the time of the file; another content has another length or time.
+type FileState = (u64, Option<SystemTime>);
+
+impl KnownIndex {
+    pub fn new(store: Store) -> Self {
+        Self {
+            store,
+            known: Mutex::new(None),
+            fleet_asked: Mutex::new(None),
+        }
+    }
+
+    /// Returns the index of the user whose places these are.
+    pub fn of(places: &Places) -> Self {
+        Self::new(Store::new(&places.agent_dir))
+    }
+
+    /// Returns the records that the index leads to.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Returns all runs, in the order they began. As long as the file has not changed, everybody
+    /// gets the same value, and nothing is read.
+    pub fn runs(&self) -> Result<Arc<[IndexedRun]>, FindError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // A line that is written while we read makes the file differ from this.
+        let file = self.file_state();
+        if let Some(known) = known.as_ref().filter(|known| known.file == file) {
+            return Ok(Arc::clone(&known.runs));
+        }
+        let runs: Arc<[IndexedRun]> = self.store.runs()?.into();
+        *known = Some(Known {
+            runs: Arc::clone(&runs),
+            file,
+        });
+        Ok(runs)
+    }
+
+    /// Returns these runs as the index has them now; a run that was removed meanwhile is left out.
+    pub fn again(&self, runs: &[IndexedRun]) -> Result<Vec<IndexedRun>, FindError> {
+        let known = self.runs()?;
+        let is_meant = |run: &&IndexedRun| runs.iter().any(|one| one.run == run.run);
+        Ok(known.iter().filter(is_meant).cloned().collect())
+    }
+
+    /// Returns whether the fleet may be asked again about runs that nobody follows, and notes that
+    /// it is.
+    pub(crate) fn may_ask_fleet(&self) -> bool {
+        let mut asked = self
+            .fleet_asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if asked.is_some_and(|asked| asked.elapsed() < FLEET_PAUSE) {
+            return false;
+        }
+        *asked = Some(Instant::now());
+        true
+    }
+
+    fn file_state(&self) -> Option<FileState> {
+        let file = fs::metadata(self.store.index()).ok()?;
+        Some((file.len(), file.modified().ok()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGUN: &str = r#"{"run":"r-1","session":"s-1","name":"a","directory":"/r-1","project":"/p","acceptedAt":"2026-01-01T00:00:00Z","sequence":1,"owner":{"pid":1,"startTime":1,"host":"h"}}"#;
+
+    #[test]
+    fn an_index_is_read_again_only_when_it_has_changed() {
+        let home = tempfile::tempdir().expect("a directory");
+        let index = KnownIndex::new(Store::new(home.path()));
+        assert_eq!(index.runs().expect("an index").len(), 0);
+        fs::write(index.store().index(), format!("{BEGUN}\n")).expect("a file");
+        let first = index.runs().expect("an index");
+        assert_eq!(first.len(), 1);
+        assert!(Arc::ptr_eq(&first, &index.runs().expect("an index")));
+        let second = BEGUN.replace("r-1", "r-2");
+        fs::write(index.store().index(), format!("{BEGUN}\n{second}\n")).expect("a file");
+        assert_eq!(index.runs().expect("an index").len(), 2);
+    }
+}
