@@ -33,5 +33,7 @@ mod worker;
 
 pub use calls::DryRun;
 pub use guest::invite;
+pub use pi_subagents_fleet_queue::wire::WorkerCard;
+pub use pi_subagents_fleet_queue::{FleetError, PoolLoad, Shape};
 pub use runs::{OwnFleet, new_key};
 pub use worker::{WorkerOptions, work_as_worker};

@@ -61,35 +61,24 @@ impl OwnFleet {
 /// Tries one thing after the other, and stops at the first problem.
 async fn look(connected: &Connected, pool: &str) -> Result<SoundFleet, FleetProblem> {
     let fleet = &connected.fleet;
-    let missing = fleet.missing(&[pool.to_owned()]).await.map_err(problem)?;
+    let missing = fleet
+        .missing(&[pool.to_owned()])
+        .await
+        .map_err(FleetProblem::Failed)?;
     if let Some(what) = missing.into_iter().next() {
-        let what = what.to_string();
-        return Err(FleetProblem::NotSetUp { what });
+        return Err(FleetProblem::NotSetUp(what));
     }
-    let needs = connected.needs.clone().map_err(problem)?;
-    let permissions = fleet.refused(&needs).await.map_err(problem)?;
+    let needs = connected.needs.clone().map_err(FleetProblem::Failed)?;
+    let permissions = fleet.refused(&needs).await.map_err(FleetProblem::Failed)?;
     if !permissions.is_empty() {
         let role = connected.role;
         return Err(FleetProblem::Lacks { role, permissions });
     }
-    let probe = fleet.probe().await.map_err(problem)?;
-    let workers = fleet.workers().await.map_err(problem)?;
+    let probe = fleet.probe().await.map_err(FleetProblem::Failed)?;
+    let workers = fleet.workers().await.map_err(FleetProblem::Failed)?;
     let takes = |card: &WorkerCard| card.pools.iter().any(|one| one == pool);
     Ok(SoundFleet {
-        round_trip: probe.round_trip,
-        seconds_behind: probe.behind,
+        probe,
         workers: workers.iter().filter(|(_, card)| takes(card)).count(),
     })
-}
-
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "it is what `map_err` hands over"
-)]
-fn problem(error: FleetError) -> FleetProblem {
-    let why = error.to_string();
-    match error {
-        FleetError::NotAllowed { .. } | FleetError::Deaf { .. } => FleetProblem::NotAllowed { why },
-        _ => FleetProblem::Failed { why },
-    }
 }

@@ -8,7 +8,7 @@ use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::Secret;
 
 use super::connection::{caller_name, connect, settings_of_user, unreachable};
-use crate::values::{FleetLoad, KeyOwner, LoadedPool, NewKey, OtherRun, PresentWorker};
+use crate::values::{FleetLoad, KeyOwner, NewKey, OtherRun};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::away::Away;
@@ -45,12 +45,15 @@ impl OwnFleet {
         connect(&self.settings, places).await
     }
 
-    /// Returns its workers.
-    pub async fn workers(&self, places: &Places) -> Result<Vec<PresentWorker>, CommandError> {
+    /// Returns the names and cards of its workers.
+    pub async fn workers(
+        &self,
+        places: &Places,
+    ) -> Result<Vec<(String, WorkerCard)>, CommandError> {
         let fleet = self.connect(places).await?;
         let workers = fleet.workers().await.map_err(unreachable)?;
         fleet.close().await;
-        Ok(workers.into_iter().map(present).collect())
+        Ok(workers)
     }
 
     /// Returns how busy its pools are, and the runs under way that are not among those known here.
@@ -67,56 +70,10 @@ impl OwnFleet {
     }
 }
 
-fn present((name, card): (String, WorkerCard)) -> PresentWorker {
-    let WorkerCard {
-        pools,
-        slots,
-        free,
-        rank,
-        runs,
-        version,
-        os,
-        arch,
-        pi,
-        models,
-        since,
-        draining,
-        // They tell two workers of one name apart, and are no figures.
-        instance: _,
-        machine: _,
-    } = card;
-    PresentWorker {
-        pools,
-        slots,
-        free,
-        rank,
-        runs,
-        version,
-        os,
-        arch,
-        pi,
-        models,
-        since,
-        is_draining: draining,
-        name,
-    }
-}
-
 async fn load_of(fleet: &Fleet, known: &[IndexedRun]) -> Result<FleetLoad, FleetError> {
-    let (pools, workers) = (fleet.pools().await?, fleet.workers().await?);
-    let workers_of = |pool: &str| {
-        let takes = |card: &WorkerCard| card.pools.iter().any(|one| one == pool);
-        let taking = workers.iter().filter(|(_, card)| takes(card));
-        taking.map(|(name, _)| name.clone()).collect()
-    };
-    let pools = pools.into_iter().map(|load| LoadedPool {
-        workers: workers_of(&load.pool),
-        name: load.pool,
-        queued: load.queued,
-        running: load.running,
-    });
     Ok(FleetLoad {
-        pools: pools.collect(),
+        pools: fleet.pools().await?,
+        workers: fleet.workers().await?,
         others: other_runs(fleet, known).await?,
     })
 }
@@ -133,14 +90,7 @@ async fn other_runs(fleet: &Fleet, known: &[IndexedRun]) -> Result<Vec<OtherRun>
             Some(RunEntry::Running(running)) => Some(running.worker.clone()),
             Some(RunEntry::Released(_)) | None => None,
         };
-        Some(OtherRun {
-            run,
-            session: card.session,
-            name: card.name,
-            caller: card.caller,
-            pool: card.pool,
-            worker,
-        })
+        Some(OtherRun { run, card, worker })
     });
     Ok(others.collect())
 }
@@ -170,8 +120,6 @@ pub fn new_key(owner: KeyOwner<'_>, settings: &FleetSettings) -> Result<NewKey, 
     Ok(NewKey {
         seed: Secret::new(key.seed().map_err(|error| bad(&error))?),
         public: key.public(),
-        publish: permissions.publish,
-        subscribe: permissions.subscribe,
-        answers: permissions.answers,
+        permissions,
     })
 }

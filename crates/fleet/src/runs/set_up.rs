@@ -4,19 +4,21 @@ use pi_subagents_fleet_queue::{Fleet, FleetError, Shape};
 
 use super::connection::unreachable;
 use super::own_fleet::OwnFleet;
-use crate::values::{MadeFleet, WantedFleet};
+use crate::values::MadeFleet;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
 impl OwnFleet {
-    /// Makes its queues and stores on its server, or updates them.
+    /// Makes its queues and stores on its server, or updates them, with the first of some sizes of
+    /// its records, in gigabytes from the largest to the smallest, that the server has room for.
     pub async fn set_up(
         &self,
         places: &Places,
-        wanted: &WantedFleet,
+        shape: &Shape,
+        sizes: &[u64],
     ) -> Result<MadeFleet, CommandError> {
         let fleet = self.connect(places).await?;
-        let record_gigabytes = make(&fleet, wanted).await?;
+        let record_gigabytes = make(&fleet, shape, sizes).await?;
         let (server, version) = fleet.server();
         fleet.close().await;
         Ok(MadeFleet {
@@ -29,14 +31,12 @@ impl OwnFleet {
 
 /// Makes the first size of a fleet that the server has room for. Returns how many gigabytes of
 /// records it keeps.
-async fn make(fleet: &Fleet, wanted: &WantedFleet) -> Result<u64, CommandError> {
-    let smallest = wanted.record_gigabytes.last();
-    for gigabytes in &wanted.record_gigabytes {
+async fn make(fleet: &Fleet, shape: &Shape, sizes: &[u64]) -> Result<u64, CommandError> {
+    let smallest = sizes.last();
+    for gigabytes in sizes {
         let shape = Shape {
-            pools: wanted.pools.clone(),
-            replicas: wanted.replicas,
             record_bytes: gigabytes * 1_000_000_000,
-            ..Shape::default()
+            ..shape.clone()
         };
         match fleet.set_up(&shape).await {
             Ok(()) => return Ok(*gigabytes),

@@ -7,8 +7,8 @@ use pi_subagents_vocabulary::text::count;
 use super::check::Check;
 use crate::commands::fleet::worker_name;
 use pi_subagents_definition_commands::seen::Seen;
-use pi_subagents_fleet::OwnFleet;
 use pi_subagents_fleet::values::{ExaminedFleet, FleetProblem, SoundFleet};
+use pi_subagents_fleet::{FleetError, OwnFleet};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::runtime::block_on;
 
@@ -41,20 +41,22 @@ fn described(examined: &ExaminedFleet, pool: &str) -> Check {
     let check = Check::new("fleet", format!("nats-server {}", examined.version));
     match &examined.found {
         Ok(sound) => usable(check, sound, pool),
-        Err(FleetProblem::NotSetUp { what }) => check
+        Err(FleetProblem::NotSetUp(what)) => check
             .problem()
             .and(&format!("which has no {what}"))
             .hint(format!("Run pi-subagents fleet init --pool {pool}")),
         Err(FleetProblem::Lacks { role, permissions }) => lacks(check, role, permissions),
-        Err(FleetProblem::NotAllowed { why }) => check.problem().hint(why).hint(
+        Err(FleetProblem::Failed(
+            error @ (FleetError::NotAllowed { .. } | FleetError::Deaf { .. }),
+        )) => check.problem().hint(error.to_string()).hint(
             "pi-subagents fleet key makes a key for a name and a role, and prints the permissions that it needs in the server's file.",
         ),
-        Err(FleetProblem::Failed { why }) => check.problem().hint(why),
+        Err(FleetProblem::Failed(error)) => check.problem().hint(error.to_string()),
     }
 }
 
 fn usable(check: Check, sound: &SoundFleet, pool: &str) -> Check {
-    let milliseconds = sound.round_trip.as_millis().max(1);
+    let milliseconds = sound.probe.round_trip.as_millis().max(1);
     let mut check = check
         .and(&format!("answers within {milliseconds} ms"))
         .and(&format!(
@@ -66,7 +68,7 @@ fn usable(check: Check, sound: &SoundFleet, pool: &str) -> Check {
             "Runs in pool {pool} stay queued until a worker takes them: pi-subagents fleet work --pool {pool}"
         ));
     }
-    let behind = sound.seconds_behind;
+    let behind = sound.probe.behind;
     if behind.abs() > CLOCK_SECONDS {
         let side = if behind > 0 { "behind" } else { "ahead of" };
         check = check.warning().hint(format!(

@@ -7,8 +7,7 @@ use clap::Args;
 use pi_subagents_vocabulary::fits_fleet_name;
 use serde_json::json;
 
-use pi_subagents_fleet::OwnFleet;
-use pi_subagents_fleet::values::WantedFleet;
+use pi_subagents_fleet::{OwnFleet, Shape};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -57,15 +56,16 @@ pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
     if pools.is_empty() {
         pools.push(settings.pool.clone());
     }
-    let wanted = WantedFleet {
+    let shape = Shape {
         pools,
         replicas: if args.replicas == "3" { 3 } else { 1 },
-        record_gigabytes: args.records.map_or(RECORDS.to_vec(), |size| vec![size]),
+        ..Shape::default()
     };
-    let made = block_on(fleet.set_up(&places, &wanted))?;
-    let (pools, records) = (&wanted.pools, made.record_gigabytes);
+    let sizes = args.records.map_or(RECORDS.to_vec(), |size| vec![size]);
+    let made = block_on(fleet.set_up(&places, &shape, &sizes))?;
+    let (pools, records) = (&shape.pools, made.record_gigabytes);
     if printer.is_json() {
-        printer.json(&json!({"server": made.server, "version": made.version, "pools": pools, "replicas": wanted.replicas, "recordGigabytes": records}));
+        printer.json(&json!({"server": made.server, "version": made.version, "pools": pools, "replicas": shape.replicas, "recordGigabytes": records}));
     } else {
         let named = if pools.len() == 1 { "pool" } else { "pools" };
         printer.data(&format!(

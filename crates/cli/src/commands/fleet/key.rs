@@ -87,7 +87,7 @@ pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandE
     if printer.is_json() {
         printer.json(&json!({
             "name": args.name, "publicKey": key.public, "file": file, "serverEntry": entry,
-            "permissions": {"publish": key.publish, "subscribe": key.subscribe},
+            "permissions": {"publish": key.permissions.publish, "subscribe": key.permissions.subscribe},
         }));
         return Ok(ExitCode::SUCCESS);
     }

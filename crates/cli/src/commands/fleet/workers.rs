@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use pi_subagents_view::{Column, Line, Role, table};
 use pi_subagents_vocabulary::Timestamp;
 use pi_subagents_vocabulary::text::count;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::sheet::Sheet;
-use pi_subagents_fleet::OwnFleet;
-use pi_subagents_fleet::values::PresentWorker;
+use pi_subagents_fleet::{OwnFleet, WorkerCard};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
@@ -36,7 +36,8 @@ pub(super) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     let fleet = OwnFleet::of_user(&places)?;
     let workers = block_on(fleet.workers(&places))?;
     if printer.is_json() {
-        printer.json(&json!({"workers": workers}));
+        let workers = workers.iter().map(|(name, card)| NamedCard { name, card });
+        printer.json(&json!({"workers": workers.collect::<Vec<_>>()}));
         return Ok(ExitCode::SUCCESS);
     }
     if workers.is_empty() {
@@ -50,11 +51,11 @@ pub(super) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     let now = Timestamp::now();
     let rows: Vec<Vec<Line>> = workers
         .iter()
-        .map(|worker| cells(worker, &sheet, now))
+        .map(|(name, card)| cells(name, card, &sheet, now))
         .collect();
     let mut lines = table(&COLUMNS, rows, sheet.columns());
-    let taking = workers.iter().filter(|worker| !worker.is_draining);
-    let free: u32 = taking.map(|worker| worker.free).sum();
+    let taking = workers.iter().filter(|(_, card)| !card.draining);
+    let free: u32 = taking.map(|(_, card)| card.free).sum();
     let words = format!(
         "{}, {} free",
         count(workers.len(), "worker"),
@@ -66,22 +67,30 @@ pub(super) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn cells(worker: &PresentWorker, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
+/// The card of a worker with its name.
+#[derive(Serialize)]
+struct NamedCard<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    card: &'a WorkerCard,
+}
+
+fn cells(name: &str, card: &WorkerCard, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
     let plain = |words: &str| Line::new(Role::Plain, words);
-    let since = worker.since.parse::<Timestamp>().ok();
+    let since = card.since.parse::<Timestamp>().ok();
     let since = since.map_or(String::new(), |since| sheet.moment(since, now));
-    let free = if worker.is_draining {
+    let free = if card.draining {
         "draining".to_owned()
     } else {
-        worker.free.to_string()
+        card.free.to_string()
     };
     vec![
-        Line::new(Role::Title, &worker.name),
-        plain(&worker.pools.join(", ")),
-        plain(&worker.runs.len().to_string()),
+        Line::new(Role::Title, name),
+        plain(&card.pools.join(", ")),
+        plain(&card.runs.len().to_string()),
         plain(&free),
         plain(&since),
-        plain(&worker.version),
-        Line::new(Role::Muted, &worker.models.join(", ")),
+        plain(&card.version),
+        Line::new(Role::Muted, &card.models.join(", ")),
     ]
 }

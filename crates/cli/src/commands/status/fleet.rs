@@ -8,8 +8,8 @@ use pi_subagents_vocabulary::text::one_line;
 use serde_json::{Value, json};
 
 use crate::sheet::Sheet;
-use pi_subagents_fleet::OwnFleet;
-use pi_subagents_fleet::values::{FleetLoad, LoadedPool, OtherRun};
+use pi_subagents_fleet::values::{FleetLoad, OtherRun};
+use pi_subagents_fleet::{OwnFleet, PoolLoad, WorkerCard};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
@@ -36,13 +36,17 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
     let fleet = OwnFleet::of_user(places)?;
     // A run that is not known here is shown as somebody else's.
     let known = Store::new(&places.agent_dir).runs().unwrap_or_default();
-    let FleetLoad { pools, others } = block_on(fleet.load(places, &known))?;
+    let FleetLoad {
+        pools,
+        workers,
+        others,
+    } = block_on(fleet.load(places, &known))?;
     if printer.is_json() {
         let pools: Vec<_> = pools
             .iter()
             .map(|pool| {
-                json!({"pool": pool.name, "queued": pool.queued, "running": pool.running,
-                    "workers": pool.workers})
+                json!({"pool": pool.pool, "queued": pool.queued, "running": pool.running,
+                    "workers": taking(&workers, pool)})
             })
             .collect();
         let others: Vec<_> = others.iter().map(to_json).collect();
@@ -50,7 +54,10 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
         return Ok(ExitCode::SUCCESS);
     }
     let sheet = Sheet::of_stdout(places);
-    let rows = pools.iter().map(pool_row).collect();
+    let rows = pools
+        .iter()
+        .map(|pool| pool_row(pool, &taking(&workers, pool)));
+    let rows = rows.collect();
     let mut lines = table(&COLUMNS, rows, sheet.columns());
     if !others.is_empty() {
         lines.push(Line::default());
@@ -61,14 +68,21 @@ pub(super) fn run(places: &Places, printer: Printer) -> Result<ExitCode, Command
     Ok(ExitCode::SUCCESS)
 }
 
-fn pool_row(pool: &LoadedPool) -> Vec<Line> {
-    let workers = if pool.workers.is_empty() {
+/// Returns the names of the workers that take runs of a pool.
+fn taking<'a>(workers: &'a [(String, WorkerCard)], pool: &PoolLoad) -> Vec<&'a str> {
+    let takes = |card: &WorkerCard| card.pools.contains(&pool.pool);
+    let taking = workers.iter().filter(|(_, card)| takes(card));
+    taking.map(|(name, _)| name.as_str()).collect()
+}
+
+fn pool_row(pool: &PoolLoad, workers: &[&str]) -> Vec<Line> {
+    let workers = if workers.is_empty() {
         Line::new(Role::Warning, "no worker")
     } else {
-        Line::new(Role::Plain, &pool.workers.join(", "))
+        Line::new(Role::Plain, &workers.join(", "))
     };
     vec![
-        Line::new(Role::Title, &pool.name),
+        Line::new(Role::Title, &pool.pool),
         Line::new(Role::Plain, &pool.queued.to_string()),
         Line::new(Role::Plain, &pool.running.to_string()),
         workers,
@@ -82,13 +96,13 @@ fn run_row(other: &OtherRun) -> Vec<Line> {
     };
     vec![
         Line::new(Role::Title, other.run.as_str()),
-        Line::new(Role::Plain, &one_line(&other.name)),
-        Line::new(Role::Plain, &one_line(&other.caller)),
+        Line::new(Role::Plain, &one_line(&other.card.name)),
+        Line::new(Role::Plain, &one_line(&other.card.caller)),
         worker,
     ]
 }
 
 fn to_json(other: &OtherRun) -> Value {
-    json!({"runId": other.run.as_str(), "sessionId": other.session, "name": other.name,
-        "caller": other.caller, "pool": other.pool, "worker": other.worker})
+    json!({"runId": other.run.as_str(), "sessionId": other.card.session, "name": other.card.name,
+        "caller": other.card.caller, "pool": other.card.pool, "worker": other.worker})
 }
