@@ -10,9 +10,9 @@
 //! descriptor finds it empty; anything but a pipe could be read again and is refused.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
+
+use pi_subagents_os::{Descriptors as _, System};
 
 use crate::models::{Credential, GivenKey};
 
@@ -83,20 +83,12 @@ fn number(
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it is a pipe, read up to a limit"
-)]
 fn read(number: u32) -> Result<String, HandedKeyError> {
     let unreadable = |source| HandedKeyError::Unreadable { number, source };
-    // Opened by its name: making a descriptor from a number is nothing safe code can do.
-    let path = format!("/proc/self/fd/{number}");
-    let kind = std::fs::metadata(&path).map_err(unreadable)?.file_type();
-    if !kind.is_fifo() {
+    let Some(pipe) = System::inherited_pipe(number).map_err(unreadable)? else {
         return Err(HandedKeyError::NotAPipe(number));
-    }
+    };
     let mut bytes = Vec::new();
-    let pipe = File::open(path).map_err(unreadable)?;
     pipe.take(MAX_BYTES)
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;

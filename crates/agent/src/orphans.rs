@@ -1,6 +1,6 @@
 //! Buries processes that outlived their parent as soon as they are dead.
 //!
-//! The agent is a subreaper, so orphans become its children. A dead orphan stays in the process
+//! Orphans become children of the agent. A dead orphan stays in the process
 //! table until its status is taken; a command that starts many would fill the table.
 
 use std::convert::Infallible;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_os::{children, reap};
-use tokio::process::Child;
+use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The time for which the dead of a busy command are gathered before they are looked for again.
@@ -26,10 +26,10 @@ pub(crate) struct Awaited {
 }
 
 /// Starts a process whose status the caller will take.
-pub(crate) fn start(spawn: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Awaited)> {
+pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Awaited)> {
     // Held over the start, so that the child is known before anybody can see it.
     let mut awaited = awaited();
-    let child = spawn()?;
+    let child = pi_subagents_os::start(command)?;
     let pid = child.id().unwrap_or_default();
     awaited.push(pid);
     Ok((child, Awaited { pid }))
@@ -64,7 +64,7 @@ pub(crate) async fn bury() -> Infallible {
 
 fn bury_dead() {
     let awaited = awaited();
-    for pid in children(std::process::id()).unwrap_or_default() {
+    for pid in children(std::process::id()) {
         if !awaited.contains(&pid) {
             // A living process is left alone.
             reap(pid);

@@ -1,24 +1,28 @@
 //! Ends the processes that shell commands started, also those that left their process group.
 //!
-//! The agent is a subreaper: a process that outlives its parent becomes our child, so everything a
-//! command ever started is found below us in `/proc`.
+//! Where the agent adopts orphans, a process that outlives its parent becomes our child, so
+//! everything a command ever started is found below us. Elsewhere it is looked for by its mark too.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_os::{ProcessName, Stat, carries, descendants, reap};
-use rustix::process::{Pid, Signal, kill_process_group};
+use pi_subagents_os::{
+    Adoption, ProcessName, Processes as _, System, carries, descendants, for_each_carrier,
+    kill_group, reap,
+};
 
 /// The time for which a sweep goes on against processes that keep forking or will not die.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Makes orphans come back to this process instead of init.
 pub(crate) fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    // Without it only process groups are ended; nothing else depends on it.
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    // A process that has become their parent stays it.
+    _ = ADOPTION.set(System::adopt_orphans().unwrap_or(Adoption::Nobody));
 }
+
+/// The new parent of the orphans of commands.
+static ADOPTION: OnceLock<Adoption> = OnceLock::new();
 
 /// The number of shells at work in this process.
 static AT_WORK: Mutex<usize> = Mutex::new(0);
@@ -47,17 +51,34 @@ impl ShellTree {
         let is_alone = *at_work == 1;
         end_while_any(|| {
             let mut found = own_descendants();
-            let has_group = found.iter().any(|process| is_in_group(*process, leader));
-            if has_group {
-                end_group(leader);
+            if found.iter().any(|process| process.is_in_group(leader)) {
+                // One of our descendants is in the group, so it cannot be a stranger's.
+                kill_group(leader);
             }
+            found.extend(self.orphans());
             found.retain(|process| {
                 let is_of_shell =
-                    || is_in_group(*process, leader) || carries(process.pid, &self.mark);
+                    || process.is_in_group(leader) || carries(process.pid, &self.mark);
                 process.pid != leader && (is_alone || is_of_shell())
             });
             found
         });
+    }
+}
+
+impl ShellTree {
+    /// Returns the processes that carry the mark of the shell, where orphans do not become ours.
+    fn orphans(&self) -> Vec<ProcessName> {
+        let mut found = Vec::new();
+        match ADOPTION.get() {
+            Some(Adoption::Ours) | None => {}
+            Some(Adoption::Nobody) => {
+                for_each_carrier(vec![self.mark.clone()], |pid| {
+                    found.extend(ProcessName::of_living(pid));
+                });
+            }
+        }
+        found
     }
 }
 
@@ -94,21 +115,4 @@ fn end_while_any(find: impl Fn() -> Vec<ProcessName>) {
 
 fn own_descendants() -> Vec<ProcessName> {
     descendants(std::process::id())
-}
-
-fn is_in_group(process: ProcessName, group: u32) -> bool {
-    let stat = Stat::read(process.pid);
-    stat.is_some_and(|stat| stat.start_time == process.start_time && stat.group == Some(group))
-}
-
-/// Kills a process group at once, even if processes in it fork meanwhile.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a group that one of our descendants is in cannot be a stranger's"
-)]
-fn end_group(leader: u32) {
-    if let Some(leader) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
-        // The last of its processes may just have ended.
-        _ = kill_process_group(leader, Signal::KILL);
-    }
 }

@@ -10,9 +10,9 @@ use pi_subagents_engine::{
     Engine, Extent, KnownChildren, Launcher, NotRunning, OwnerLimits, OwnerSocket, PartialReader,
     ProcessName, SteerError,
 };
+use pi_subagents_os::{Descriptors as _, System};
 use pi_subagents_records::{Detached, OwnerName, Recorder, Store};
 use pi_subagents_vocabulary::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -300,17 +300,7 @@ pub fn raise_file_limit() -> Option<u64> {
     /// The limit of open files that this process was started with; it may become an owner several
     /// times.
     static FIRST: OnceLock<Option<u64>> = OnceLock::new();
-    let limit = getrlimit(Resource::Nofile);
-    let first = *FIRST.get_or_init(|| limit.current);
-    // With the usual limit a few hundred children still fit.
-    _ = setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            ..limit
-        },
-    );
-    first
+    *FIRST.get_or_init(System::raise_limit)
 }
 
 /// Returns the variables that hold keys of models. A variable that is no text holds no key.

@@ -23,7 +23,7 @@ pub(crate) fn start_if_due(places: &Places, known_children: &KnownChildren) {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     // If the sweeper cannot be started, the next call tries again.
-    if let Ok(sweeper) = known_children.start(|| command.spawn()) {
+    if let Ok(sweeper) = known_children.start(&mut command) {
         reap(sweeper, known_children.clone());
     }
 }

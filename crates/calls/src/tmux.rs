@@ -196,7 +196,7 @@ async fn tmux(
     let mut command = command();
     command.args(arguments);
     let process: Child = known_children
-        .start(|| command.spawn())
+        .start(&mut command)
         .map_err(|error| format!("it could not be started: {error}"))?;
     let pid = process.id();
     let output = process.wait_with_output().await;

@@ -3,6 +3,7 @@
 use std::io;
 use std::process::{ExitStatus, Stdio};
 
+use pi_subagents_os::start;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
@@ -37,10 +38,9 @@ async fn read_in(pager: &str, text: &str) -> io::Result<ExitStatus> {
         clippy::disallowed_methods,
         reason = "the person's own pager is no sub-agent"
     )]
-    let mut running = Command::new("sh")
-        .args(["-c", pager])
-        .stdin(Stdio::piped())
-        .spawn()?;
+    let mut shell = Command::new("sh");
+    shell.args(["-c", pager]).stdin(Stdio::piped());
+    let mut running = start(&mut shell)?;
     if let Some(mut stdin) = running.stdin.take() {
         // A person who has read enough leaves the pager before the end.
         _ = stdin.write_all(text.as_bytes()).await;

@@ -51,7 +51,9 @@ pub(super) fn edited(places: &Places, initial: &str) -> Result<String, CommandEr
     let status = block_on(async {
         // Ctrl-C is a key of the editor. Without us it would share the terminal with the shell.
         survive_interrupts();
-        editor.status().await.map_err(|error| failed(&error))
+        let started = pi_subagents_os::start(&mut editor);
+        let mut running = started.map_err(|error| failed(&error))?;
+        running.wait().await.map_err(|error| failed(&error))
     })?;
     if !status.success() {
         return Err(failed(&io::Error::other(status.to_string())));

@@ -256,7 +256,7 @@ impl Dispatcher {
             self.warden = self
                 .launcher
                 .known_children
-                .start(|| Warden::start(&self.launcher.warden, &self.launcher.environment))
+                .start_with(|| Warden::start(&self.launcher.warden, &self.launcher.environment))
                 .inspect_err(|error| warn!(%error, "there is no warden"))
                 .ok();
         }

@@ -4,12 +4,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pi_subagents_os::{Adoption, Family, Kin as _, Processes as _, System};
 use pi_subagents_vocabulary::{EventSink, Interruption, Plan, RunId, RunSummary};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tracing::warn;
 
-use crate::control_group::remove_abandoned_groups;
 use crate::dispatcher::dispatch;
 use crate::launcher::Launcher;
 use crate::limits::OwnerLimits;
@@ -30,11 +31,16 @@ impl Engine {
     /// Starts the engine of this process. The task ends when all handles are dropped and nothing is
     /// left running.
     ///
-    /// The process becomes a subreaper: if a keeper is killed, the processes that it kept become
-    /// ours and are ended here.
+    /// The process adopts orphans: if a keeper is killed, the processes that it kept become ours and
+    /// are ended here.
     pub fn start(launcher: Launcher, limits: OwnerLimits) -> io::Result<(Self, JoinHandle<()>)> {
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        remove_abandoned_groups();
+        match System::adopt_orphans()? {
+            Adoption::Ours => {}
+            Adoption::Nobody => {
+                warn!("the processes of a killed keeper are found by their marks alone");
+            }
+        }
+        Family::remove_abandoned();
         let (requests, receiver) = mpsc::unbounded_channel();
         let dispatcher = tokio::spawn(dispatch(launcher, limits, receiver));
         Ok((Self { requests }, dispatcher))

@@ -1,13 +1,14 @@
 //! The children that this process has started itself. All others were inherited from a keeper that
-//! was killed, because an owner is a subreaper.
+//! was killed, because an owner adopts orphans where the system lets it.
 
 use std::collections::HashSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use pi_subagents_os::{ProcessName, children, reap_killed, signal_descendants};
-use rustix::process::Signal;
+use pi_subagents_os::{
+    ProcessName, Signal, Startable, children, reap_killed, signal_descendants, start,
+};
 
 /// The time for which unknown children that fork all the time are followed.
 const SWEEP_FOR: Duration = Duration::from_secs(2);
@@ -46,7 +47,18 @@ impl KnownChildren {
     }
 
     /// Starts a child and puts it on the list. Nobody looks for unknown children meanwhile.
-    pub fn start<T: HasProcess>(&self, start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    pub fn start<C>(&self, command: &mut C) -> io::Result<C::Child>
+    where
+        C: Startable<Child: HasProcess>,
+    {
+        self.start_with(|| start(command))
+    }
+
+    /// Does the same for something that starts its process itself.
+    pub(crate) fn start_with<T: HasProcess>(
+        &self,
+        start: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
         let mut known = self.lock();
         let started = start()?;
         if let (Some(known), Some(pid)) = (&mut known, started.pid()) {
@@ -69,7 +81,7 @@ impl KnownChildren {
         };
         let end = Instant::now() + SWEEP_FOR;
         while Instant::now() < end {
-            let own = children(std::process::id()).unwrap_or_default().into_iter();
+            let own = children(std::process::id()).into_iter();
             let unknown: Vec<u32> = own.filter(|child| !known.contains(child)).collect();
             if unknown.is_empty() {
                 return;

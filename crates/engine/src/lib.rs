@@ -30,7 +30,6 @@ mod checkout;
 mod child;
 mod clock;
 mod completion;
-mod control_group;
 mod dispatcher;
 mod engine;
 mod gate;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rustix::process::{Resource, getrlimit};
+use pi_subagents_os::{Descriptors as _, System};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
@@ -84,17 +84,9 @@ impl Patience {
     }
 }
 
-/// Returns whether an error means that there is no room now.
-pub(crate) fn is_for_want_of_room(error: &std::io::Error) -> bool {
-    use rustix::io::Errno;
-    let wants = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];
-    Errno::from_io_error(error).is_some_and(|error| wants.contains(&error))
-}
-
 /// Returns how many children fit into the descriptors that this process may have.
 pub(crate) fn children_that_fit() -> usize {
-    let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    fit(getrlimit(Resource::Nofile).current, open)
+    fit(System::limit(), System::open_count())
 }
 
 fn fit(limit: Option<u64>, open: usize) -> usize {
@@ -134,14 +126,5 @@ mod tests {
         let mut patient = Patience::new();
         let (waited, ()) = tokio::join!(patient.wait_for(&room), async { drop(place) });
         assert_eq!((waited, start.elapsed()), (true, Duration::ZERO));
-    }
-
-    #[test]
-    fn only_a_want_of_room_is_one() {
-        let error = |number| std::io::Error::from_raw_os_error(number);
-        assert!(is_for_want_of_room(&error(24)));
-        assert!(is_for_want_of_room(&error(11)));
-        assert!(!is_for_want_of_room(&error(2)));
-        assert!(!is_for_want_of_room(&std::io::Error::other("x")));
     }
 }

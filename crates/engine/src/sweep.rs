@@ -1,15 +1,16 @@
 //! Kills the leftovers of a run whose keeper is gone. Its processes are found by the run's mark in
-//! their environment, and by the run's control group.
+//! their environment, and by what else the system knows of it.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use pi_subagents_os::{ProcessName, descendants, for_each_carrier, process_name, reap_killed};
+use pi_subagents_os::{
+    Family, Kin as _, ProcessName, Processes as _, Signal, System, descendants, for_each_carrier,
+    reap_killed,
+};
 use pi_subagents_vocabulary::RunId;
-use rustix::process::Signal;
 use tracing::info;
 
-use crate::control_group::{end_groups_of_owner, end_groups_of_runs};
 use crate::keeper::KEEPER_NAME;
 use crate::launcher::Launcher;
 use crate::marks::{OWNER_MARK, RUN_MARK};
@@ -27,14 +28,14 @@ const SWEEPS_IN_VAIN: u32 = 3;
 /// The time that the keeper of an owner which does not answer has to end its tree in order.
 const KEEPERS_TURN: Duration = Duration::from_secs(3);
 
-/// Kills every process that carries the mark of one of these runs or is in its control group, and
-/// the descendants of these processes. Returns the number of killed processes, when no process is
+/// Kills every process that carries the mark of one of these runs or that the system counts among
+/// its processes, and the descendants of these processes. Returns the number of killed processes, when no process is
 /// left.
 pub fn end_leftovers(runs: &[RunId]) -> usize {
     if runs.is_empty() {
         return 0;
     }
-    end_groups_of_runs(runs);
+    Family::end_runs(&runs.iter().map(RunId::as_str).collect::<Vec<&str>>());
     let marks = runs.iter().map(|run| format!("{RUN_MARK}={run}"));
     end_marked(&marks.collect::<Vec<String>>())
 }
@@ -53,7 +54,7 @@ pub(crate) async fn end_inherited(launcher: &Launcher, run: &RunId) {
 
 /// Kills the leftovers of all runs of an owner that is gone.
 pub(crate) fn end_leftovers_of_owner(owner: &str) {
-    end_groups_of_owner(owner);
+    Family::end_owner(owner);
     end_marked(&[format!("{OWNER_MARK}={owner}")]);
 }
 
@@ -80,7 +81,7 @@ pub fn end_without_owner(run: &RunId) {
 
 /// Returns whether a process is a keeper.
 fn is_keeper(pid: u32) -> bool {
-    process_name(pid).is_some_and(|name| name == KEEPER_NAME)
+    System::shown_name(pid).is_some_and(|name| name == KEEPER_NAME)
 }
 
 /// Kills every process that carries one of these marks, and its descendants, until a look finds no

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use pi_subagents_os::{ProcessName, name_this_process};
+use pi_subagents_os::{ProcessName, Processes as _, System, start};
 use pi_subagents_vocabulary::Program;
 use tracing::info;
 
@@ -39,7 +39,8 @@ impl Warden {
         program: &Program,
         environment: &[(OsString, OsString)],
     ) -> io::Result<Self> {
-        Command::new(&program.path)
+        let mut warden = Command::new(&program.path);
+        warden
             .arg0(WARDEN_NAME)
             .args(&program.arguments)
             .arg(ProcessName::of_this_process().mark())
@@ -47,9 +48,8 @@ impl Warden {
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map(Self)
+            .stderr(Stdio::null());
+        start(&mut warden).map(Self)
     }
 }
 
@@ -74,7 +74,7 @@ impl Drop for Warden {
 /// Lives as the warden process of the owner with this mark.
 pub fn ward(owner: &str) {
     // If the warden cannot change its name, it still does its work.
-    _ = name_this_process(WARDEN_NAME);
+    _ = System::show_name(WARDEN_NAME);
     // Nobody ever writes to this pipe: it closes when the owner ends. An owner that leaves in order
     // has killed us before.
     _ = io::copy(&mut io::stdin(), &mut io::sink());

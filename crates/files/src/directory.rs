@@ -2,10 +2,10 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use pi_subagents_os::{Disk as _, System};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
@@ -27,7 +27,8 @@ impl Directory {
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptor = openat(CWD, path, flags, Mode::empty())?;
-        let path = real_path(&descriptor).map_or_else(|| fs::canonicalize(path), Ok)?;
+        let path =
+            System::real_path(descriptor.as_fd()).map_or_else(|| fs::canonicalize(path), Ok)?;
         Ok(Self { descriptor, path })
     }
 
@@ -137,11 +138,4 @@ impl AsFd for Directory {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.descriptor.as_fd()
     }
-}
-/// Returns the path of an open directory as the kernel knows it: one call, where looking for links
-/// takes one for each part of the path. A directory that was removed has none.
-fn real_path(descriptor: &OwnedFd) -> Option<PathBuf> {
-    let path = fs::read_link(format!("/proc/self/fd/{}", descriptor.as_raw_fd())).ok()?;
-    let is_there = path.is_absolute() && !path.as_os_str().as_bytes().ends_with(b" (deleted)");
-    is_there.then_some(path)
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use pi_subagents_os::{Disk as _, Processes as _, System};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
 use rustix::io::Errno;
 use tracing::{debug, warn};
@@ -243,32 +244,13 @@ fn io_error(path: &Path, source: io::Error) -> LockError {
     }
 }
 
-/// Returns the process that holds the lock of a file, as far as the system knows.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the kernel makes these files, and they are short"
-)]
+/// Names the process that holds the lock of a file, as far as the system knows.
 fn holder_of(file: &File) -> Option<String> {
-    let file = file.metadata().ok()?;
-    let device = file.dev();
-    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
-    let place = format!("{major:02x}:{minor:02x}:{}", file.ino());
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    let pid = locks.lines().find_map(|line| holder_in(line, &place))?;
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-    Some(match name {
-        Some(name) => format!("process {pid} ({})", name.trim_end()),
+    let pid = System::lock_holder(file)?;
+    Some(match System::shown_name(pid) {
+        Some(name) => format!("process {pid} ({name})"),
         None => format!("process {pid}"),
     })
-}
-
-/// Returns the process of a line such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
-fn holder_in(line: &str, place: &str) -> Option<u32> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    match words.as_slice() {
-        [_, "FLOCK", _, _, pid, at, ..] if *at == place => pid.parse().ok().filter(|pid| *pid > 0),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -372,17 +354,5 @@ mod tests {
                 });
             }
         });
-    }
-
-    #[test]
-    fn a_line_of_the_system_tells_who_holds_a_lock() {
-        let line = "12: FLOCK  ADVISORY  WRITE 4711 fe:01:99 0 EOF";
-        assert_eq!(holder_in(line, "fe:01:99"), Some(4711));
-        assert_eq!(holder_in(line, "fe:01:9"), None);
-        assert_eq!(holder_in(&line.replace("FLOCK", "POSIX"), "fe:01:99"), None);
-        assert_eq!(
-            holder_in("12: -> FLOCK  ADVISORY  WRITE 1 fe:01:99 0 EOF", "fe:01:99"),
-            None
-        );
     }
 }

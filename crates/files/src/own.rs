@@ -18,7 +18,8 @@ use crate::writing::Audience;
 /// Opens a regular file of the user, through links if there are some.
 pub fn open_own(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    regular(openat(CWD, path, flags, Mode::empty()).map_err(explained)?)
+    let opened = openat(CWD, path, flags, Mode::empty());
+    regular(opened.map_err(|error| explained(error.into()))?)
 }
 
 /// Reads a regular file of the user of at most `limit` bytes, through links if there are some.

@@ -2,35 +2,23 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 
-use rustix::fs::{FileType, PROC_SUPER_MAGIC, fstat, fstatfs};
+use pi_subagents_os::{Disk as _, System};
+use rustix::fs::{FileType, fstat};
 
 use crate::refusal::Refusal;
 
-/// The file systems beside procfs whose regular files are made up by the kernel: sysfs, debugfs,
-/// tracefs, securityfs and the two kinds of cgroups.
-const MADE_UP: [u64; 6] = [
-    0x6265_6572,
-    0x6462_6720,
-    0x7472_6163,
-    0x7363_6673,
-    0x0027_e0eb,
-    0x6367_7270,
-];
-
 /// Takes a descriptor for a file if it is a regular file on a disk.
 ///
-/// The system calls `/proc/self/environ` a regular file too, so the file system is asked as well.
+/// The system may call a file regular whose content the kernel makes up, so it is asked for that as
+/// well.
 pub(crate) fn regular(descriptor: OwnedFd) -> io::Result<File> {
     let kind = FileType::from_raw_mode(fstat(&descriptor)?.st_mode);
     if kind != FileType::RegularFile {
         return Err(Refusal::NotRegular.into());
     }
-    let system = fstatfs(&descriptor)?.f_type;
-    let is_made_up = system == PROC_SUPER_MAGIC
-        || u64::try_from(system).is_ok_and(|system| MADE_UP.contains(&system));
-    if is_made_up {
+    if System::is_made_up(descriptor.as_fd())? {
         return Err(Refusal::MadeUp.into());
     }
     Ok(File::from(descriptor))

@@ -1,9 +1,11 @@
 //! Removes whole directories, and measures the disk space they take. No link is ever followed.
 
 use std::io;
+use std::os::fd::AsFd as _;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, RenameFlags, renameat, renameat_with, statat, unlinkat};
+use pi_subagents_os::{Disk as _, System};
+use rustix::fs::{AtFlags, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::directory::Directory;
@@ -21,12 +23,12 @@ const BLOCK: u64 = 512;
 impl Directory {
     /// Gives an entry of this directory another name in it, which must be free.
     pub fn rename(&self, name: &Path, new_name: &Path) -> io::Result<()> {
-        match renameat_with(self, name, self, new_name, RenameFlags::NOREPLACE) {
-            // Some file systems cannot rename so. A directory that is not empty is never replaced.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+        match System::rename_to_free(self.as_fd(), name, new_name) {
+            // A directory that is not empty is never replaced.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 Ok(renameat(self, name, self, new_name)?)
             }
-            other => Ok(other?),
+            other => other,
         }
     }
 

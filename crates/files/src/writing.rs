@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
+use pi_subagents_os::{Disk as _, System};
+use rustix::fs::{AtFlags, Mode, OFlags, linkat, renameat, unlinkat};
 use rustix::io::Errno;
 
 use crate::directory::Directory;
@@ -66,7 +67,7 @@ impl Directory {
         let temporary = Temporary::write(self, content, audience)?;
         temporary.file.sync_all()?;
         temporary.replace(name)?;
-        Ok(rustix::fs::fsync(self)?)
+        System::sync_directory(self.as_fd())
     }
 
     fn create(&self, name: &Path, audience: Audience) -> io::Result<File> {
@@ -130,21 +131,19 @@ impl<'a> Temporary<'a> {
 
     fn become_if_new(mut self, name: &Path) -> io::Result<bool> {
         let own = Path::new(&self.name);
-        let flags = RenameFlags::NOREPLACE;
-        match renameat_with(self.directory, own, self.directory, name, flags) {
+        match System::rename_to_free(self.directory.as_fd(), own, name) {
             Ok(()) => {
                 self.is_left = false;
                 Ok(true)
             }
-            Err(Errno::EXIST) => Ok(false),
-            // Some file systems cannot rename so.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
                 match linkat(self.directory, own, self.directory, name, AtFlags::empty()) {
                     Err(Errno::EXIST) => Ok(false),
                     other => Ok(other.map(|()| true)?),
                 }
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 }

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use pi_subagents_os::{Machine as _, System};
 use pi_subagents_vocabulary::RunId;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use crate::boot_clock::since_boot;
 use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::lease::{Holder, Lease, Looks};
@@ -85,7 +85,7 @@ impl Heartbeat {
             fleet,
             subject,
             lease,
-            confirmed: AtomicU64::new(milliseconds(since_boot())),
+            confirmed: AtomicU64::new(milliseconds(System::since_boot())),
             watched: Mutex::new(None),
             standing: watch::Sender::default(),
         });
@@ -140,7 +140,7 @@ impl Shared {
         // A run that is over at once needs no sign.
         sleep(self.lease.first_beat()).await;
         while !self.standing.borrow().is_lost() {
-            let sent = since_boot();
+            let sent = System::since_boot();
             if self.tell().await.is_ok() {
                 self.confirmed.store(milliseconds(sent), Ordering::SeqCst);
             }
@@ -148,7 +148,7 @@ impl Shared {
                 self.look(&watched, &mut looks).await;
             }
             let next = sent + self.lease.beat();
-            sleep(next.saturating_sub(since_boot())).await;
+            sleep(next.saturating_sub(System::since_boot())).await;
         }
     }
 
@@ -199,7 +199,10 @@ impl Shared {
         let tick = (self.lease.length / 40).min(Duration::from_secs(1));
         while !self.standing.borrow().is_lost() {
             let confirmed = Duration::from_millis(self.confirmed.load(Ordering::SeqCst));
-            if self.lease.is_over(since_boot().saturating_sub(confirmed)) {
+            if self
+                .lease
+                .is_over(System::since_boot().saturating_sub(confirmed))
+            {
                 self.turn(Standing::TimeOver);
             }
             sleep(tick).await;

@@ -32,7 +32,6 @@ pub mod address;
 mod ask;
 mod begins;
 pub mod blobs;
-mod boot_clock;
 pub mod claim;
 pub mod claiming;
 pub mod connect;

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::git::{Git, GitError};
-use crate::piped::{self, Bounds};
+use pi_subagents_os::{ProgramBounds, run_bounded};
 
-const BOUNDS: Bounds = Bounds {
+const BOUNDS: ProgramBounds = ProgramBounds {
     time: Duration::from_secs(10),
     output: 64 * 1024,
 };
@@ -61,7 +61,7 @@ fn is_installed(program: &str) -> bool {
     }
     let mut command = Command::new("sh");
     command.args(["-c", "command -v -- \"$1\"", "sh", program]);
-    let found = piped::run(&mut command, b"", BOUNDS);
+    let found = run_bounded(&mut command, b"", BOUNDS);
     matches!(found, Ok(Ok(ended)) if ended.status.success())
 }
 

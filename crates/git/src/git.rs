@@ -15,7 +15,7 @@ use pi_subagents_files::HeldLock;
 use tracing::debug;
 
 use crate::object_id::ObjectId;
-use crate::piped::{self, Bounds, Cut, Ended};
+use pi_subagents_os::{EndedProgram, ProgramBounds, ProgramCut, run_holding};
 
 /// The time that one command may take.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -144,7 +144,7 @@ pub(crate) struct Git {
     directory: PathBuf,
     settings: Vec<String>,
     environment: Vec<(&'static str, OsString)>,
-    bounds: Bounds,
+    bounds: ProgramBounds,
     /// True if the user's helpers may be asked for credentials.
     has_credentials: bool,
     /// A lock that each command holds.
@@ -158,7 +158,7 @@ impl Git {
             directory: directory.to_owned(),
             settings: Vec::new(),
             environment: Vec::new(),
-            bounds: Bounds {
+            bounds: ProgramBounds {
                 time: PATIENCE,
                 output: MOST_OUTPUT,
             },
@@ -273,10 +273,10 @@ impl Git {
         &self,
         arguments: &[A],
         input: &[u8],
-    ) -> Result<Ended, GitError> {
+    ) -> Result<EndedProgram, GitError> {
         let begun = Instant::now();
         let lock = self.lock.as_deref().map(HeldLock::file);
-        let ended = piped::run_holding(&mut self.command(arguments), input, self.bounds, lock);
+        let ended = run_holding(&mut self.command(arguments), input, self.bounds, lock);
         let name = name_of(arguments);
         let seconds = begun.elapsed().as_secs_f64();
         let code = ended.as_ref().ok().and_then(|ended| ended.as_ref().ok());
@@ -284,11 +284,11 @@ impl Git {
         debug!(command = name, seconds, code, "git has ended");
         match ended {
             Ok(Ok(ended)) => Ok(ended),
-            Ok(Err(Cut::TimedOut)) => Err(GitError::TimedOut {
+            Ok(Err(ProgramCut::TimedOut)) => Err(GitError::TimedOut {
                 command: name,
                 seconds: self.bounds.time.as_secs(),
             }),
-            Ok(Err(Cut::TooMuch)) => Err(GitError::TooMuch {
+            Ok(Err(ProgramCut::TooMuch)) => Err(GitError::TooMuch {
                 command: name,
                 bytes: self.bounds.output,
             }),
@@ -366,7 +366,7 @@ pub(crate) fn strange<A: AsRef<OsStr>>(arguments: &[A], printed: &[u8]) -> GitEr
 }
 
 /// Returns the error for a command that failed.
-pub(crate) fn failed<A: AsRef<OsStr>>(arguments: &[A], ended: &Ended) -> GitError {
+pub(crate) fn failed<A: AsRef<OsStr>>(arguments: &[A], ended: &EndedProgram) -> GitError {
     let stderr = String::from_utf8_lossy(&ended.stderr);
     let first = stderr.lines().map(str::trim).find(|line| !line.is_empty());
     let said = first.map_or_else(

@@ -53,7 +53,6 @@ mod narrow;
 mod object_id;
 mod passing_directory;
 mod pins;
-mod piped;
 mod quarantine;
 mod repository;
 mod scratch;

@@ -9,12 +9,10 @@ use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
 use pi_subagents_files::NeverProjects;
+use pi_subagents_os::{Machine as _, System};
 use pi_subagents_pi_files::written_path;
 
 use crate::error::CommandError;
-
-/// Temporary directories, beside the one that `TMPDIR` names.
-const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 
 /// A path to a socket may have this many bytes.
 pub const LONGEST_SOCKET_PATH: usize = 100;
@@ -112,8 +110,8 @@ impl Places {
             })
             .unwrap_or_else(|| agent_dir.join("run"));
         let temporary = variable("TMPDIR").into_iter().map(PathBuf::from);
-        let never_projects =
-            NeverProjects::new(&home, temporary.chain(TEMPORARY.map(PathBuf::from)));
+        let temporary = temporary.chain(System::TEMPORARY.iter().map(PathBuf::from));
+        let never_projects = NeverProjects::new(&home, temporary);
         let project = never_projects.project_of(&cwd);
         Ok(Self {
             is_project: project.is_some(),

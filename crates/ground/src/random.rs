@@ -1,7 +1,7 @@
 //! Unique ids.
 
+use pi_subagents_os::{Machine as _, System};
 use pi_subagents_vocabulary::{RunId, SessionId, Timestamp};
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::error::CommandError;
 
@@ -29,10 +29,9 @@ pub fn new_secret() -> Result<String, CommandError> {
     Ok(numbers.map(|number| format!("{number:016x}")).concat())
 }
 
-/// Returns random bytes. The system gives up to 256 of them in one piece, or none.
 fn random_bytes() -> Result<[u8; 8], CommandError> {
     let mut bytes = [0; 8];
-    getrandom(&mut bytes, GetRandomFlags::empty()).map_err(|error| {
+    System::random(&mut bytes).map_err(|error| {
         CommandError::failed("the system gave no random numbers").because(&error)
     })?;
     Ok(bytes)

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal as SignalName, getpid, kill_process};
+use pi_subagents_os::Signal as SignalName;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::timeout;
 use tracing::info;
@@ -85,15 +85,10 @@ pub enum Told {
 }
 
 /// Stops this process until somebody continues it; returns how long that took.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the number of this process is its own"
-)]
 pub async fn stop_this_process() -> Duration {
     let stopped_at = Instant::now();
     let continued = signal(SignalKind::from_raw(SignalName::CONT.as_raw()));
-    // A process may always stop itself.
-    _ = kill_process(getpid(), SignalName::STOP);
+    pi_subagents_os::stop_this_process();
     if let Ok(mut continued) = continued {
         // The signal may take a moment to stop all threads; time goes on while they are stopped.
         _ = timeout(TO_STOP, continued.recv()).await;

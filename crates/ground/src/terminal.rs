@@ -2,15 +2,15 @@
 
 use std::os::fd::AsFd;
 
-use rustix::termios::tcgetwinsize;
+use pi_subagents_os::terminal_size;
 
 /// The size of a terminal that does not report its size.
 pub const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// Returns the columns and rows of the terminal that a stream leads to.
 pub fn size(stream: impl AsFd) -> (usize, usize) {
-    match tcgetwinsize(stream) {
-        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
-        Ok(_) | Err(_) => USUAL_SIZE,
+    match terminal_size(stream) {
+        Some((columns @ 1.., rows @ 1..)) => (columns.into(), rows.into()),
+        Some(_) | None => USUAL_SIZE,
     }
 }

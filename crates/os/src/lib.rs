@@ -1,25 +1,53 @@
-//! # Processes
+//! # The edge of the operating system
 //!
-//! Reads from `/proc` the parents of processes, the times at which they started, and the marks in
-//! their environments; sends signals to processes and to whole trees. The keeper of a run and the
-//! shell of the embedded agent both use it to find and end the processes they have started.
+//! Everything that not every Unix has is asked for here, and nowhere else in the workspace: the
+//! table of processes, signals that reach no stranger, orphans, the marks in environments, file
+//! events, files that are opened without following links, descriptors that are inherited by nobody.
+//!
+//! - `interface.rs` has the questions, one trait per subject, implemented by [`System`] and a few
+//!   types beside it.
+//! - The folder `linux` has the answers of Linux. A second system is one more folder beside it and
+//!   one more line in this file.
+//! - The other files are the same on every Unix. They hold what is built on the answers, and the
+//!   system calls that POSIX defines, so that no crate above needs to make system calls. The crate
+//!   `files` is the exception: it makes the portable calls for files.
 //!
 //! A process is always named by its number and its start time ([`ProcessName`]), so that a signal
-//! never reaches a stranger who got the number meanwhile.
+//! never reaches a stranger who got the number meanwhile. See `docs/design/platforms.md`.
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "the kernel makes the files of /proc, and they are short; signals are sent here"
+    reason = "this crate is the place for these calls; the kernel makes the files that it reads"
 )]
 
-mod environment;
+mod carriers;
+mod interface;
 mod name;
+mod posix;
+mod program;
 mod reaping;
-mod stat;
+mod start;
+#[cfg(target_os = "linux")]
+#[path = "linux/mod.rs"]
+mod system;
 mod tree;
 
-pub use environment::{carries, for_each_carrier};
-pub use name::ProcessName;
-pub use reaping::{reap, reap_killed};
-pub use stat::{Stat, all_processes, children, name_this_process, process_name, start_time};
-pub use tree::{descendants, signal_descendants, stop_descendants};
+#[cfg(not(target_os = "linux"))]
+compile_error!("the edge has no folder for this system yet: see docs/design/platforms.md");
+
+pub use carriers::{carries, for_each_carrier};
+pub use interface::{
+    Adoption, Descriptors, Disk, Kin, Machine, Mark, Marks, ProcessLook, ProcessName, ProcessState,
+    Processes, System, SystemFacts, Watch, Watched,
+};
+pub use posix::{
+    free_space, is_for_want_of_room, is_superuser, kill_group, leave_terminal, let_inherit,
+    may_execute, may_write_into, silence_stderr, silence_stdout, stop_this_process, terminal_size,
+    truncate, user, wait_for_input,
+};
+pub use program::{EndedProgram, ProgramBounds, ProgramCut, run_bounded, run_holding};
+pub use reaping::{Reaped, reap, reap_any, reap_killed};
+pub use rustix::process::Signal;
+pub use start::{Startable, start};
+pub use system::{Family, FileEvents, MarkReader};
+pub use tree::{children, descendants, signal_descendants};

@@ -1,18 +1,9 @@
 //! The name of a process, and the only way by which the engine and the embedded agent send signals
 //! to a process.
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, Signal};
 
-use crate::{Stat, start_time};
-
-/// A process, named so that a newcomer with the same number is not taken for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ProcessName {
-    /// The number of the process.
-    pub pid: u32,
-    /// The time at which the process started, in ticks since boot.
-    pub start_time: u64,
-}
+use crate::{ProcessName, ProcessState, Processes as _, System};
 
 impl ProcessName {
     /// Returns the name of this process.
@@ -22,15 +13,23 @@ impl ProcessName {
 
     /// Returns the name of the process that started this one, if it still lives.
     pub fn of_parent() -> Self {
-        let own = Stat::read(std::process::id());
-        Self::of(own.map(|stat| stat.parent).unwrap_or_default())
+        let own = System::look(std::process::id());
+        Self::of(own.map(|look| look.parent).unwrap_or_default())
     }
 
     /// Returns the name of the process that has this number now. If no living process has it, the
     /// name belongs to nobody.
     pub fn of(pid: u32) -> Self {
-        let start_time = start_time(pid).unwrap_or_default();
-        Self { pid, start_time }
+        Self::of_living(pid).unwrap_or(Self { pid, start_time: 0 })
+    }
+
+    /// Returns the name of the living process that has this number.
+    pub fn of_living(pid: u32) -> Option<Self> {
+        let look = System::look(pid).filter(|look| look.state != ProcessState::Dead)?;
+        Some(Self {
+            pid,
+            start_time: look.start_time,
+        })
     }
 
     /// Returns the name as one word, for an environment or a file name.
@@ -40,27 +39,27 @@ impl ProcessName {
 
     /// Returns whether the process still lives.
     pub fn is_alive(self) -> bool {
-        start_time(self.pid) == Some(self.start_time)
+        Self::of_living(self.pid) == Some(self)
     }
 
     /// Returns whether the process lives and was stopped: it does nothing until somebody
     /// continues it.
     pub fn is_stopped(self) -> bool {
-        let stat = Stat::read(self.pid);
-        stat.is_some_and(|stat| stat.start_time == self.start_time && stat.is_stopped)
+        System::look(self.pid).is_some_and(|look| {
+            look.start_time == self.start_time && look.state == ProcessState::Stopped
+        })
+    }
+
+    /// Returns whether the process belongs to this process group.
+    pub fn is_in_group(self, group: u32) -> bool {
+        System::look(self.pid)
+            .is_some_and(|look| look.start_time == self.start_time && look.group == Some(group))
     }
 
     /// Sends a signal to the process, and returns whether it was sent. A process with the same
-    /// number and another start time gets no signal: the descriptor pins the process, and the start
-    /// time is compared after that.
+    /// number and another start time gets no signal.
     pub fn signal(self, signal: Signal) -> bool {
-        let Some(pid) = raw(self.pid) else {
-            return false;
-        };
-        let Ok(descriptor) = pidfd_open(pid, PidfdFlags::empty()) else {
-            return false;
-        };
-        self.is_alive() && pidfd_send_signal(descriptor, signal).is_ok()
+        System::signal(self, signal)
     }
 
     /// Kills the process.
@@ -97,6 +96,12 @@ mod tests {
         assert!(!before_us.signal(Signal::CONT));
         assert!(!before_us.signal(Signal::KILL));
         assert!(!before_us.is_alive());
+    }
+
+    #[test]
+    fn only_a_living_process_has_a_name() {
+        assert!(ProcessName::of_living(std::process::id()).is_some());
+        assert_eq!(ProcessName::of_living(u32::MAX), None);
     }
 
     #[test]

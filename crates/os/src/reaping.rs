@@ -1,25 +1,65 @@
 //! Takes the status of dead children.
 
-use std::fs;
+use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::process::{WaitOptions, waitpid};
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, wait, waitpid};
 
 use crate::name::raw;
+use crate::{Processes as _, System};
 
 /// The time that a killed child may take to be dead, and the pause between two looks.
 const TO_DIE: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
+/// The result of asking for the status of any child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaped {
+    /// This child was dead, and is reaped now.
+    Child {
+        /// Its number.
+        pid: u32,
+        /// Its exit code, if it has exited.
+        code: Option<i32>,
+        /// The signal that killed it, if one has.
+        signal: Option<i32>,
+    },
+    /// There are children, and all of them live.
+    NobodyNow,
+    /// There is no child. This means that no descendant is left only if orphans are adopted by this
+    /// process ([`crate::Adoption`]).
+    NoChild,
+}
+
+/// Takes the status of a dead child of this process, whichever comes first.
+pub fn reap_any() -> io::Result<Reaped> {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) => {
+                return Ok(Reaped::Child {
+                    pid: pid.as_raw_nonzero().get().unsigned_abs(),
+                    code: status.exit_status(),
+                    signal: status.terminating_signal(),
+                });
+            }
+            Ok(None) => return Ok(Reaped::NobodyNow),
+            Err(Errno::CHILD) => return Ok(Reaped::NoChild),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
 /// Takes the status of a dead process if it is a child of this one. Returns whether the process is
 /// gone: reaped here and now, or by its own parent before.
 pub fn reap(pid: u32) -> bool {
-    let Some(raw) = raw(pid) else {
+    let Some(child) = raw(pid) else {
         return true;
     };
-    match waitpid(Some(raw), WaitOptions::NOHANG) {
+    match waitpid(Some(child), WaitOptions::NOHANG) {
         Ok(status) => status.is_some(),
-        Err(_) => !fs::exists(format!("/proc/{pid}")).unwrap_or(false),
+        Err(_) => System::look(pid).is_none(),
     }
 }
 

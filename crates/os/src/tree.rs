@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::{ProcessName, Stat, all_processes, children};
+use crate::{ProcessLook, ProcessName, Processes as _, System};
 
 /// The time for which a growing tree is followed in one go.
 const TO_FOLLOW: Duration = Duration::from_millis(100);
@@ -20,27 +20,30 @@ const MOST_DESCENDANTS: usize = 100_000;
 /// the ancestor is read again at the end: a subreaper finds there the processes that it has
 /// inherited.
 pub fn descendants(ancestor: u32) -> Vec<ProcessName> {
-    if children(ancestor).is_none() {
+    if System::listed_children(ancestor).is_none() {
         let all = children_of_all();
-        return walk(ancestor, |pid| all.get(&pid).cloned(), Stat::read);
+        return walk(ancestor, |pid| all.get(&pid).cloned(), System::look);
     }
-    walk(ancestor, children, Stat::read)
+    walk(ancestor, System::listed_children, System::look)
+}
+
+/// Returns the children of a process.
+pub fn children(pid: u32) -> Vec<u32> {
+    System::listed_children(pid)
+        .unwrap_or_else(|| children_of_all().remove(&pid).unwrap_or_default())
 }
 
 /// Sends a signal to all descendants of a process, until a look finds only processes that have got
 /// it. A process that forks all the time is followed, because a look takes less time than most
 /// processes live. Returns how many processes got the signal.
 pub fn signal_descendants(ancestor: u32, signal: Signal) -> usize {
-    signal_while_new(ancestor, signal, |_| true).len()
+    signal_while_new(|| descendants(ancestor), signal, |_| true).len()
 }
 
-/// Stops all descendants of a process. Returns the processes that were not stopped before.
-pub fn stop_descendants(ancestor: u32) -> HashSet<ProcessName> {
-    signal_while_new(ancestor, Signal::STOP, |process| !process.is_stopped())
-}
-
-fn signal_while_new(
-    ancestor: u32,
+/// Sends a signal to the processes that are meant, until a look finds none that has not got it.
+/// Returns the processes that got it.
+pub(crate) fn signal_while_new(
+    mut look: impl FnMut() -> Vec<ProcessName>,
     signal: Signal,
     is_meant: impl Fn(ProcessName) -> bool,
 ) -> HashSet<ProcessName> {
@@ -48,7 +51,7 @@ fn signal_while_new(
     let mut reached = HashSet::new();
     loop {
         let mut is_any_new = false;
-        for process in descendants(ancestor) {
+        for process in look() {
             if !reached.contains(&process) && is_meant(process) && process.signal(signal) {
                 reached.insert(process);
                 is_any_new = true;
@@ -67,7 +70,7 @@ fn signal_while_new(
 fn walk(
     ancestor: u32,
     children: impl Fn(u32) -> Option<Vec<u32>>,
-    stat: impl Fn(u32) -> Option<Stat>,
+    look: impl Fn(u32) -> Option<ProcessLook>,
 ) -> Vec<ProcessName> {
     let mut found: Vec<ProcessName> = Vec::new();
     let mut tree = HashSet::from([ancestor]);
@@ -77,13 +80,13 @@ fn walk(
         let mut parent = Some(ancestor);
         while let Some(pid) = parent.filter(|_| found.len() < MOST_DESCENDANTS) {
             for child in children(pid).unwrap_or_default() {
-                if let Some(stat) = stat(child)
-                    && tree.contains(&stat.parent)
+                if let Some(look) = look(child)
+                    && tree.contains(&look.parent)
                     && tree.insert(child)
                 {
                     found.push(ProcessName {
                         pid: child,
-                        start_time: stat.start_time,
+                        start_time: look.start_time,
                     });
                 }
             }
@@ -99,9 +102,9 @@ fn walk(
 /// Returns the children of all processes, for systems that do not list the children of one.
 fn children_of_all() -> HashMap<u32, Vec<u32>> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for pid in all_processes() {
-        if let Some(stat) = Stat::read(pid) {
-            children.entry(stat.parent).or_default().push(pid);
+    for pid in System::all() {
+        if let Some(look) = System::look(pid) {
+            children.entry(look.parent).or_default().push(pid);
         }
     }
     children
@@ -112,6 +115,16 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+    use crate::ProcessState;
+
+    fn child_of(parent: u32) -> ProcessLook {
+        ProcessLook {
+            parent,
+            group: None,
+            start_time: 1,
+            state: ProcessState::Alive,
+        }
+    }
 
     /// Walks a tree that is listed like this, in which the numbers have these parents by the time
     /// they are looked at.
@@ -121,7 +134,7 @@ mod tests {
         let found = walk(
             1,
             |pid| Some(listed.get(&pid)?.to_vec()),
-            |pid| Some(Stat::of_child(*parents.get(&pid)?)),
+            |pid| Some(child_of(*parents.get(&pid)?)),
         );
         found.into_iter().map(|process| process.pid).collect()
     }
@@ -153,6 +166,8 @@ mod tests {
         let parent = ProcessName::of_parent().pid;
         assert!(descendants(parent).contains(&own));
         assert!(!descendants(own.pid).iter().any(|below| below.pid == parent));
+        assert!(children(parent).contains(&own.pid));
+        assert_eq!(children(u32::MAX), [] as [u32; 0]);
         let all = children_of_all();
         assert!(all[&parent].contains(&own.pid));
     }

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, access};
+use pi_subagents_os::may_execute;
 
 /// Returns the pi that the user `named`, relative to `cwd`, or else the first on the search path.
 ///
@@ -24,7 +24,7 @@ pub fn on_path(name: &str, search_path: &OsStr) -> Option<PathBuf> {
 
 /// Returns whether a path is a file that we may execute.
 pub fn is_program(path: &Path) -> bool {
-    path.is_file() && access(path, Access::EXEC_OK).is_ok()
+    path.is_file() && may_execute(path)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rustix::fs::{FallocateFlags, fallocate};
+use pi_subagents_os::{Disk as _, System};
 
 use crate::run_dir::RunDir;
 
@@ -19,7 +19,7 @@ pub(crate) fn take(directory: &RunDir) {
         .open()
         .and_then(|open| open.create_new(Path::new(NAME)));
     if let Ok(file) = made
-        && fallocate(&file, FallocateFlags::empty(), 0, ROOM).is_err()
+        && System::reserve(&file, ROOM).is_err()
     {
         release(directory);
     }

@@ -1,6 +1,7 @@
 //! Finds out whether the owner of a run is alive.
 
 use pi_subagents_engine::ProcessName;
+use pi_subagents_os::{Machine as _, System};
 use pi_subagents_records::{IndexedRun, OwnerName};
 use pi_subagents_vocabulary::Timestamp;
 
@@ -61,8 +62,5 @@ pub fn is_alive(owner: &OwnerName, accepted_at: Timestamp) -> bool {
 }
 
 pub fn this_host() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned()
+    System::host()
 }

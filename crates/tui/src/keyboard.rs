@@ -4,8 +4,7 @@
 use std::io;
 
 use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEventKind};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use pi_subagents_os::wait_for_input;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -45,18 +44,7 @@ pub(super) fn listen() -> io::Result<mpsc::Receiver<Typed>> {
 
 /// Waits for bytes first: a terminal that was hung up would be read for ever.
 fn next() -> io::Result<Vec<Event>> {
-    let stdin = io::stdin();
-    let mut waited = [PollFd::new(&stdin, PollFlags::IN)];
-    match poll(&mut waited, None) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
-    }
-    if waited[0]
-        .revents()
-        .intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
-    {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
+    wait_for_input(io::stdin())?;
     let mut events = Vec::new();
     while event::poll(A_MOMENT)? {
         events.push(event::read()?);

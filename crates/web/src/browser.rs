@@ -5,13 +5,13 @@ use std::io;
 use std::process::{Command, Stdio};
 
 use pi_subagents_files::{Audience, replace};
+use pi_subagents_os::{Machine as _, System, start};
 use pi_subagents_pi_files::on_path;
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
-/// The program that opens a file with the program that the person has chosen for it.
-const OPENER: &str = "xdg-open";
+const OPENER: &str = System::OPENER;
 
 /// Returns whether there is a program that opens the page.
 pub fn can_open(places: &Places) -> bool {
@@ -36,12 +36,12 @@ pub(super) fn open(url: &str, places: &Places) -> Result<(), CommandError> {
         clippy::disallowed_methods,
         reason = "the person's own browser is no sub-agent"
     )]
-    let opened = Command::new(OPENER)
+    let mut opener = Command::new(OPENER);
+    opener
         .arg(&file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+        .stderr(Stdio::null());
     // It ends when the browser has taken the file over; nobody waits for that.
-    opened.map(drop).map_err(|error| failed(&error))
+    start(&mut opener).map(drop).map_err(|error| failed(&error))
 }

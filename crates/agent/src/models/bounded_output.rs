@@ -30,7 +30,7 @@ pub(crate) enum Overrun {
 pub(super) async fn output_of(process: &mut Command, time: Duration) -> Result<Output, Overrun> {
     process.kill_on_drop(true);
     let _at_work = ShellTree::enter(String::new());
-    let (mut child, _awaited) = orphans::start(|| process.spawn())?;
+    let (mut child, _awaited) = orphans::start(process)?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let ended = async {
         let (stdout, stderr) = tokio::try_join!(read(stdout), read(stderr))?;

@@ -5,12 +5,12 @@
 
 use std::future::pending;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use pi_subagents_os::{Descriptors as _, System};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -285,7 +285,7 @@ fn spawn(
     surroundings: &ToolSurroundings,
     tag: &str,
 ) -> io::Result<(Child, Awaited, pipe::Receiver)> {
-    let (reader, writer) = io::pipe()?;
+    let (reader, writer) = System::pipe()?;
     let shell = if Path::new("/bin/bash").exists() {
         "/bin/bash"
     } else {
@@ -308,8 +308,8 @@ fn spawn(
         .stderr(writer)
         .process_group(0)
         .kill_on_drop(true);
-    let (child, awaited) = orphans::start(|| process.spawn())?;
-    let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
+    let (child, awaited) = orphans::start(&mut process)?;
+    let pipe = pipe::Receiver::from_owned_fd(reader)?;
     Ok((child, awaited, pipe))
 }
 

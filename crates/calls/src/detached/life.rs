@@ -1,12 +1,11 @@
 //! The life of a detached process: it takes one order, answers, and works it off.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
 
 use pi_subagents_files::append_own;
+use pi_subagents_os::{leave_terminal, silence_stdout};
 use pi_subagents_records::{RecordedRun, RunDir};
-use rustix::stdio::dup2_stdout;
 use serde_json::Value;
 
 use super::limit::Place;
@@ -32,8 +31,7 @@ const LONGEST_ORDER: u64 = 64 * 1024 * 1024;
 
 /// Works off the order on stdin, and replies to the caller on stdout.
 pub async fn live() -> Result<(), CommandError> {
-    // Out of the terminal's reach; it fails only for a process that leads a group already.
-    _ = rustix::process::setsid();
+    leave_terminal();
     let mut signals = Signals::listen_detached()?;
     let order = match read_order() {
         Ok(order) => order,
@@ -168,19 +166,13 @@ fn read_order() -> Result<Order, CommandError> {
 }
 
 /// Answers and lets go of the reader: from here on nothing ties us to the caller.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what takes the place of stdout is a device"
-)]
 pub(super) fn answer(reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
     let mut stdout = io::stdout().lock();
     // A caller who is gone finds the answer in the record.
     _ = stdout.write_all(&line).and_then(|()| stdout.flush());
-    if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
-        _ = dup2_stdout(&nowhere);
-    }
+    _ = silence_stdout();
 }
 
 /// Writes down panics beside the run, because nobody reads our stderr.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use pi_subagents_agent::secret_variables;
 use pi_subagents_engine::{KnownChildren, MARKS};
 use pi_subagents_files::append_own;
+use pi_subagents_os::{Processes as _, System};
 use pi_subagents_records::{RecordedRun, RunDir};
 use pi_subagents_vocabulary::text::clean;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -47,8 +48,8 @@ pub async fn run_alone(places: &Places, directory: &RunDir) {
     if timeout(RECORDED, recorded).await.is_err() {
         return;
     }
-    // Without it the processes that the command leaves behind go on.
-    _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    // Where nobody adopts them, the processes that the command leaves behind go on.
+    _ = System::adopt_orphans();
     run(places, directory, &KnownChildren::kill_unknown()).await;
 }
 
@@ -88,7 +89,7 @@ async fn run_command(
     row: Vec<u8>,
     known_children: &KnownChildren,
 ) -> Done {
-    let started = known_children.start(|| command(places, words).spawn());
+    let started = known_children.start(&mut command(places, words));
     let mut child = match started {
         Ok(child) => child,
         Err(error) => {

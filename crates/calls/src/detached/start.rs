@@ -68,7 +68,7 @@ impl DetachedProcess {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let mut started = known_children
-            .start(|| command.spawn())
+            .start(&mut command)
             .map_err(|error| failed(&error))?;
         let pipes = started.stdin.take().zip(started.stdout.take());
         reap(started, known_children.clone());

@@ -1,33 +1,26 @@
 //! Asks a pi for its version, which shows that it starts, and remembers the answer.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
-use std::os::fd::OwnedFd;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, UNIX_EPOCH};
 
 use pi_subagents_files::{read_own, write_whole};
+use pi_subagents_os::{ProgramBounds, ProgramCut, run_bounded};
 use pi_subagents_pi_files::on_path;
 use pi_subagents_vocabulary::text::clean;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 
 use super::Asking;
 use super::version::Version;
 use pi_subagents_ground::places::Places;
 
-/// The time that a program may take to print its version.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// The number of bytes of its output that are looked at.
-const MOST_SAID: usize = 4096;
-
-/// The number of bytes that are read at once.
-const AT_ONCE: usize = 16 << 10;
+/// The limits of a program that prints its version.
+const BOUNDS: ProgramBounds = ProgramBounds {
+    time: Duration::from_secs(20),
+    output: 1 << 20,
+};
 
 /// The size of the largest file with a remembered version.
 const LARGEST_FILE: u64 = 4096;
@@ -101,110 +94,31 @@ fn identify(path: &Path) -> io::Result<KnownFile> {
     reason = "pi is asked for its version, which starts no sub-agent"
 )]
 fn ask_version(path: &Path) -> Result<String, String> {
-    let failed = |error: io::Error| format!("{} --version: {error}", path.display());
-    let mut asked = Command::new(path)
-        .arg("--version")
-        .env("PI_OFFLINE", "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let (status, said) = listen(&mut asked).map_err(failed)?;
-    judge(path, status, &said)
-}
-
-/// Reads the output of the program until it ends, and returns its status; `None` if it took too
-/// long and was ended.
-fn listen(asked: &mut Child) -> io::Result<(Option<ExitStatus>, String)> {
-    let deadline = Instant::now() + PATIENCE;
-    let process = pidfd_open(Pid::from_child(asked), PidfdFlags::empty())?;
-    // Versions before 0.80 print to stderr.
-    let (mut stdout, mut stderr) = (
-        Output::of(asked.stdout.take())?,
-        Output::of(asked.stderr.take())?,
-    );
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let has_ended = wait(&process, [&stdout, &stderr], left)?;
-        stdout.read()?;
-        stderr.read()?;
-        let said = || {
-            let said = [stdout.said.as_slice(), stderr.said.as_slice()].concat();
-            String::from_utf8_lossy(&said).into_owned()
-        };
-        if has_ended {
-            return Ok((Some(asked.wait()?), said()));
+    let mut command = Command::new(path);
+    command.arg("--version").env("PI_OFFLINE", "1");
+    let ended = run_bounded(&mut command, b"", BOUNDS);
+    let ended = ended.map_err(|error| format!("{} --version: {error}", path.display()))?;
+    match ended {
+        // Versions before 0.80 print to stderr.
+        Ok(ended) => {
+            let said = [ended.stdout, ended.stderr].concat();
+            judge(path, ended.status, &String::from_utf8_lossy(&said))
         }
-        if left.is_zero() {
-            // A process that is gone by now needs no signal.
-            _ = asked.kill();
-            asked.wait()?;
-            return Ok((None, said()));
+        Err(ProgramCut::TimedOut) => {
+            let seconds = BOUNDS.time.as_secs();
+            Err(format!(
+                "{} --version did not end within {seconds} s",
+                path.display()
+            ))
         }
-    }
-}
-
-/// Waits until the program prints something or ends, or the time is over; returns whether it has
-/// ended.
-fn wait(process: &OwnedFd, outputs: [&Output; 2], longest: Duration) -> io::Result<bool> {
-    let mut waited = vec![PollFd::new(process, PollFlags::IN)];
-    let open = outputs.iter().filter_map(|output| output.pipe.as_ref());
-    waited.extend(open.map(|pipe| PollFd::new(pipe, PollFlags::IN)));
-    match poll(&mut waited, Timespec::try_from(longest).ok().as_ref()) {
-        Ok(_) | Err(Errno::INTR) => Ok(!waited[0].revents().is_empty()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The output of a program. It is read as it comes, because a program whose output nobody reads
-/// does not end, and without waiting, because a process that outlives the program may hold it open.
-struct Output {
-    /// None when nothing more comes.
-    pipe: Option<File>,
-    /// The beginning of the output.
-    said: Vec<u8>,
-}
-
-impl Output {
-    fn of(pipe: Option<impl Into<OwnedFd>>) -> io::Result<Self> {
-        let pipe = pipe.map(|pipe| File::from(pipe.into()));
-        if let Some(pipe) = &pipe {
-            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
-        }
-        Ok(Self {
-            pipe,
-            said: Vec::new(),
-        })
-    }
-
-    /// Reads the present output, and keeps its beginning.
-    fn read(&mut self) -> io::Result<()> {
-        let Some(pipe) = &mut self.pipe else {
-            return Ok(());
-        };
-        let mut piece = [0; AT_ONCE];
-        match pipe.read(&mut piece) {
-            Ok(0) => self.pipe = None,
-            Ok(length) => {
-                let kept = length.min(MOST_SAID.saturating_sub(self.said.len()));
-                self.said.extend_from_slice(&piece[..kept]);
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-        Ok(())
+        Err(ProgramCut::TooMuch) => Err(format!("{} --version printed no version", path.display())),
     }
 }
 
 /// Returns the version that a program printed. Only a program that ended well has printed its own: a
 /// crash may print that of Node.
-fn judge(path: &Path, status: Option<ExitStatus>, said: &str) -> Result<String, String> {
+fn judge(path: &Path, status: ExitStatus, said: &str) -> Result<String, String> {
     let path = path.display();
-    let Some(status) = status else {
-        let seconds = PATIENCE.as_secs();
-        return Err(format!("{path} --version did not end within {seconds} s"));
-    };
     if !status.success() {
         return Err(format!(
             "{path} --version failed ({status}){}",
@@ -238,8 +152,8 @@ mod tests {
 
     use super::*;
 
-    fn judged(code: Option<i32>, said: &str) -> Result<String, String> {
-        let status = code.map(|code| ExitStatus::from_raw(code << 8));
+    fn judged(code: i32, said: &str) -> Result<String, String> {
+        let status = ExitStatus::from_raw(code << 8);
         judge(Path::new("/bin/pi"), status, said)
     }
 
@@ -247,12 +161,11 @@ mod tests {
     fn a_crash_that_prints_the_version_of_node_is_no_version() {
         let crash = "file:///cli.js:1\nimport x from \"y\";\n\nSyntaxError: no x in y.\n    at z\n\nNode.js v20.20.2\n";
         assert_eq!(
-            judged(Some(1), crash),
+            judged(1, crash),
             Err("/bin/pi --version failed (exit status: 1): SyntaxError: no x in y".to_owned())
         );
-        assert_eq!(judged(Some(0), "1.5.0\n"), Ok("1.5.0".to_owned()));
-        assert!(judged(Some(1), "1.5.0\n").is_err());
-        assert!(judged(Some(0), "Node.js v20.20.2\n").is_err());
-        assert!(judged(None, "1.5.0\n").is_err());
+        assert_eq!(judged(0, "1.5.0\n"), Ok("1.5.0".to_owned()));
+        assert!(judged(1, "1.5.0\n").is_err());
+        assert!(judged(0, "Node.js v20.20.2\n").is_err());
     }
 }

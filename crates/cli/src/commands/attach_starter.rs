@@ -96,7 +96,7 @@ fn open_page(run: &RunId, places: &Places) -> Result<(), CommandError> {
         .process_group(0);
     let known_children = children();
     let served = known_children
-        .start(|| command.spawn())
+        .start(&mut command)
         .map_err(|error| CommandError::failed("the page could not be opened").because(&error))?;
     reap(served, known_children);
     Ok(())

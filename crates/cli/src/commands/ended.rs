@@ -13,8 +13,7 @@ use pi_subagents_ground::runtime::block_on;
 
 /// Runs the command for the run of a directory.
 pub(crate) fn run(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    // Out of the terminal's reach; it fails only for a process that leads a group already.
-    _ = rustix::process::setsid();
+    pi_subagents_os::leave_terminal();
     let (Some(directory), Ok(places)) = (arguments.next(), Places::find()) else {
         return ExitCode::FAILURE;
     };

@@ -3,13 +3,10 @@
 use std::io;
 
 use pi_subagents_view::{Paint, markdown};
-use rustix::termios::tcgetwinsize;
 
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-
-/// The width of a terminal that does not report its width.
-const USUAL_COLUMNS: usize = 80;
+use pi_subagents_ground::terminal::size;
 
 /// Prints Markdown: rendered to a terminal, and to anything else as it is.
 pub(super) fn print_markdown(text: &str, places: &Places, printer: Printer) {
@@ -22,11 +19,6 @@ pub(super) fn print_markdown(text: &str, places: &Places, printer: Printer) {
     } else {
         Paint::Ansi
     };
-    printer.lines(&markdown::render(text, columns()), paint);
-}
-
-fn columns() -> usize {
-    let size = tcgetwinsize(io::stdout());
-    let columns = size.map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { USUAL_COLUMNS } else { columns }
+    let (columns, _) = size(io::stdout());
+    printer.lines(&markdown::render(text, columns), paint);
 }

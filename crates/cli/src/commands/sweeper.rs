@@ -12,8 +12,7 @@ use pi_subagents_runs::tending::tend;
 use pi_subagents_runs::workspace::prune;
 
 pub(crate) fn run() -> ExitCode {
-    // Out of the terminal's reach; it fails only for a process that leads a group already.
-    _ = rustix::process::setsid();
+    pi_subagents_os::leave_terminal();
     if let Ok(places) = Places::find() {
         let now = Timestamp::now();
         // If the index cannot be read, the next day comes.

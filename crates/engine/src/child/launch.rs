@@ -2,19 +2,16 @@
 
 use std::error::Error as _;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use pi_subagents_os::ProcessName;
+use pi_subagents_os::{Descriptors as _, ProcessName, System, is_for_want_of_room};
 use pi_subagents_vocabulary::{
     Ending, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
 };
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
@@ -25,7 +22,6 @@ use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
 use crate::keeper::{ChildCommand, Handed, KEEPER_NAME, KeeperLink, Report, hand_over};
 use crate::launcher::Launcher;
 use crate::marks::{OWNER_MARK, RUN_MARK};
-use crate::room::is_for_want_of_room;
 use crate::sweep::end_inherited;
 
 /// The time that a keeper may take to start its child; a machine may be very busy.
@@ -33,9 +29,6 @@ const TO_START: Duration = Duration::from_mins(1);
 
 /// The pause between two looks whether a silent keeper was stopped.
 const LOOK_AT_KEEPER: Duration = Duration::from_secs(1);
-
-/// The number of bytes that fit into a pipe on every Linux.
-const PIPE_BYTES: usize = 65_536;
 
 /// A child that runs, with everything that connects us to it.
 #[derive(Debug)]
@@ -64,9 +57,9 @@ pub(crate) enum LaunchError {
     #[error("no pipe to the child")]
     Pipe(#[from] io::Error),
     #[error(
-        "the key, or the variables that hold secrets, take more than {PIPE_BYTES} bytes; unset those that no model needs"
+        "the key, or the variables that hold secrets, take {bytes} bytes, which do not fit into a pipe; unset those that no model needs"
     )]
-    Secrets,
+    Secrets { bytes: usize },
     #[error("{0}")]
     Child(String),
     #[error(
@@ -139,10 +132,10 @@ pub(crate) async fn launch(
         return Err(LaunchError::NoDirectory(task.cwd.display().to_string()));
     }
     lock.map_or(Ok(()), SessionLock::enter_name)?;
-    let (child_stdin, stdin) = pipe()?;
-    let (stdout, child_stdout) = pipe()?;
-    let (stderr, child_stderr) = pipe()?;
-    let (ours, keepers) = UnixStream::pair()?;
+    let (child_stdin, stdin) = System::pipe()?;
+    let (stdout, child_stdout) = System::pipe()?;
+    let (stderr, child_stderr) = System::pipe()?;
+    let (ours, keepers) = System::socket_pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
     let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan.runner), child_ends)?;
     let key = plan.api_key.as_ref().map(Secret::expose);
@@ -259,10 +252,6 @@ pub(crate) async fn lock_session(
     }
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), LaunchError> {
-    Ok(pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?)
-}
-
 /// A command of a gate that runs.
 #[derive(Debug)]
 pub(crate) struct LaunchedCommand {
@@ -278,10 +267,10 @@ pub(crate) async fn launch_command(
     task: &Task,
     command: &str,
 ) -> Result<LaunchedCommand, LaunchError> {
-    let (stdin, _closed) = pipe()?;
-    let (output, child_stdout) = pipe()?;
+    let (stdin, _closed) = System::pipe()?;
+    let (output, child_stdout) = System::pipe()?;
     let child_stderr = child_stdout.try_clone()?;
-    let (ours, keepers) = UnixStream::pair()?;
+    let (ours, keepers) = System::socket_pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
     let (name, reaped) = start_keeper(launcher, task, Secrets::LeftOut, child_ends)?;
     let nothing = [Handed::Key, Handed::Lock, Handed::Secrets].map(|handed| (handed, None));
@@ -353,7 +342,7 @@ fn start_keeper(
             command.env_remove(name);
         }
     }
-    let started = launcher.known_children.start(|| command.spawn());
+    let started = launcher.known_children.start(&mut command);
     let mut process = started.map_err(|source| LaunchError::Keeper {
         program: keeper.path.display().to_string(),
         source,
@@ -369,15 +358,11 @@ fn start_keeper(
     Ok((ProcessName::of(pid), reaped))
 }
 
-/// Makes a descriptor from which a secret can be read once.
+/// Makes a descriptor from which a secret can be read once. It is written before anybody reads, so
+/// it has to fit.
 fn secret_pipe(secret: &str) -> Result<OwnedFd, LaunchError> {
-    // It is written before anybody reads, so it has to fit.
-    if secret.len() > PIPE_BYTES {
-        return Err(LaunchError::Secrets);
-    }
-    let (reading, writing) = pipe()?;
-    File::from(writing).write_all(secret.as_bytes())?;
-    Ok(reading)
+    let bytes = secret.len();
+    System::filled_pipe(secret.as_bytes())?.ok_or(LaunchError::Secrets { bytes })
 }
 
 /// Writes down the variables that a child gets on a descriptor; only the embedded agent looks

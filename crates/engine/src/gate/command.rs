@@ -249,9 +249,9 @@ mod tests {
     use std::io::Write as _;
     use std::os::unix::net::UnixStream;
 
+    use pi_subagents_os::{Descriptors as _, System};
     use pi_subagents_vocabulary::Interruption;
     use pretty_assertions::assert_eq;
-    use rustix::pipe::{PipeFlags, pipe_with};
     use tokio::sync::mpsc;
     use tokio::task::JoinHandle;
 
@@ -271,7 +271,7 @@ mod tests {
             let (ours, keeper) = UnixStream::pair().unwrap();
             let link = KeeperLink::new(NOBODY, tokio::spawn(async {}), ours).unwrap();
             // Nobody has the other end, so the output is over at once.
-            let (output, _) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+            let (output, _) = System::pipe().unwrap();
             let output = Inbox::new(output, GateOutput::default()).unwrap();
             let (events, _nobody) = mpsc::channel(64);
             let (ask, requests) = mpsc::unbounded_channel();

@@ -5,16 +5,12 @@
 //! by words in their command lines would end the keeper with its child.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IoSlice, IoSliceMut, Read as _};
-use std::mem::MaybeUninit;
+use std::io::{self, Read as _};
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::net::UnixStream;
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
+use pi_subagents_os::{Descriptors as _, System};
 
 /// The kinds of descriptors that the owner may hand over beside the child's stdin. One byte names
 /// the kinds that come, in this order.
@@ -59,16 +55,7 @@ pub(crate) fn hand_over(
             what |= handed.bit();
         }
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-    let mut ancillary = SendAncillaryBuffer::new(&mut space);
-    ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-    sendmsg(
-        control,
-        &[IoSlice::new(&[what])],
-        &mut ancillary,
-        SendFlags::NOSIGNAL,
-    )?;
-    Ok(())
+    System::send(control, what, &descriptors)
 }
 
 /// The descriptors that the owner hands over.
@@ -83,24 +70,8 @@ pub(super) struct Descriptors {
 impl Descriptors {
     /// Takes them over.
     pub(super) fn receive(control: &UnixStream) -> io::Result<Self> {
-        let mut byte = [0];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        recvmsg(
-            control,
-            &mut [IoSliceMut::new(&mut byte)],
-            &mut ancillary,
-            RecvFlags::CMSG_CLOEXEC,
-        )
-        .map_err(|_| no_owner())?;
-        ancillary
-            .drain()
-            .find_map(|message| match message {
-                RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
-                _ => None,
-            })
-            .and_then(|descriptors| Self::sort(byte[0], descriptors))
-            .ok_or_else(no_owner)
+        let (what, descriptors) = System::receive(control).map_err(|_| no_owner())?;
+        Self::sort(what, descriptors.into_iter()).ok_or_else(no_owner)
     }
 
     /// Tells the descriptors apart by the byte that came with them.

@@ -9,10 +9,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use pi_subagents_os::{
-    ProcessName, descendants, name_this_process, signal_descendants, stop_descendants,
-};
-use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getrlimit, setrlimit, wait,
+    Adoption, Descriptors as _, Family, Kin as _, ProcessName, Processes as _, Reaped, Signal,
+    System, is_for_want_of_room, let_inherit, reap_any, silence_stderr, silence_stdout, truncate,
 };
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
@@ -21,11 +19,9 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info};
 
 use super::KEEPER_NAME;
-use super::group::{Group, earliest};
 use super::handover::{ChildCommand, Descriptors};
 use super::owner_sign::OwnerSign;
 use super::wire::{Order, Report};
-use crate::room::is_for_want_of_room;
 
 /// The variable that holds the number of the descriptor with the child's key.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
@@ -46,10 +42,10 @@ const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 pub fn keep(run: &str) -> io::Result<()> {
     let owner = ProcessName::of_parent();
     // If the keeper cannot change its name, it still does its work.
-    _ = name_this_process(KEEPER_NAME);
+    _ = System::show_name(KEEPER_NAME);
     let control = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut reports = control.try_clone()?;
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let adoption = System::adopt_orphans()?;
     let Descriptors {
         stdin,
         key,
@@ -93,7 +89,8 @@ pub fn keep(run: &str) -> io::Result<()> {
                 killed: 0,
                 owner_sign: OwnerSign::default(),
                 paused: HashSet::new(),
-                group: Group::due(owner, run),
+                adoption,
+                family: Family::begin(owner, run),
                 child_changed: signal(SignalKind::child())?,
                 end_signals: [
                     signal(SignalKind::terminate())?,
@@ -110,7 +107,7 @@ pub fn keep(run: &str) -> io::Result<()> {
 /// Takes the run's name out of the lock and lets go of it: no process of the run is left.
 fn release(lock: Option<OwnedFd>) -> io::Result<()> {
     if let Some(lock) = lock {
-        rustix::fs::ftruncate(lock, 0)?;
+        truncate(lock)?;
     }
     Ok(())
 }
@@ -128,7 +125,11 @@ fn start(
         .words
         .split_first()
         .ok_or_else(|| io::Error::other("there is no program to start"))?;
-    give_file_limit_back(child.file_limit);
+    // The owner has raised its own limit, and there are programs that cannot live with many
+    // descriptors.
+    if let Some(limit) = child.file_limit {
+        System::lower_limit(limit);
+    }
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -137,33 +138,16 @@ fn start(
     for (variable, descriptor) in &inherited {
         if let Some(descriptor) = descriptor {
             // The child inherits it under its number and reads it to its end.
-            rustix::io::fcntl_setfd(descriptor, rustix::io::FdFlags::empty())?;
+            let_inherit(descriptor)?;
             command.env(variable, descriptor.as_raw_fd().to_string());
         }
     }
-    let child = command.spawn()?;
+    let child = pi_subagents_os::start(&mut command)?;
     drop(inherited);
     // From here on the child alone holds its stdout and stderr, so they close when it is gone.
-    let nowhere = OwnedFd::from(std::fs::File::options().write(true).open("/dev/null")?);
-    rustix::stdio::dup2_stdout(&nowhere)?;
-    rustix::stdio::dup2_stderr(&nowhere)?;
+    silence_stdout()?;
+    silence_stderr()?;
     Ok(child)
-}
-
-/// Gives the child the limit that its owner was started with: the owner has raised its own, and
-/// there are programs that cannot live with many descriptors.
-fn give_file_limit_back(limit: Option<u64>) {
-    if let Some(current) = limit {
-        let rest = getrlimit(Resource::Nofile);
-        // A limit can always be lowered.
-        _ = setrlimit(
-            Resource::Nofile,
-            Rlimit {
-                current: Some(current),
-                ..rest
-            },
-        );
-    }
 }
 
 fn report(reports: &mut StdStream, report: &Report) -> io::Result<()> {
@@ -186,7 +170,9 @@ struct Keeper {
     owner_sign: OwnerSign,
     /// The processes of the tree that the owner wants to be stopped.
     paused: HashSet<ProcessName>,
-    group: Group,
+    /// The new parent of a process of the tree that has lost its own.
+    adoption: Adoption,
+    family: Family,
     child_changed: SignalStream,
     end_signals: [SignalStream; 3],
 }
@@ -211,8 +197,7 @@ enum Wake {
 
 impl Keeper {
     async fn watch(mut self) -> io::Result<()> {
-        // Having no child left means that the whole tree is gone: a subreaper inherits all.
-        while !self.reap()? {
+        while !self.is_tree_gone()? {
             match self.next().await {
                 Wake::ChildChanged => {}
                 Wake::Ordered(order) => self.obey(order)?,
@@ -229,9 +214,7 @@ impl Keeper {
                 Wake::Alarm => self.alarmed()?,
             }
         }
-        if let Group::Made(group) = std::mem::replace(&mut self.group, Group::None) {
-            group.remove();
-        }
+        self.family.end();
         let killed = self.killed;
         debug!(killed, "tree is gone");
         report(&mut self.reports, &Report::Gone { killed })
@@ -239,7 +222,10 @@ impl Keeper {
 
     async fn next(&mut self) -> Wake {
         let alarm = match self.state {
-            State::Watching => earliest(self.owner_sign.alarm(), self.group.alarm()),
+            State::Watching => {
+                let of_family = self.family.alarm().map(Instant::from_std);
+                self.owner_sign.alarm().into_iter().chain(of_family).min()
+            }
             State::Terminating { until } => Some(until),
             State::Killing { again } => Some(again),
         };
@@ -261,7 +247,7 @@ impl Keeper {
             Order::Deadline { left } => self.owner_sign.note(Instant::now(), left),
             Order::Pause => {
                 self.owner_sign.pause();
-                self.paused.extend(stop_descendants(std::process::id()));
+                self.paused.extend(self.family.stop());
                 report(&mut self.reports, &Report::Paused)?;
             }
             Order::Resume => self.resume(),
@@ -280,7 +266,7 @@ impl Keeper {
     fn alarmed(&mut self) -> io::Result<()> {
         match self.state {
             State::Watching => {
-                self.group.make_if_due(Instant::now());
+                self.family.tend(Instant::now().into_std());
                 if self.owner_sign.is_overdue(Instant::now()) {
                     info!("deadline passed without a sign of the owner");
                     report(&mut self.reports, &Report::Overdue)?;
@@ -304,53 +290,50 @@ impl Keeper {
         debug!(grace_s = grace.as_secs_f64(), "tree is told to end");
         self.state = State::Terminating { until };
         self.paused.clear();
-        signal_descendants(std::process::id(), Signal::TERM);
-        signal_descendants(std::process::id(), Signal::CONT);
+        self.family.signal(Signal::TERM);
+        self.family.signal(Signal::CONT);
     }
 
     fn kill(&mut self) {
         let again = Instant::now() + SWEEP_AGAIN;
         self.state = State::Killing { again };
-        if let Group::Made(group) = &self.group {
-            self.killed += descendants(std::process::id()).len();
-            group.kill();
-        }
-        self.killed += signal_descendants(std::process::id(), Signal::KILL);
+        self.killed += self.family.kill();
     }
 
-    /// Reaps processes that have exited. Returns whether no process is left.
-    fn reap(&mut self) -> io::Result<bool> {
+    /// Reaps processes that have exited. Returns whether no process of the tree is left.
+    fn is_tree_gone(&mut self) -> io::Result<bool> {
         loop {
-            match wait(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) => self.reaped(pid, status)?,
-                Ok(None) => return Ok(false),
-                Err(rustix::io::Errno::CHILD) => return Ok(true),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            match reap_any()? {
+                Reaped::Child { pid, code, signal } if pid == self.child => {
+                    self.child_exited(code, signal)?;
+                }
+                Reaped::Child { .. } => {}
+                Reaped::NobodyNow => return Ok(false),
+                Reaped::NoChild => {
+                    let family = &mut self.family;
+                    return Ok(is_gone_without_children(self.adoption, || family.look()));
+                }
             }
         }
     }
 
-    fn reaped(&mut self, pid: Pid, status: WaitStatus) -> io::Result<()> {
-        if u32::try_from(pid.as_raw_nonzero().get()) != Ok(self.child) {
-            return Ok(());
-        }
-        debug!(
-            code = status.exit_status(),
-            signal = status.terminating_signal(),
-            "child exited"
-        );
+    fn child_exited(&mut self, code: Option<i32>, signal: Option<i32>) -> io::Result<()> {
+        debug!(code, signal, "child exited");
         // Once the child itself has exited, the processes that it left behind are killed at once.
         self.state = State::Killing {
             again: Instant::now(),
         };
-        report(
-            &mut self.reports,
-            &Report::Exited {
-                code: status.exit_status(),
-                signal: status.terminating_signal(),
-            },
-        )
+        report(&mut self.reports, &Report::Exited { code, signal })
+    }
+}
+
+/// Returns whether the tree of a keeper that has no child is gone. If the keeper adopts orphans, it
+/// is, because every process of the tree would be below a child. If nobody does, the processes that
+/// were seen in the tree are looked at, and the keeper looks again as often as it kills.
+fn is_gone_without_children(adoption: Adoption, look: impl FnOnce() -> Vec<ProcessName>) -> bool {
+    match adoption {
+        Adoption::Ours => true,
+        Adoption::Nobody => look().is_empty(),
     }
 }
 
@@ -362,5 +345,21 @@ fn ordered(line: io::Result<Option<String>>) -> Wake {
             Err(_) => Wake::Signalled,
         },
         Ok(None) | Err(_) => Wake::OwnerGone,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_adoption_a_keeper_without_children_looks_for_orphans() {
+        let orphan = || vec![ProcessName::of_this_process()];
+        let seen = [
+            is_gone_without_children(Adoption::Ours, orphan),
+            is_gone_without_children(Adoption::Nobody, orphan),
+            is_gone_without_children(Adoption::Nobody, Vec::new),
+        ];
+        assert_eq!(seen, [true, false, true]);
     }
 }

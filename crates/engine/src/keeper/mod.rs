@@ -4,7 +4,6 @@
 //! leaves behind become the keeper's own. It ends the whole tree when its owner orders it or is
 //! gone in any way, or when the child has exited. See `docs/design/stopping.md`.
 
-mod group;
 mod handover;
 mod keep;
 mod link;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_files::{HeldLock, lock_directory};
-use pi_subagents_os::start_time;
+use pi_subagents_os::{Machine as _, ProcessName, System};
 
 /// The length of the longest name of a socket.
 pub const LONGEST_SOCKET_NAME: usize = "ffffffff-4294967295.sock".len();
@@ -42,7 +42,9 @@ pub fn remove_abandoned_sockets(directory: &Path) {
 pub(super) fn remove_abandoned(directory: &Path, _held: &HeldLock) {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     for path in entries.map(|entry| entry.path()) {
-        if owner_of(&path).is_some_and(|pid| start_time(pid).is_none()) && is_deaf(&path) {
+        if owner_of(&path).is_some_and(|pid| ProcessName::of_living(pid).is_none())
+            && is_deaf(&path)
+        {
             // Another process may have been faster.
             _ = fs::remove_file(&path);
         }
@@ -65,11 +67,10 @@ fn is_deaf(socket: &Path) -> bool {
 
 /// Returns a name of this machine that is short enough for a path to a socket.
 fn machine() -> String {
-    let uname = rustix::system::uname();
-    let bytes = uname.nodename().to_bytes();
+    let host = System::host();
     // FNV-1a: the same in every build, which the hasher of the standard library is not.
-    let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| {
-        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    let hash = host.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
     format!("{hash:08x}")
 }

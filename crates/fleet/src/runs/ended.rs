@@ -28,7 +28,7 @@ pub(super) fn tell_of_end(places: &Places, directory: &RunDir) {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let known_children = KnownChildren::of_this_process();
-    match known_children.start(|| command.spawn()) {
+    match known_children.start(&mut command) {
         Ok(mut child) => {
             // In case this process lives longer.
             thread::spawn(move || {

@@ -8,8 +8,7 @@ use std::os::fd::AsFd as _;
 use std::thread;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::Errno;
+use pi_subagents_os::{Descriptors as _, System};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
@@ -49,17 +48,10 @@ pub(super) fn watch(
 fn hung_up() -> oneshot::Receiver<()> {
     let (sender, receiver) = oneshot::channel();
     let wait = move || {
-        let stdin = stdin();
-        loop {
-            let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::RDHUP)];
-            match poll(&mut watched, None) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => break,
-                Err(_) => return,
-            }
+        if System::wait_for_hang_up(stdin().as_fd()).is_ok() {
+            // The connection may be over already.
+            _ = sender.send(());
         }
-        // The connection may be over already.
-        _ = sender.send(());
     };
     // Without the thread, reading sees the end.
     _ = thread::Builder::new()

@@ -1,16 +1,12 @@
 //! Waits until something happens to files. Files that the system cannot watch are looked at once a
 //! second.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_files::create_directories;
+use pi_subagents_os::{FileEvents, Watch as _, Watched};
 use pi_subagents_records::{IndexedRun, OwnerName};
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use rustix::io::Errno;
-use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -26,11 +22,6 @@ pub struct FileChanges {
     events: Option<FileEvents>,
     /// True if some of the changes are not reported.
     is_blind: watch::Sender<bool>,
-}
-
-struct FileEvents {
-    descriptor: OwnedFd,
-    ready: Receiver,
 }
 
 impl FileChanges {
@@ -54,21 +45,14 @@ impl FileChanges {
         changes
     }
 
-    /// Returns whether the system has file events at the moment.
-    pub fn are_reported() -> bool {
-        inotify::init(CreateFlags::CLOEXEC).is_ok()
-    }
-
     /// Watches one more directory: for new files, for files that grow, and for files that go.
     pub(crate) fn watch(&self, directory: &Path) {
-        let what =
-            WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MODIFY | WatchFlags::DELETE;
-        self.add(directory, what);
+        self.add(directory, Watched::Everything);
     }
 
     /// Watches one more directory for new files only.
     pub(crate) fn watch_for_new(&self, directory: &Path) {
-        self.add(directory, WatchFlags::CREATE | WatchFlags::MOVED_TO);
+        self.add(directory, Watched::NewFiles);
     }
 
     /// Watches everything that is written down about a run.
@@ -91,12 +75,10 @@ impl FileChanges {
         self.is_blind.send_replace(true);
     }
 
-    fn add(&self, directory: &Path, what: WatchFlags) {
+    fn add(&self, directory: &Path, watched: Watched) {
         let Some(events) = &self.events else { return };
-        match inotify::add_watch(&events.descriptor, directory, what) {
-            // Nothing happens in a directory that is gone.
-            Ok(_) | Err(Errno::NOENT) => {}
-            Err(_) => self.look_again(),
+        if events.add(directory, watched).is_err() {
+            self.look_again();
         }
     }
 
@@ -116,42 +98,9 @@ impl FileChanges {
 
 async fn reported(events: Option<&FileEvents>) {
     match events {
-        Some(events) => events.next().await,
+        Some(events) => events.changed().await,
         None => std::future::pending().await,
     }
-}
-
-impl FileEvents {
-    fn new() -> io::Result<Self> {
-        let descriptor = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
-        Ok(Self {
-            ready: waitable(descriptor.try_clone()?)?,
-            descriptor,
-        })
-    }
-
-    async fn next(&self) {
-        let mut buffer = [0; 4096];
-        loop {
-            if self.ready.readable().await.is_err() {
-                // Without an async runtime nobody waits any more.
-                return std::future::pending().await;
-            }
-            let mut has_changed = false;
-            // The files themselves show the change.
-            while self.ready.try_read(&mut buffer).is_ok_and(|read| read > 0) {
-                has_changed = true;
-            }
-            if has_changed {
-                return;
-            }
-        }
-    }
-}
-
-/// Makes a descriptor that is no pipe wait like one.
-pub(super) fn waitable(descriptor: OwnedFd) -> io::Result<Receiver> {
-    Receiver::from_owned_fd_unchecked(descriptor)
 }
 
 #[cfg(test)]

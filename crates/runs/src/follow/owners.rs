@@ -1,16 +1,11 @@
 //! Waits for the ends of owners: an owner that is killed writes nothing down.
 
 use std::collections::HashSet;
-use std::io;
-use std::os::fd::OwnedFd;
 
-use pi_subagents_engine::ProcessName;
+use pi_subagents_os::{ProcessName, Processes as _, System};
 use pi_subagents_records::{IndexedRun, OwnerName};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::task::JoinSet;
 
-use super::files::waitable;
 use crate::owned::{is_owned, this_host};
 
 /// The owners of runs under way, each watched once.
@@ -62,17 +57,8 @@ pub async fn process_gone(owner: &OwnerName) {
         pid: owner.pid,
         start_time: owner.start_time,
     };
-    let exit = process(owner.pid).and_then(waitable);
-    // The number may have gone to a newcomer before we held on to it.
-    if name.is_alive() {
-        match exit {
-            Ok(exit) => _ = exit.readable().await,
-            Err(_) => std::future::pending().await,
-        }
+    // A living process whose end cannot be waited for is waited for without end.
+    if System::exited(name).await.is_err() && name.is_alive() {
+        std::future::pending::<()>().await;
     }
-}
-
-fn process(pid: u32) -> io::Result<OwnedFd> {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    Ok(pidfd_open(pid.ok_or(Errno::SRCH)?, PidfdFlags::empty())?)
 }

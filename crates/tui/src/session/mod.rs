@@ -136,7 +136,7 @@ impl Session {
         let reader = Reader::start(tell.clone())?;
         let read_along = ReadAlong::new(&places, tell, Message::Partial);
         let resizes = signal(SignalKind::window_change())?;
-        let continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
+        let continued = signal(SignalKind::from_raw(pi_subagents_os::Signal::CONT.as_raw()))?;
         let screen = Screen::enter()?;
         let model = Model::new(scope, places.project.clone(), context, terminal_size());
         Screen::use_mouse(model.uses_mouse)?;

@@ -8,6 +8,7 @@ mod headings;
 mod layers;
 mod machine_paths;
 mod named_paths;
+mod operating_system;
 mod pictures;
 mod registries;
 mod terminology;
@@ -18,7 +19,7 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 11] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 12] = [
     dependencies::check,
     file_names::check,
     file_sizes::check,
@@ -26,6 +27,7 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 11] = [
     layers::check,
     machine_paths::check,
     named_paths::check,
+    operating_system::check,
     pictures::check,
     registries::check,
     terminology::check,

@@ -53,8 +53,7 @@ pub(super) fn tail(run: &RunId) -> &str {
 
 /// Refuses a disk without room for a worktree of a repository.
 pub(super) fn check_room(folder: &Path, repository: &Repository) -> Result<(), WorkspaceError> {
-    let found = rustix::fs::statvfs(folder).map_err(|error| of_file(folder, error.into()))?;
-    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    let free = pi_subagents_os::free_space(folder).map_err(|error| of_file(folder, error))?;
     match lacking_room(free, repository.tracked_size()?) {
         Some(words) => Err(of_file(folder, std::io::Error::other(words))),
         None => Ok(()),

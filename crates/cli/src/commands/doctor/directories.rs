@@ -5,9 +5,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
+use pi_subagents_os::{free_space, is_superuser, may_write_into, user};
 use pi_subagents_records::Store;
-use rustix::fs::{Access, access, statvfs};
-use rustix::process::geteuid;
 
 use super::check::Check;
 use pi_subagents_definition_commands::seen::Seen;
@@ -44,7 +43,7 @@ pub(super) fn agent_directory(seen: &Seen) -> Check {
             .hint("Make it a directory that belongs to you, or set PI_CODING_AGENT_DIR to one that does.");
     }
     let mut check = Check::new(name, shown.clone());
-    if metadata.uid() != geteuid().as_raw() && !geteuid().is_root() {
+    if metadata.uid() != user() && !is_superuser() {
         check = check
             .warning()
             .hint(format!("{shown} belongs to another user."));
@@ -125,10 +124,9 @@ pub(super) fn disk(seen: &Seen) -> Check {
             .hint(format!("{why}.")),
         ),
     };
-    let Ok(disk) = statvfs(nearest(place)) else {
+    let Ok(free) = free_space(nearest(place)) else {
         return check;
     };
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < NO_ROOM {
         return check.problem().hint(format!(
             "The disk is full ({} free). Runs still work, but are not recorded.",
@@ -157,7 +155,7 @@ pub(super) fn obstacle(directory: &Path) -> Option<String> {
     if !place.is_dir() {
         return Some(format!("{} is not a directory", place.display()));
     }
-    let refused = access(place, Access::WRITE_OK | Access::EXEC_OK).err()?;
+    let refused = may_write_into(place).err()?;
     Some(format!("{}: {refused}", place.display()))
 }
 

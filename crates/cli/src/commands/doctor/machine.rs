@@ -4,13 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_git::demand_git;
+use pi_subagents_os::{Machine as _, System};
 use pi_subagents_pi_files::on_path;
-use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
-use rustix::system::uname;
 
 use super::check::Check;
 use pi_subagents_definition_commands::seen::Seen;
-use pi_subagents_runs::follow::FileChanges;
 
 /// Checks whether another program of the same name comes first on the search path.
 pub(super) fn program(seen: &Seen) -> Check {
@@ -46,27 +44,27 @@ pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     real(one) == real(other)
 }
 
-/// Checks the features of Linux that the engine needs.
+/// Checks the features of the system that the engine needs.
 pub(super) fn platform() -> Check {
-    let system = uname();
-    let release = system.release().to_string_lossy();
-    let machine = system.machine().to_string_lossy();
-    let system = format!("Linux {release} on {machine}");
-    let missing: Vec<&str> = [
-        ("/proc", fs::metadata("/proc/self/stat").is_ok()),
-        ("pidfd", pidfd_open(getpid(), PidfdFlags::empty()).is_ok()),
-        ("subreaper", set_child_subreaper(Some(getpid())).is_ok()),
-        ("inotify", FileChanges::are_reported()),
-    ]
-    .into_iter()
-    .filter_map(|(name, is_there)| (!is_there).then_some(name))
-    .collect();
+    let facts = System::facts();
+    let (there, missing): (Vec<_>, Vec<_>) = facts.features.iter().partition(|(_, is)| *is);
+    let names = |features: &[(&'static str, bool)]| {
+        let names: Vec<&str> = features.iter().map(|(name, _)| *name).collect();
+        names
+    };
     if missing.is_empty() {
-        let text = format!("{system}, with /proc, pidfd, subreaper and inotify");
+        let text = format!("{}, with {}", facts.name, listed(&names(&there)));
         return Check::new("platform", text);
     }
-    let text = format!("{system}, without {}", missing.join(", "));
-    Check::new("platform", text).problem().hint(
-        "pi-subagents needs Linux 5.3 or newer, with /proc mounted and without a sandbox that forbids these system calls.",
-    )
+    let text = format!("{}, without {}", facts.name, names(&missing).join(", "));
+    Check::new("platform", text).problem().hint(facts.advice)
+}
+
+/// Joins words as a sentence does.
+fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [word] => (*word).to_owned(),
+        [words @ .., last] => format!("{} and {last}", words.join(", ")),
+    }
 }

@@ -7,13 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_os::ProcessName;
+use pi_subagents_os::{Descriptors as _, ProcessName, System};
 use pi_subagents_vocabulary::{
     Allowance, Completion, Limits, ModelChoice, Program, RunId, Runner, SessionId, SessionPolicy,
     Started, SystemPrompt, Task, TaskPlan, ToolPolicy,
 };
 use pretty_assertions::assert_eq;
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
@@ -56,9 +55,9 @@ impl Stand {
     }
 
     pub(super) fn new(plan: TaskPlan) -> Self {
-        let (child_stdin, stdin) = pipe_with(PipeFlags::CLOEXEC).unwrap();
-        let (stdout, output) = pipe_with(PipeFlags::CLOEXEC).unwrap();
-        let (stderr, errors) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        let (child_stdin, stdin) = System::pipe().unwrap();
+        let (stdout, output) = System::pipe().unwrap();
+        let (stderr, errors) = System::pipe().unwrap();
         let (ours, keepers) = StdStream::pair().unwrap();
         let child = LaunchedChild {
             started: Started {

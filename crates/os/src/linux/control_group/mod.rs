@@ -5,11 +5,6 @@
 //! Everything works without groups too; they find the processes that cleared their environment and
 //! lost their parents.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the kernel makes the files of /proc and of control groups, and they are short"
-)]
-
 mod place;
 
 use std::fs;
@@ -17,8 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pi_subagents_os::ProcessName;
-use pi_subagents_vocabulary::RunId;
+use crate::ProcessName;
 
 /// The beginning of the names of our groups.
 const PREFIX: &str = "pisub-";
@@ -32,13 +26,13 @@ const MOST_GROUPS: usize = 20_000;
 
 /// The group of one run.
 #[derive(Debug)]
-pub(crate) struct ControlGroup {
+pub(in crate::system) struct ControlGroup {
     directory: PathBuf,
 }
 
 impl ControlGroup {
     /// Makes a group for a run of this owner below the group of this process, where the user may.
-    pub(crate) fn make(owner: ProcessName, run: &str) -> io::Result<Self> {
+    pub(in crate::system) fn make(owner: ProcessName, run: &str) -> io::Result<Self> {
         let parent = own_directory().ok_or(io::ErrorKind::NotFound)?;
         Self::make_below(&parent, owner, run)
     }
@@ -50,18 +44,18 @@ impl ControlGroup {
     }
 
     /// Puts a process into the group, with all it starts from then on.
-    pub(crate) fn put(&self, pid: u32) -> io::Result<()> {
+    pub(in crate::system) fn put(&self, pid: u32) -> io::Result<()> {
         fs::write(self.directory.join("cgroup.procs"), pid.to_string())
     }
 
     /// Kills everything in the group at once.
-    pub(crate) fn kill(&self) {
+    pub(in crate::system) fn kill(&self) {
         // A kernel before 5.14 cannot do this; then the processes are found one by one.
         _ = fs::write(self.directory.join("cgroup.kill"), "1");
     }
 
     /// Removes the group and the groups below it. A group that is not empty stays.
-    pub(crate) fn remove(self) {
+    pub(in crate::system) fn remove(self) {
         remove(&self.directory);
     }
 
@@ -82,17 +76,17 @@ impl ControlGroup {
 }
 
 /// Ends the processes in the groups of these runs, wherever the groups were made.
-pub(crate) fn end_groups_of_runs(runs: &[RunId]) {
+pub(in crate::system) fn end_groups_of_runs(runs: &[&str]) {
     let Some((point, _)) = read("/proc/self/mountinfo").and_then(|text| place::mount(&text)) else {
         return;
     };
     end_groups(find(&point, |name| {
-        runs.iter().any(|run| is_of_run(name, run.as_str()))
+        runs.iter().any(|run| is_of_run(name, run))
     }));
 }
 
 /// Ends the processes in the groups of an owner that is in the same group as this process.
-pub(crate) fn end_groups_of_owner(mark: &str) {
+pub(in crate::system) fn end_groups_of_owner(mark: &str) {
     let Some(own) = own_directory() else {
         return;
     };
@@ -103,7 +97,7 @@ pub(crate) fn end_groups_of_owner(mark: &str) {
 
 /// Removes empty groups of owners that are gone, beside the group of this process: somebody killed
 /// them with everybody who could have done it.
-pub(crate) fn remove_abandoned_groups() {
+pub(in crate::system) fn remove_abandoned_groups() {
     let Some(own) = own_directory() else {
         return;
     };

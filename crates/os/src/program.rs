@@ -6,68 +6,75 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use pi_subagents_os::{ProcessName, signal_descendants};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::Signal;
+
+use crate::{ProcessName, Processes as _, System, signal_descendants, start};
 
 /// The number of bytes of a program's stderr that are kept.
 const MOST_STDERR: usize = 64 * 1024;
 
 /// The limits of one program.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
-    pub(crate) time: Duration,
+pub struct ProgramBounds {
+    /// The longest time.
+    pub time: Duration,
     /// The most bytes of stdout.
-    pub(crate) output: usize,
+    pub output: usize,
 }
 
 /// A program that has come to its end.
 #[derive(Debug)]
-pub(crate) struct Ended {
-    pub(crate) status: ExitStatus,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: Vec<u8>,
+pub struct EndedProgram {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// All it has written to stdout.
+    pub stdout: Vec<u8>,
+    /// The beginning of what it has written to stderr.
+    pub stderr: Vec<u8>,
 }
 
 /// The reason why a program was ended before its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub enum ProgramCut {
+    /// It took too long.
     TimedOut,
+    /// It wrote too much to stdout.
     TooMuch,
 }
 
 /// Runs a program. The program is in a process group of its own, so that a key that interrupts the
 /// caller does not leave a repository half written.
-pub(crate) fn run(
+pub fn run_bounded(
     command: &mut Command,
     input: &[u8],
-    bounds: Bounds,
-) -> io::Result<Result<Ended, Cut>> {
+    bounds: ProgramBounds,
+) -> io::Result<Result<EndedProgram, ProgramCut>> {
     run_holding(command, input, bounds, None)
 }
 
 /// Runs a program that holds a lock as long as it lives, even if its caller is killed. The locked
 /// file is the stdin of a program that gets no other.
-pub(crate) fn run_holding(
+pub fn run_holding(
     command: &mut Command,
     input: &[u8],
-    bounds: Bounds,
+    bounds: ProgramBounds,
     lock: Option<&File>,
-) -> io::Result<Result<Ended, Cut>> {
+) -> io::Result<Result<EndedProgram, ProgramCut>> {
     use std::os::unix::process::CommandExt as _;
     let stdin = match lock {
         _ if !input.is_empty() => Stdio::piped(),
         Some(lock) => lock.try_clone()?.into(),
         None => Stdio::null(),
     };
-    let mut child = command
+    command
         .process_group(0)
         .stdin(stdin)
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
+        .stderr(Stdio::piped());
+    let mut child = start(command)?;
     let followed = Pipes::of(&mut child, input).and_then(|pipes| pipes.follow(&mut child, bounds));
     if !matches!(followed, Ok(Ok(_))) {
         end(&mut child);
@@ -85,7 +92,8 @@ fn end(child: &mut Child) {
 
 /// The pipes of a program. They are all waited for together.
 struct Pipes<'a> {
-    process: OwnedFd,
+    /// `None` if the program has ended before it was followed.
+    exit: Option<OwnedFd>,
     input: Option<(std::process::ChildStdin, &'a [u8])>,
     stdout: Output<std::process::ChildStdout>,
     stderr: Output<std::process::ChildStderr>,
@@ -103,14 +111,18 @@ impl<'a> Pipes<'a> {
             never_wait(stdin)?;
         }
         Ok(Self {
-            process: pidfd_open(Pid::from_child(child), PidfdFlags::empty())?,
+            exit: System::exit_of(ProcessName::of(child.id()))?,
             input: stdin.map(|stdin| (stdin, input)),
             stdout: Output::of(child.stdout.take())?,
             stderr: Output::of(child.stderr.take())?,
         })
     }
 
-    fn follow(mut self, child: &mut Child, bounds: Bounds) -> io::Result<Result<Ended, Cut>> {
+    fn follow(
+        mut self,
+        child: &mut Child,
+        bounds: ProgramBounds,
+    ) -> io::Result<Result<EndedProgram, ProgramCut>> {
         let deadline = Instant::now() + bounds.time;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -120,24 +132,27 @@ impl<'a> Pipes<'a> {
             self.stderr.read(usize::MAX)?;
             self.stderr.said.truncate(MOST_STDERR);
             if self.stdout.said.len() > bounds.output {
-                return Ok(Err(Cut::TooMuch));
+                return Ok(Err(ProgramCut::TooMuch));
             }
             if has_ended {
-                return Ok(Ok(Ended {
+                return Ok(Ok(EndedProgram {
                     status: child.wait()?,
                     stdout: self.stdout.said,
                     stderr: self.stderr.said,
                 }));
             }
             if left.is_zero() {
-                return Ok(Err(Cut::TimedOut));
+                return Ok(Err(ProgramCut::TimedOut));
             }
         }
     }
 
     /// Waits until there is something to do; returns whether the program has ended.
     fn wait(&self, longest: Duration) -> io::Result<bool> {
-        let mut waited = vec![PollFd::new(&self.process, PollFlags::IN)];
+        let Some(exit) = &self.exit else {
+            return Ok(true);
+        };
+        let mut waited = vec![PollFd::new(exit, PollFlags::IN)];
         if let Some(pipe) = &self.stdout.pipe {
             waited.push(PollFd::new(pipe, PollFlags::IN));
         }
@@ -206,11 +221,10 @@ fn never_wait(pipe: impl AsFd) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests start what they follow")]
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds {
+    const BOUNDS: ProgramBounds = ProgramBounds {
         time: Duration::from_mins(1),
         output: 1 << 20,
     };
@@ -224,7 +238,7 @@ mod tests {
     #[test]
     fn much_goes_in_and_comes_out() {
         let input = vec![b'x'; 1 << 20];
-        let ended = run(&mut shell("cat; echo why >&2; exit 3"), &input, BOUNDS).unwrap();
+        let ended = run_bounded(&mut shell("cat; echo why >&2; exit 3"), &input, BOUNDS).unwrap();
         let ended = ended.unwrap();
         assert_eq!(ended.status.code(), Some(3));
         assert!(ended.stdout == input);
@@ -234,20 +248,22 @@ mod tests {
     #[test]
     fn input_that_nobody_reads_is_no_error() {
         let input = vec![b'x'; 1 << 20];
-        let ended = run(&mut shell("exit 0"), &input, BOUNDS).unwrap().unwrap();
+        let ended = run_bounded(&mut shell("exit 0"), &input, BOUNDS)
+            .unwrap()
+            .unwrap();
         assert!(ended.status.success());
     }
 
     #[test]
     fn too_long_and_too_much_end_the_program() {
-        let short = Bounds {
+        let short = ProgramBounds {
             time: Duration::from_millis(50),
             ..BOUNDS
         };
         // The pipe stays open in the second process, and nobody waits for it.
-        let ended = run(&mut shell("sleep 1000 & sleep 1000"), b"", short).unwrap();
-        assert_eq!(ended.unwrap_err(), Cut::TimedOut);
-        let ended = run(&mut shell("yes"), b"", BOUNDS).unwrap();
-        assert_eq!(ended.unwrap_err(), Cut::TooMuch);
+        let ended = run_bounded(&mut shell("sleep 1000 & sleep 1000"), b"", short).unwrap();
+        assert_eq!(ended.unwrap_err(), ProgramCut::TimedOut);
+        let ended = run_bounded(&mut shell("yes"), b"", BOUNDS).unwrap();
+        assert_eq!(ended.unwrap_err(), ProgramCut::TooMuch);
     }
 }
