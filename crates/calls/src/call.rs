@@ -1,52 +1,103 @@
 //! A call that starts runs, from its arguments to its answer. Each family implements [`Call`] with
 //! its differences.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use pi_subagents_records::RunDir;
 use pi_subagents_view::PreviewContext;
-use pi_subagents_vocabulary::RunSummary;
+use pi_subagents_vocabulary::{Refusal, RunSummary};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
-use tracing::info;
 
 use super::answer::{Answer, Outcomes, Worktrees};
-use super::open_run::Opening;
-use super::resolve::Family;
+use super::open_run::{Conversation, Opening};
+use super::resolve::{Family, ResolvedTask, Resolver};
 use super::window_record::WindowRecord;
 use crate::caller::Caller;
 use crate::elsewhere::{Departure, work_here};
 use crate::followed::Followed;
 use crate::opened_task::{OpenedTask, sorted};
+use crate::owner::Owner;
 use crate::preview::preview_context;
 use crate::service::CallService;
 use crate::sweeper;
 use crate::tmux::Panes;
 use crate::watch::Watch;
+use crate::work::Work;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
+use pi_subagents_runs::counts::Counts;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::workspace::{Workspace, matrix_of_call, settle};
 use pi_subagents_vocabulary::Door;
 
 /// A call of a family, read and found to fit.
-pub trait Call {
+pub trait Call: Send + Sized + 'static {
     /// The traits of its family.
     const FAMILY: Family;
 
+    /// The conversation that a task goes on with.
+    type Session: Send;
+
     /// The notes for its answer, beside the facts that its runs know.
-    type Notes;
+    type Notes: Send;
 
-    /// Resolves its tasks and opens their runs.
-    fn open_runs(&self, opening: &Opening<'_>) -> Result<Opened<Self::Notes>, CommandError>;
+    /// Resolves its tasks. It only reads, and brings up to date what it reads; nothing is made for
+    /// the call.
+    fn resolve(
+        &self,
+        resolver: &Resolver<'_>,
+        index: &KnownIndex,
+    ) -> Result<ResolvedCall<Self>, CommandError>;
 
-    /// Counts its tasks.
-    fn task_count(&self) -> usize;
+    /// Fails if a conversation that was free when the call was resolved is in use by now.
+    fn check_free(
+        &self,
+        sessions: &[Self::Session],
+        index: &KnownIndex,
+    ) -> Result<(), CommandError>;
+
+    /// Prepares the prompt of a child and the place of its conversation.
+    fn converse(
+        &self,
+        opening: &Opening<'_>,
+        session: &Self::Session,
+        beginning: &Beginning<'_>,
+    ) -> Result<Conversation, Refusal>;
 
     /// Counts the files that its tasks were given, in the order of the tasks.
     fn file_counts(&self) -> impl Iterator<Item = usize>;
 
     /// Words its answer.
     fn word(&self, outcomes: &Outcomes, notes: &Self::Notes) -> Worded;
+}
+
+/// A call whose tasks are resolved, in their order.
+pub struct ResolvedCall<C: Call> {
+    pub(crate) tasks: Vec<ResolvedTask>,
+    /// The conversation of each task.
+    pub(crate) sessions: Vec<C::Session>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) notes: C::Notes,
+}
+
+impl<C: Call> ResolvedCall<C> {
+    /// Returns whether no task of the call can begin.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.tasks.iter().all(|task| task.work.is_err())
+    }
+}
+
+/// A task whose run has just been opened.
+pub struct Beginning<'a> {
+    /// Its place in the call.
+    pub(crate) number: usize,
+    /// The directory that it names.
+    pub(crate) cwd: &'a Path,
+    /// The directory of its run, if it could be made.
+    pub(crate) directory: Option<&'a RunDir>,
 }
 
 /// The answer to a call in the words of its family.
@@ -62,7 +113,7 @@ pub struct Worded {
 }
 
 /// The tasks of a call whose runs are open, with the notes for its answer.
-pub struct Opened<Notes> {
+pub(crate) struct Opened<Notes> {
     pub(crate) tasks: Vec<OpenedTask>,
     pub(crate) warnings: Vec<String>,
     pub(crate) notes: Notes,
@@ -70,8 +121,8 @@ pub struct Opened<Notes> {
 
 /// A call whose runs are open, ready to run.
 pub struct ReadyCall<C: Call> {
-    call: C,
-    opened: Opened<C::Notes>,
+    pub(crate) call: C,
+    pub(crate) opened: Opened<C::Notes>,
     /// The settings for showing a tool call in one line.
     context: PreviewContext,
     lines_per_window: usize,
@@ -81,26 +132,20 @@ pub struct ReadyCall<C: Call> {
     places: Places,
     /// The way to other machines, if it works there.
     departure: Option<Box<dyn Departure>>,
+    /// The counts of the background runs with these, if they are background runs.
+    pub(crate) counts: Option<Counts>,
 }
 
 impl<C: Call> ReadyCall<C> {
-    /// Resolves a call and opens its runs: from here on they have a directory and a record. A call
-    /// for a fleet brings the way there.
-    pub fn new(
-        service: &CallService,
+    /// Makes a call ready whose runs have been opened.
+    pub(crate) fn new(
         call: C,
+        opened: Opened<C::Notes>,
         (caller, configuration): (&Caller, &Configuration),
         departure: Option<Box<dyn Departure>>,
-    ) -> Result<Self, CommandError> {
-        let _alone = service.open_alone();
+    ) -> Self {
         let settings = &configuration.settings;
-        let opening = Opening::new(C::FAMILY, (caller, configuration), &service.owner);
-        let mut opened = call.open_runs(&opening.towards(departure.as_deref()))?;
-        let about_files = departure.iter().flat_map(|departure| departure.warnings());
-        opened.warnings.extend(about_files.cloned());
-        let (tasks, warnings) = (opened.tasks.len(), opened.warnings.len());
-        info!(door = ?caller.door, tasks, warnings, "call resolved");
-        Ok(Self {
+        Self {
             call,
             opened,
             context: preview_context(caller, settings),
@@ -109,12 +154,23 @@ impl<C: Call> ReadyCall<C> {
             door: caller.door,
             places: caller.places.clone(),
             departure,
-        })
+            counts: None,
+        }
+    }
+
+    /// Returns the work of its runs, for an owner whom nobody watches.
+    pub(crate) fn into_work(self, owner: &Owner) -> Work<'_> {
+        work_of(self.opened.tasks, self.departure, owner, &self.places)
     }
 
     /// Returns its tasks with everything resolved, in their order.
     pub(crate) fn tasks(&self) -> &[OpenedTask] {
         &self.opened.tasks
+    }
+
+    /// Returns the directories of its caller.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Returns the warnings that a person should read.
@@ -138,16 +194,8 @@ impl<C: Call> ReadyCall<C> {
             )
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
-        let runs = match self.departure {
-            None => {
-                let work = work_here(&service.owner, &self.places, sorted(tasks).here);
-                service.run(work, &self.panes, followed).await
-            }
-            Some(departure) => {
-                let work = departure.work(tasks, &service.owner);
-                service.run(work, &self.panes, followed).await
-            }
-        };
+        let work = work_of(tasks, self.departure, &service.owner, &self.places);
+        let runs = service.run(work, &self.panes, followed).await;
         let worktrees = settled(&runs).await;
         let runs = with_files(runs, &worktrees);
         sweeper::start_if_due(&self.places, &service.owner.known_children);
@@ -161,6 +209,19 @@ impl<C: Call> ReadyCall<C> {
             details,
             worded,
         }
+    }
+}
+
+/// Returns the work of tasks whose runs are open, here or in a fleet.
+fn work_of<'a>(
+    tasks: Vec<OpenedTask>,
+    departure: Option<Box<dyn Departure>>,
+    owner: &'a Owner,
+    places: &Places,
+) -> Work<'a> {
+    match departure {
+        None => work_here(owner, places, sorted(tasks).here),
+        Some(departure) => departure.work(tasks, owner),
     }
 }
 

@@ -56,8 +56,8 @@ pub struct Overrides {
     pub worktree: Option<EarlierWorktree>,
     /// The tools of a task without a definition.
     pub tools: Option<Vec<String>>,
-    /// The gates of every task that names none itself.
-    pub gates: Vec<Gate>,
+    /// The gates of every task that names none itself; an empty list for no gates at all.
+    pub gates: Option<Vec<Gate>>,
     /// The number of times that a sub-agent gets the failure of a gate of its own or of its
     /// definition.
     pub gate_retries: Option<u32>,

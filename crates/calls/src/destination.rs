@@ -8,9 +8,18 @@ use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::elsewhere::no_fleet;
 
+/// The place where a call works. It is decided once, before the tasks of the call are resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// This machine.
+    Here,
+    /// The workers of a pool.
+    Fleet(Box<FleetDestination>),
+}
+
 /// A pool of the fleet, and how the runs of a call get there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Destination {
+pub struct FleetDestination {
     /// The settings of a fleet that is configured.
     pub fleet: FleetSettings,
     pub pool: String,
@@ -22,24 +31,17 @@ pub struct Destination {
 
 impl Destination {
     /// Decides where a call works that follows a configuration without faults.
-    pub fn of_call(
-        caller: &Caller,
-        configuration: &Configuration,
-    ) -> Result<Option<Self>, CommandError> {
+    pub fn of_call(caller: &Caller, configuration: &Configuration) -> Result<Self, CommandError> {
         configuration.check()?;
         Self::of(&caller.overrides.fleet, &configuration.settings.fleet)
     }
 
-    /// Decides where a call works; `None` means this machine. The wishes of the call count before
-    /// the settings.
-    pub(crate) fn of(
-        wishes: &FleetWishes,
-        settings: &FleetSettings,
-    ) -> Result<Option<Self>, CommandError> {
+    /// Decides where a call works. The wishes of the call count before the settings.
+    fn of(wishes: &FleetWishes, settings: &FleetSettings) -> Result<Self, CommandError> {
         let pool = match wishes.on.as_ref().unwrap_or(&settings.on) {
             Place::Local => {
                 return match wishes.without_fleet() {
-                    None => Ok(None),
+                    None => Ok(Self::Here),
                     Some(option) => Err(CommandError::usage(format!(
                         "{option} counts only in a fleet, and this call stays on this machine"
                     ))
@@ -51,13 +53,21 @@ impl Destination {
         if !settings.is_configured() {
             return Err(no_fleet());
         }
-        Ok(Some(Self {
+        Ok(Self::Fleet(Box::new(FleetDestination {
             fleet: settings.clone(),
             pool,
             priority: wishes.priority.unwrap_or(settings.priority),
             retries: wishes.retries.unwrap_or(settings.retries),
             workspace: wishes.workspace.unwrap_or(settings.workspace),
-        }))
+        })))
+    }
+
+    /// Returns the pool that the runs go to, if they leave this machine.
+    pub fn fleet(&self) -> Option<&FleetDestination> {
+        match self {
+            Self::Here => None,
+            Self::Fleet(fleet) => Some(fleet),
+        }
     }
 }
 
@@ -91,13 +101,13 @@ mod tests {
     #[test]
     fn a_call_works_here_unless_the_call_or_the_settings_name_a_fleet() {
         let here = Destination::of(&FleetWishes::default(), &settings()).unwrap();
-        assert_eq!(here, None);
+        assert_eq!(here, Destination::Here);
         let asked = FleetWishes {
             on: Place::from_word("fleet:gpu"),
             retries: Some(0),
             ..FleetWishes::default()
         };
-        let expected = Destination {
+        let expected = FleetDestination {
             fleet: settings(),
             pool: "gpu".to_owned(),
             priority: Priority::Normal,
@@ -106,7 +116,7 @@ mod tests {
         };
         assert_eq!(
             Destination::of(&asked, &settings()).unwrap(),
-            Some(expected)
+            Destination::Fleet(Box::new(expected))
         );
         let by_setting = FleetSettings {
             on: Place::Fleet { pool: None },
@@ -115,7 +125,7 @@ mod tests {
         };
         let pool = |wishes: &FleetWishes| {
             let found = Destination::of(wishes, &by_setting).unwrap();
-            found.map(|found| found.pool)
+            found.fleet().map(|found| found.pool.clone())
         };
         assert_eq!(pool(&FleetWishes::default()).as_deref(), Some("small"));
         let here = FleetWishes {

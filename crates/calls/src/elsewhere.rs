@@ -3,32 +3,40 @@
 //! Nothing here knows how other machines are reached. The program says it once at its start with
 //! [`work_elsewhere`]; without that, every call works on this machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_records::{StickySession, Travelled};
 use pi_subagents_vocabulary::{Plan, Refusal, SessionId, SessionPolicy};
 
-use crate::caller::Caller;
-use crate::destination::Destination;
+use crate::destination::FleetDestination;
 use crate::open_run::Ordered;
 use crate::opened_task::OpenedTask;
 use crate::owner::Owner;
+use crate::resolve::ResolvedWork;
 use crate::work::Work;
-use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::elsewhere::{Elsewhere, Pending, answer_elsewhere, no_fleet};
 
 /// Everything that calls ask of other machines.
 pub trait CallsElsewhere: Elsewhere {
-    /// Makes everything ready for the runs of a call, before one of them is opened. A call that
-    /// cannot work there fails here and leaves no trace.
+    /// Refuses a task with a part that cannot travel, by its name, before anything is sent.
+    fn may_travel(
+        &self,
+        work: &ResolvedWork,
+        destination: &FleetDestination,
+    ) -> Result<(), Refusal>;
+
+    /// Makes everything ready for the runs of a call that work in these directories, after they
+    /// were resolved and before one of them is opened. A call that cannot work there fails here and
+    /// leaves no trace.
     fn depart<'a>(
         &'a self,
-        caller: &'a Caller,
-        destination: Destination,
+        places: &'a Places,
+        destination: &'a FleetDestination,
+        directories: &'a [PathBuf],
         waiting: Waiting,
     ) -> Pending<'a, Result<Box<dyn Departure>, CommandError>>;
 
@@ -52,7 +60,7 @@ pub trait Departure: Send + Sync {
     fn name(&self) -> &str;
 
     /// Returns what a person should know about the files that travel.
-    fn warnings(&self) -> &[String];
+    fn warnings(&self) -> Vec<String>;
 
     /// Takes a task along, or says what of it cannot travel. A task that continues the conversation
     /// of an agent names it.
@@ -95,18 +103,27 @@ pub fn work_elsewhere(elsewhere: &'static dyn CallsElsewhere) {
     _ = ELSEWHERE.set(elsewhere);
 }
 
-/// Makes everything ready for a call that works on other machines; `None` if it works here.
-pub async fn depart(
-    caller: &Caller,
-    configuration: &Configuration,
+/// Refuses a task with a part that cannot travel, by its name.
+pub(crate) fn may_travel(
+    work: &ResolvedWork,
+    destination: &FleetDestination,
+) -> Result<(), Refusal> {
+    match ELSEWHERE.get() {
+        Some(elsewhere) => elsewhere.may_travel(work, destination),
+        None => Ok(()),
+    }
+}
+
+/// Makes everything ready for the runs of a call that work in these directories of other machines.
+pub(crate) async fn depart(
+    places: &Places,
+    destination: &FleetDestination,
+    directories: &[PathBuf],
     waiting: Waiting,
-) -> Result<Option<Box<dyn Departure>>, CommandError> {
-    let Some(destination) = Destination::of_call(caller, configuration)? else {
-        return Ok(None);
-    };
+) -> Result<Box<dyn Departure>, CommandError> {
     let elsewhere = ELSEWHERE.get().ok_or_else(no_fleet)?;
-    let departure = elsewhere.depart(caller, destination, waiting).await?;
-    Ok(Some(departure))
+    let departure = elsewhere.depart(places, destination, directories, waiting);
+    departure.await
 }
 
 /// Brings a conversation up to date that may have gone on elsewhere. Returns a note for the caller

@@ -97,6 +97,15 @@ impl<'a> Runners<'a> {
         }
     }
 
+    /// Returns the program of a kind of child that was resolved before.
+    pub(crate) fn program(&self, runner: Runner) -> Result<Program, String> {
+        let choice = match runner {
+            Runner::Pi => RunnerChoice::Pi,
+            Runner::Embedded => RunnerChoice::Embedded,
+        };
+        Ok(self.resolve(choice)?.program)
+    }
+
     /// Returns the embedded agent, because no pi can be used; the caller gets a warning if there is
     /// a pi.
     fn instead_of_pi(&self, no_pi: &NoPi) -> ChosenRunner {

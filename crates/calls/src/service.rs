@@ -1,6 +1,6 @@
 //! The tools, whichever door they are called through.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_configuration::CatalogueCache;
@@ -11,8 +11,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::{debug, info};
 
+use crate::begin::{Asking, begin};
 use crate::caller::Caller;
-use crate::elsewhere::{Waiting, depart};
+use crate::elsewhere::Waiting;
 use crate::families::{background, delegation, merging, runs, subagent};
 use crate::followed::Followed;
 use crate::owner::Owner;
@@ -20,7 +21,7 @@ use crate::tmux::Panes;
 use crate::updates::due;
 use crate::watch::Watch;
 use crate::work::Work;
-use crate::{Call, ReadyCall, check_fields};
+use crate::{Call, check_fields};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -36,7 +37,8 @@ pub struct CallService {
     /// The keeper of the background runs of the pi we belong to, if there is one.
     pub background: Option<Box<dyn BackgroundRuns>>,
     catalogues: Mutex<CatalogueCache>,
-    opening: Mutex<()>,
+    /// The calls that open runs do it one after another.
+    pub(crate) opening: Arc<Mutex<()>>,
 }
 
 /// A door that has sessions, and follows the background runs of the session it is in.
@@ -130,7 +132,7 @@ impl CallService {
             owner,
             background: None,
             catalogues: Mutex::default(),
-            opening: Mutex::default(),
+            opening: Arc::default(),
         }
     }
 
@@ -186,7 +188,7 @@ impl CallService {
     }
 
     /// Calls a tool that starts runs.
-    async fn answer<C: Call<Notes: Send> + Send + 'static>(
+    async fn answer<C: Call>(
         self: &Arc<Self>,
         call: C,
         caller: &Caller,
@@ -199,11 +201,12 @@ impl CallService {
             let read = |service: &Self, caller: &Caller| Ok(service.configuration(caller));
             Arc::new(self.beside(caller, read).await?)
         };
-        let departure = depart(caller, &configuration, Waiting::Somebody).await?;
-        let open = move |service: &Self, caller: &Caller| {
-            ReadyCall::new(service, call, (caller, &configuration), departure)
+        let asking = Asking {
+            caller: caller.clone(),
+            configuration,
+            waiting: Waiting::Somebody,
         };
-        let ready = self.beside(caller, open).await?;
+        let ready = begin(self, call, asking).await?;
         Ok(ready.run(self, watch).await.to_tool_answer())
     }
 
@@ -232,11 +235,6 @@ impl CallService {
             .unwrap_or_else(|error| {
                 Err(CommandError::failed("this is a bug in pi-subagents").because(&error))
             })
-    }
-
-    /// Waits for other calls that open runs: two at once must not find the same session free.
-    pub(crate) fn open_alone(&self) -> MutexGuard<'_, ()> {
-        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the configuration of the caller and their project. A call reads it once and hands it

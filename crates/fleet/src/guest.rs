@@ -1,6 +1,7 @@
 //! The fleet as the rest of the program sees it: an answer to everything that is asked about other
 //! machines.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pi_subagents_configuration::FleetSettings;
@@ -10,15 +11,16 @@ use pi_subagents_vocabulary::{Plan, Refusal, RunId};
 
 use crate::calls::FleetDeparture;
 use crate::calls::conversation;
+use crate::calls::may_travel;
 use crate::runs::{
     FleetWords, ask_fleet, catch_up, fetch_missing, follow_in_fleet, look_elsewhere,
 };
-use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::destination::Destination;
+use pi_subagents_calls::destination::FleetDestination;
 use pi_subagents_calls::elsewhere::{
     CallsElsewhere, Departure, NamedSession, Waiting, work_elsewhere,
 };
 use pi_subagents_calls::owner::Owner;
+use pi_subagents_calls::resolve::ResolvedWork;
 use pi_subagents_calls::work::Work;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -65,14 +67,24 @@ impl Elsewhere for Guest {
 }
 
 impl CallsElsewhere for Guest {
+    fn may_travel(
+        &self,
+        work: &ResolvedWork,
+        destination: &FleetDestination,
+    ) -> Result<(), Refusal> {
+        may_travel(work, destination)
+    }
+
     fn depart<'a>(
         &'a self,
-        caller: &'a Caller,
-        destination: Destination,
+        places: &'a Places,
+        destination: &'a FleetDestination,
+        directories: &'a [PathBuf],
         waiting: Waiting,
     ) -> Pending<'a, Result<Box<dyn Departure>, CommandError>> {
         Box::pin(async move {
-            let departure = FleetDeparture::prepare(caller, destination, waiting).await?;
+            let prepared = FleetDeparture::prepare(places, destination, directories, waiting);
+            let departure = prepared.await?;
             Ok(Box::new(departure) as Box<dyn Departure>)
         })
     }

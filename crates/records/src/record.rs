@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pi_subagents_vocabulary::{Receipt, Rejected, Status, Task, Timestamp, Usage};
+use pi_subagents_vocabulary::{Receipt, Rejected, RunTerms, Status, Task, Timestamp, Usage};
 use serde_json::Value;
 
 use crate::OwnerName;
@@ -28,6 +28,8 @@ pub struct RecordedRun {
     pub requested_model: Option<String>,
     /// The model that its child was started with.
     pub model: Option<String>,
+    /// The terms that its call has set.
+    pub terms: RunTerms,
     /// The agent whose sticky session it was asked to continue, if any.
     pub sticky_agent: Option<String>,
     /// The time at which the run was accepted.
@@ -86,6 +88,7 @@ impl RecordedRun {
             runner: meta.runner,
             requested_model: meta.requested_model,
             model: meta.model,
+            terms: meta.terms,
             sticky_agent: meta.sticky_agent,
             end: read_result(directory)?.map(RecordedEnd::from),
         })

@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_files as files;
-use pi_subagents_vocabulary::{Ending, Interruption, ModelChoice, RunId, Task, Timestamp};
+use pi_subagents_vocabulary::{
+    Ending, Interruption, ModelChoice, RunId, RunTerms, Task, Timestamp,
+};
 
 use crate::format::{FORMAT, Meta};
 use crate::found::FindError;
@@ -38,6 +40,8 @@ pub struct NewRun<'a> {
     pub model: Option<&'a str>,
     /// The tools it is restricted to.
     pub tools: Option<Vec<String>>,
+    /// The terms that its call has set.
+    pub terms: Option<&'a RunTerms>,
     /// The system prompt of the child, and the file that holds it.
     pub system_prompt: Option<(&'a str, &'a Path)>,
     /// The agent whose sticky session it was asked to continue, if any.
@@ -221,6 +225,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {
             Some(ModelChoice::Inherit) | None => None,
         },
         sticky_agent: run.sticky_agent.map(str::to_owned),
+        terms: run.terms.cloned().unwrap_or_default(),
         tools: run.tools.clone(),
         known_tools: task.known_tools.clone(),
         test_commands: task.test_commands.clone(),

@@ -188,6 +188,7 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         requested_model: Some("fake/model"),
         model: Some("fake/model"),
         tools: Some(vec!["read".to_owned()]),
+        terms: None,
         system_prompt: None,
         sticky_agent: None,
     };

@@ -57,6 +57,7 @@ fn begin(store: &Store, project: &Path, run: &str) {
             requested_model: None,
             model: None,
             tools: None,
+            terms: None,
             system_prompt: None,
             sticky_agent: None,
         })

@@ -95,6 +95,7 @@ impl Desk {
                 requested_model: None,
                 model: None,
                 tools: None,
+                terms: None,
                 system_prompt: None,
                 sticky_agent: None,
             })

@@ -146,16 +146,21 @@ impl KnownRun {
 
     /// Reads its messages from its directory, or else from the entry that pi kept.
     pub fn history(&self) -> Result<RunHistory, LostRecord> {
+        Ok(self.history_and_workspace()?.0)
+    }
+
+    /// Does the same, and returns the worktree that was read with it, if the run had one.
+    pub fn history_and_workspace(&self) -> Result<(RunHistory, Option<Workspace>), LostRecord> {
         let Some(record) = &self.record else {
-            return Ok(self
-                .entry
-                .as_ref()
-                .map(|entry| entry.history())
-                .unwrap_or_default());
+            let history = self.entry.as_ref().map(|entry| entry.history());
+            return Ok((history.unwrap_or_default(), None));
         };
         match (history(&record.directory), &self.entry) {
-            (Ok(history), _) => Ok(with_worktree(history, record)),
-            (Err(_), Some(entry)) => Ok(entry.history()),
+            (Ok(history), _) => {
+                let workspace = Workspace::read(record.directory.path());
+                Ok((with_worktree(history, workspace.as_ref()), workspace))
+            }
+            (Err(_), Some(entry)) => Ok((entry.history(), None)),
             (Err(error), None) => Err(LostRecord::new(record, error)),
         }
     }
@@ -176,9 +181,8 @@ impl KnownRun {
 }
 
 /// Puts the files that git found into the receipt of a run that had a worktree of its own.
-fn with_worktree(mut history: RunHistory, record: &IndexedRun) -> RunHistory {
-    let workspace = Workspace::read(record.directory.path());
-    if let Some(paths) = workspace.and_then(|workspace| workspace.changed_paths()) {
+fn with_worktree(mut history: RunHistory, workspace: Option<&Workspace>) -> RunHistory {
+    if let Some(paths) = workspace.and_then(Workspace::changed_paths) {
         history.summary.witness.take_worktree(paths);
     }
     history

@@ -19,6 +19,7 @@ mod tool_names;
 mod workspace;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use pi_subagents_configuration::Asker;
 use pi_subagents_records::CallerName;
@@ -31,12 +32,12 @@ pub use self::outcome::{Delegated, Outcome};
 pub use self::task::Task;
 use self::tool_names::check_tools;
 pub use self::workspace::{ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState};
-use pi_subagents_calls::ReadyCall;
 use pi_subagents_calls::caller::{Caller, Overrides};
-use pi_subagents_calls::elsewhere::{Waiting, depart};
+use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::families::delegation::DelegateCall;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::Watch;
+use pi_subagents_calls::{Asking, begin};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -154,10 +155,12 @@ impl Team {
             sinks,
             ..Watch::nobody()
         };
-        let configuration = self.service.configuration(&self.caller);
-        let departure = depart(&self.caller, &configuration, Waiting::Somebody).await?;
-        let seen = (&self.caller, &configuration);
-        let ready = ReadyCall::new(&self.service, call, seen, departure)?;
+        let asking = Asking {
+            caller: self.caller.clone(),
+            configuration: Arc::new(self.service.configuration(&self.caller)),
+            waiting: Waiting::Somebody,
+        };
+        let ready = begin(&self.service, call, asking).await?;
         Ok(Delegated::new(&ready.run(&self.service, watch).await))
     }
 

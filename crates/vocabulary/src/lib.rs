@@ -36,6 +36,7 @@ mod secret;
 mod setup;
 mod sink;
 mod summary;
+mod terms;
 pub mod text;
 mod usage;
 
@@ -71,6 +72,7 @@ pub use runner_choice::RunnerChoice;
 pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
+pub use terms::RunTerms;
 pub use usage::{Cost, Usage};
 
 /// The schemas that reports must meet.

@@ -233,15 +233,18 @@ fn a_run_whose_session_id_another_family_uses_too_goes_on() {
 #[test]
 fn a_session_in_which_nothing_began_goes_on_in_its_own_family() {
     let stage = SubagentStage::new(Script::new().otherwise([Turn::text("ok")]));
-    stage.define("subagents", "scout", "model: nobody/nothing", "You look.");
-    let flags = ["--session", "talk", "--runner", "embedded", "--json"];
+    stage.preset("scout");
+    // Beside a task that begins, a refused one is recorded.
+    let call = serde_json::json!({"tasks": [
+        {"preset": "scout", "task": "look", "sessionId": "talk", "cwd": "/missing"},
+        {"preset": "scout", "task": "other"},
+    ]});
     let refused = stage
         .stage
-        .command(&["run", "scout", "look", "--cwd", "/missing"])
-        .args(flags)
+        .command(&["run", "--file", "-", "--runner", "embedded", "--json"])
+        .stdin(call.to_string())
         .run();
-    assert_eq!(refused.code, Some(1), "{refused}");
-    stage.preset("scout");
+    assert_eq!(refused.json()["runs"][0]["status"], "failed", "{refused}");
     let resumed = stage
         .stage
         .command(&["resume", "talk", "look", "--runner", "embedded", "--json"])
@@ -255,7 +258,7 @@ fn a_session_in_which_nothing_began_goes_on_in_its_own_family() {
     );
     assert_eq!(
         stage.sticky_files().len(),
-        1,
-        "no lock stays beside the file"
+        2,
+        "no lock stays beside the files"
     );
 }

@@ -1,9 +1,12 @@
 //! Bad input is refused by name, with the right exit code and without a child.
 
+use std::time::Duration;
+
+use pi_subagents_testkit::wait_for_file;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, completed, failed, outcomes};
+use crate::stage::{Stage, call, completed, failed, outcomes};
 use crate::terminal::Terminal;
 
 /// Returns the error of a refused call; no run may have begun.
@@ -211,4 +214,74 @@ fn a_pi_that_is_too_old_or_missing_is_refused_by_name() {
         error(&missing.json()),
         "Failed to spawn sub-agent process: pi is not on PATH. Install it, set PI_SUBAGENTS_PI to it, or use --runner embedded."
     );
+}
+
+/// Returns the ids of all runs that have a record, and the id that `last` leads to.
+fn recorded(stage: &Stage) -> (Vec<String>, String) {
+    let listed = stage.command(&["status", "--all", "--json"]).run().json();
+    let runs = listed["runs"].as_array().unwrap().iter();
+    let ids = runs.map(|run| run["runId"].as_str().unwrap().to_owned());
+    let last = stage.command(&["status", "last", "--json"]).run().json();
+    let last = last["runId"].as_str().or(last["runs"][0]["runId"].as_str());
+    (ids.collect(), last.unwrap().to_owned())
+}
+
+#[test]
+fn a_call_that_is_refused_leaves_no_record_and_does_not_become_last() {
+    let stage = Stage::new();
+    let fine = json!({"tasks": [{"name": "a", "prompt": json!([{"reply": "one"}]).to_string()}]});
+    _ = stage.delegate(&fine).run().expect_success();
+    let before = recorded(&stage);
+    let bad = json!({"tasks": [
+        {"name": "b", "prompt": "p", "profile": "nobody"},
+        {"name": "c", "prompt": "p", "cwd": "/no/such/place"},
+    ]});
+    let output = stage.delegate(&bad).run();
+    assert_eq!(
+        outcomes(&output),
+        [
+            failed(
+                "b",
+                1,
+                "Unknown profile: \"nobody\". Available profiles: (none)",
+                None
+            ),
+            failed("c", 1, "cwd does not exist: /no/such/place", None),
+        ]
+    );
+    assert_eq!(recorded(&stage), before);
+}
+
+#[test]
+fn a_call_for_a_fleet_is_refused_before_the_fleet_is_asked() {
+    let stage = Stage::new();
+    // Nobody answers there, so a call that got as far as the fleet would fail with that.
+    stage.settings(&json!({"fleet": {"servers": ["nats://127.0.0.1:1"]}}));
+    let go = stage.sandbox.project().join("go");
+    let ready = stage.sandbox.project().join("ready");
+    let script = json!([{"touch": ready}, {"waitForFile": go}, {"reply": "done"}]);
+    let owner = stage.delegate(&call(&[("busy", script)])).spawn();
+    wait_for_file(&ready, Duration::from_mins(1));
+    let before = recorded(&stage);
+    let status = stage.command(&["status", "--json"]).run().json();
+    let session = status["runs"][0]["sessionId"].as_str().unwrap();
+    let to_fleet = |task: &Value| {
+        let call = json!({"tasks": [task]});
+        stage.delegate(&call).args(["--on", "fleet"]).run()
+    };
+    let unknown = to_fleet(&json!({"name": "b", "prompt": "p", "profile": "nobody"}));
+    assert_eq!(
+        outcomes(&unknown)[0].error.as_deref(),
+        Some("Unknown profile: \"nobody\". Available profiles: (none)")
+    );
+    let running = to_fleet(&json!({"name": "b", "prompt": "p", "resume": session}));
+    assert_eq!(
+        running.json()["error"]["message"],
+        json!(format!(
+            "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
+        ))
+    );
+    assert_eq!(recorded(&stage), before);
+    std::fs::write(go, "").unwrap();
+    _ = owner.wait().expect_success();
 }

@@ -337,18 +337,22 @@ fn a_run_that_was_refused_is_told_with_its_error_and_transcripts_do_not_nest() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise(vec![Turn::text("done"); 4]));
     stage.sandbox.models_json(&server.base_url());
-    let ask = |task: serde_json::Value| {
+    let ask = |tasks: serde_json::Value| {
         let output = stage
-            .delegate_to("embedded", &json!({"tasks": [task]}))
+            .delegate_to("embedded", &json!({ "tasks": tasks }))
             .run();
         first_session(&output.json())
     };
-    let session = ask(json!({"name": "a", "prompt": "one", "profile": "nobody"}));
+    // Beside a task that begins, a refused one is recorded.
+    let session = ask(json!([
+        {"name": "a", "prompt": "one", "profile": "nobody"},
+        {"name": "b", "prompt": "other"},
+    ]));
     for prompt in ["two", "three"] {
         stage.sandbox.write("project/notes.txt", "the notes");
         let resumed =
             json!({"name": "a", "prompt": prompt, "resume": session, "files": "notes.txt"});
-        assert_eq!(ask(resumed), session);
+        assert_eq!(ask(json!([resumed])), session);
     }
     let requests = server.requests();
     assert_eq!(
@@ -370,4 +374,57 @@ Instructions:
 
 three"
     );
+}
+
+/// Returns the gate and the data of the run of an answer.
+fn terms(answer: &Value) -> (Value, Value) {
+    let run = &answer["runs"][0];
+    (
+        run["receipt"]["gate"]["command"].clone(),
+        run["structured"].clone(),
+    )
+}
+
+#[test]
+fn a_session_goes_on_with_the_gate_and_the_schema_it_had_unless_the_call_changes_them() {
+    let stage = Stage::new();
+    let report = json!({"status": "SUCCESS", "result": {"n": 1}});
+    let reports = (0..8).map(|_| Turn::tool_call("subagent_finalize", report.clone()));
+    let server = LlmServer::start(Script::new().otherwise(reports));
+    stage.sandbox.models_json(&server.base_url());
+    let schema = stage
+        .sandbox
+        .write("project/schema.json", r#"{"type": "object"}"#);
+    let schema = schema.display().to_string();
+    let expected = (json!("true"), json!({"n": 1}));
+    for begin in [vec!["run", "first"], vec!["delegate", "--task", "a=first"]] {
+        let options = [
+            "--gate",
+            "true",
+            "--output-schema",
+            &schema,
+            "--runner",
+            "embedded",
+            "--json",
+        ];
+        let first = stage.command(&[&begin[..], &options].concat()).run();
+        assert_eq!(terms(&first.json()), expected, "{first}");
+        let second = stage.command(&["resume", "last", "second", "--json"]).run();
+        assert_eq!(terms(&second.json()), expected, "{second}");
+        let third = stage
+            .command(&["resume", "last", "third", "--no-gate", "--json"])
+            .run();
+        assert_eq!(
+            terms(&third.json()),
+            (Value::Null, json!({"n": 1})),
+            "{third}"
+        );
+        // What was changed last is inherited.
+        let fourth = stage.command(&["resume", "last", "fourth", "--json"]).run();
+        assert_eq!(
+            terms(&fourth.json()),
+            (Value::Null, json!({"n": 1})),
+            "{fourth}"
+        );
+    }
 }

@@ -2,22 +2,22 @@
 
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pi_subagents_files::append_own;
 use pi_subagents_os::{leave_terminal, silence_stdout};
 use pi_subagents_records::{RecordedRun, RunDir};
 use serde_json::Value;
 
-use super::limit::Place;
 use super::order::{Order, OrderedTool, Reply, TakenOver};
-use crate::Call as _;
+use crate::ReadyCall;
+use crate::begin::{Asking, begin};
 use crate::detached::{on_end, whole_call};
-use crate::elsewhere::{Departure, Waiting, depart, work_here};
+use crate::elsewhere::Waiting;
 use crate::families::delegation::DelegateCall;
 use crate::families::subagent::{AgentTask, SubagentCall, check_agent, new_session};
-use crate::open_run::Opening;
-use crate::opened_task::{OpenedTask, sorted};
 use crate::owner::Owner;
+use crate::service::CallService;
 use crate::sweeper;
 use crate::work::Work;
 use pi_subagents_ground::configuration::Configuration;
@@ -56,27 +56,21 @@ pub async fn live() -> Result<(), CommandError> {
 
 /// Runs a task whose end nobody waits for.
 async fn run_one(order: Order, signals: &mut Signals) {
-    let TakenWork {
-        owner,
-        tasks,
-        departure,
-        directory,
-        places,
-    } = match take_over(order).await {
-        Ok((work, taken)) => {
-            if let Some(directory) = &work.directory {
+    let (service, ready, directory, places) = match Box::pin(take_over(order)).await {
+        Ok((service, ready, taken)) => {
+            let places = ready.places().clone();
+            let directory = taken.row.directory();
+            if let Some(directory) = &directory {
                 log_panics(directory.path().join("owner.log"));
             }
             answer(&Reply::TakenOver(Box::new(taken)));
-            work
+            (service, ready, directory, places)
         }
         Err(error) => return answer(&Reply::Refused(error)),
     };
+    let owner = service.owner;
     let known_children = owner.known_children.clone();
-    let Work { begin, .. } = match departure {
-        None => work_here(&owner, &places, sorted(tasks).here),
-        Some(departure) => departure.work(tasks, &owner),
-    };
+    let Work { begin, .. } = ready.into_work(&owner);
     owner.until_signalled(signals, begin(Vec::new())).await;
     owner.leave().await;
     if let Some(directory) = directory {
@@ -85,54 +79,49 @@ async fn run_one(order: Order, signals: &mut Signals) {
     }
 }
 
-/// A run that was taken over, ready to begin.
-struct TakenWork {
-    owner: Owner,
-    tasks: Vec<OpenedTask>,
-    /// The way to other machines, if the run works there.
-    departure: Option<Box<dyn Departure>>,
-    directory: Option<RunDir>,
-    places: Places,
-}
-
 /// Becomes the owner of the run: from here on its record names us.
-async fn take_over(order: Order) -> Result<(TakenWork, TakenOver), CommandError> {
+async fn take_over(
+    order: Order,
+) -> Result<(CallService, ReadyCall<SubagentCall>, TakenOver), CommandError> {
     let places = Places::find()?;
     let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
-    let caller = order.caller.into_caller(places.clone());
+    let service = CallService::of_owner(owner);
+    let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
-    let place = Place::take(&owner, &caller, configuration.settings.max_background, 1)?;
-    let departure = depart(&caller, &configuration, Waiting::Nobody).await?;
-    let opening = Opening::new(SubagentCall::FAMILY, (&caller, &configuration), &owner);
-    let opening = opening.towards(departure.as_deref());
-    let mut opened = SubagentCall::Single(Box::new(task)).open_runs(&opening)?;
-    let task = opened.tasks.first();
-    if let Some(planned) = task
-        && opened.notes.contains(&true)
-    {
-        opened.warnings.push(new_session(&planned.task.session));
+    let asking = Asking {
+        caller,
+        configuration: Arc::new(configuration),
+        waiting: Waiting::Nobody,
+    };
+    let call = SubagentCall::Single(Box::new(task));
+    let mut ready = begin(&service, call, asking).await?;
+    let Some(task) = ready.tasks().first().map(|opened| Arc::clone(&opened.task)) else {
+        return Err(no_record(ready.warnings()));
+    };
+    let refusal = ready.tasks().iter().find_map(|opened| {
+        let refusal = opened.work.as_ref().err()?;
+        Some(refusal.message.clone())
+    });
+    if let (None, Some(refusal)) = (&ready.counts, &refusal) {
+        // Nothing was begun.
+        return Err(CommandError::failed(refusal.clone()));
     }
-    let directory = task.and_then(|planned| planned.task.directory.clone());
+    if ready.opened.notes.contains(&true) {
+        ready.opened.warnings.push(new_session(&task.session));
+    }
     // It is read back, because a run without a readable record is not begun.
+    let directory = task.directory.as_ref();
     let record = directory.and_then(|directory| RecordedRun::read(&RunDir::new(directory)).ok());
-    let record = record.ok_or_else(|| no_record(&opened.warnings))?;
-    opened.warnings.extend(place.warning);
+    let record = record.ok_or_else(|| no_record(ready.warnings()))?;
     let taken = TakenOver {
         row: RunRow::of_record(&record),
-        counts: place.counts,
-        refusal: task.and_then(|planned| Some(planned.work.as_ref().err()?.message.clone())),
-        warnings: opened.warnings,
+        counts: ready.counts.unwrap_or_default(),
+        refusal,
+        warnings: ready.warnings().to_vec(),
     };
-    let work = TakenWork {
-        directory: taken.row.directory(),
-        owner,
-        tasks: opened.tasks,
-        departure,
-        places,
-    };
-    Ok((work, taken))
+    Ok((service, ready, taken))
 }
 
 fn one_task(arguments: &Value) -> Result<AgentTask, CommandError> {

@@ -5,10 +5,9 @@ use pi_subagents_vocabulary::Advice;
 use std::time::Duration;
 
 use pi_subagents_files::{self as files, HeldLock, LockError, lock_file};
-use pi_subagents_records::IndexedRun;
+use pi_subagents_records::{IndexedRun, Store};
 
-use crate::caller::Caller;
-use crate::owner::Owner;
+use crate::begin::Asking;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::counts::Counts;
@@ -16,36 +15,27 @@ use pi_subagents_runs::find::status_of;
 
 /// One or more places among the background runs of this user. While a process holds a place, no
 /// other process can take one, so it is dropped as soon as the run is in the index.
-pub(super) struct Place {
+pub(crate) struct Place {
     /// The counts, with the runs that take these places.
-    pub(super) counts: Counts,
+    pub(crate) counts: Counts,
     /// The reason why another process may have taken the last place at the same time, if that is
     /// possible.
-    pub(super) warning: Option<String>,
+    pub(crate) warning: Option<String>,
     _lock: Option<HeldLock>,
 }
 
 impl Place {
     /// Waits for other processes that take places, and takes the wanted number of places, or none.
-    pub(super) fn take(
-        owner: &Owner,
-        caller: &Caller,
-        most: usize,
+    pub(crate) fn take(
+        store: &Store,
+        asking: &Asking,
         wanted: usize,
     ) -> Result<Self, CommandError> {
-        let places = &caller.places;
-        let lock = lock(places);
+        let lock = lock(&asking.caller.places);
         let warning = lock.as_ref().err().map(|error| {
             format!("{error}; more background runs than subagents.maxBackground may start at once")
         });
-        let runs = owner.store.runs().map_err(find_failure)?;
-        let open = runs
-            .iter()
-            .filter(|run| run.is_background() && run.is_open());
-        let counts = background_counts(&runs, places);
-        if open.count() + wanted > most {
-            return Err(full(counts, most, wanted));
-        }
+        let counts = check_limit(store, asking, wanted)?;
         Ok(Self {
             counts: Counts {
                 running: counts.running + wanted,
@@ -55,6 +45,24 @@ impl Place {
             _lock: lock.ok(),
         })
     }
+}
+
+/// Counts the background runs, and fails if so many more would be too many.
+pub(crate) fn check_limit(
+    store: &Store,
+    asking: &Asking,
+    wanted: usize,
+) -> Result<Counts, CommandError> {
+    let (caller, most) = (&asking.caller, asking.configuration.settings.max_background);
+    let runs = store.runs().map_err(find_failure)?;
+    let open = runs
+        .iter()
+        .filter(|run| run.is_background() && run.is_open());
+    let counts = background_counts(&runs, &caller.places);
+    if open.count() + wanted > most {
+        return Err(full(counts, most, wanted));
+    }
+    Ok(counts)
 }
 
 /// The time for which we wait for other processes that take a place, which takes them milliseconds.

@@ -13,7 +13,7 @@ mod waited_call;
 mod whole_call;
 
 pub use life::live;
-pub(crate) use limit::background_counts;
+pub(crate) use limit::{Place, background_counts, check_limit};
 pub use on_end::run_alone;
 pub use order::{BegunRun, Order, OrderedTool};
 pub use start::{reap, start};

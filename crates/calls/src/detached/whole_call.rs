@@ -10,11 +10,11 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::limit::Place;
 use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
+use crate::begin::{Asking, begin};
 use crate::detached::life::{answer, log_panics, no_record};
 use crate::detached::on_end;
-use crate::elsewhere::{Waiting, depart};
+use crate::elsewhere::Waiting;
 use crate::owner::Owner;
 use crate::progress::CallProgress;
 use crate::service::CallService;
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, signals: &mut Signals) {
     let begun = call.map_err(CommandError::from);
     let begun = match begun {
-        Ok(call) => begin(order, call).await,
+        Ok(call) => take_over(order, call).await,
         Err(error) => Err(error),
     };
     let (service, ready) = match begun {
@@ -94,7 +94,7 @@ pub(super) async fn live<C: Call>(order: Order, call: Result<C, CallError>, sign
 }
 
 /// Becomes the owner of the runs: from here on their records name us.
-async fn begin<C: Call>(
+async fn take_over<C: Call>(
     order: Order,
     call: C,
 ) -> Result<(Arc<CallService>, ReadyCall<C>), CommandError> {
@@ -104,11 +104,13 @@ async fn begin<C: Call>(
     let service = Arc::new(CallService::of_owner(owner));
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let most = configuration.settings.max_background;
-    let _place = Place::take(&service.owner, &caller, most, call.task_count())?;
-    let departure = depart(&caller, &configuration, Waiting::Nobody).await?;
-    let ready = ReadyCall::new(&service, call, (&caller, &configuration), departure)?;
-    for planned in ready.tasks() {
+    let asking = Asking {
+        caller,
+        configuration: Arc::new(configuration),
+        waiting: Waiting::Nobody,
+    };
+    let ready = begin(&service, call, asking).await?;
+    for planned in ready.tasks().iter().filter(|task| task.work.is_ok()) {
         let directory = planned.task.directory.as_ref();
         let is_recorded = directory.is_some_and(|path| RunDir::new(path).meta().exists());
         if !is_recorded {

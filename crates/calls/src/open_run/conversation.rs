@@ -4,7 +4,7 @@ use pi_subagents_vocabulary::SessionPolicy;
 
 /// The prompt of the child, and the place where it keeps its conversation.
 #[derive(Debug, Clone)]
-pub(crate) struct Conversation {
+pub struct Conversation {
     /// The whole prompt: files, transcript and the caller's words.
     pub(crate) prompt: String,
     pub(crate) session: SessionPolicy,

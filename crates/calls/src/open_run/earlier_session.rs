@@ -3,44 +3,46 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::ResumeMode;
 use pi_subagents_files::{create_new, open_own};
 use pi_subagents_records::{RunDir, transcript};
 use pi_subagents_vocabulary::{RunHistory, RunId, SessionId};
 
+use super::inherited::Inherited;
 use pi_subagents_runs::known::{KnownRun, KnownSession};
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
-use pi_subagents_runs::workspace::{EarlierWorktree, Workspace};
 
 /// A session with the runs it has had.
 pub struct EarlierSession {
     session: KnownSession,
     /// A run of the session whose history has been read already.
     read: Option<(RunId, RunHistory)>,
-    /// The worktree of its latest run, if that run had one.
-    workspace: Option<Workspace>,
-    /// The directory of the caller's checkout for which that worktree was made.
-    cwd: Option<PathBuf>,
+    /// What the next run inherits of the latest one.
+    inherited: Inherited,
 }
 
 impl EarlierSession {
     pub(crate) fn new(session: KnownSession) -> Self {
-        let workspace = workspace_of(&session);
+        let latest = session.runs.last().and_then(KnownRun::record);
         Self {
-            cwd: workspace.as_ref().map(Workspace::task_directory),
-            workspace,
+            inherited: latest.map(Inherited::of).unwrap_or_default(),
             session,
             read: None,
         }
     }
 
-    /// Hands on the history of a run of the session, so that it is not read again.
-    pub fn with_history(session: KnownSession, run: RunId, history: RunHistory) -> Self {
+    /// Hands on what was read of a run of the session, so that it is not read again.
+    pub fn with_history(
+        session: KnownSession,
+        run: RunId,
+        history: RunHistory,
+        inherited: Inherited,
+    ) -> Self {
         Self {
+            session,
             read: Some((run, history)),
-            ..Self::new(session)
+            inherited,
         }
     }
 
@@ -52,14 +54,9 @@ impl EarlierSession {
         self.session.is_running()
     }
 
-    /// Returns the worktree in which the session goes on, if it had one.
-    pub(crate) fn worktree(&self) -> Option<EarlierWorktree> {
-        self.workspace.clone().and_then(EarlierWorktree::of)
-    }
-
-    /// Returns the directory of the caller's checkout for which that worktree was made.
-    pub(crate) fn cwd(&self) -> Option<&Path> {
-        self.cwd.as_deref()
+    /// Returns what the next run inherits.
+    pub(crate) fn inherited(&self) -> &Inherited {
+        &self.inherited
     }
 
     /// Prepares the prompt of a run that goes on with this session. If the settings want it, the
@@ -110,12 +107,6 @@ impl EarlierSession {
         });
         copied.is_ok()
     }
-}
-
-/// Reads the worktree of the latest run of a session.
-fn workspace_of(session: &KnownSession) -> Option<Workspace> {
-    let latest = session.runs.last().and_then(KnownRun::record)?;
-    Workspace::read(latest.directory.path())
 }
 
 impl fmt::Debug for EarlierSession {

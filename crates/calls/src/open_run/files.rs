@@ -9,8 +9,8 @@ use pi_subagents_vocabulary::{Refusal, Runner, SystemPrompt};
 
 use super::child_extension::write_child_extension;
 use super::worktree::Isolated;
-use crate::caller::Caller;
-use crate::resolve::{ChosenProgram, ResolvedWork};
+use crate::destination::Destination;
+use crate::resolve::{ResolvedWork, Resolver};
 
 /// The files of one child.
 pub(super) struct RunFiles {
@@ -26,7 +26,7 @@ impl RunFiles {
     /// Writes them. System prompts reach a child through files, never through arguments.
     pub(super) fn write(
         work: &ResolvedWork,
-        caller: &Caller,
+        resolver: &Resolver<'_>,
         directory: Option<&RunDir>,
         isolated: Option<&Isolated>,
     ) -> Result<Self, Refusal> {
@@ -53,13 +53,13 @@ impl RunFiles {
         if let Some(isolated) = isolated {
             add_prompt(&mut prompts.policy, isolated.told.clone());
         }
-        let extension = match (&work.program, work.runner) {
-            (ChosenProgram::Here(_), Runner::Pi) => {
-                write_child_extension((work, isolated), caller, directory)
+        let extension = match (resolver.destination, work.runner) {
+            (Destination::Here, Runner::Pi) => {
+                write_child_extension((work, isolated), resolver.caller, directory)
                     .map_err(|error| refuse(&error))?
             }
             // A worker of a fleet writes its own.
-            (ChosenProgram::OnWorker(_), _) | (ChosenProgram::Here(_), Runner::Embedded) => None,
+            (Destination::Fleet(_), _) | (Destination::Here, Runner::Embedded) => None,
         };
         let mut further = match (work.runner, isolated) {
             (Runner::Embedded, Some(isolated)) => isolated.arguments(),

@@ -5,6 +5,7 @@ mod child_extension;
 mod conversation;
 mod earlier_session;
 mod files;
+mod inherited;
 mod kept_tools;
 mod opening;
 mod ordered;
@@ -13,6 +14,7 @@ mod worktree;
 
 pub(crate) use conversation::Conversation;
 pub use earlier_session::EarlierSession;
+pub use inherited::Inherited;
 pub use opening::Opening;
 pub use ordered::Ordered;
 pub use taken::{TakenSkill, TakenTask};

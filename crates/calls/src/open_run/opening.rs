@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pi_subagents_configuration::Asker;
-use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, tools_of_session};
+use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, Store, tools_of_session};
 use pi_subagents_vocabulary::{
-    Completion, Refusal, RunId, Setup, SharedCheckout, Task, TaskPlan, ToolPolicy,
+    Completion, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, ToolPolicy,
 };
 
 use super::conversation::Conversation;
@@ -15,14 +15,9 @@ use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
 use super::ordered::Ordered;
 use super::worktree::{PlannedWorktree, Wish, plan};
-use crate::caller::Caller;
 use crate::elsewhere::Departure;
 use crate::opened_task::{OpenedTask, OpenedWork};
-use crate::owner::Owner;
-use crate::resolve::{
-    Asked, ChosenProgram, Family, ResolvedTask, ResolvedWork, Resolver, RunPlace,
-};
-use pi_subagents_ground::configuration::Configuration;
+use crate::resolve::{Asked, ResolvedTask, ResolvedWork, Resolver, RunPlace};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 
@@ -32,7 +27,8 @@ const CORRECTIONS: u32 = 3;
 /// Opens the runs of one call for an owner.
 pub struct Opening<'a> {
     pub resolver: Resolver<'a>,
-    pub(crate) owner: &'a Owner,
+    pub(crate) store: &'a Store,
+    pub(super) owner: &'a OwnerName,
     /// The way to other machines, if the call works there.
     departure: Option<&'a dyn Departure>,
 }
@@ -49,21 +45,19 @@ pub(super) struct Ready {
 }
 
 impl<'a> Opening<'a> {
+    /// Opens runs for an owner. A call for a fleet brings the way there.
     pub fn new(
-        family: Family,
-        (caller, configuration): (&'a Caller, &'a Configuration),
-        owner: &'a Owner,
+        resolver: Resolver<'a>,
+        store: &'a Store,
+        owner: &'a OwnerName,
+        departure: Option<&'a dyn Departure>,
     ) -> Self {
         Self {
-            resolver: Resolver::new(family, caller, configuration),
+            resolver,
+            store,
             owner,
-            departure: None,
+            departure,
         }
-    }
-
-    /// Opens runs that work on other machines, if this is the way there.
-    pub(crate) fn towards(self, departure: Option<&'a dyn Departure>) -> Self {
-        Self { departure, ..self }
     }
 
     /// Returns whether the runs work in a fleet.
@@ -71,15 +65,49 @@ impl<'a> Opening<'a> {
         self.departure.is_some()
     }
 
+    /// Gives a refused task of a refused call its ids. Nothing is made for it: the call leaves no
+    /// trace. Returns `None` for a task that is not refused.
+    pub(crate) fn refuse(resolved: ResolvedTask) -> Result<Option<OpenedTask>, CommandError> {
+        let ResolvedTask {
+            asked,
+            cwd,
+            definition,
+            timeout,
+            terms: _,
+            work,
+        } = resolved;
+        let Err(refusal) = work else {
+            return Ok(None);
+        };
+        let task = Arc::new(Task {
+            run: random::new_run_id()?,
+            session: asked.session,
+            name: asked.name,
+            prompt: asked.prompt,
+            cwd,
+            definition,
+            timeout,
+            directory: None,
+            record_limit: 0,
+            known_tools: None,
+            test_commands: Vec::new(),
+            has_schema: false,
+        });
+        Ok(Some(OpenedTask {
+            task,
+            work: Err(refusal),
+        }))
+    }
+
     /// Opens the run of one task, ready or refused. Once the directory of the run is there,
     /// `converse` prepares the prompt of the child and the place of its conversation.
     pub(crate) fn open_run(
         &self,
-        asked: &Asked<'_>,
         resolved: ResolvedTask,
         warnings: &mut Vec<String>,
         converse: impl FnOnce(&Path, Option<&RunDir>) -> Result<Conversation, Refusal>,
     ) -> Result<OpenedTask, CommandError> {
+        let asked = resolved.asked;
         let run = random::new_run_id()?;
         let directory = self.make_directory(&run, &asked.name, warnings);
         let about_runner = resolved.work.as_ref().ok();
@@ -105,7 +133,7 @@ impl<'a> Opening<'a> {
                 settings: &self.resolver.configuration.settings.worktrees,
             })?;
             let isolated = worktree.as_ref().map(|worktree| &worktree.isolated);
-            let files = RunFiles::write(&work, caller, directory.as_ref(), isolated)?;
+            let files = RunFiles::write(&work, &self.resolver, directory.as_ref(), isolated)?;
             let conversation = converse(&resolved.cwd, directory.as_ref())?;
             if let Some(isolated) = isolated {
                 cwd.clone_from(&isolated.cwd);
@@ -131,7 +159,7 @@ impl<'a> Opening<'a> {
             run,
             session: asked.session.clone(),
             name: asked.name.clone(),
-            prompt: asked.prompt.to_owned(),
+            prompt: asked.prompt.clone(),
             cwd,
             definition: resolved.definition,
             timeout: resolved.timeout,
@@ -143,7 +171,12 @@ impl<'a> Opening<'a> {
                 .as_ref()
                 .is_ok_and(|ready| ready.work.schema.is_some()),
         });
-        self.record(asked, &task, ready.as_ref().ok(), warnings);
+        self.record(
+            (&asked, &resolved.terms),
+            &task,
+            ready.as_ref().ok(),
+            warnings,
+        );
         // The next command after a crash finds a worktree by the record of its run.
         let ready = ready.and_then(|mut ready| {
             if let Some(worktree) = ready.worktree.take() {
@@ -157,7 +190,7 @@ impl<'a> Opening<'a> {
                 Ok(OpenedWork::Here(Box::new(plan)))
             }
             Some(departure) => {
-                departure.take(Ordered::of(&task, ready)?, self.agent_of(&task))?;
+                departure.take(Ordered::of(&task, ready), self.agent_of(&task))?;
                 Ok(OpenedWork::Elsewhere)
             }
         });
@@ -172,7 +205,7 @@ impl<'a> Opening<'a> {
         warnings: &mut Vec<String>,
     ) -> Option<RunDir> {
         let runs_dir = self.resolver.configuration.settings.runs_dir.clone();
-        let store = self.owner.store.with_runs_dir(runs_dir);
+        let store = self.store.with_runs_dir(runs_dir);
         match store.make_directory(self.resolver.caller.places.real_project(), run) {
             Ok(directory) => Some(directory),
             Err(error) => {
@@ -186,27 +219,28 @@ impl<'a> Opening<'a> {
     /// Writes down that the run begins.
     fn record(
         &self,
-        asked: &Asked<'_>,
+        (asked, terms): (&Asked, &RunTerms),
         task: &Task,
         ready: Option<&Ready>,
         warnings: &mut Vec<String>,
     ) {
         let work = ready.map(|ready| &ready.work);
         let model = work.map(|work| &work.model);
-        let begun = self.owner.store.begin(&NewRun {
+        let begun = self.store.begin(&NewRun {
             task,
             project: &self.resolver.caller.places.project,
             owner: &self.owner_name(),
             runner: work.map(|work| work.runner.as_str()),
             requested_model: model.and_then(|model| model.requested.as_deref()),
             model: model.and_then(|model| model.resolved.as_deref()),
+            terms: Some(terms),
             tools: work.and_then(|work| match &work.patch.as_ref()?.tools {
                 ToolPolicy::Only(names) => Some(names.clone()),
                 ToolPolicy::Inherit | ToolPolicy::Nothing | ToolPolicy::AllExcept(_) => None,
             }),
             system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
             sticky_agent: match self.resolver.family.asker {
-                Asker::Subagent => asked.definition,
+                Asker::Subagent => asked.definition.as_deref(),
                 Asker::Delegation => None,
             },
         });
@@ -224,7 +258,7 @@ impl<'a> Opening<'a> {
         OwnerName {
             fleet: self.departure.map(|fleet| fleet.name().to_owned()),
             caller: Some(self.resolver.caller.name.clone()),
-            ..self.owner.name.clone()
+            ..self.owner.clone()
         }
     }
 
@@ -268,9 +302,8 @@ impl<'a> Opening<'a> {
         let completion = completion(&work);
         let shared = matches!(work.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
         let must_report = work.must_report();
-        let ChosenProgram::Here(program) = work.program else {
-            return Err(without_departure());
-        };
+        let program = self.resolver.runners.program(work.runner);
+        let program = program.map_err(|message| Refusal { message })?;
         let mut extra_arguments = files.further_arguments(work.patch.as_ref());
         if program.keeps_tools && !work.tools.names_all() {
             let project = work.trusted.then_some(cwd);
@@ -310,14 +343,6 @@ pub(super) fn completion(work: &ResolvedWork) -> Completion {
         }
     } else {
         Completion::LastMessage
-    }
-}
-
-/// Refuses a task that was resolved for another place than that of its call.
-pub(super) fn without_departure() -> Refusal {
-    Refusal {
-        message: "this is a bug in pi-subagents: the task was resolved for another machine"
-            .to_owned(),
     }
 }
 

@@ -52,7 +52,7 @@ impl Opening<'_> {
             session_so_far,
         } = taken;
         let settings = &self.resolver.configuration.settings;
-        let store = self.owner.store.with_runs_dir(settings.runs_dir.clone());
+        let store = self.store.with_runs_dir(settings.runs_dir.clone());
         let directory = store.make_directory(None, &run).map_err(|error| {
             CommandError::failed("the directory of the run could not be made").because(&error)
         })?;
@@ -80,7 +80,7 @@ impl Opening<'_> {
             test_commands: settings.test_commands.clone(),
             has_schema: work.schema.is_some(),
         });
-        let files = RunFiles::write(&work, self.resolver.caller, Some(&directory), None);
+        let files = RunFiles::write(&work, &self.resolver, Some(&directory), None);
         let ready = files.map(|files| Ready {
             conversation: Conversation {
                 prompt,
@@ -102,14 +102,15 @@ impl Opening<'_> {
 
     fn record_taken(&self, task: &Task, ready: Option<&Ready>) -> Result<(), CommandError> {
         let work = ready.map(|ready| &ready.work);
-        let begun = self.owner.store.begin(&NewRun {
+        let begun = self.store.begin(&NewRun {
             task,
             project: &self.resolver.caller.places.project,
-            owner: &self.owner.name,
+            owner: self.owner,
             runner: work.map(|work| work.runner.as_str()),
             requested_model: None,
             model: work.and_then(|work| work.model.resolved.as_deref()),
             tools: None,
+            terms: None,
             system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
             sticky_agent: None,
         });

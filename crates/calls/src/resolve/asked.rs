@@ -1,13 +1,13 @@
 //! The values in which a family and its tasks differ from others.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_configuration::Asker;
 use pi_subagents_vocabulary::SessionId;
 
+use crate::open_run::Inherited;
 use crate::task_terms::TaskTerms;
-use pi_subagents_runs::workspace::EarlierWorktree;
 
 /// A family of tools, as far as its tasks are resolved differently.
 #[derive(Debug, Clone, Copy)]
@@ -20,16 +20,16 @@ pub struct Family {
 
 /// One task, as its family read it.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct Asked {
     /// The name of its run.
     pub(crate) name: String,
-    pub(crate) prompt: &'a str,
+    pub(crate) prompt: String,
     pub(crate) session: SessionId,
-    pub(crate) definition: Option<&'a str>,
-    pub(crate) model: Option<&'a str>,
-    pub(crate) cwd: Option<&'a Path>,
-    /// The worktree of an earlier run of its session, in which it goes on.
-    pub(crate) worktree: Option<EarlierWorktree>,
+    pub(crate) definition: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) cwd: Option<PathBuf>,
+    /// What it inherits of the run that it continues.
+    pub(crate) inherited: Option<Inherited>,
     pub(crate) timeout: Option<Duration>,
-    pub(crate) terms: &'a TaskTerms,
+    pub(crate) terms: TaskTerms,
 }

@@ -1,6 +1,6 @@
 //! Finds on this machine what a task of another machine needs: its program and its model.
 
-use pi_subagents_vocabulary::{ModelChoice, Program, Runner, RunnerChoice};
+use pi_subagents_vocabulary::{ModelChoice, Runner, RunnerChoice};
 
 use super::definition::Unusable;
 use super::model::ChosenModel;
@@ -10,7 +10,6 @@ use crate::runner::ChosenRunner;
 /// The parts of a task that belong to the machine on which it is done.
 pub struct FoundHere {
     pub runner: Runner,
-    pub program: Program,
     pub model: ChosenModel,
     /// The warning about the program that was chosen.
     pub warning: Option<String>,
@@ -24,7 +23,7 @@ impl Resolver<'_> {
     pub fn find_here(&self, choice: RunnerChoice, model: ModelChoice) -> Result<FoundHere, String> {
         let ChosenRunner {
             runner,
-            program,
+            program: _,
             warning,
         } = self.runners.resolve(choice)?;
         let model = ChosenModel::ordered(model);
@@ -35,7 +34,6 @@ impl Resolver<'_> {
         })?;
         Ok(FoundHere {
             runner,
-            program,
             model,
             warning,
             doubts,

@@ -1,31 +1,29 @@
 //! Decides which gates a task has.
 
 use pi_subagents_configuration::{PlanPatch, Settings};
-use pi_subagents_vocabulary::{Gate, Refusal};
+use pi_subagents_vocabulary::{Gate, Refusal, RunTerms};
 
 use super::asked::Asked;
 use crate::caller::Caller;
 use pi_subagents_vocabulary::Door;
 
-/// Returns the gates of a task: its own, else those of the call, else that of its definition. A
+/// Returns the gates of a task: those that were set for it, else those of its definition. A
 /// model may name only commands that the user has listed, because it could run anything through a
 /// gate, even without a shell.
 pub(super) fn gates_of(
-    asked: &Asked<'_>,
+    (asked, terms): (&Asked, &RunTerms),
     patch: Option<&PlanPatch>,
     (caller, settings): (&Caller, &Settings),
 ) -> Result<Vec<Gate>, Refusal> {
-    let overrides = &caller.overrides;
-    let mut gates: Vec<Gate> = if !asked.terms.gates.is_empty() {
-        check(&asked.terms.gates, caller.door, settings)?;
-        asked.terms.gates.clone()
-    } else if !overrides.gates.is_empty() {
-        overrides.gates.clone()
-    } else {
-        patch.map(|patch| patch.gates.clone()).unwrap_or_default()
-    };
+    check(&asked.terms.gates, caller.door, settings)?;
+    let of_definition = || patch.map(|patch| patch.gates.clone());
+    let mut gates = terms
+        .gates
+        .clone()
+        .or_else(of_definition)
+        .unwrap_or_default();
     for gate in &mut gates {
-        gate.retries = overrides.gate_retries.unwrap_or(gate.retries);
+        gate.retries = caller.overrides.gate_retries.unwrap_or(gate.retries);
     }
     Ok(gates)
 }

@@ -11,6 +11,7 @@ mod place;
 mod resolver;
 mod schema;
 mod task;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod working_directory;
@@ -22,4 +23,4 @@ pub(crate) use model::provider_of;
 pub use model_check::model_place;
 pub use place::RunPlace;
 pub use resolver::Resolver;
-pub use task::{ChosenProgram, ResolvedTask, ResolvedWork};
+pub use task::{ResolvedTask, ResolvedWork};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pi_subagents_configuration::PlanPatch;
-use pi_subagents_vocabulary::{BaseChoice, Isolation, Refusal};
+use pi_subagents_vocabulary::{BaseChoice, Isolation, Refusal, RunTerms};
 
 use super::asked::Asked;
 use crate::caller::Overrides;
@@ -26,17 +26,17 @@ pub enum RunPlace {
 /// Decides where a run works: what the task says counts before the call, that before the definition,
 /// and that before the setting. A session that had a worktree goes on in it.
 pub(super) fn place_of(
-    asked: &Asked<'_>,
+    (asked, terms): (&Asked, &RunTerms),
     overrides: &Overrides,
     patch: Option<&PlanPatch>,
     (setting, cwd): (Isolation, &Path),
 ) -> Result<RunPlace, Refusal> {
-    let earlier = asked.worktree.as_ref().or(overrides.worktree.as_ref());
+    let inherited = asked.inherited.as_ref();
+    let inherited = inherited.and_then(|inherited| inherited.worktree.as_ref());
+    let earlier = overrides.worktree.as_ref().or(inherited);
     let earlier = earlier.filter(|earlier| earlier.workspace.is_of(cwd));
-    let isolation = asked
-        .terms
+    let isolation = terms
         .isolation
-        .or(overrides.isolation)
         .or(earlier.map(|_| Isolation::Worktree))
         .or(patch.and_then(|patch| patch.isolation))
         .unwrap_or(setting);

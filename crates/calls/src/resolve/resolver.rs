@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_vocabulary::{
-    Definition, Limits, ModelChoice, Refusal, Runner, RunnerChoice, Secret, ToolPolicy,
+    Definition, Limits, ModelChoice, Refusal, RunTerms, Runner, RunnerChoice, Secret, ToolPolicy,
     UsedDefinition,
 };
 
@@ -17,11 +17,13 @@ use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::ModelChecks;
 use super::place::place_of;
 use super::schema::schema_of;
-use super::task::{ChosenProgram, ResolvedTask, ResolvedWork};
+use super::task::{ResolvedTask, ResolvedWork};
+use super::terms::terms_of;
 use super::working_directory::working_directory;
 use crate::caller::Caller;
 use crate::destination::Destination;
-use crate::runner::{ChosenRunner, Runners};
+use crate::elsewhere::may_travel;
+use crate::runner::Runners;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 
@@ -30,20 +32,23 @@ pub struct Resolver<'a> {
     pub(crate) family: Family,
     pub(crate) caller: &'a Caller,
     pub(crate) configuration: &'a Configuration,
-    pub(super) runners: Runners<'a>,
+    pub(crate) destination: &'a Destination,
+    pub(crate) runners: Runners<'a>,
     pub(super) models: ModelChecks<'a>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(crate) fn new(
+    pub fn new(
         family: Family,
         caller: &'a Caller,
         configuration: &'a Configuration,
+        destination: &'a Destination,
     ) -> Self {
         Self {
             family,
             caller,
             configuration,
+            destination,
             runners: Runners::new(caller),
             models: ModelChecks::new(caller),
         }
@@ -51,32 +56,20 @@ impl<'a> Resolver<'a> {
 
     /// Resolves all tasks of a call. Fails only if the call as a whole fails; a fault of a single
     /// task refuses that task.
-    pub(crate) fn resolve(&self, tasks: &[Asked<'_>]) -> Result<Vec<ResolvedTask>, CommandError> {
-        self.configuration.check()?;
-        self.destination()?;
-        tasks.iter().map(|asked| self.resolve_one(asked)).collect()
-    }
-
-    /// Returns the place in the fleet where the tasks work; `None` if they work here.
-    pub(crate) fn destination(&self) -> Result<Option<Destination>, CommandError> {
-        Destination::of(
-            &self.caller.overrides.fleet,
-            &self.configuration.settings.fleet,
-        )
-    }
-
-    /// Returns whether the tasks work on a worker of a fleet.
-    pub(crate) fn is_for_fleet(&self) -> bool {
-        matches!(self.destination(), Ok(Some(_)))
+    pub(crate) fn resolve(&self, tasks: Vec<Asked>) -> Result<Vec<ResolvedTask>, CommandError> {
+        let tasks = tasks.into_iter();
+        tasks.map(|asked| self.resolve_one(asked)).collect()
     }
 
     /// Returns the warnings for the answer of a call: problems of settings and `models.json`, and
     /// ignored definitions of the same names. The tasks are resolved before.
-    pub(crate) fn warnings(&self, tasks: &[Asked<'_>]) -> Vec<String> {
+    pub(crate) fn warnings(&self, tasks: &[ResolvedTask]) -> Vec<String> {
         let catalogue = &self.configuration.catalogue;
         // The refusal of an unknown definition gives the reason already.
         let is_used = |name: &str| {
-            let mut named = tasks.iter().filter_map(|task| task.definition);
+            let mut named = tasks
+                .iter()
+                .filter_map(|task| task.asked.definition.as_deref());
             named.any(|used| used == name) && catalogue.find(name, self.family.asker).is_ok()
         };
         let ignored = catalogue.notices_of(&Advice::Trust.words(self.caller.door), is_used);
@@ -86,17 +79,22 @@ impl<'a> Resolver<'a> {
         warnings
     }
 
-    fn resolve_one(&self, asked: &Asked<'_>) -> Result<ResolvedTask, CommandError> {
-        let definition = asked.definition.map(|name| self.find(name)).transpose();
-        let named = match (&definition, asked.definition) {
+    fn resolve_one(&self, asked: Asked) -> Result<ResolvedTask, CommandError> {
+        let name = asked.definition.as_deref();
+        let definition = name.map(|name| self.find(name)).transpose();
+        let named = match (&definition, name) {
             (Ok(found), _) => found.map(used),
             (Err(_), name) => name.map(unknown),
         };
-        let (cwd, work) = match self.work(asked, definition) {
+        let mut terms = terms_of(&asked, &self.caller.overrides);
+        let (cwd, work) = match self.work(&asked, &terms, definition) {
             Ok((cwd, work)) => (cwd, Ok(work)),
             Err(Unusable::Task(refusal)) => (self.caller.places.cwd.clone(), Err(refusal)),
             Err(Unusable::Call(error)) => return Err(error),
         };
+        if let (Ok(work), None) = (&work, &asked.definition) {
+            self.keep_child(&mut terms, work);
+        }
         let model = work.as_ref().ok().map(|work| work.model.choice.clone());
         Ok(ResolvedTask {
             cwd,
@@ -106,8 +104,10 @@ impl<'a> Resolver<'a> {
             }),
             timeout: match &work {
                 Ok(work) => work.limits.timeout,
-                Err(_) => self.timeout_of(asked, None),
+                Err(_) => self.timeout_of(&terms, None),
             },
+            terms,
+            asked,
             work,
         })
     }
@@ -119,23 +119,24 @@ impl<'a> Resolver<'a> {
 
     fn work(
         &self,
-        asked: &Asked<'_>,
+        asked: &Asked,
+        terms: &RunTerms,
         definition: Result<Option<&Definition>, Refusal>,
     ) -> Result<(PathBuf, ResolvedWork), Unusable> {
         let (overrides, settings) = (&self.caller.overrides, &self.configuration.settings);
-        let cwd = working_directory(asked.cwd, overrides.cwd.as_deref(), &self.caller.places)
-            .map_err(Unusable::Task)?;
+        let cwd = working_directory(
+            asked.cwd.as_deref(),
+            overrides.cwd.as_deref(),
+            &self.caller.places,
+        )
+        .map_err(Unusable::Task)?;
         let definition = definition.map_err(Unusable::Task)?;
-        let choice = overrides
+        let choice = terms
             .runner
             .or(definition.and_then(|definition| definition.runner))
             .unwrap_or(settings.runner);
-        let ResolvedRunner {
-            runner,
-            program,
-            warning,
-        } = self.runner(choice).map_err(Unusable::Task)?;
-        let wished = asked.model.or(overrides.model.as_deref());
+        let (runner, warning) = self.runner(choice).map_err(Unusable::Task)?;
+        let wished = terms.model.as_deref();
         let default_model = settings.default_model.as_deref();
         let model = ChosenModel::choose(Sources {
             wished,
@@ -145,41 +146,46 @@ impl<'a> Resolver<'a> {
             runner,
         })
         .map_err(Unusable::Task)?;
-        let (model, doubts) = match &program {
-            ChosenProgram::Here(_) => {
+        let (model, doubts) = match self.destination {
+            Destination::Here => {
                 let model = self.models.insist_on_default(model, default_model, runner);
                 let choosing = definition.filter(|_| wished.is_none());
                 let doubts = self.models.check(&model, runner, choosing)?;
                 (model, doubts)
             }
             // The worker has models of its own, and checks this model.
-            ChosenProgram::OnWorker(_) => (model, Vec::new()),
+            Destination::Fleet(_) => (model, Vec::new()),
         };
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
             .transpose()?;
-        let place = place_of(asked, overrides, patch.as_ref(), (settings.isolation, &cwd));
-        let gates = gates_of(asked, patch.as_ref(), (self.caller, settings));
-        let schema = schema_of(asked, overrides.output_schema.as_ref(), patch.as_ref());
+        let place = place_of(
+            (asked, terms),
+            overrides,
+            patch.as_ref(),
+            (settings.isolation, &cwd),
+        );
+        let gates = gates_of((asked, terms), patch.as_ref(), (self.caller, settings));
+        let schema = schema_of(terms, patch.as_ref());
         let schema = schema.map_err(Unusable::Task)?;
-        let mut tools = self.tools_of(patch.as_ref());
+        let mut tools = tools_of(terms, patch.as_ref());
         if schema.is_some() {
             tools = tools.with_report();
         }
         let work = ResolvedWork {
             gates: gates.map_err(Unusable::Task)?,
             runner,
-            program,
+            choice,
             tools,
             schema,
             api_key: patch
                 .as_ref()
                 .and_then(|patch| key_for(patch, &model.choice)),
             limits: Limits {
-                timeout: self.timeout_of(asked, patch.as_ref()),
+                timeout: self.timeout_of(terms, patch.as_ref()),
                 extension: settings.extend_timeout_debounce,
                 repetitions: settings.looping_tool_count,
-                allowance: overrides.allowance.or(settings.allowance),
+                allowance: terms.allowance.or(settings.allowance),
             },
             place: place.map_err(Unusable::Task)?,
             trusted: self.may_load(runner, &cwd),
@@ -188,32 +194,26 @@ impl<'a> Resolver<'a> {
             warning,
             doubts,
         };
+        if let Destination::Fleet(destination) = self.destination {
+            may_travel(&work, destination).map_err(Unusable::Task)?;
+        }
         Ok((cwd, work))
     }
 
-    /// Returns the kind of child and its program. A worker of a fleet finds them for itself.
-    fn runner(&self, choice: RunnerChoice) -> Result<ResolvedRunner, Refusal> {
-        if self.is_for_fleet() {
-            return Ok(ResolvedRunner {
-                runner: match choice {
-                    RunnerChoice::Embedded => Runner::Embedded,
-                    RunnerChoice::Auto | RunnerChoice::Pi => Runner::Pi,
-                },
-                program: ChosenProgram::OnWorker(choice),
-                warning: None,
-            });
+    /// Returns the kind of child, and a warning about the choice. A worker of a fleet looks for its
+    /// own program.
+    fn runner(&self, choice: RunnerChoice) -> Result<(Runner, Option<String>), Refusal> {
+        match (self.destination, choice) {
+            (Destination::Fleet(_), RunnerChoice::Embedded) => Ok((Runner::Embedded, None)),
+            (Destination::Fleet(_), RunnerChoice::Auto | RunnerChoice::Pi) => {
+                Ok((Runner::Pi, None))
+            }
+            (Destination::Here, choice) => {
+                let chosen = self.runners.resolve(choice);
+                let chosen = chosen.map_err(|message| Refusal { message })?;
+                Ok((chosen.runner, chosen.warning))
+            }
         }
-        let chosen = self.runners.resolve(choice);
-        let ChosenRunner {
-            runner,
-            program,
-            warning,
-        } = chosen.map_err(|message| Refusal { message })?;
-        Ok(ResolvedRunner {
-            runner,
-            program: ChosenProgram::Here(program),
-            warning,
-        })
     }
 
     /// Returns whether the child may load the configuration of its directory. The embedded agent
@@ -228,28 +228,35 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn tools_of(&self, patch: Option<&PlanPatch>) -> ToolPolicy {
-        match (&self.caller.overrides.tools, patch) {
-            (Some(tools), _) => ToolPolicy::Only(tools.clone()),
-            (None, Some(patch)) => patch.tools.clone(),
-            (None, None) => ToolPolicy::Inherit,
+    /// Keeps the kind of child and the model of a task without a definition for the runs that
+    /// continue it: nothing else names them.
+    fn keep_child(&self, terms: &mut RunTerms, work: &ResolvedWork) {
+        let runner = match (self.destination, work.runner) {
+            (Destination::Here, Runner::Pi) => Some(RunnerChoice::Pi),
+            (Destination::Here, Runner::Embedded) => Some(RunnerChoice::Embedded),
+            // Its worker chose it.
+            (Destination::Fleet(_), _) => None,
+        };
+        terms.runner = terms.runner.or(runner);
+        if terms.model.is_none() {
+            terms.model.clone_from(&work.model.requested);
         }
     }
 
-    fn timeout_of(&self, asked: &Asked<'_>, patch: Option<&PlanPatch>) -> Option<Duration> {
-        asked
+    fn timeout_of(&self, terms: &RunTerms, patch: Option<&PlanPatch>) -> Option<Duration> {
+        terms
             .timeout
-            .or(self.caller.overrides.timeout)
             .or(patch.and_then(|patch| patch.timeout))
             .or(self.family.timeout)
     }
 }
 
-/// The kind of child that does a task, here or on a worker.
-struct ResolvedRunner {
-    runner: Runner,
-    program: ChosenProgram,
-    warning: Option<String>,
+fn tools_of(terms: &RunTerms, patch: Option<&PlanPatch>) -> ToolPolicy {
+    match (&terms.tools, patch) {
+        (Some(tools), _) => ToolPolicy::Only(tools.clone()),
+        (None, Some(patch)) => patch.tools.clone(),
+        (None, None) => ToolPolicy::Inherit,
+    }
 }
 
 /// Returns the key of a definition, unless the call chose a model of another provider than the

@@ -2,27 +2,23 @@
 
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_files::read_own_text;
-use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, Refusal};
+use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, Refusal, RunTerms};
 use serde_json::Value;
 
-use super::asked::Asked;
-use crate::task_terms::SchemaWish;
-
-/// Returns the schema of a task: its own, else that of the call, else that of its definition.
+/// Returns the schema of a task: the one that was set for it, else that of its definition.
 pub(super) fn schema_of(
-    asked: &Asked<'_>,
-    of_call: Option<&Value>,
+    terms: &RunTerms,
     patch: Option<&PlanPatch>,
 ) -> Result<Option<OutputSchema>, Refusal> {
-    match (&asked.terms.output_schema, of_call, patch) {
-        (SchemaWish::Schema(schema), _, _) | (SchemaWish::Unsaid, Some(schema), _) => {
+    match (&terms.output_schema, patch) {
+        (Some(Value::Bool(false)), _) | (None, None) => Ok(None),
+        (Some(schema), _) => {
             let schema = OutputSchema::new(schema.clone());
             schema
                 .map(Some)
                 .map_err(|why| refusal("outputSchema", &why))
         }
-        (SchemaWish::Unsaid, None, Some(patch)) => of_definition(patch),
-        (SchemaWish::Nothing, _, _) | (SchemaWish::Unsaid, None, None) => Ok(None),
+        (None, Some(patch)) => of_definition(patch),
     }
 }
 

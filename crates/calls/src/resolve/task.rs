@@ -5,20 +5,24 @@ use std::time::Duration;
 
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_vocabulary::{
-    Gate, Limits, OutputSchema, Program, Refusal, Runner, RunnerChoice, Secret, ToolPolicy,
+    Gate, Limits, OutputSchema, Refusal, RunTerms, Runner, RunnerChoice, Secret, ToolPolicy,
     UsedDefinition,
 };
 
+use super::asked::Asked;
 use super::model::ChosenModel;
 use super::place::RunPlace;
 
 /// A resolved task.
 pub struct ResolvedTask {
+    pub(crate) asked: Asked,
     /// The directory in which the task works; for a refused task, the directory of its caller.
     pub cwd: PathBuf,
     /// The definition that the task names, also where it is the reason for a refusal.
     pub definition: Option<UsedDefinition>,
     pub timeout: Option<Duration>,
+    /// The terms that were set for the task, which the next run of its session inherits.
+    pub terms: RunTerms,
     /// The plan for the child, or the reason why there will be no child.
     pub work: Result<ResolvedWork, Refusal>,
 }
@@ -28,7 +32,8 @@ pub struct ResolvedWork {
     /// The kind of child. For a task of a fleet only its worker knows the kind; until then it
     /// counts as pi, which can do more.
     pub runner: Runner,
-    pub program: ChosenProgram,
+    /// The kind that was wished for, by which a worker finds its own program.
+    pub choice: RunnerChoice,
     pub model: ChosenModel,
     /// The changes by the definition of the task, if there is one.
     pub patch: Option<PlanPatch>,
@@ -47,15 +52,6 @@ pub struct ResolvedWork {
     pub warning: Option<String>,
     /// A warning for the caller about the model that was chosen.
     pub doubts: Vec<String>,
-}
-
-/// The program that does a task.
-#[derive(Debug, Clone)]
-pub enum ChosenProgram {
-    /// This program, on this machine.
-    Here(Program),
-    /// The program that a worker of a fleet finds for this choice.
-    OnWorker(RunnerChoice),
 }
 
 impl ResolvedWork {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_configuration::{Asker, RunnerChoice};
@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use super::{Asked, Family, ResolvedTask, Resolver};
 use crate::caller::{Caller, Overrides};
-use crate::task_terms::{SchemaWish, TaskTerms};
+use crate::destination::Destination;
+use crate::task_terms::TaskTerms;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
@@ -52,14 +53,14 @@ impl Stage {
         }
     }
 
-    fn resolve(&self, tasks: &[Asked<'_>]) -> Vec<ResolvedTask> {
+    fn resolve(&self, tasks: Vec<Asked>) -> Vec<ResolvedTask> {
         let configuration = Configuration::read_once(&self.caller.places, false);
-        let resolver = Resolver::new(FAMILY, &self.caller, &configuration);
+        let resolver = Resolver::new(FAMILY, &self.caller, &configuration, &Destination::Here);
         resolver.resolve(tasks).unwrap()
     }
 
-    fn resolve_one(&self, task: Asked<'_>) -> ResolvedTask {
-        self.resolve(&[task]).pop().unwrap()
+    fn resolve_one(&self, task: Asked) -> ResolvedTask {
+        self.resolve(vec![task]).pop().unwrap()
     }
 
     /// Returns all files and directories there are.
@@ -77,27 +78,19 @@ impl Stage {
     }
 }
 
-fn task(definition: Option<&str>) -> Asked<'_> {
+fn task(definition: Option<&str>) -> Asked {
     Asked {
         name: "a".to_owned(),
-        prompt: "do it",
+        prompt: "do it".to_owned(),
         session: SessionId::parse("s").unwrap(),
-        definition,
+        definition: definition.map(str::to_owned),
         model: None,
         cwd: None,
-        worktree: None,
+        inherited: None,
         timeout: None,
-        terms: &PLAIN,
+        terms: TaskTerms::default(),
     }
 }
-
-/// The terms of a task that says nothing about them.
-static PLAIN: TaskTerms = TaskTerms {
-    isolation: None,
-    base: None,
-    gates: Vec::new(),
-    output_schema: SchemaWish::Unsaid,
-};
 
 fn refusal(task: ResolvedTask) -> String {
     task.work.err().unwrap().message
@@ -132,7 +125,7 @@ fn the_task_comes_before_its_caller_and_both_before_the_definition() {
 
     let asked = stage.resolve_one(Asked {
         timeout: Some(Duration::from_secs(5)),
-        model: Some("openai/of-task"),
+        model: Some("openai/of-task".to_owned()),
         ..task(Some("scout"))
     });
     assert_eq!(seconds(&asked), 5);
@@ -144,10 +137,10 @@ fn the_task_comes_before_its_caller_and_both_before_the_definition() {
 fn what_is_wrong_with_one_task_refuses_that_task_alone() {
     let stage = Stage::new(&[]);
     let relative = Asked {
-        cwd: Some(Path::new("here")),
+        cwd: Some(PathBuf::from("here")),
         ..task(None)
     };
-    let mut resolved = stage.resolve(&[task(Some("nobody")), relative, task(None)]);
+    let mut resolved = stage.resolve(vec![task(Some("nobody")), relative, task(None)]);
     let fine = resolved.pop().unwrap();
     assert_eq!(fine.work.unwrap().runner, Runner::Embedded);
     assert_eq!(
@@ -165,7 +158,7 @@ fn what_is_wrong_with_one_task_refuses_that_task_alone() {
 fn nothing_is_made() {
     let stage = Stage::new(&[("scout", "---\nname: scout\nfinalize: true\n---\nScout.")]);
     let before = stage.files();
-    let resolved = stage.resolve(&[task(Some("scout")), task(None)]);
+    let resolved = stage.resolve(vec![task(Some("scout")), task(None)]);
     assert!(resolved.iter().all(|task| task.work.is_ok()));
     assert_eq!(stage.files(), before);
 }

@@ -47,6 +47,9 @@ pub(crate) struct RunArgs {
     /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent is told and may mend it. May be given several times [default: the gate of the definition]
     #[arg(long = "gate", value_name = "CMD", value_parser = parse_gate)]
     gates: Vec<String>,
+    /// Run no gate, whatever the definition or the continued run has
+    #[arg(long, conflicts_with = "gates")]
+    no_gate: bool,
     /// How often a sub-agent is told that a gate fails [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=20))]
     gate_retries: Option<u32>,
@@ -81,11 +84,7 @@ impl RunArgs {
             base: self.base.clone(),
             worktree: None,
             tools: None,
-            gates: self
-                .gates
-                .iter()
-                .map(|command| self.gate(command))
-                .collect(),
+            gates: self.gates(),
             gate_retries: self.gate_retries,
             output_schema: self.output_schema.as_deref().cloned(),
             fleet: self.fleet.wishes(),
@@ -102,6 +101,12 @@ fn parse_schema_file(path: &str) -> Result<Arc<Value>, String> {
 }
 
 impl RunArgs {
+    /// Returns the gates of the call, if anything is said about them.
+    fn gates(&self) -> Option<Vec<Gate>> {
+        let gates = self.gates.iter().map(|command| self.gate(command));
+        (self.no_gate || !self.gates.is_empty()).then(|| gates.collect())
+    }
+
     fn gate(&self, command: &str) -> Gate {
         let given = self.gate_timeout.map(Duration::try_from_secs_f64);
         let timeout = match given {

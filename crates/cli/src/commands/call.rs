@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use pi_subagents_pi_files::json;
 use pi_subagents_view::AtEnd;
@@ -11,10 +12,10 @@ use crate::cli::ConcurrencyArgs;
 use crate::commands::words::stdin;
 use crate::view;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::elsewhere::{Waiting, depart};
+use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::{Details, Watch};
-use pi_subagents_calls::{Answer, Call, ReadyCall};
+use pi_subagents_calls::{Answer, Asking, Call, begin};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -25,7 +26,7 @@ use pi_subagents_ground::signals::Signals;
 /// over, none of that is left on a terminal: the answers take its place.
 pub(super) fn answer_of<C: Call>(
     call: C,
-    seen: (&Caller, &Configuration),
+    seen: (&Caller, Configuration),
     concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
@@ -35,7 +36,7 @@ pub(super) fn answer_of<C: Call>(
 /// Does the same, and decides which lines of the live windows stay.
 pub(super) fn answer_after_windows<C: Call>(
     call: C,
-    (caller, configuration): (&Caller, &Configuration),
+    (caller, configuration): (&Caller, Configuration),
     concurrency: ConcurrencyArgs,
     (printer, at_end): (Printer<'static>, AtEnd),
 ) -> Result<Answer, CommandError> {
@@ -44,11 +45,16 @@ pub(super) fn answer_after_windows<C: Call>(
             "--details adds to JSON, so it needs --json",
         ));
     }
+    let configuration = Arc::new(configuration);
     let settings = &configuration.settings;
     let concurrency = concurrency.or(settings.max_concurrency);
+    let asking = Asking {
+        caller: caller.clone(),
+        configuration: Arc::clone(&configuration),
+        waiting: Waiting::Somebody,
+    };
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
-        let departure = depart(caller, configuration, Waiting::Somebody).await?;
         let service = CallService::open(&caller.places, concurrency)?;
         let watch = Watch {
             sinks: view::sinks(caller, settings, printer, at_end),
@@ -60,7 +66,7 @@ pub(super) fn answer_after_windows<C: Call>(
             ..Watch::nobody()
         };
         let work = async {
-            let ready = ReadyCall::new(&service, call, (caller, configuration), departure)?;
+            let ready = begin(&service, call, asking).await?;
             Ok(ready.run(&service, watch).await)
         };
         let answer = service.owner.until_signalled(&mut signals, work).await;

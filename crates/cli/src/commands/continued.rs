@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_records::{IndexedRun, RecordedRun};
-use pi_subagents_vocabulary::{Place, RunHistory, RunnerChoice};
+use pi_subagents_vocabulary::{Place, RunHistory};
 
-use pi_subagents_calls::caller::{Caller, Overrides};
+use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::open_run::Inherited;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known::{KnownRun, KnownSession};
 use pi_subagents_runs::workspace::{EarlierWorktree, Workspace};
@@ -19,6 +20,8 @@ pub(super) struct Continued {
     pub(super) latest: IndexedRun,
     /// The conversation of that run.
     pub(super) history: RunHistory,
+    /// What the next run inherits of it.
+    pub(super) inherited: Inherited,
     /// The agent of a sticky session.
     pub(super) agent: Option<String>,
     /// The definition that was used, if any.
@@ -28,7 +31,11 @@ pub(super) struct Continued {
 impl Continued {
     /// Finds out how a session goes on.
     pub(super) fn of(session: KnownSession, mut caller: Caller) -> Result<Self, CommandError> {
-        let (latest, history) = latest_of(&session)?.ok_or_else(|| {
+        let LatestRun {
+            run: latest,
+            history,
+            workspace,
+        } = latest_of(&session)?.ok_or_else(|| {
             CommandError::not_found(format!("session {} has no runs", session.id))
         })?;
         let recorded = RecordedRun::read(&latest.directory).ok();
@@ -36,18 +43,13 @@ impl Continued {
         caller.overrides.cwd = if let Some(cwd) = caller.overrides.cwd {
             Some(caller.places.cwd.join(cwd))
         } else {
-            let worktree = Workspace::read(latest.directory.path());
-            let of_task = worktree.as_ref().map(Workspace::task_directory);
-            caller.overrides.worktree = worktree.and_then(EarlierWorktree::of);
+            let of_task = workspace.as_ref().map(Workspace::task_directory);
+            caller.overrides.worktree = workspace.clone().and_then(EarlierWorktree::of);
             let cwd = of_task.or(task.as_ref().map(|task| task.cwd.clone()));
             cwd.map(|cwd| where_now(&cwd, &latest, recorded.as_ref()))
         };
         let definition = task.and_then(|task| Some(task.definition.as_ref()?.name.clone()));
-        if definition.is_none()
-            && let Some(recorded) = &recorded
-        {
-            keep_child(&mut caller.overrides, recorded);
-        }
+        let inherited = Inherited::new(recorded.as_ref(), workspace);
         if latest.owner.fleet.is_some() {
             // It goes on where it was.
             let place = Place::Fleet { pool: None };
@@ -64,20 +66,18 @@ impl Continued {
             session,
             latest,
             history,
+            inherited,
             agent,
             definition,
         })
     }
 }
 
-/// Keeps the model and the kind of child of a task without a definition: it had them from its
-/// caller.
-fn keep_child(overrides: &mut Overrides, earlier: &RecordedRun) {
-    let runner = earlier.runner.as_deref().and_then(RunnerChoice::from_word);
-    overrides.runner = overrides.runner.or(runner);
-    if overrides.model.is_none() {
-        overrides.model.clone_from(&earlier.requested_model);
-    }
+/// The run after which a session goes on, read once.
+struct LatestRun {
+    run: IndexedRun,
+    history: RunHistory,
+    workspace: Option<Workspace>,
 }
 
 /// Returns the directory of a run, also if its project was moved since.
@@ -92,17 +92,21 @@ fn where_now(cwd: &Path, run: &IndexedRun, recorded: Option<&RecordedRun>) -> Pa
 /// Returns the latest run that had a child, with its messages. A refused run does not count, nor
 /// does a run whose record is gone. If no run had a child, this is the latest. If the id was that
 /// of a run, only that run counts.
-fn latest_of(session: &KnownSession) -> Result<Option<(IndexedRun, RunHistory)>, CommandError> {
+fn latest_of(session: &KnownSession) -> Result<Option<LatestRun>, CommandError> {
     let (mut latest, mut lost) = (None, None);
     let is_asked_for =
         |run: &&KnownRun| session.meant.as_ref().is_none_or(|meant| run.run == *meant);
     for run in session.runs.iter().filter(is_asked_for).rev() {
         let Some(record) = run.record() else { continue };
-        match run.history() {
-            Ok(said) if said.summary.started_at.is_some() => {
-                return Ok(Some((record.clone(), said)));
-            }
-            Ok(said) => _ = latest.get_or_insert_with(|| (record.clone(), said)),
+        let read = run.history_and_workspace();
+        let read = read.map(|(history, workspace)| LatestRun {
+            run: record.clone(),
+            history,
+            workspace,
+        });
+        match read {
+            Ok(read) if read.history.summary.started_at.is_some() => return Ok(Some(read)),
+            Ok(read) => _ = latest.get_or_insert(read),
             Err(error) => _ = lost.get_or_insert(error),
         }
     }

@@ -68,7 +68,7 @@ pub(crate) fn run(
     if args.dry_run.dry_run {
         return dry_run::print(&caller, &configuration, printer);
     }
-    let answer = answer_of(call, (&caller, &configuration), args.concurrency, printer)?;
+    let answer = answer_of(call, (&caller, configuration), args.concurrency, printer)?;
     Ok(print(&answer, &caller.places, printer))
 }
 

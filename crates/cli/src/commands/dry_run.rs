@@ -17,13 +17,13 @@ pub(super) fn print(
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     let destination = Destination::of_call(caller, configuration)?;
-    let destination = destination.ok_or_else(|| {
-        CommandError::usage(
+    let Destination::Fleet(destination) = destination else {
+        return Err(CommandError::usage(
             "--dry-run says what would travel to a fleet, and this call stays on this machine",
         )
-        .hint("Add --on fleet.")
-    })?;
-    let found = block_on(DryRun::look(caller, destination))?;
+        .hint("Add --on fleet."));
+    };
+    let found = block_on(DryRun::look(caller, *destination))?;
     if printer.is_json() {
         printer.json(&found.json());
     } else {

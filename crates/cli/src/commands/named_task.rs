@@ -85,6 +85,7 @@ impl NamedTaskArgs {
             model: None,
             cwd: None,
             session: self.session.clone(),
+            earlier: None,
             timeout: None,
             terms: TaskTerms::default(),
         }))

@@ -18,7 +18,7 @@ use pi_subagents_calls::Answer;
 use pi_subagents_calls::TaskTerms;
 use pi_subagents_calls::families::delegation::{DelegateCall, Resume, TaskCall};
 use pi_subagents_calls::families::subagent::{AgentTask, SubagentCall};
-use pi_subagents_calls::open_run::EarlierSession;
+use pi_subagents_calls::open_run::{EarlierSession, Inherited};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -84,16 +84,22 @@ pub(super) fn go_on(
         session,
         latest,
         history,
+        inherited,
         agent,
         definition,
     } = continued;
     let alone = ConcurrencyArgs::default();
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let seen = (&caller, &configuration);
+    let seen = (&caller, configuration);
     if let Some(agent) = agent {
-        return answer_of(sticky(&latest, agent, prompt), seen, alone, printer);
+        return answer_of(
+            sticky(&latest, inherited, agent, prompt),
+            seen,
+            alone,
+            printer,
+        );
     }
-    let earlier = EarlierSession::with_history(session, latest.run, history);
+    let earlier = EarlierSession::with_history(session, latest.run, history, inherited);
     let call = told(latest.name, Arc::new(earlier), definition, prompt)?;
     answer_of(call, seen, alone, printer)
 }
@@ -111,13 +117,14 @@ pub(super) fn still_running(session: &KnownSession) -> CommandError {
 }
 
 /// Makes the call that goes on in the child's own session.
-fn sticky(latest: &IndexedRun, agent: String, task: String) -> SubagentCall {
+fn sticky(latest: &IndexedRun, inherited: Inherited, agent: String, task: String) -> SubagentCall {
     SubagentCall::Single(Box::new(AgentTask {
         agent,
         task,
         model: None,
         cwd: None,
         session: Some(latest.session.clone()),
+        earlier: Some(inherited),
         timeout: None,
         terms: TaskTerms::default(),
     }))

@@ -33,12 +33,11 @@ pub(crate) struct RunTaskArgs {
 pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let caller = caller(&args.task.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let seen = (&caller, &configuration);
-    let call = call_of(&args.task, seen, printer)?;
+    let call = call_of(&args.task, (&caller, &configuration), printer)?;
     if args.task.dry_run.dry_run {
         return dry_run::print(&caller, &configuration, printer);
     }
-    let answer = answer_of(call, seen, args.concurrency, printer)?;
+    let answer = answer_of(call, (&caller, configuration), args.concurrency, printer)?;
     Ok(print(&answer, &caller.places, printer))
 }
 

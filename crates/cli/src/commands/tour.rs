@@ -68,11 +68,11 @@ pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
         ..Overrides::default()
     };
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let seen = (&caller, &configuration);
     let at_end = AtEnd::Stay {
         max_lines: configuration.settings.max_lines_per_window,
     };
     let concurrency = ConcurrencyArgs::default();
+    let seen = (&caller, configuration);
     let answer = answer_after_windows(call, seen, concurrency, (printer, at_end))?;
     if printer.is_json() {
         printer.json(&json!({"runs": answer.rows()}));

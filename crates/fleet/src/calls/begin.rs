@@ -2,14 +2,14 @@
 //! so a worktree needs nothing more; a base that does not travel is refused by its name.
 
 use pi_subagents_fleet_queue::wire::{Bundle, Workspace};
-use pi_subagents_vocabulary::{BaseChoice, Refusal};
+use pi_subagents_vocabulary::{BaseChoice, Refusal, WorkspaceChoice};
 
 use pi_subagents_calls::resolve::RunPlace;
 
-/// Makes a workspace begin from the state that its task asks for, or says why it cannot.
-pub(super) fn begin_from(place: &RunPlace, workspace: Workspace) -> Result<Workspace, Refusal> {
+/// Refuses a task that asks for a beginning that cannot travel.
+pub(super) fn check_beginning(place: &RunPlace, workspace: WorkspaceChoice) -> Result<(), Refusal> {
     let (base, earlier) = match place {
-        RunPlace::Checkout => return Ok(workspace),
+        RunPlace::Checkout => return Ok(()),
         RunPlace::Worktree { base, earlier } => (base, earlier),
     };
     if let Some(earlier) = earlier
@@ -22,24 +22,40 @@ pub(super) fn begin_from(place: &RunPlace, workspace: Workspace) -> Result<Works
         )));
     }
     match (workspace, base) {
-        (Workspace::Shared(_), _) => Err(refusal(
+        (WorkspaceChoice::Shared, _) => Err(refusal(
             "isolation: with --workspace shared a sub-agent works in the shared directory itself, and not in a worktree. Use --workspace bundle, or leave isolation out.",
         )),
-        (Workspace::Bundle(bundle), BaseChoice::Head) => from_head(*bundle),
-        (Workspace::None, BaseChoice::Head | BaseChoice::Revision(_)) => Err(refusal(&format!(
-            "base is {}, and with --workspace none there are no files to begin from. Use --workspace bundle, or leave base out.",
-            base.as_str()
-        ))),
-        (Workspace::Bundle(_) | Workspace::Clone(_), BaseChoice::Revision(revision)) => {
+        (WorkspaceChoice::None, BaseChoice::Head | BaseChoice::Revision(_)) => {
+            Err(refusal(&format!(
+                "base is {}, and with --workspace none there are no files to begin from. Use --workspace bundle, or leave base out.",
+                base.as_str()
+            )))
+        }
+        (WorkspaceChoice::Bundle | WorkspaceChoice::Clone, BaseChoice::Revision(revision)) => {
             Err(refusal(&format!(
                 "base is {revision}, and only the commit that is checked out travels to a fleet. Check {revision} out, set base to working or head, or use --on local."
             )))
         }
         // A clone is of HEAD in any case, and its caller was told what stays behind.
-        (workspace @ Workspace::Clone(_), BaseChoice::Working | BaseChoice::Head)
-        | (workspace @ (Workspace::Bundle(_) | Workspace::None), BaseChoice::Working) => {
-            Ok(workspace)
-        }
+        (
+            WorkspaceChoice::Clone | WorkspaceChoice::Bundle,
+            BaseChoice::Working | BaseChoice::Head,
+        )
+        | (WorkspaceChoice::None, BaseChoice::Working) => Ok(()),
+    }
+}
+
+/// Makes a workspace begin from the state that its task asks for, or says why it cannot.
+pub(super) fn begin_from(place: &RunPlace, workspace: Workspace) -> Result<Workspace, Refusal> {
+    match (place, workspace) {
+        (
+            RunPlace::Worktree {
+                base: BaseChoice::Head,
+                ..
+            },
+            Workspace::Bundle(bundle),
+        ) => from_head(*bundle),
+        (RunPlace::Worktree { .. } | RunPlace::Checkout, workspace) => Ok(workspace),
     }
 }
 

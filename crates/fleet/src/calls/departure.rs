@@ -1,7 +1,9 @@
 //! A call on its way to a fleet: connected, and with its files where workers find them. All of this
-//! happens before a run is opened, so a fleet that cannot be used leaves no trace.
+//! happens after its tasks were resolved and before a run is opened, so a call that is refused sends
+//! nothing, and a fleet that cannot be used leaves no trace.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,8 +18,7 @@ use super::order::{FleetCall, order_of};
 use super::sent_files::SentFiles;
 use super::under_way::work;
 use crate::runs::connection::{caller_of, connect, die_in_tests, unreachable};
-use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::destination::Destination;
+use pi_subagents_calls::destination::FleetDestination;
 use pi_subagents_calls::elsewhere::{Departure, Waiting};
 use pi_subagents_calls::open_run::Ordered;
 use pi_subagents_calls::opened_task::OpenedTask;
@@ -34,42 +35,71 @@ const NO_LEADER: Duration = Duration::from_secs(20);
 pub(crate) struct FleetDeparture {
     pub(super) fleet: Fleet,
     pub(super) call: FleetCall,
-    pub(super) files: SentFiles,
+    /// The files of the directories that its tasks use.
+    files: Vec<SentFiles>,
+    /// The directories whose files could not be sent, with the reasons.
+    unsent: Vec<(PathBuf, String)>,
     pub(super) places: Places,
     /// The orders of the tasks that were taken along, until they are given.
     orders: Mutex<BTreeMap<RunId, Order>>,
 }
 
 impl FleetDeparture {
-    /// Connects to the fleet of a call and sends the files of its project.
+    /// Connects to the fleet of a call and sends the files of the directories that its tasks use.
+    /// Fails if none of them can be sent; a task whose directory alone cannot be sent is refused
+    /// later.
     pub(crate) async fn prepare(
-        caller: &Caller,
-        destination: Destination,
+        places: &Places,
+        destination: &FleetDestination,
+        directories: &[PathBuf],
         waiting: Waiting,
     ) -> Result<Self, CommandError> {
-        die_in_tests(&caller.places);
-        let fleet = connect(&destination.fleet, &caller.places).await?;
+        die_in_tests(places);
+        let fleet = connect(&destination.fleet, places).await?;
         check_set_up(&fleet, &destination.pool).await?;
-        let cwd = caller.working_directory();
-        let files = Box::pin(SentFiles::send(
-            &fleet,
-            destination.workspace,
-            &cwd,
-            &destination.fleet,
-        ))
-        .await?;
-        Ok(Self {
+        let mut departure = Self {
             fleet,
             call: FleetCall {
                 id: random::new_run_id()?.to_string(),
-                caller: caller_of(&caller.places),
-                is_waited_for: waiting == Waiting::Somebody,
-                destination,
+                caller: caller_of(places),
+                waiting,
+                destination: destination.clone(),
             },
-            files,
-            places: caller.places.clone(),
+            files: Vec::new(),
+            unsent: Vec::new(),
+            places: places.clone(),
             orders: Mutex::default(),
-        })
+        };
+        for directory in directories {
+            departure.send_files(directory).await?;
+        }
+        Ok(departure)
+    }
+
+    /// Sends the files of a directory, unless they were sent with another one.
+    async fn send_files(&mut self, directory: &Path) -> Result<(), CommandError> {
+        let is_known = self.unsent.iter().any(|(known, _)| known == directory);
+        if is_known || self.files_of(directory).is_some() {
+            return Ok(());
+        }
+        let choice = self.call.destination.workspace;
+        let sent = Box::pin(SentFiles::send(
+            &self.fleet,
+            choice,
+            directory,
+            self.settings(),
+        ));
+        match sent.await {
+            Ok(files) => self.files.push(files),
+            Err(error) if self.files.is_empty() => return Err(error),
+            Err(error) => self.unsent.push((directory.to_owned(), error.sentence())),
+        }
+        Ok(())
+    }
+
+    /// Returns the files that a task in this directory finds on its worker.
+    pub(super) fn files_of(&self, cwd: &Path) -> Option<&SentFiles> {
+        self.files.iter().find(|files| files.has(cwd))
     }
 
     /// Returns the settings of the fleet.
@@ -96,7 +126,10 @@ impl FleetDeparture {
             }),
             None => Conversation::Fresh,
         };
-        let (workspace, relative_cwd) = self.files.of_task(&task.cwd)?;
+        let files = self
+            .files_of(&task.cwd)
+            .ok_or_else(|| self.why_unsent(&task.cwd))?;
+        let (workspace, relative_cwd) = files.of_task(&task.cwd)?;
         let workspace = begin_from(&ordered.work.place, workspace)?;
         let order = order_of(ordered, &self.call)?;
         Ok(Order {
@@ -113,8 +146,9 @@ impl Departure for FleetDeparture {
         &self.settings().prefix
     }
 
-    fn warnings(&self) -> &[String] {
-        &self.files.warnings
+    fn warnings(&self) -> Vec<String> {
+        let warnings = self.files.iter().flat_map(|files| &files.warnings);
+        warnings.cloned().collect()
     }
 
     fn take(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<(), Refusal> {
@@ -126,6 +160,16 @@ impl Departure for FleetDeparture {
 
     fn work<'a>(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &'a Owner) -> Work<'a> {
         work(*self, tasks, owner)
+    }
+}
+
+impl FleetDeparture {
+    fn why_unsent(&self, cwd: &Path) -> Refusal {
+        let why = self.unsent.iter().find(|(known, _)| known == cwd);
+        let why = why.map_or("its files were not sent", |(_, why)| why);
+        Refusal {
+            message: format!("{} cannot travel: {why}", cwd.display()),
+        }
     }
 }
 

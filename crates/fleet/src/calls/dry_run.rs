@@ -7,12 +7,12 @@ use super::cloned::Published;
 use super::packed;
 use crate::runs::connection::{connect, unreachable};
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::destination::Destination;
+use pi_subagents_calls::destination::FleetDestination;
 use pi_subagents_ground::error::CommandError;
 
 /// A call that has not left.
 pub struct DryRun {
-    destination: Destination,
+    destination: FleetDestination,
     /// The workers that take runs of the pool.
     workers: Vec<String>,
     /// The parts of the project that would be sent, a line each.
@@ -23,7 +23,10 @@ pub struct DryRun {
 
 impl DryRun {
     /// Finds out what would travel to a destination. Nothing is sent.
-    pub async fn look(caller: &Caller, destination: Destination) -> Result<Self, CommandError> {
+    pub async fn look(
+        caller: &Caller,
+        destination: FleetDestination,
+    ) -> Result<Self, CommandError> {
         let settings = &destination.fleet;
         let fleet = connect(settings, &caller.places).await?;
         let cwd = caller.working_directory();

@@ -15,3 +15,4 @@ mod under_way;
 
 pub(crate) use departure::FleetDeparture;
 pub use dry_run::DryRun;
+pub(crate) use order::may_travel;

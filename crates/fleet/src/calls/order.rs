@@ -14,7 +14,9 @@ use pi_subagents_vocabulary::{
     Timestamp, ToolPolicy, WorkspaceChoice,
 };
 
-use pi_subagents_calls::destination::Destination;
+use super::begin::check_beginning;
+use pi_subagents_calls::destination::FleetDestination;
+use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::open_run::Ordered;
 use pi_subagents_calls::resolve::ResolvedWork;
 
@@ -28,9 +30,24 @@ pub(crate) struct FleetCall {
     pub(crate) id: String,
     /// The caller, as `user@machine`.
     pub(crate) caller: String,
-    /// True if its runs end when nobody waits for them any more.
-    pub(crate) is_waited_for: bool,
-    pub(crate) destination: Destination,
+    pub(crate) waiting: Waiting,
+    pub(crate) destination: FleetDestination,
+}
+
+/// Refuses a task with a part that cannot travel, by its name, before anything is sent.
+pub(crate) fn may_travel(
+    work: &ResolvedWork,
+    destination: &FleetDestination,
+) -> Result<(), Refusal> {
+    if work.api_key.is_some() {
+        return Err(cannot_travel("apiKey", "a worker has keys of its own"));
+    }
+    let has_files = destination.workspace != WorkspaceChoice::None;
+    if let Some(patch) = &work.patch {
+        check_arguments(patch, has_files)?;
+        skills(&patch.skills)?;
+    }
+    check_beginning(&work.place, destination.workspace)
 }
 
 /// Makes the order of a task. Its files and its conversation are filled in when they are sent.
@@ -41,7 +58,6 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
     let Ordered {
         task,
         work,
-        runner,
         prompt,
         completion,
     } = ordered;
@@ -67,25 +83,22 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
         model,
         patch,
         tools,
-        api_key,
+        choice,
         gates,
         schema,
         limits,
         trusted,
         // The files that are sent begin from it.
         place: _,
-        // The worker finds them by the wish of the task.
+        // The worker finds it by the wish of the task.
         runner: _,
-        program: _,
+        // A task with a key of its own was refused.
+        api_key: _,
         // The caller has heard them.
         warning: _,
         doubts: _,
     } = work;
-    if api_key.is_some() {
-        return Err(cannot_travel("apiKey", "a worker has keys of its own"));
-    }
-    let has_files = call.destination.workspace != WorkspaceChoice::None;
-    let patch = patch.map(|patch| carried(patch, has_files)).transpose()?;
+    let patch = patch.map(carried).transpose()?;
     let Carried {
         system_prompt,
         skills,
@@ -105,7 +118,7 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
             name: used.name.clone(),
             summary: used.summary.clone(),
         }),
-        runner: runner.as_str().to_owned(),
+        runner: choice.as_str().to_owned(),
         model: order_model(&model.choice),
         system_prompt,
         tools: order_tools(&tools),
@@ -126,7 +139,7 @@ pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, 
         arguments,
         conversation: Conversation::Fresh,
         workspace: Workspace::None,
-        lease: call.is_waited_for.then(|| call.id.clone()),
+        lease: (call.waiting == Waiting::Somebody).then(|| call.id.clone()),
         retries: call.destination.retries,
         issued: Timestamp::now().to_string(),
     })
@@ -141,8 +154,8 @@ struct Carried {
 }
 
 /// Returns the parts of a definition that travel.
-fn carried(patch: PlanPatch, has_files: bool) -> Result<Carried, Refusal> {
-    let arguments = arguments(&patch, has_files)?;
+fn carried(patch: PlanPatch) -> Result<Carried, Refusal> {
+    let arguments = arguments(&patch);
     let PlanPatch {
         system_prompt,
         append_system_prompt,
@@ -260,8 +273,8 @@ fn skills(files: &[PathBuf]) -> Result<Vec<OrderSkill>, Refusal> {
     files.iter().map(read).collect()
 }
 
-/// Returns the arguments of the child. None of them may name a file that stays here.
-fn arguments(patch: &PlanPatch, has_files: bool) -> Result<Vec<String>, Refusal> {
+/// Refuses arguments of the child that name a file which stays here.
+fn check_arguments(patch: &PlanPatch, has_files: bool) -> Result<(), Refusal> {
     for extension in &patch.extensions {
         if is_path(extension) && (!has_files || leads_out(extension)) {
             let why = format!("{extension} is not in the files that travel");
@@ -272,11 +285,16 @@ fn arguments(patch: &PlanPatch, has_files: bool) -> Result<Vec<String>, Refusal>
         let why = format!("{argument} names a file of this machine");
         return Err(cannot_travel("extraArgs", &why));
     }
+    Ok(())
+}
+
+/// Returns the arguments of the child.
+fn arguments(patch: &PlanPatch) -> Vec<String> {
     let without_files = PlanPatch {
         skills: Vec::new(),
         ..patch.clone()
     };
-    Ok(without_files.further_arguments())
+    without_files.further_arguments()
 }
 
 /// Returns whether an extension is a file, and no package that the worker installs.

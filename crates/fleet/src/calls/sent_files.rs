@@ -116,16 +116,27 @@ impl SentFiles {
         })
     }
 
+    /// Returns whether a directory is among the files.
+    pub(super) fn has(&self, cwd: &Path) -> bool {
+        self.root.is_none() || self.inside(cwd).is_some()
+    }
+
+    fn inside(&self, cwd: &Path) -> Option<PathBuf> {
+        match &self.repository {
+            Some(repository) => repository.relative(cwd),
+            None => cwd
+                .strip_prefix(self.root.as_ref()?)
+                .ok()
+                .map(Path::to_owned),
+        }
+    }
+
     /// Returns the workspace of a task and its directory in it.
     pub(super) fn of_task(&self, cwd: &Path) -> Result<(Workspace, String), Refusal> {
         let Some(root) = &self.root else {
             return Ok((self.workspace.clone(), String::new()));
         };
-        let inside = match &self.repository {
-            Some(repository) => repository.relative(cwd),
-            None => cwd.strip_prefix(root).ok().map(Path::to_owned),
-        };
-        let relative = inside.ok_or_else(|| Refusal {
+        let relative = self.inside(cwd).ok_or_else(|| Refusal {
             message: format!(
                 "{} is not in {}, whose files travel with this call; use --on local for it, or a call of its own",
                 cwd.display(),

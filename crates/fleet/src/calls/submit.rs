@@ -11,8 +11,10 @@ use serde_json::json;
 use tracing::warn;
 
 use super::departure::FleetDeparture;
+use super::sent_files::SentFiles;
 use crate::runs::GivenOrder;
 use crate::runs::connection::unreachable;
+use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_ground::error::CommandError;
 
 /// A longer order travels as an object, and its message names it.
@@ -27,7 +29,7 @@ const LOOK: Duration = Duration::from_secs(3);
 impl FleetDeparture {
     /// Begins the lease of a caller who waits for the runs of the call, if somebody waits.
     pub(super) async fn lease(&self) -> Result<Option<CallerLease>, CommandError> {
-        if !self.call.is_waited_for {
+        if self.call.waiting == Waiting::Nobody {
             return Ok(None);
         }
         let card = CallerCard {
@@ -82,7 +84,7 @@ impl FleetDeparture {
                 Conversation::Sticky(sticky) => Some(sticky.agent.clone()),
                 Conversation::Fresh => None,
             },
-            repository: self.files.repository_id(),
+            repository: self.files_of(&task.cwd).and_then(SentFiles::repository_id),
             inside: order.relative_cwd.clone(),
             begins: begins(&order.workspace),
             directory: task.cwd.display().to_string(),

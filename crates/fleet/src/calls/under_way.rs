@@ -18,6 +18,7 @@ use super::left_files::left_files;
 use super::shared_sinks::SharedSinks;
 use crate::runs::control::stop_all;
 use crate::runs::{FleetRun, GivenOrder, Until, follow_until};
+use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::opened_task::{OpenedTask, Sorted, sorted};
 use pi_subagents_calls::owner::Owner;
 use pi_subagents_calls::work::Work;
@@ -90,7 +91,7 @@ async fn run(
         outcomes = &mut followed => outcomes,
         () = owner.interrupted() => {
             let mut outcomes = Vec::new();
-            if departure.call.is_waited_for {
+            if departure.call.waiting == Waiting::Somebody {
                 stop_all(&departure.fleet, &runs, &departure.call.caller).await;
                 outcomes = timeout(STOPPING, &mut followed).await.unwrap_or_default();
             }
@@ -200,8 +201,10 @@ async fn give_one(
         let named = (sticky.key.as_str(), departure.call.caller.as_str());
         conversation::send(&departure.fleet, &owner.store, task, named).await?;
     }
-    let left = left_files(earlier, task, &departure.files, &order.workspace);
-    let left = left.map_err(|error| error.to_string())?;
+    let files = departure.files_of(&task.cwd);
+    let left = files.map(|files| left_files(earlier, task, files, &order.workspace));
+    let left = left.transpose().map_err(|error| error.to_string())?;
+    let left = left.flatten();
     if let Some(left) = &left {
         let begun = left.send(&departure.fleet, &mut order.workspace).await?;
         if let Some(begun) = begun {
@@ -212,7 +215,9 @@ async fn give_one(
     departure.put_card(task, order).await;
     let given = departure.submit(&task.run, order).await;
     let given = given.map_err(|error| error.sentence())?;
-    departure.files.keep_for(&task.run, &order.workspace);
+    if let Some(files) = files {
+        files.keep_for(&task.run, &order.workspace);
+    }
     if let Some(left) = left {
         left.keep_for(&task.run, &order.workspace);
     }

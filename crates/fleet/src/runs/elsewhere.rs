@@ -137,6 +137,7 @@ fn begin(
         requested_model: None,
         model: None,
         tools: None,
+        terms: None,
         system_prompt: None,
         sticky_agent: card.agent.as_deref(),
     });

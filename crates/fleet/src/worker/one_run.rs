@@ -16,9 +16,11 @@ use super::told::{ended, lost, not_begun, tell, took};
 use super::{end, given_order, left_over};
 use pi_subagents_calls::Call as _;
 use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::destination::Destination;
 use pi_subagents_calls::families::delegation::DelegateCall;
 use pi_subagents_calls::open_run::Opening;
 use pi_subagents_calls::owner::Owner;
+use pi_subagents_calls::resolve::Resolver;
 use pi_subagents_ground::configuration::Configuration;
 
 /// A worker, for all its runs.
@@ -97,8 +99,13 @@ impl Worker {
     }
 
     pub(super) fn opening(&self) -> Opening<'_> {
-        let asked_by = (&self.caller, &self.configuration);
-        Opening::new(DelegateCall::FAMILY, asked_by, &self.owner)
+        let resolver = Resolver::new(
+            DelegateCall::FAMILY,
+            &self.caller,
+            &self.configuration,
+            &Destination::Here,
+        );
+        Opening::new(resolver, &self.owner.store, &self.owner.name, None)
     }
 
     async fn hold(self: &Arc<Self>, held: Held, order: Order) -> Result<(), FleetError> {

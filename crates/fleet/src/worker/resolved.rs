@@ -12,7 +12,7 @@ use pi_subagents_vocabulary::{
     ToolPolicy,
 };
 
-use pi_subagents_calls::resolve::{ChosenProgram, ResolvedWork, Resolver, RunPlace};
+use pi_subagents_calls::resolve::{ResolvedWork, Resolver, RunPlace};
 
 /// Resolves an order for this machine, or returns the reason why this machine cannot do it.
 pub(super) fn resolve_order(
@@ -31,7 +31,7 @@ pub(super) fn resolve_order(
         gates: order.gates.iter().map(gate).collect(),
         schema: schema(order)?,
         runner: found.runner,
-        program: ChosenProgram::Here(found.program),
+        choice,
         model: found.model,
         tools: patch.tools.clone(),
         patch: Some(patch),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    BadId, ModelChoice, RunId, SessionId, Task, ThinkingLevel, Timestamp, UsedDefinition,
+    BadId, ModelChoice, RunId, RunTerms, SessionId, Task, ThinkingLevel, Timestamp, UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub(crate) struct Meta {
     /// The thinking level of its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<String>,
+    /// The terms that its call has set, which a run that continues it inherits.
+    #[serde(default, skip_serializing_if = "RunTerms::is_plain")]
+    pub(crate) terms: RunTerms,
     /// The tools it was restricted to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<Vec<String>>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pi_subagents_records::{
     Detached, IndexedRun, OwnerName, RecordedEnd, RecordedRun, RunDir, RunState, Used,
 };
-use pi_subagents_vocabulary::{ModelChoice, Receipt, Task, UsedDefinition};
+use pi_subagents_vocabulary::{ModelChoice, Receipt, RunTerms, Task, UsedDefinition};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -73,6 +73,7 @@ fn recorded(end: Option<RecordedEnd>) -> RecordedRun {
         runner: Some("pi".to_owned()),
         requested_model: Some("small".to_owned()),
         model: Some("test/small".to_owned()),
+        terms: RunTerms::default(),
         sticky_agent: None,
         accepted_at: at(0),
         end,

@@ -1,16 +1,21 @@
 //! `delegate_to_subagents`, from the call to its answer.
 
+use std::sync::Arc;
+
+use pi_subagents_vocabulary::Refusal;
 use serde_json::Map;
 
 use super::answer::summary;
-use super::open::{FAMILY, open_runs};
+use super::earlier::check_free;
+use super::open::{FAMILY, conversation, resolve};
 use super::task::DelegateCall;
 use crate::answer::Outcomes;
-use crate::call::{Call, Opened, Worded};
-use crate::open_run::Opening;
-use crate::resolve::{Family, check_definition};
+use crate::call::{Beginning, Call, ResolvedCall, Worded};
+use crate::open_run::{Conversation, EarlierSession, Opening};
+use crate::resolve::{Family, Resolver, check_definition};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_vocabulary::Door;
 
 /// Fails if there is no definition of this name.
@@ -25,14 +30,34 @@ pub fn check_profile(
 impl Call for DelegateCall {
     const FAMILY: Family = FAMILY;
 
+    type Session = Option<Arc<EarlierSession>>;
+
     type Notes = ();
 
-    fn open_runs(&self, opening: &Opening<'_>) -> Result<Opened<()>, CommandError> {
-        open_runs(opening, self)
+    fn resolve(
+        &self,
+        resolver: &Resolver<'_>,
+        index: &KnownIndex,
+    ) -> Result<ResolvedCall<Self>, CommandError> {
+        resolve(self, resolver, index)
     }
 
-    fn task_count(&self) -> usize {
-        self.tasks.len()
+    fn check_free(
+        &self,
+        sessions: &[Self::Session],
+        index: &KnownIndex,
+    ) -> Result<(), CommandError> {
+        check_free(sessions, index)
+    }
+
+    fn converse(
+        &self,
+        opening: &Opening<'_>,
+        session: &Self::Session,
+        beginning: &Beginning<'_>,
+    ) -> Result<Conversation, Refusal> {
+        let task = &self.tasks[beginning.number];
+        Ok(conversation(opening, task, session.as_deref(), beginning))
     }
 
     fn file_counts(&self) -> impl Iterator<Item = usize> {

@@ -4,15 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use pi_subagents_records::FindError;
+use pi_subagents_vocabulary::SessionId;
 
 use super::retrieval::hint_at_all;
 use super::task::{Resume, TaskCall};
 use crate::caller::Caller;
 use crate::open_run::EarlierSession;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::ask_which::ask_which;
+use pi_subagents_runs::ask_which::{ask_which, find_failure};
 use pi_subagents_runs::known;
 use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::owned::is_owned;
 use pi_subagents_runs::tending::tend_records;
 
 /// Returns the session of each task that resumes one. A session that still runs, or that two tasks
@@ -39,14 +41,36 @@ pub(super) fn find_earlier(
         if let Some(earlier) = &earlier
             && (earlier.is_running() || !taken.insert(earlier.id().clone()))
         {
-            let session = earlier.id();
-            return Err(CommandError::usage(format!(
-                "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
-            )));
+            return Err(still_running(earlier.id()));
         }
         all.push(earlier);
     }
     Ok(all)
+}
+
+/// Fails if a run has begun in one of these sessions since they were found.
+pub(super) fn check_free(
+    sessions: &[Option<Arc<EarlierSession>>],
+    index: &KnownIndex,
+) -> Result<(), CommandError> {
+    if sessions.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let runs = index.store().open_runs().map_err(find_failure)?;
+    let is_in_use = |earlier: &&Arc<EarlierSession>| {
+        let mut of_session = runs.iter().filter(|run| run.session == *earlier.id());
+        of_session.any(is_owned)
+    };
+    match sessions.iter().flatten().find(is_in_use) {
+        Some(earlier) => Err(still_running(earlier.id())),
+        None => Ok(()),
+    }
+}
+
+fn still_running(session: &SessionId) -> CommandError {
+    CommandError::usage(format!(
+        "Cannot resume: session \"{session}\" is still running. Wait for it to complete before resuming."
+    ))
 }
 
 fn find_session(

@@ -1,7 +1,5 @@
 //! Resolves a call of the delegation family and opens its runs.
 
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_configuration::{Asker, ResumeMode};
@@ -11,11 +9,12 @@ use pi_subagents_vocabulary::SessionPolicy;
 use super::attachments::with_files;
 use super::earlier::find_earlier;
 use super::task::{DelegateCall, Resume, TaskCall};
-use crate::call::Opened;
+use crate::call::{Beginning, ResolvedCall};
 use crate::open_run::{Conversation, EarlierSession, Opening};
-use crate::resolve::{Asked, Family};
+use crate::resolve::{Asked, Family, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
+use pi_subagents_runs::known_index::KnownIndex;
 
 /// The order in which `delegate` looks for the definition of a task.
 pub const ASKER: Asker = Asker::Delegation;
@@ -26,68 +25,68 @@ pub(super) const FAMILY: Family = Family {
     timeout: Some(Duration::from_mins(10)),
 };
 
-/// Resolves a call and opens its runs.
-pub(super) fn open_runs(
-    opening: &Opening<'_>,
+/// Resolves the tasks of a call. A session that still runs fails the call.
+pub(super) fn resolve(
     call: &DelegateCall,
-) -> Result<Opened<()>, CommandError> {
-    let caller = opening.resolver.caller;
-    let earlier = find_earlier(&opening.owner.index, caller, &call.tasks)?;
+    resolver: &Resolver<'_>,
+    index: &KnownIndex,
+) -> Result<ResolvedCall<DelegateCall>, CommandError> {
+    let sessions = find_earlier(index, resolver.caller, &call.tasks)?;
     let asked = call
         .tasks
         .iter()
-        .zip(&earlier)
+        .zip(&sessions)
         .map(|(task, earlier)| asked(task, call.profile.as_deref(), earlier.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
-    let resolved = opening.resolver.resolve(&asked)?;
-    let mut warnings = opening.resolver.warnings(&asked);
-    let mut tasks = Vec::new();
-    for (((call, earlier), asked), resolved) in
-        call.tasks.iter().zip(&earlier).zip(&asked).zip(resolved)
-    {
-        let converse = |cwd: &Path, directory: Option<&RunDir>| {
-            Ok(conversation(opening, (call, earlier), cwd, directory))
-        };
-        tasks.push(opening.open_run(asked, resolved, &mut warnings, converse)?);
-    }
-    Ok(Opened {
+    let tasks = resolver.resolve(asked)?;
+    Ok(ResolvedCall {
+        warnings: resolver.warnings(&tasks),
         tasks,
-        warnings,
+        sessions,
         notes: (),
     })
 }
 
-fn asked<'a>(
-    call: &'a TaskCall,
-    default_profile: Option<&'a str>,
-    earlier: Option<&'a EarlierSession>,
-) -> Result<Asked<'a>, CommandError> {
+fn asked(
+    call: &TaskCall,
+    default_profile: Option<&str>,
+    earlier: Option<&EarlierSession>,
+) -> Result<Asked, CommandError> {
+    let inherited = earlier.map(EarlierSession::inherited);
     // The place where a session goes on was decided when the session was found.
-    let named = earlier.filter(|_| matches!(call.resume, Some(Resume::Named(_))));
+    let named = inherited.filter(|_| matches!(call.resume, Some(Resume::Named(_))));
     Ok(Asked {
         name: call.name.clone(),
-        prompt: &call.prompt,
+        prompt: call.prompt.clone(),
         session: match earlier {
             Some(earlier) => earlier.id().clone(),
             None => random::new_session_id()?,
         },
-        definition: call.profile.as_deref().or(default_profile),
+        definition: call
+            .profile
+            .as_deref()
+            .or(default_profile)
+            .map(str::to_owned),
         model: None,
-        cwd: call.cwd.as_deref().or(named.and_then(EarlierSession::cwd)),
+        cwd: call
+            .cwd
+            .clone()
+            .or_else(|| named.and_then(|named| named.cwd.clone())),
         timeout: call.timeout,
-        worktree: named.and_then(EarlierSession::worktree),
-        terms: &call.terms,
+        inherited: inherited.cloned(),
+        terms: call.terms.clone(),
     })
 }
 
 /// Puts together the prompt, with the earlier messages and with the files. Each run has a session
 /// file of its own.
-fn conversation(
+pub(super) fn conversation(
     opening: &Opening<'_>,
-    (call, earlier): (&TaskCall, &Option<Arc<EarlierSession>>),
-    cwd: &Path,
-    directory: Option<&RunDir>,
+    call: &TaskCall,
+    earlier: Option<&EarlierSession>,
+    beginning: &Beginning<'_>,
 ) -> Conversation {
+    let directory = beginning.directory;
     let mode = if opening.is_for_fleet() {
         // Session files stay where they are.
         ResumeMode::Transcript
@@ -98,11 +97,11 @@ fn conversation(
         Some(earlier) => earlier.prepare_prompt(&call.prompt, mode, directory),
         None => (call.prompt.clone(), None),
     };
-    let (prompt, unread) = with_files(&call.files, cwd, &prompt);
+    let (prompt, unread) = with_files(&call.files, beginning.cwd, &prompt);
     Conversation {
         warnings: missing.into_iter().chain(unread).collect(),
         prompt,
-        session: directory.map_or(SessionPolicy::Nowhere, |directory| {
+        session: directory.map_or(SessionPolicy::Nowhere, |directory: &RunDir| {
             SessionPolicy::File(directory.child_session())
         }),
     }

@@ -1,14 +1,18 @@
 //! `subagent`, from the call to its answer.
 
+use pi_subagents_records::StickySession;
+use pi_subagents_vocabulary::Refusal;
+
 use super::answer::{details, notices, text};
-use super::open::{FAMILY, NamedNewSession, open_runs};
+use super::open::{FAMILY, NamedNewSession, converse, resolve};
 use super::schema::SubagentCall;
 use crate::answer::Outcomes;
-use crate::call::{Call, Opened, Worded};
-use crate::open_run::Opening;
-use crate::resolve::{Family, check_definition};
+use crate::call::{Beginning, Call, ResolvedCall, Worded};
+use crate::open_run::{Conversation, Opening};
+use crate::resolve::{Family, Resolver, check_definition};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_vocabulary::Door;
 
 /// Fails if there is no definition of this name.
@@ -23,14 +27,31 @@ pub fn check_agent(
 impl Call for SubagentCall {
     const FAMILY: Family = FAMILY;
 
+    type Session = Option<StickySession>;
+
     type Notes = NamedNewSession;
 
-    fn open_runs(&self, opening: &Opening<'_>) -> Result<Opened<NamedNewSession>, CommandError> {
-        open_runs(opening, self)
+    fn resolve(
+        &self,
+        resolver: &Resolver<'_>,
+        index: &KnownIndex,
+    ) -> Result<ResolvedCall<Self>, CommandError> {
+        resolve(self, resolver, index)
     }
 
-    fn task_count(&self) -> usize {
-        self.tasks().len()
+    fn check_free(&self, _: &[Self::Session], _: &KnownIndex) -> Result<(), CommandError> {
+        // The lock of the session file keeps a second run out.
+        Ok(())
+    }
+
+    fn converse(
+        &self,
+        _: &Opening<'_>,
+        session: &Self::Session,
+        beginning: &Beginning<'_>,
+    ) -> Result<Conversation, Refusal> {
+        let task = &self.tasks()[beginning.number];
+        converse(task, session.as_ref(), beginning.directory)
     }
 
     fn file_counts(&self) -> impl Iterator<Item = usize> {

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use pi_subagents_configuration::Asker;
-use pi_subagents_records::{RunDir, StickySession, Store, runs_of_session};
+use pi_subagents_records::{RunDir, StickySession, runs_of_session};
 use pi_subagents_vocabulary::{Refusal, SessionId, SessionPolicy};
 
 use super::schema::{AgentTask, SubagentCall};
-use crate::call::Opened;
+use crate::call::ResolvedCall;
 use crate::elsewhere::{NamedSession, bring_conversation};
-use crate::open_run::{Conversation, Opening};
-use crate::resolve::{Asked, Family, ResolvedTask};
+use crate::open_run::{Conversation, Inherited};
+use crate::resolve::{Asked, Family, ResolvedTask, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
-use pi_subagents_runs::workspace::{EarlierWorktree, Workspace};
+use pi_subagents_runs::known_index::KnownIndex;
 
 /// The order in which `run` and `spawn` look for the definition of a task.
 pub const ASKER: Asker = Asker::Subagent;
@@ -28,70 +28,69 @@ pub(super) const FAMILY: Family = Family {
 /// For each task, whether its caller named a session that did not exist yet.
 pub(crate) type NamedNewSession = Vec<bool>;
 
-/// Resolves a call and opens its runs.
-pub(super) fn open_runs(
-    opening: &Opening<'_>,
+/// Resolves the tasks of a call, with the conversations that they continue.
+pub(super) fn resolve(
     call: &SubagentCall,
-) -> Result<Opened<NamedNewSession>, CommandError> {
+    resolver: &Resolver<'_>,
+    index: &KnownIndex,
+) -> Result<ResolvedCall<SubagentCall>, CommandError> {
     let calls = call.tasks();
     let asked = names(calls)
         .into_iter()
         .zip(calls)
-        .map(|(name, call)| asked(name, call, &opening.owner.store))
+        .map(|(name, call)| asked(name, call, index))
         .collect::<Result<Vec<_>, _>>()?;
-    let resolved = opening.resolver.resolve(&asked)?;
-    let home = &opening.resolver.caller.places.home;
-    let sessions: Vec<_> = asked
-        .iter()
-        .zip(&resolved)
-        .map(|(asked, resolved)| sticky_session(home, asked, resolved))
+    let mut tasks = resolver.resolve(asked)?;
+    let mut warnings = resolver.warnings(&tasks);
+    let home = &resolver.caller.places.home;
+    let sessions: Vec<_> = tasks
+        .iter_mut()
+        .map(|task| sticky_session(home, task))
         .collect();
     check_apart(&sessions)?;
-    let (sessions, about_sessions) = caught_up(opening, (calls, &asked), &resolved, sessions);
-    let mut opened = Opened {
-        tasks: Vec::new(),
-        warnings: [opening.resolver.warnings(&asked), about_sessions].concat(),
-        notes: NamedNewSession::new(),
-    };
-    for (((call, asked), resolved), session) in calls.iter().zip(&asked).zip(resolved).zip(sessions)
-    {
-        let is_known = matches!(&session, Some(Ok(session)) if session.is_known());
-        let is_new = call.session.is_some() && resolved.work.is_ok() && !is_known;
-        opened.notes.push(is_new);
-        let planned = opening.open_run(asked, resolved, &mut opened.warnings, |_, directory| {
-            converse(call, session, directory)
-        })?;
-        opened.tasks.push(planned);
+    let mut notes = NamedNewSession::new();
+    for ((call, task), session) in calls.iter().zip(&mut tasks).zip(&sessions) {
+        if let (Some(session), Some(_)) = (session, &call.session) {
+            warnings.extend(caught_up(resolver, task, session));
+        }
+        let is_known = session.as_ref().is_some_and(StickySession::is_known);
+        notes.push(call.session.is_some() && task.work.is_ok() && !is_known);
     }
-    Ok(opened)
+    Ok(ResolvedCall {
+        tasks,
+        sessions,
+        warnings,
+        notes,
+    })
 }
 
-fn asked<'a>(name: String, call: &'a AgentTask, store: &Store) -> Result<Asked<'a>, CommandError> {
+fn asked(name: String, call: &AgentTask, index: &KnownIndex) -> Result<Asked, CommandError> {
     Ok(Asked {
         name,
-        prompt: &call.task,
+        prompt: call.task.clone(),
         session: match &call.session {
             Some(session) => session.clone(),
             None => random::new_session_id()?,
         },
-        definition: Some(&call.agent),
-        model: call.model.as_deref(),
-        cwd: call.cwd.as_deref(),
-        worktree: call
-            .session
-            .as_ref()
-            .and_then(|session| worktree_of(store, session)),
+        definition: Some(call.agent.clone()),
+        model: call.model.clone(),
+        cwd: call.cwd.clone(),
+        inherited: match (&call.earlier, &call.session) {
+            (Some(earlier), _) => Some(earlier.clone()),
+            (None, Some(session)) => inherited_in(index, session),
+            (None, None) => None,
+        },
         timeout: call.timeout,
-        terms: &call.terms,
+        terms: call.terms.clone(),
     })
 }
 
-/// Returns the worktree in which a session goes on, if its latest run had one.
-fn worktree_of(store: &Store, session: &SessionId) -> Option<EarlierWorktree> {
+/// Returns what the next run of a session inherits, if it had runs.
+fn inherited_in(index: &KnownIndex, session: &SessionId) -> Option<Inherited> {
     // A session that cannot be looked up begins anew, which its conversation says too.
-    let runs = store.runs().ok()?;
+    let runs = index.runs().ok()?;
     let latest = runs_of_session(&runs, session).pop()?;
-    Workspace::read(latest.directory.path()).and_then(EarlierWorktree::of)
+    Some(Inherited::of(&latest))
 }
 
 /// Names the runs of a call: each after its agent, and with its number in the call where several
@@ -107,25 +106,27 @@ fn names(calls: &[AgentTask]) -> Vec<String> {
         .collect()
 }
 
-/// Returns where the conversation of a task is kept, unless the task is refused.
-fn sticky_session(
-    home: &Path,
-    asked: &Asked<'_>,
-    resolved: &ResolvedTask,
-) -> Option<Result<StickySession, Refusal>> {
-    resolved.work.as_ref().ok()?;
-    let agent = &resolved.definition.as_ref()?.name;
-    let session = StickySession::of(home, &resolved.cwd, agent, &asked.session);
-    Some(session.map_err(|error| Refusal {
-        message: format!("cwd cannot be used: {}: {error}", resolved.cwd.display()),
-    }))
+/// Returns where the conversation of a task is kept, unless the task is refused. A task for whose
+/// conversation there is no place is refused.
+fn sticky_session(home: &Path, task: &mut ResolvedTask) -> Option<StickySession> {
+    task.work.as_ref().ok()?;
+    let agent = &task.definition.as_ref()?.name;
+    match StickySession::of(home, &task.cwd, agent, &task.asked.session) {
+        Ok(session) => Some(session),
+        Err(error) => {
+            task.work = Err(Refusal {
+                message: format!("cwd cannot be used: {}: {error}", task.cwd.display()),
+            });
+            None
+        }
+    }
 }
 
 /// Refuses a call with two tasks that continue one conversation: it has one writer at a time.
-fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<(), CommandError> {
+fn check_apart(sessions: &[Option<StickySession>]) -> Result<(), CommandError> {
     let mut taken = HashMap::new();
     for (index, session) in sessions.iter().enumerate() {
-        let Some(Ok(session)) = session else {
+        let Some(session) = session else {
             continue;
         };
         if let Some(earlier) = taken.insert(session, index) {
@@ -137,54 +138,37 @@ fn check_apart(sessions: &[Option<Result<StickySession, Refusal>>]) -> Result<()
     Ok(())
 }
 
-/// The file in which the conversation of a task is kept; `None` for a task that is refused.
-type Sticky = Option<Result<StickySession, Refusal>>;
-
-/// Brings the conversations up to date that callers have named, and that may have gone on in a
-/// fleet. Returns what a person should know about it.
+/// Brings a conversation up to date that its caller has named, and that may have gone on in a fleet.
+/// Returns what a person should know about it; a task whose conversation cannot be had is refused.
 fn caught_up(
-    opening: &Opening<'_>,
-    (calls, asked): (&[AgentTask], &[Asked<'_>]),
-    resolved: &[ResolvedTask],
-    sessions: Vec<Sticky>,
-) -> (Vec<Sticky>, Vec<String>) {
-    let places = &opening.resolver.caller.places;
-    let settings = &opening.resolver.configuration.settings.fleet;
-    let mut notes = Vec::new();
-    let each = calls.iter().zip(asked).zip(resolved).zip(sessions);
-    let sessions = each.map(|(((call, asked), resolved), session)| {
-        let (Some(Ok(session)), Some(_)) = (&session, &call.session) else {
-            return session;
-        };
-        let agent = &resolved.definition.as_ref()?.name;
-        let named = NamedSession {
-            session,
-            cwd: &resolved.cwd,
-            agent,
-            id: &asked.session,
-        };
-        Some(match bring_conversation(places, settings, &named) {
-            Ok(note) => {
-                notes.extend(note);
-                Ok(session.clone())
-            }
-            Err(refusal) => Err(refusal),
-        })
-    });
-    let sessions = sessions.collect();
-    (sessions, notes)
+    resolver: &Resolver<'_>,
+    task: &mut ResolvedTask,
+    session: &StickySession,
+) -> Option<String> {
+    let named = NamedSession {
+        session,
+        cwd: &task.cwd,
+        agent: &task.definition.as_ref()?.name,
+        id: &task.asked.session,
+    };
+    let settings = &resolver.configuration.settings.fleet;
+    match bring_conversation(&resolver.caller.places, settings, &named) {
+        Ok(note) => note,
+        Err(refusal) => {
+            task.work = Err(refusal);
+            None
+        }
+    }
 }
 
 /// Makes the sticky file in which the child goes on, and which has the earlier messages.
-fn converse(
+pub(super) fn converse(
     call: &AgentTask,
-    session: Option<Result<StickySession, Refusal>>,
+    session: Option<&StickySession>,
     directory: Option<&RunDir>,
 ) -> Result<Conversation, Refusal> {
-    let session = session.unwrap_or_else(|| {
-        Err(Refusal {
-            message: "a conversation needs a definition it belongs to".to_owned(),
-        })
+    let session = session.ok_or_else(|| Refusal {
+        message: "a conversation needs a definition it belongs to".to_owned(),
     })?;
     let refuse = |error: std::io::Error| Refusal {
         message: format!(

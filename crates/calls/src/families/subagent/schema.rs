@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{self, CallError};
+use crate::open_run::Inherited;
 use crate::task_terms::{TERMS, TaskTerms};
 use crate::tool::parameters;
 
@@ -108,6 +109,8 @@ pub struct AgentTask {
     pub cwd: Option<PathBuf>,
     /// The session it continues.
     pub session: Option<SessionId>,
+    /// What it inherits of the latest run of that session, if its caller has looked already.
+    pub earlier: Option<Inherited>,
     pub timeout: Option<Duration>,
     pub terms: TaskTerms,
 }
@@ -194,6 +197,7 @@ impl TaskArguments {
             cwd: self.cwd.map(PathBuf::from),
             session: session
                 .map_err(|error| CallError(format!("{path}sessionId cannot be used: {error}")))?,
+            earlier: None,
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
@@ -223,6 +227,7 @@ mod tests {
             model: None,
             cwd: None,
             session: None,
+            earlier: None,
             timeout: None,
             terms: TaskTerms::default(),
         }

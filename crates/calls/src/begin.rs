@@ -1,0 +1,202 @@
+//! The beginning of a call, the same at every door: its tasks are resolved, refused calls end here,
+//! the way to a fleet is prepared, and only then the runs are opened. A call that fails before that
+//! has made, sent and recorded nothing.
+
+use std::sync::{Arc, PoisonError};
+
+use pi_subagents_records::OwnerName;
+use tokio::task::spawn_blocking;
+use tracing::info;
+
+use crate::call::{Beginning, Call, Opened, ReadyCall, ResolvedCall};
+use crate::caller::Caller;
+use crate::destination::Destination;
+use crate::detached::{Place, check_limit};
+use crate::elsewhere::{Departure, Waiting, depart};
+use crate::open_run::Opening;
+use crate::resolve::Resolver;
+use crate::service::CallService;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::known_index::KnownIndex;
+
+/// A call's caller, with the configuration that was read for the call.
+pub struct Asking {
+    pub caller: Caller,
+    pub configuration: Arc<Configuration>,
+    pub waiting: Waiting,
+}
+
+/// The values with which the runs of a call are opened.
+struct Ground {
+    asking: Asking,
+    destination: Destination,
+    index: Arc<KnownIndex>,
+    owner: OwnerName,
+}
+
+/// Begins a call: resolves its tasks, prepares its way, and opens its runs. Blocking work is done
+/// on threads of its own, and no lock is held while the network is waited for.
+///
+/// If the future is dropped before it is done, runs that were opened meanwhile never begin; they are
+/// closed when this process, which is their owner, has ended.
+pub async fn begin<C: Call>(
+    service: &CallService,
+    call: C,
+    asking: Asking,
+) -> Result<ReadyCall<C>, CommandError> {
+    let destination = Destination::of_call(&asking.caller, &asking.configuration)?;
+    let ground = Arc::new(Ground {
+        asking,
+        destination,
+        index: Arc::clone(&service.owner.index),
+        owner: service.owner.name.clone(),
+    });
+    let seen = Arc::clone(&ground);
+    let resolve = move || {
+        let resolved = call.resolve(&seen.resolver::<C>(), &seen.index)?;
+        Ok((call, resolved))
+    };
+    let (call, resolved) = beside(resolve).await?;
+    if resolved.is_refused() {
+        return ground.refused(call, resolved);
+    }
+    let departure = tokio::select! {
+        departure = ground.prepare(&resolved) => departure?,
+        () = service.owner.interrupted() => {
+            return Err(CommandError::failed("the call was interrupted before it began"));
+        }
+    };
+    let alone = Arc::clone(&service.opening);
+    let open = move || {
+        // Two calls of one process must not find the same session free.
+        let _alone = alone.lock().unwrap_or_else(PoisonError::into_inner);
+        ground.open(call, resolved, departure)
+    };
+    beside(open).await
+}
+
+/// Runs blocking work on a thread of its own.
+async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+) -> Result<T, CommandError> {
+    spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(CommandError::failed("this is a bug in pi-subagents").because(&error))
+    })
+}
+
+impl Ground {
+    fn resolver<C: Call>(&self) -> Resolver<'_> {
+        let Asking {
+            caller,
+            configuration,
+            ..
+        } = &self.asking;
+        Resolver::new(C::FAMILY, caller, configuration, &self.destination)
+    }
+
+    fn opening<'a, C: Call>(&'a self, departure: Option<&'a dyn Departure>) -> Opening<'a> {
+        Opening::new(
+            self.resolver::<C>(),
+            self.index.store(),
+            &self.owner,
+            departure,
+        )
+    }
+
+    /// Connects to the fleet of a call and sends the files of the directories that its tasks use;
+    /// `None` if the call works here.
+    async fn prepare<C: Call>(
+        &self,
+        resolved: &ResolvedCall<C>,
+    ) -> Result<Option<Box<dyn Departure>>, CommandError> {
+        let Destination::Fleet(destination) = &self.destination else {
+            return Ok(None);
+        };
+        if self.asking.waiting == Waiting::Nobody {
+            // The limit is looked at again when the runs are opened; this spares the upload.
+            check_limit(self.index.store(), &self.asking, resolved.tasks.len())?;
+        }
+        let begins = resolved.tasks.iter().filter(|task| task.work.is_ok());
+        let directories: Vec<_> = begins.map(|task| task.cwd.clone()).collect();
+        let places = &self.asking.caller.places;
+        let departure = depart(places, destination, &directories, self.asking.waiting);
+        departure.await.map(Some)
+    }
+
+    /// Returns a call of which no task can begin: its answer has the reasons, and nothing else is
+    /// left of it.
+    fn refused<C: Call>(
+        &self,
+        call: C,
+        resolved: ResolvedCall<C>,
+    ) -> Result<ReadyCall<C>, CommandError> {
+        info!(door = ?self.asking.caller.door, "call refused");
+        let tasks = resolved.tasks.into_iter();
+        let opened = Opened {
+            tasks: tasks
+                .filter_map(|task| Opening::refuse(task).transpose())
+                .collect::<Result<_, _>>()?,
+            warnings: resolved.warnings,
+            notes: resolved.notes,
+        };
+        Ok(ReadyCall::new(call, opened, self.seen(), None))
+    }
+
+    /// Opens the runs of a call: from here on they have a directory and a record.
+    fn open<C: Call>(
+        &self,
+        call: C,
+        resolved: ResolvedCall<C>,
+        departure: Option<Box<dyn Departure>>,
+    ) -> Result<ReadyCall<C>, CommandError> {
+        call.check_free(&resolved.sessions, &self.index)?;
+        let place = match self.asking.waiting {
+            Waiting::Somebody => None,
+            // The number of background runs is limited.
+            Waiting::Nobody => Some(Place::take(
+                self.index.store(),
+                &self.asking,
+                resolved.tasks.len(),
+            )?),
+        };
+        let opening = self.opening::<C>(departure.as_deref());
+        let ResolvedCall {
+            tasks,
+            sessions,
+            mut warnings,
+            notes,
+        } = resolved;
+        let mut opened = Vec::new();
+        for (number, (task, session)) in tasks.into_iter().zip(&sessions).enumerate() {
+            let task = opening.open_run(task, &mut warnings, |cwd, directory| {
+                let beginning = Beginning {
+                    number,
+                    cwd,
+                    directory,
+                };
+                call.converse(&opening, session, &beginning)
+            })?;
+            opened.push(task);
+        }
+        let about_files = departure.iter().flat_map(|departure| departure.warnings());
+        warnings.extend(about_files);
+        let counts = place.map(|place| {
+            warnings.extend(place.warning);
+            place.counts
+        });
+        info!(door = ?self.asking.caller.door, tasks = opened.len(), warnings = warnings.len(), "call opened");
+        let opened = Opened {
+            tasks: opened,
+            warnings,
+            notes,
+        };
+        let mut ready = ReadyCall::new(call, opened, self.seen(), departure);
+        ready.counts = counts;
+        Ok(ready)
+    }
+
+    fn seen(&self) -> (&Caller, &Configuration) {
+        (&self.asking.caller, &self.asking.configuration)
+    }
+}

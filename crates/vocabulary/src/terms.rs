@@ -1,0 +1,107 @@
+//! The terms of a run that its call has set: a run that continues it inherits them.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Allowance, Gate, Isolation, RunnerChoice};
+
+/// The terms that a call has set for a run. Terms that are not set here come from the definition and
+/// the settings, each time anew.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunTerms {
+    /// The kind of child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runner: Option<RunnerChoice>,
+    /// The model, as the caller wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The only tools of the child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// The time limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Duration>,
+    /// The limits of what it may consume.
+    pub allowance: Allowance,
+    /// The kind of place where it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    /// The gates; none at all if the list is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gates: Option<Vec<Gate>>,
+    /// The schema that the result must meet; `false` for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+}
+
+impl RunTerms {
+    /// Returns whether nothing is set.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns these terms. A term that is not set here is taken from the run that is continued.
+    #[must_use]
+    pub fn or(self, earlier: Self) -> Self {
+        Self {
+            runner: self.runner.or(earlier.runner),
+            model: self.model.or(earlier.model),
+            tools: self.tools.or(earlier.tools),
+            timeout: self.timeout.or(earlier.timeout),
+            allowance: self.allowance.or(earlier.allowance),
+            isolation: self.isolation.or(earlier.isolation),
+            gates: self.gates.or(earlier.gates),
+            output_schema: self.output_schema.or(earlier.output_schema),
+        }
+    }
+
+    /// Returns the terms that hold for any child: its kind, its model and its tools belong to its
+    /// definition.
+    #[must_use]
+    pub fn of_any_child(self) -> Self {
+        Self {
+            runner: None,
+            model: None,
+            tools: None,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_run_that_goes_on_keeps_what_its_call_does_not_change() {
+        let earlier = RunTerms {
+            model: Some("a/b".to_owned()),
+            gates: Some(vec![Gate::new("make")]),
+            output_schema: Some(json!({"type": "object"})),
+            ..RunTerms::default()
+        };
+        let call = RunTerms {
+            gates: Some(Vec::new()),
+            timeout: Some(Duration::from_secs(5)),
+            ..RunTerms::default()
+        };
+        let expected = RunTerms {
+            gates: Some(Vec::new()),
+            timeout: Some(Duration::from_secs(5)),
+            ..earlier.clone()
+        };
+        let merged = call.or(earlier);
+        assert_eq!(merged, expected);
+        let written = serde_json::to_string(&merged).unwrap();
+        assert_eq!(
+            serde_json::from_str::<RunTerms>(&written).unwrap(),
+            expected
+        );
+    }
+}
