@@ -2,9 +2,11 @@
 //! owners. If the system cannot report these, everything is looked at once a second.
 
 mod files;
+mod many;
 mod owners;
 mod run;
 
 pub use files::FileChanges;
-pub use owners::{Owners, process_gone};
+pub use many::{Awaited, Depth, FollowedRuns, RunNews};
+pub use owners::process_gone;
 pub use run::{FollowedRun, Follower};

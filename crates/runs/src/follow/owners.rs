@@ -10,7 +10,7 @@ use crate::owned::{is_owned, this_host};
 
 /// The owners of runs under way, each watched once.
 #[derive(Default)]
-pub struct Owners {
+pub(super) struct Owners {
     known: HashSet<(u32, u64)>,
     /// Each ends when its owner does.
     watched: JoinSet<(u32, u64)>,
@@ -18,7 +18,7 @@ pub struct Owners {
 
 impl Owners {
     /// Watches the owners of the open runs.
-    pub fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
+    pub(super) fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
         for run in runs.filter(|run| run.is_open()) {
             let owner: OwnerName = run.owner.clone();
             let name = (owner.pid, owner.start_time);
@@ -33,7 +33,7 @@ impl Owners {
     }
 
     /// Waits until an owner is gone; for ever if there is no owner.
-    pub async fn next(&mut self) {
+    pub(super) async fn next(&mut self) {
         match self.watched.join_next().await {
             Some(Ok(name)) => _ = self.known.remove(&name),
             Some(Err(_)) => {}

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_view::{Paint, PreviewContext};
+use pi_subagents_view::{Paint, PreviewContext, Role};
 use pi_subagents_vocabulary::{RunId, TimeZone, Timestamp};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -22,7 +22,7 @@ use self::pace::{CLOCK, FRAME, Pace};
 use super::draw::draw;
 use super::keyboard::{self, Typed};
 use super::list_row::ListRow;
-use super::message::{Effect, Message};
+use super::message::{Effect, Message, Notice};
 use super::model::{Leaving, Model};
 use super::reader::Reader;
 use super::scope::Scope;
@@ -33,7 +33,7 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{self, Signals};
 use pi_subagents_runs::away::AwayNews;
-use pi_subagents_runs::follow::{FileChanges, Owners};
+use pi_subagents_runs::follow::{Awaited, Depth, FollowedRuns, RunNews};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::read_along::ReadAlong;
 
@@ -82,12 +82,8 @@ struct Session {
     typed: mpsc::Receiver<Typed>,
     told: mpsc::Receiver<Message>,
     reader: Reader,
-    owners: Owners,
+    followed: FollowedRuns,
     read_along: ReadAlong<Message>,
-    index: FileChanges,
-    records: FileChanges,
-    /// The runs whose directories are watched.
-    watched: HashSet<RunId>,
     /// The runs whose records were asked for.
     asked: HashSet<RunId>,
     /// Reads of the index, one at a time.
@@ -111,9 +107,7 @@ enum Wake {
     Looked(Option<Message>),
     Resized,
     Continued,
-    RecordsChanged,
-    IndexChanged,
-    OwnerGone,
+    Runs(RunNews),
     Alarm,
 }
 
@@ -126,7 +120,7 @@ impl Session {
             paint,
             starter,
         } = attachment;
-        let index = FileChanges::of_directory(&places.agent_dir);
+        let followed = FollowedRuns::start(&places, Depth::Records);
         let (tell, told) = mpsc::channel(WAITING);
         let context = PreviewContext {
             home: Some(places.home.clone()),
@@ -153,11 +147,8 @@ impl Session {
             typed: keyboard::listen()?,
             told,
             reader,
-            owners: Owners::default(),
+            followed,
             read_along,
-            index,
-            records: FileChanges::new(),
-            watched: HashSet::new(),
             asked: HashSet::new(),
             looking: JoinSet::new(),
             deeds: JoinSet::new(),
@@ -192,24 +183,28 @@ impl Session {
                     self.take_back()?;
                     Vec::new()
                 }
-                Wake::RecordsChanged => {
-                    self.pace.look_at_records = Some(Instant::now() + FRAME);
-                    Vec::new()
-                }
-                Wake::IndexChanged => {
-                    self.pace.look_soon();
-                    Vec::new()
-                }
-                Wake::OwnerGone => {
-                    self.pace.look_again();
-                    Vec::new()
-                }
+                Wake::Runs(news) => self.take_news(news),
                 Wake::Alarm => self.alarmed(),
             };
             if self.do_all(effects).await?.is_break() {
                 return Ok(ExitCode::SUCCESS);
             }
         }
+    }
+
+    /// Plans what something that happened to runs makes necessary.
+    fn take_news(&mut self, news: RunNews) -> Vec<Effect> {
+        match news {
+            RunNews::Index => self.pace.look_soon(),
+            RunNews::Record => self.pace.look_at_records = Some(Instant::now() + FRAME),
+            RunNews::OwnerGone => self.pace.look_again(),
+            RunNews::Left(None) => return self.update(Message::Tick),
+            RunNews::Left(Some(why)) => {
+                let notice = Notice::new(Role::Warning, why);
+                return self.update(Message::Finished(notice));
+            }
+        }
+        Vec::new()
     }
 
     /// Lets the work come to its end that somebody wanted before leaving: half a merge is worse than
@@ -246,6 +241,10 @@ impl Session {
     async fn next(&mut self) -> Wake {
         let alarm = self.alarm();
         let is_looking = !self.looking.is_empty();
+        let awaited = Awaited {
+            index: self.pace.look_at_index.is_none(),
+            records: self.pace.look_at_records.is_none(),
+        };
         tokio::select! {
             told = self.signals.told() => Wake::Signal(told),
             typed = self.typed.recv() => Wake::Typed(typed),
@@ -255,9 +254,7 @@ impl Session {
             Some(looked) = self.looking.join_next(), if is_looking => Wake::Looked(looked.ok()),
             _ = self.resizes.recv() => Wake::Resized,
             _ = self.continued.recv() => Wake::Continued,
-            () = self.records.next(), if self.pace.look_at_records.is_none() => Wake::RecordsChanged,
-            () = self.index.next(), if self.pace.look_at_index.is_none() => Wake::IndexChanged,
-            () = self.owners.next() => Wake::OwnerGone,
+            news = self.followed.next(awaited) => Wake::Runs(news),
             () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => Wake::Alarm,
         }
     }

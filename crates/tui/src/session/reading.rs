@@ -11,7 +11,6 @@ use super::Session;
 use crate::list_row::{Record, Recorded};
 use crate::message::{Effect, Message, Notice};
 use pi_subagents_runs::ask_which::find_failure;
-use pi_subagents_runs::elsewhere::follow_elsewhere;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::tending::tend;
 
@@ -30,24 +29,8 @@ impl Session {
     /// Watches the directories of open runs, each before its record is read, so that nothing happens
     /// unseen.
     fn watch_records(&mut self) {
-        let runs = || self.model.list.rows().iter().map(|row| &row.run);
-        self.owners.watch(runs());
-        let open = runs().filter(|run| run.is_open() && !self.watched.contains(&run.run));
-        let mut new = Vec::new();
-        for run in open {
-            self.records.watch_record(run);
-            if let Some(following) = follow_elsewhere(&self.places, &run.directory, &run.owner) {
-                self.jobs.spawn(async {
-                    match following.await {
-                        Ok(Some(why)) => Message::Finished(Notice::new(Role::Warning, why)),
-                        Ok(None) | Err(_) => Message::Tick,
-                    }
-                });
-            }
-            new.push(run.run.clone());
-        }
-        if !new.is_empty() {
-            self.watched.extend(new);
+        let runs = self.model.list.rows().iter().map(|row| &row.run);
+        if self.followed.follow(runs) {
             self.reader.look();
         }
     }

@@ -13,7 +13,7 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::signals::Signals;
-use pi_subagents_runs::follow::{FileChanges, Owners};
+use pi_subagents_runs::follow::{Awaited, Depth, FollowedRuns};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::under_way::UnderWay;
@@ -30,8 +30,7 @@ pub(super) async fn watch(
 ) -> Result<ExitCode, CommandError> {
     let mut signals = Signals::listen()?;
     // Every run that begins or ends has a line in the index, unless its owner is killed.
-    let index = FileChanges::of_directory(&places.agent_dir);
-    let mut owners = Owners::default();
+    let mut followed = FollowedRuns::start(places, Depth::Ends);
     let mut under_way = UnderWay::default();
     let mut shown = String::new();
     loop {
@@ -43,10 +42,9 @@ pub(super) async fn watch(
         if seen.is_named && !has_open {
             return Ok(ExitCode::SUCCESS);
         }
-        owners.watch(seen.runs.iter().map(|seen| &seen.run));
+        followed.follow(seen.runs.iter().map(|seen| &seen.run));
         tokio::select! {
-            () = index.next() => {}
-            () = owners.next() => {}
+            _ = followed.next(Awaited::ALL) => {}
             () = sleep(CLOCK), if seen.is_ticking(printer.is_screen()) => {}
             number = signals.next() => {
                 return Ok(exit::of_signal(number));
