@@ -243,9 +243,11 @@ impl Answer {
     /// Returns one object per task, in their order.
     fn runs_json(&self) -> Vec<Value> {
         let has_outputs = self.details != Details::ForPi;
-        let runs = self.outcomes.iter();
-        runs.map(|(task, run)| run_json(task, run, self.worktree(task), has_outputs))
-            .collect()
+        let runs = self.outcomes.iter().map(|(task, run)| {
+            let output = has_outputs.then(|| json!(whole_output(task, run)));
+            run_json(task, run, self.worktree(task), output)
+        });
+        runs.collect()
     }
 
     /// Returns the ids of a call without windows; the call is over when there is an answer.

@@ -19,6 +19,7 @@ struct RunJson<'a> {
     session_id: &'a str,
     status: &'static str,
     exit_code: Option<i32>,
+    ending: Option<&'a Ending>,
     error_message: Option<String>,
     /// Null for a run that answered nothing; left out where the door does not want it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,12 +47,12 @@ struct RunJson<'a> {
     workspace: Option<&'a Workspace>,
 }
 
-/// Describes the outcome of one task, with or without the answer of its run.
+/// Describes the outcome of one task, with the answer of its run where the door wants it.
 pub(super) fn run_json(
     task: &Task,
     run: &RunSummary,
     workspace: Option<&Workspace>,
-    has_output: bool,
+    output: Option<Value>,
 ) -> Value {
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
     let json = RunJson {
@@ -60,8 +61,9 @@ pub(super) fn run_json(
         session_id: task.session.as_str(),
         status: run.status().as_str(),
         exit_code: run.ending.as_ref().map(Ending::exit_code),
+        ending: run.ending.as_ref(),
         error_message: run.problem(),
-        output: has_output.then(|| json!(run.output())),
+        output,
         runner: run.runner.map(Runner::as_str),
         provider: run.provider.as_deref(),
         model: run.model.as_deref(),

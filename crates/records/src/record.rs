@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pi_subagents_vocabulary::{Receipt, Rejected, RunTerms, Status, Task, Timestamp, Usage};
+use pi_subagents_vocabulary::{
+    Ending, Receipt, Rejected, RunTerms, Status, Task, Timestamp, Usage,
+};
 use serde_json::Value;
 
 use crate::OwnerName;
@@ -45,6 +47,8 @@ pub struct RecordedEnd {
     pub status: Status,
     /// The exit code that a shell would expect.
     pub exit_code: i32,
+    /// The ending itself, from which status, exit code and error follow.
+    pub ending: Ending,
     /// The error of a run that failed.
     pub error_message: Option<String>,
     /// The worker of a fleet that had it last.
@@ -108,6 +112,7 @@ impl From<RunResult> for RecordedEnd {
             status: ending.status(),
             exit_code: ending.exit_code(),
             error_message: ending.message(),
+            ending,
             worker: result.worker,
             output: result.output,
             structured: result.structured,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use pi_subagents_records::{RunDir, RunIds};
 use pi_subagents_vocabulary::{
-    Receipt, Rejected, RunId, SessionId, Status, Timestamp, Usage, text,
+    Ending, Receipt, Rejected, RunId, SessionId, Status, Timestamp, Usage, text,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -82,6 +82,9 @@ pub struct RowEnd {
     pub ended_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// The ending; the index alone knows only its status and its exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<Box<Ending>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! The outcomes of tasks, as a program gets them.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use pi_subagents_vocabulary::{
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::workspace::Workspace;
-use pi_subagents_calls::Answer;
+use pi_subagents_calls::{Answer, whole_output};
 
 /// The outcomes of the tasks of one call.
 ///
@@ -49,7 +50,7 @@ pub struct Outcome {
     pub session: SessionId,
     /// The status in which it ended.
     pub status: Status,
-    /// The answer of the sub-agent.
+    /// The whole answer of the sub-agent.
     pub output: Option<String>,
     /// The error, in a sentence.
     pub error: Option<String>,
@@ -108,7 +109,7 @@ impl Outcome {
             run: task.run.clone(),
             session: task.session.clone(),
             status: run.status(),
-            output: run.output().map(str::to_owned),
+            output: whole_output(task, run).map(Cow::into_owned),
             error: run.problem(),
             usage: run.usage,
             receipt: run.receipt(),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_view::{Line, Role, receipt_facts};
+use serde_json::{Value, json};
 
 use crate::commands::rendered::print_markdown;
 use crate::sheet::Sheet;
@@ -16,6 +17,7 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::typed::TypedIds;
 
@@ -48,7 +50,7 @@ pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, Co
     }
     let answer = session.output(max_lines);
     if printer.is_json() {
-        printer.json(&answer.json());
+        printer.json(&to_json(&session, &answer.text));
     } else {
         print_markdown(&answer.text, &places, printer);
         note_state(&session, printer);
@@ -62,6 +64,18 @@ pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, Co
     } else {
         ExitCode::from(exit::NO_ANSWER)
     })
+}
+
+/// Returns the answer for programs, in the shape that `run --json` has too.
+fn to_json(session: &ReadSession, text: &str) -> Value {
+    let latest = session.runs().last();
+    let rows = latest.and_then(|(run, history)| {
+        let row = RunRow::read(run.record()?);
+        Some(row.with_output(history.output()))
+    });
+    let rows: Vec<RunRow> = rows.into_iter().collect();
+    let warnings: Vec<String> = session.missing().into_iter().collect();
+    json!({"runs": rows, "text": text, "warnings": warnings})
 }
 
 fn print_receipt(

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use pi_subagents_records::{
-    IndexedRun, OwnerName, RecordError, RecordedEnd, RecordedRun, RunDir, RunState,
+    IndexedRun, OwnerName, RecordError, RecordedEnd, RecordedRun, RunDir, RunState, history,
 };
-use pi_subagents_vocabulary::{RunId, RunSummary, SessionId, Status, Task, Timestamp, Usage, text};
+use pi_subagents_vocabulary::{
+    LAST_TEXT_LIMIT, RunId, RunSummary, SessionId, Status, Task, Timestamp, Usage, text,
+};
 
 use super::{Artifacts, RowEnd, RowOwner, RunRow};
 use crate::away::Away;
@@ -86,6 +88,11 @@ impl RunRow {
         };
         if let Some(end) = &record.end {
             row.take_end(end);
+        }
+        if row.has_long_output() {
+            // The result has the beginning of a very long answer, and the events have all of it.
+            let whole = history(&record.directory).ok();
+            row = row.with_output(whole.and_then(|whole| whole.output()));
         }
         let paths = row.workspace.as_deref().and_then(Workspace::changed_paths);
         if let (Some(receipt), Some(paths)) = (&mut row.end.receipt, paths) {
@@ -247,6 +254,12 @@ impl RunRow {
         }
     }
 
+    /// Returns whether its answer may be cut, because memory holds no more of a text.
+    fn has_long_output(&self) -> bool {
+        let output = self.end.output.as_ref();
+        output.is_some_and(|output| output.len() > LAST_TEXT_LIMIT)
+    }
+
     fn take_end(&mut self, end: &RecordedEnd) {
         self.status = end.status;
         if end.model.is_some() {
@@ -257,6 +270,7 @@ impl RunRow {
             started_at: end.started_at.as_ref().and_then(|at| at.parse().ok()),
             ended_at: end.ended_at.parse().ok(),
             exit_code: Some(end.exit_code),
+            ending: Some(Box::new(end.ending.clone())),
             error_message: end.error_message.clone(),
             output: end.output.clone(),
             structured: end.structured.clone().map(Box::new),

@@ -25,6 +25,7 @@ impl RunRow {
                 started_at: run.started_at,
                 ended_at: run.ended_at,
                 exit_code: run.ending.as_ref().map(Ending::exit_code),
+                ending: run.ending.clone().map(Box::new),
                 error_message: run.problem(),
                 output: run.output().map(str::to_owned),
                 structured: run.structured.clone().map(Box::new),

@@ -84,6 +84,9 @@ fn end() -> RecordedEnd {
     RecordedEnd {
         status: Status::Failed,
         exit_code: 1,
+        ending: Ending::ModelError {
+            message: "no key".to_owned(),
+        },
         error_message: Some("no key".to_owned()),
         worker: None,
         output: Some("half".to_owned()),
@@ -142,6 +145,7 @@ fn a_row_has_what_is_known() {
             "task": "look around", "cwd": "/project/src", "runner": "pi",
             "requestedModel": "small", "resolvedModel": "test/large", "piSession": "pi-1",
             "status": "aborted", "exitCode": 143, "errorMessage": "no key", "output": "half",
+            "ending": {"kind": "modelError", "message": "no key"},
             "stopReason": "error", "artifacts": null,
             "acceptedAt": "2026-11-06T21:20:00Z", "startedAt": "2026-11-06T21:20:02Z",
             "endedAt": "2026-11-06T21:20:10Z",

@@ -2,11 +2,11 @@
 
 use pi_subagents_records::transcript::NO_TEXT;
 use pi_subagents_vocabulary::Advice;
-use pi_subagents_vocabulary::{LAST_TEXT_LIMIT, RunSummary, SessionId, Status, Task};
+use pi_subagents_vocabulary::{RunSummary, SessionId, Status, Task};
 use serde_json::{Map, Value, json};
 
 use super::schema::SubagentCall;
-use crate::answer::Outcomes;
+use crate::answer::{Outcomes, whole_output};
 use crate::run_json::finalized_json;
 
 /// Returns the text of the answer: one block for one task, or a block with a heading for each of
@@ -22,10 +22,6 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         let worktree = outcomes.worktree(task);
         let how = Advice::Merge(task.run.to_string()).words(outcomes.door);
         parts.extend(worktree.map(|worktree| worktree.lines_with(&how).join("\n")));
-        if is_cut(run) {
-            let how = Advice::Output(task.session.to_string()).words(outcomes.door);
-            parts.push(format!("! It said more; {how} returns all of it."));
-        }
         if let Some(notice) = notice(task, run, *is_new) {
             parts.push(format!("! {notice}"));
         }
@@ -71,13 +67,14 @@ pub fn block(task: &Task, run: &RunSummary) -> String {
     format!(
         "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",
         task.session,
-        result(run)
+        result(task, run)
     )
 }
 
 /// Returns the result, or the error together with the partial result.
-fn result(run: &RunSummary) -> String {
-    let output = run.output().map(str::trim_end);
+fn result(task: &Task, run: &RunSummary) -> String {
+    let output = whole_output(task, run);
+    let output = output.as_deref().map(str::trim_end);
     match run.problem() {
         None => output.unwrap_or(NO_TEXT).to_owned(),
         Some(message) => match output {
@@ -85,13 +82,6 @@ fn result(run: &RunSummary) -> String {
             None => message,
         },
     }
-}
-
-/// Returns whether the answer was longer than the part of a text that is held. A report is held
-/// whole.
-fn is_cut(run: &RunSummary) -> bool {
-    let output = run.output().map_or(0, str::len);
-    run.finalized.is_none() && output > LAST_TEXT_LIMIT
 }
 
 /// Returns the fields that the family adds to the details: for one task its session and report, and
