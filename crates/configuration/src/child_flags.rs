@@ -4,14 +4,11 @@ mod shown;
 mod tools;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    BodyUse, Definition, Gate, Isolation, ModelChoice, Runner, RunnerChoice, Secret, SystemPrompt,
-    ToolPolicy,
+    BodyUse, Definition, Field, FieldValue, ModelChoice, Runner, SystemPrompt, ToolPolicy,
 };
 
-use serde_json::Value;
 pub use tools::{GivenTools, ParentTools, Surroundings, tools_of};
 
 use crate::skills::ResolvedSkills;
@@ -19,13 +16,11 @@ use crate::validation::{Invalid, validate};
 
 /// The changes that a definition makes in the plan of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "every one is a flag of the child that is given or not"
-)]
 pub struct PlanPatch {
     /// The definition, as sentences name it.
     pub title: String,
+    /// The definition itself: most of its fields hold as they were written.
+    pub definition: Definition,
     /// The model that answers.
     pub model: ModelChoice,
     /// The text that replaces the child's system prompt.
@@ -34,34 +29,10 @@ pub struct PlanPatch {
     pub append_system_prompt: Option<String>,
     /// The tools that the child has.
     pub tools: ToolPolicy,
-    /// No extension but those named is loaded.
-    pub no_extensions: bool,
-    /// Extensions that are loaded.
-    pub extensions: Vec<String>,
-    /// No skill but those named is offered.
-    pub no_skills: bool,
     /// Files of skills that are offered.
     pub skills: Vec<PathBuf>,
-    /// `AGENTS.md` and the like are left out.
-    pub no_context_files: bool,
-    /// Further arguments, checked.
-    pub extra_args: Vec<String>,
-    /// The key of the provider; it travels on a descriptor, never in arguments.
-    pub api_key: Option<Secret>,
-    /// The kind of child, if the definition names one.
-    pub runner: Option<RunnerChoice>,
-    /// The place where the run works, if the definition names one.
-    pub isolation: Option<Isolation>,
-    /// The time limit of the run, if the definition sets one.
-    pub timeout: Option<Duration>,
-    /// The commands that must pass before the run counts as completed.
-    pub gates: Vec<Gate>,
-    /// The schema that the result must meet.
-    pub output_schema: Option<Value>,
-    /// The file with that schema.
+    /// The file with the schema that the result must meet.
     pub output_schema_file: Option<PathBuf>,
-    /// True if the run must end with a report.
-    pub finalize: bool,
     /// The warnings for the author of the definition. They are shown whenever it is used.
     pub warnings: Vec<String>,
 }
@@ -98,23 +69,12 @@ impl PlanPatch {
             system_prompt,
             append_system_prompt: joined(appended),
             tools: given.policy,
-            no_extensions: definition.no_extensions,
-            extensions: definition.extensions.clone(),
-            no_skills: definition.no_skills,
             skills: skills.suggested.clone(),
-            no_context_files: definition.no_context_files,
-            extra_args: definition.extra_args.clone(),
-            api_key: definition.api_key.clone(),
-            runner: definition.runner,
-            isolation: definition.isolation,
-            timeout: definition.timeout,
-            gates: definition.gates.clone(),
-            output_schema: definition.output_schema.clone(),
             output_schema_file: definition.output_schema_file.as_ref().map(|file| {
                 let folder = definition.file.parent().unwrap_or(Path::new("/"));
                 folder.join(file)
             }),
-            finalize: definition.finalize,
+            definition: definition.clone(),
             warnings: given.warnings,
         })
     }
@@ -122,7 +82,7 @@ impl PlanPatch {
     /// Checks whether a kind of child can do this.
     pub fn check_runner(&self, runner: Runner) -> Result<(), Invalid> {
         match runner {
-            Runner::Embedded if !self.extensions.is_empty() => Err(Invalid::NeedsPi {
+            Runner::Embedded if !self.definition.extensions.is_empty() => Err(Invalid::NeedsPi {
                 title: self.title.clone(),
             }),
             Runner::Pi | Runner::Embedded => Ok(()),
@@ -159,27 +119,37 @@ impl PlanPatch {
         }
     }
 
-    /// Returns the arguments that no field of a plan stands for: extensions, skills, context files
-    /// and the definition's own.
+    /// Returns the arguments that no field of a plan stands for: those that the table of fields
+    /// names, switches first, then the skills and the definition's own.
     pub fn further_arguments(&self) -> Vec<String> {
-        let mut arguments = Vec::new();
-        if self.no_extensions {
-            arguments.push("--no-extensions".to_owned());
+        let named = Field::of_frontmatter().filter_map(|field| {
+            let argument = field.row().argument?;
+            Some((argument, self.definition.value(field)?))
+        });
+        let (mut switches, mut others) = (Vec::new(), Vec::new());
+        for (argument, value) in named {
+            match value {
+                FieldValue::Switch(true) => switches.push(argument.to_owned()),
+                FieldValue::Switch(false) => {}
+                FieldValue::Names(values) | FieldValue::Texts(values) => {
+                    let pairs = values
+                        .iter()
+                        .map(|value| [argument.to_owned(), value.clone()]);
+                    others.extend(pairs.flatten());
+                }
+                // A secret never becomes an argument: every process can read those.
+                FieldValue::Secret(_) => {}
+                FieldValue::Text(_)
+                | FieldValue::Time(_)
+                | FieldValue::Gates(_)
+                | FieldValue::Json(_) => others.extend([argument.to_owned(), value.to_string()]),
+            }
         }
-        for extension in &self.extensions {
-            arguments.extend(["--extension".to_owned(), extension.clone()]);
-        }
-        if self.no_skills {
-            arguments.push("--no-skills".to_owned());
-        }
-        for skill in &self.skills {
-            arguments.extend(["--skill".to_owned(), skill.display().to_string()]);
-        }
-        if self.no_context_files {
-            arguments.push("--no-context-files".to_owned());
-        }
-        arguments.extend(self.extra_args.iter().cloned());
-        arguments
+        let skills = self.skills.iter();
+        let skills = skills.flat_map(|file| ["--skill".to_owned(), file.display().to_string()]);
+        let own = self.definition.extra_args.iter().cloned();
+        let arguments = switches.into_iter().chain(others);
+        arguments.chain(skills).chain(own).collect()
     }
 
     /// Returns all arguments that this definition leads to, for people to read.

@@ -118,8 +118,7 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
         });
         hidden.collect()
     };
-    Field::ALL
-        .into_iter()
+    Field::of_file()
         .filter_map(|field| {
             Some(Row {
                 key: definition.key(field),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_vocabulary::{Dialect, Scope};
+use pi_subagents_vocabulary::{Dialect, FolderName, ProjectFolder, Scope};
 
 use crate::settings::DefinitionDir;
 
@@ -59,11 +59,11 @@ pub struct Viewpoint<'a> {
 impl FolderDialect {
     /// Returns the dialect of the files in a folder with this name.
     pub fn of_folder(folder: &Path) -> Self {
-        let fixed = [Dialect::Profile, Dialect::Preset];
         let name = folder.file_name().unwrap_or_default();
-        let found = fixed
-            .into_iter()
-            .find(|dialect| name == folder_name(*dialect));
+        let found = Dialect::ALL.into_iter().find(|dialect| {
+            let row = dialect.row();
+            row.folder_name == FolderName::Decides && name == row.folder
+        });
         found.map_or(Self::ByKeys, Self::Fixed)
     }
 }
@@ -72,9 +72,12 @@ impl Places {
     /// Finds the folders that count from a viewpoint; they need not exist.
     pub fn find(viewpoint: &Viewpoint<'_>) -> Self {
         let mut folders = Vec::new();
-        folders.extend(profiles_of_cwd(viewpoint));
-        folders.extend(nearest(viewpoint, Dialect::Preset));
-        folders.extend(nearest(viewpoint, Dialect::Prompt));
+        folders.extend(Dialect::ALL.into_iter().filter_map(|dialect| {
+            match dialect.row().project_folder {
+                ProjectFolder::OfWorkingDirectory => of_cwd(viewpoint, dialect),
+                ProjectFolder::Nearest => nearest(viewpoint, dialect),
+            }
+        }));
         folders.extend(named(viewpoint, Scope::Project));
         folders.extend(Dialect::ALL.map(|dialect| global(viewpoint, dialect)));
         folders.extend(named(viewpoint, Scope::Global));
@@ -85,28 +88,21 @@ impl Places {
 
     /// Returns the folder in which a new definition is saved.
     pub fn folder_for(viewpoint: &Viewpoint<'_>, scope: Scope, dialect: Dialect) -> PathBuf {
-        let base = match (scope, dialect) {
+        let row = dialect.row();
+        let base = match (scope, row.project_folder) {
             (Scope::Global, _) => viewpoint.agent_dir.to_owned(),
-            (Scope::Project, Dialect::Profile) => viewpoint.cwd.join(".pi"),
-            (Scope::Project, Dialect::Preset | Dialect::Prompt) => viewpoint.project.join(".pi"),
+            (Scope::Project, ProjectFolder::OfWorkingDirectory) => viewpoint.cwd.join(".pi"),
+            (Scope::Project, ProjectFolder::Nearest) => viewpoint.project.join(".pi"),
         };
-        base.join(folder_name(dialect))
+        base.join(row.folder)
     }
 }
 
-fn folder_name(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Profile => "agent-profiles",
-        Dialect::Preset => "subagents",
-        Dialect::Prompt => "agents",
-    }
-}
-
-fn profiles_of_cwd(viewpoint: &Viewpoint<'_>) -> Option<Folder> {
+fn of_cwd(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Option<Folder> {
     let is_own = viewpoint.own_directories.first().map(PathBuf::as_path) == Some(viewpoint.cwd);
     is_own.then(|| Folder {
-        path: viewpoint.cwd.join(".pi").join("agent-profiles"),
-        dialect: FolderDialect::Fixed(Dialect::Profile),
+        path: viewpoint.cwd.join(".pi").join(dialect.row().folder),
+        dialect: FolderDialect::Fixed(dialect),
         scope: Scope::Project,
         owner: viewpoint.cwd.to_owned(),
         distance: 0,
@@ -117,7 +113,7 @@ fn nearest(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Option<Folder> {
     let candidates = viewpoint.own_directories.iter().enumerate();
     candidates
         .map(|(distance, owner)| {
-            let path = owner.join(".pi").join(folder_name(dialect));
+            let path = owner.join(".pi").join(dialect.row().folder);
             Folder {
                 dialect: FolderDialect::of_folder(&path),
                 path,
@@ -169,7 +165,7 @@ fn named(viewpoint: &Viewpoint<'_>, scope: Scope) -> impl Iterator<Item = Folder
 }
 
 fn global(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Folder {
-    let path = viewpoint.agent_dir.join(folder_name(dialect));
+    let path = viewpoint.agent_dir.join(dialect.row().folder);
     Folder {
         dialect: FolderDialect::of_folder(&path),
         path,

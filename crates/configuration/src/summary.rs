@@ -121,9 +121,7 @@ fn description(definition: &Definition) -> Option<String> {
 pub fn name(definition: &Definition) -> String {
     match definition.dialect {
         Dialect::Profile => definition.name.clone(),
-        Dialect::Preset | Dialect::Prompt => {
-            format!("{} [{}]", definition.name, definition.dialect.as_str())
-        }
+        other => format!("{} [{}]", definition.name, other.as_str()),
     }
 }
 

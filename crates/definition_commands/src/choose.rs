@@ -4,7 +4,7 @@ use clap::Args;
 use pi_subagents_configuration::{Found, Ignored, IgnoredReason, UnknownDefinition, Warning};
 use pi_subagents_vocabulary::{Definition, Dialect, Scope, nearest};
 
-use super::command::{DialectName, ScopeName};
+use super::command::{ScopeName, dialect_parser};
 use super::seen::Seen;
 use pi_subagents_calls::families::{delegation, subagent};
 use pi_subagents_ground::error::CommandError;
@@ -18,8 +18,8 @@ pub(super) struct ChoiceArgs {
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
     /// If several definitions have this name, use the one in this format [default: the effective one]
-    #[arg(long, value_enum)]
-    dialect: Option<DialectName>,
+    #[arg(long, value_parser = dialect_parser())]
+    dialect: Option<Dialect>,
 }
 
 /// The result of looking up a name.
@@ -72,7 +72,7 @@ fn nameless<'a>(name: &str, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> 
 
 impl ChoiceArgs {
     fn fits(&self, definition: &Definition) -> bool {
-        let dialect = self.dialect.map(Dialect::from);
+        let dialect = self.dialect;
         let scope = self.scope.map(Scope::from);
         scope.is_none_or(|scope| scope == definition.scope)
             && dialect.is_none_or(|dialect| dialect == definition.dialect)

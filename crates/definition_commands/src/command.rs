@@ -3,6 +3,7 @@
 use pi_subagents_vocabulary::Advice;
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use pi_subagents_vocabulary::{Dialect, Scope};
 
@@ -60,14 +61,14 @@ pub(super) enum ScopeName {
     Project,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum DialectName {
-    /// A file in agent-profiles/ whose text replaces the system prompt
-    Profile,
-    /// A file in subagents/ whose text follows the system prompt; it needs a description
-    Preset,
-    /// A file in agents/ whose text is the system prompt; its runs end with a report
-    Prompt,
+/// Returns the reader of a flag whose value is a dialect.
+pub(super) fn dialect_parser() -> impl TypedValueParser<Value = Dialect> {
+    let values = Dialect::ALL.map(|dialect| {
+        let row = dialect.row();
+        PossibleValue::new(row.word).help(row.help)
+    });
+    // A word of the list is a dialect.
+    PossibleValuesParser::new(values).map(|word| Dialect::from_word(&word).unwrap_or_default())
 }
 
 impl From<ScopeName> for Scope {
@@ -75,16 +76,6 @@ impl From<ScopeName> for Scope {
         match name {
             ScopeName::Global => Self::Global,
             ScopeName::Project => Self::Project,
-        }
-    }
-}
-
-impl From<DialectName> for Dialect {
-    fn from(name: DialectName) -> Self {
-        match name {
-            DialectName::Profile => Self::Profile,
-            DialectName::Preset => Self::Preset,
-            DialectName::Prompt => Self::Prompt,
         }
     }
 }

@@ -7,7 +7,7 @@ use pi_subagents_configuration::fits_name;
 use pi_subagents_vocabulary::{Definition, Dialect, Scope};
 
 use super::ask::{Person, Stopped};
-use super::command::{DialectName, ScopeName};
+use super::command::{ScopeName, dialect_parser};
 use super::flags::FieldArgs;
 use super::seen::Seen;
 use super::wizard;
@@ -23,8 +23,8 @@ pub(super) struct CreateArgs {
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
     /// Format of the file [default: profile]
-    #[arg(long, value_enum)]
-    dialect: Option<DialectName>,
+    #[arg(long, value_parser = dialect_parser())]
+    dialect: Option<Dialect>,
     /// Write a starter with comments that you change in your editor
     #[arg(long)]
     example: bool,
@@ -45,7 +45,7 @@ pub(crate) fn run(
         )));
     }
     let scope = args.scope.map_or(Scope::Global, Scope::from);
-    let dialect = args.dialect.map_or(Dialect::Profile, Dialect::from);
+    let dialect = args.dialect.unwrap_or_default();
     let mut definition = empty(&args.name, scope, dialect, seen);
     check_absent(&definition, seen)?;
     if args.example {

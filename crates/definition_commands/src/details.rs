@@ -12,9 +12,7 @@ pub(super) fn page(definition: &Definition, file: &str) -> String {
         ("scope", definition.scope.as_str().to_owned()),
         ("file", file.to_owned()),
     ];
-    let written = Field::ALL
-        .into_iter()
-        .filter(|field| !matches!(field, Field::Name | Field::Body));
+    let written = Field::of_frontmatter().filter(|field| *field != Field::Name);
     rows.extend(
         written.filter_map(|field| Some((definition.key(field), fields::text(definition, field)?))),
     );

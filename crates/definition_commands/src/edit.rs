@@ -41,7 +41,7 @@ pub(crate) fn run(
     let mut new = old.clone();
     if !args.fields.is_empty() || !args.unset.is_empty() {
         for field in &args.unset {
-            unset::unset(&mut new, *field);
+            new.unset(*field);
         }
         args.fields.apply(&mut new, &seen.places)?;
     } else if ask::can_ask(person, printer) {

@@ -36,7 +36,7 @@ pub(super) fn to_json(definition: &Definition) -> Value {
     object.insert("dialect".to_owned(), json!(definition.dialect.as_str()));
     object.insert("scope".to_owned(), json!(definition.scope.as_str()));
     object.insert("file".to_owned(), json!(definition.file));
-    for field in Field::ALL {
+    for field in Field::of_file() {
         if let Some(value) = set(definition, field) {
             object.insert(key(field).to_owned(), to_value(value));
         }

@@ -1,96 +1,118 @@
-//! A flag for every field of a definition, and the effect of each.
+//! A flag for every field of a definition, made from the table of fields, and the effect of each.
 
 use std::fs;
 use std::io::{self, Read as _};
 use std::time::Duration;
 
-use clap::Args;
-use pi_subagents_configuration::RunnerChoice;
-use pi_subagents_vocabulary::{Definition, Gate, Isolation, Secret, ThinkingLevel};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use pi_subagents_vocabulary::{
+    Definition, Field, FieldChoice, FieldKind, FieldRow, FlagHelp, Gate, Secret,
+};
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
+/// The flag that names the variable with a key.
+const KEY_FROM_VARIABLE: &str = "api-key-from-env";
+
+/// The flag that takes a key from stdin.
+const KEY_FROM_STDIN: &str = "api-key-stdin";
+
 /// The fields that are given on the command line.
-#[derive(Args, Debug, Default, PartialEq)]
-#[command(next_help_heading = "Fields")]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "every one is a flag that is given or not"
-)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct FieldArgs {
-    /// What the agent is good for; required for a preset
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
-    /// Provider of the model
-    #[arg(long, value_name = "NAME")]
-    provider: Option<String>,
-    /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high
-    #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
-    /// Thinking level: off, minimal, low, medium, high, xhigh or max
-    #[arg(long, value_name = "LEVEL", value_parser = thinking)]
-    thinking: Option<ThinkingLevel>,
-    /// The only tools the agent may use, separated by commas
-    #[arg(long, value_name = "NAMES")]
-    tools: Option<String>,
-    /// Give the agent no tools
-    #[arg(long)]
-    no_tools: bool,
-    /// Tools the agent may not use, separated by commas
-    #[arg(long, value_name = "NAMES")]
-    exclude_tools: Option<String>,
-    /// Extensions of pi to load, separated by commas
-    #[arg(long, value_name = "PATHS")]
-    extensions: Option<String>,
-    /// Load no extensions except those named with --extensions
-    #[arg(long)]
-    no_extensions: bool,
-    /// Skills to mention to the model, separated by commas
-    #[arg(long, value_name = "NAMES")]
-    suggested_skills: Option<String>,
-    /// Skills to include in the system prompt, separated by commas
-    #[arg(long, value_name = "NAMES")]
-    load_skills: Option<String>,
-    /// Give the agent no skills
-    #[arg(long)]
-    no_skills: bool,
-    /// Do not add AGENTS.md and similar files to the system prompt
-    #[arg(long)]
-    no_context_files: bool,
-    /// Text to append to the system prompt: the text itself, @FILE, or - for stdin
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    append_system_prompt: Option<String>,
-    /// Text of the definition, below the frontmatter: the text itself, @FILE, or - for stdin
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    system_prompt: Option<String>,
-    /// Save the API key that this environment variable holds now
-    #[arg(long, value_name = "NAME", conflicts_with = "api_key_stdin")]
-    api_key_from_env: Option<String>,
-    /// Save an API key that is read from stdin
-    #[arg(long)]
-    api_key_stdin: bool,
-    /// Further arguments for the child process, separated by commas
-    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
-    extra_args: Option<String>,
-    /// How the agent runs: auto, pi or embedded
-    #[arg(long, value_name = "RUNNER", value_parser = runner)]
-    runner: Option<RunnerChoice>,
-    /// Place where the agent works: none, or worktree for a git worktree of its own
-    #[arg(long, value_name = "PLACE", value_parser = isolation)]
-    isolation: Option<Isolation>,
-    /// Time limit per run in seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-    /// Command that must pass before a run counts as completed, such as "cargo test". May be given several times
-    #[arg(long = "gate", value_name = "CMD")]
-    gates: Vec<String>,
-    /// File with the JSON schema that the result of a run must meet, relative to the file of the definition
-    #[arg(long, value_name = "FILE")]
-    output_schema_file: Option<String>,
-    /// Whether runs must end with a report (the answer is then the report, not the last text)
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
-    finalize: Option<bool>,
+    /// The words behind each flag; a switch has none.
+    given: Vec<(Field, Vec<String>)>,
+    key: Option<KeySource>,
+}
+
+/// The place that a key is read from. It is no argument, because every process of the machine can
+/// read arguments.
+#[derive(Debug, PartialEq)]
+enum KeySource {
+    Variable(String),
+    Stdin,
+}
+
+impl Args for FieldArgs {
+    fn augment_args(command: Command) -> Command {
+        let rows = Field::ALL.iter().map(|field| field.row());
+        let flags = rows.filter_map(|row| Some(flags_of(&row, row.help?)));
+        command.next_help_heading("Fields").args(flags.flatten())
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FieldArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let with_flag = Field::ALL.iter().filter(|field| field.row().help.is_some());
+        let given = with_flag.filter_map(|field| Some((*field, words_of(&field.row(), matches)?)));
+        let variable = matches.get_one::<String>(KEY_FROM_VARIABLE);
+        let from_stdin = matches.get_flag(KEY_FROM_STDIN).then_some(KeySource::Stdin);
+        Ok(Self {
+            given: given.collect(),
+            key: variable.cloned().map(KeySource::Variable).or(from_stdin),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// Returns the flags of a field.
+fn flags_of(row: &FieldRow, help: FlagHelp) -> Vec<Arg> {
+    let flag = Arg::new(row.flag).long(row.flag).help(help.text);
+    let with_value = flag.clone().value_name(help.value).action(ArgAction::Set);
+    vec![match row.kind {
+        FieldKind::Name | FieldKind::Schema(_) | FieldKind::Text(_) => with_value,
+        FieldKind::Names(_) | FieldKind::OptionalNames(_) => with_value,
+        FieldKind::LongText(_) | FieldKind::Texts(_) => with_value.allow_hyphen_values(true),
+        FieldKind::Choice(choice) => {
+            with_value.value_parser(move |word: &str| check_choice(choice, word))
+        }
+        FieldKind::Switch(_) => flag.action(ArgAction::SetTrue),
+        FieldKind::DialectSwitch(_) => with_value
+            .num_args(0..=1)
+            .default_missing_value("true")
+            .value_parser(PossibleValuesParser::new(["true", "false"])),
+        FieldKind::Time(_) => {
+            with_value.value_parser(|word: &str| seconds(word).map(|_| word.to_owned()))
+        }
+        FieldKind::Gates(_) => with_value.action(ArgAction::Append),
+        FieldKind::Secret(_) => return key_flags(help),
+    }]
+}
+
+fn key_flags(help: FlagHelp) -> Vec<Arg> {
+    let from_variable = Arg::new(KEY_FROM_VARIABLE)
+        .long(KEY_FROM_VARIABLE)
+        .value_name(help.value)
+        .help(help.text)
+        .conflicts_with(KEY_FROM_STDIN);
+    let from_stdin = Arg::new(KEY_FROM_STDIN)
+        .long(KEY_FROM_STDIN)
+        .action(ArgAction::SetTrue)
+        .help("Save an API key that is read from stdin");
+    vec![from_variable, from_stdin]
+}
+
+/// Returns the words behind the flag of a field, if it was given.
+fn words_of(row: &FieldRow, matches: &ArgMatches) -> Option<Vec<String>> {
+    match row.kind {
+        // Keys have flags of their own.
+        FieldKind::Secret(_) => None,
+        FieldKind::Switch(_) => matches.get_flag(row.flag).then(Vec::new),
+        _ => {
+            let words = matches.get_many::<String>(row.flag)?;
+            Some(words.cloned().collect())
+        }
+    }
 }
 
 impl FieldArgs {
@@ -106,117 +128,66 @@ impl FieldArgs {
         places: &Places,
     ) -> Result<(), CommandError> {
         self.check_stdin()?;
-        self.apply_texts(definition, places)?;
-        self.apply_lists(definition);
-        self.apply_switches(definition);
-        if let Some(key) = self.api_key(places)? {
-            definition.api_key = Some(key);
+        for (field, words) in &self.given {
+            apply_field(definition, *field, words, places)?;
+        }
+        if let Some(source) = &self.key {
+            definition.api_key = Some(read_key(source, places)?);
         }
         Ok(())
     }
 
     /// Checks that at most one field is read from stdin, which can be read only once.
     fn check_stdin(&self) -> Result<(), CommandError> {
-        let texts = [&self.append_system_prompt, &self.system_prompt];
-        let count = texts
-            .iter()
-            .filter(|text| text.as_deref() == Some("-"))
-            .count();
-        if count + usize::from(self.api_key_stdin) > 1 {
+        let reads_stdin = |(field, words): &&(Field, Vec<String>)| {
+            matches!(field.row().kind, FieldKind::LongText(_)) && words == &["-"]
+        };
+        let texts = self.given.iter().filter(reads_stdin).count();
+        if texts + usize::from(self.key == Some(KeySource::Stdin)) > 1 {
             return Err(CommandError::usage("only one field can be read from stdin"));
         }
         Ok(())
     }
+}
 
-    fn apply_texts(
-        &self,
-        definition: &mut Definition,
-        places: &Places,
-    ) -> Result<(), CommandError> {
-        let plain = [
-            (&self.description, &mut definition.description),
-            (&self.provider, &mut definition.provider),
-            (&self.model, &mut definition.model),
-        ];
-        for (given, field) in plain {
-            if let Some(given) = given {
-                *field = filled(given);
-            }
-        }
-        let long = [
-            (
-                &self.append_system_prompt,
-                &mut definition.append_system_prompt,
-            ),
-            (&self.system_prompt, &mut definition.body),
-        ];
-        for (given, field) in long {
-            if let Some(given) = given {
-                *field = filled(&long_text(given, places)?);
-            }
-        }
-        Ok(())
+fn apply_field(
+    definition: &mut Definition,
+    field: Field,
+    words: &[String],
+    places: &Places,
+) -> Result<(), CommandError> {
+    let word = words.first().map_or("", String::as_str);
+    match field.row().kind {
+        // The name is no flag, a schema is given in a file, and keys have flags of their own.
+        FieldKind::Name | FieldKind::Schema(_) | FieldKind::Secret(_) => {}
+        FieldKind::Text(slot) => *slot.of(definition) = filled(word),
+        FieldKind::LongText(slot) => *slot.of(definition) = filled(&long_text(word, places)?),
+        FieldKind::Choice(choice) => choice.set(definition, Some(word)),
+        FieldKind::Switch(slot) => *slot.of(definition) = true,
+        FieldKind::DialectSwitch(slot) => *slot.of(definition) = word == "true",
+        FieldKind::Names(slot) | FieldKind::Texts(slot) => *slot.of(definition) = names(word),
+        FieldKind::OptionalNames(slot) => *slot.of(definition) = some_names(word),
+        FieldKind::Time(slot) => *slot.of(definition) = seconds(word).ok(),
+        FieldKind::Gates(slot) => *slot.of(definition) = words.iter().map(Gate::new).collect(),
     }
+    Ok(())
+}
 
-    fn apply_lists(&self, definition: &mut Definition) {
-        if let Some(tools) = &self.tools {
-            definition.tools = some_names(tools);
+fn read_key(source: &KeySource, places: &Places) -> Result<Secret, CommandError> {
+    let (key, source) = match source {
+        KeySource::Variable(name) => {
+            let value = places.variable(name).ok_or_else(|| {
+                CommandError::usage(format!("the environment variable {name} is not set"))
+            })?;
+            (value.to_string_lossy().into_owned(), name.as_str())
         }
-        if let Some(tools) = &self.exclude_tools {
-            definition.exclude_tools = some_names(tools);
-        }
-        let lists = [
-            (&self.extensions, &mut definition.extensions),
-            (&self.suggested_skills, &mut definition.suggested_skills),
-            (&self.load_skills, &mut definition.load_skills),
-            (&self.extra_args, &mut definition.extra_args),
-        ];
-        for (given, field) in lists {
-            if let Some(given) = given {
-                *field = names(given);
-            }
-        }
+        KeySource::Stdin => (read_stdin()?, "stdin"),
+    };
+    let key = key.trim();
+    if key.is_empty() || key.contains(char::is_whitespace) {
+        return Err(CommandError::usage(format!("{source} contains no key")));
     }
-
-    fn apply_switches(&self, definition: &mut Definition) {
-        definition.no_tools |= self.no_tools;
-        definition.no_extensions |= self.no_extensions;
-        definition.no_skills |= self.no_skills;
-        definition.no_context_files |= self.no_context_files;
-        definition.thinking = self.thinking.or(definition.thinking);
-        definition.runner = self.runner.or(definition.runner);
-        definition.isolation = self.isolation.or(definition.isolation);
-        definition.timeout = self.timeout.or(definition.timeout);
-        if !self.gates.is_empty() {
-            definition.gates = self.gates.iter().map(Gate::new).collect();
-        }
-        if self.output_schema_file.is_some() {
-            definition
-                .output_schema_file
-                .clone_from(&self.output_schema_file);
-        }
-        definition.finalize = self.finalize.unwrap_or(definition.finalize);
-    }
-
-    /// Reads the key from a variable or from stdin. It is no argument, because every process of the
-    /// machine can read arguments.
-    fn api_key(&self, places: &Places) -> Result<Option<Secret>, CommandError> {
-        let (key, source) = match &self.api_key_from_env {
-            Some(name) => {
-                let value = places.variable(name).ok_or_else(|| {
-                    CommandError::usage(format!("the environment variable {name} is not set"))
-                })?;
-                (value.to_string_lossy().into_owned(), name.as_str())
-            }
-            None if self.api_key_stdin => (read_stdin()?, "stdin"),
-            None => return Ok(None),
-        };
-        let key = key.trim();
-        if key.is_empty() || key.contains(char::is_whitespace) {
-            return Err(CommandError::usage(format!("{source} contains no key")));
-        }
-        Ok(Some(Secret::new(key)))
-    }
+    Ok(Secret::new(key))
 }
 
 /// Splits names at commas and leaves out empty names.
@@ -262,18 +233,11 @@ fn read_stdin() -> Result<String, CommandError> {
     Ok(text)
 }
 
-fn thinking(word: &str) -> Result<ThinkingLevel, String> {
-    let levels = ThinkingLevel::ALL.map(ThinkingLevel::as_str).join(", ");
-    ThinkingLevel::from_word(word).ok_or_else(|| format!("a level is one of {levels}"))
-}
-
-fn runner(word: &str) -> Result<RunnerChoice, String> {
-    let runners = RunnerChoice::ALL.map(RunnerChoice::as_str).join(", ");
-    RunnerChoice::from_word(word).ok_or_else(|| format!("a runner is one of {runners}"))
-}
-
-fn isolation(word: &str) -> Result<Isolation, String> {
-    Isolation::from_word(word).ok_or_else(|| "an isolation is none or worktree".to_owned())
+fn check_choice(choice: FieldChoice, word: &str) -> Result<String, String> {
+    if choice.words().contains(&word) {
+        return Ok(word.to_owned());
+    }
+    Err(format!("{} is {}", choice.noun, choice.rule()))
 }
 
 fn seconds(word: &str) -> Result<Duration, String> {

@@ -1,7 +1,7 @@
 //! Saves a definition, and reports the outcome.
 
 use pi_subagents_configuration::{Asker, SaveError, check_paths, save, validate};
-use pi_subagents_vocabulary::{Definition, Dialect, Scope};
+use pi_subagents_vocabulary::{Definition, Scope};
 use serde_json::{Value, json};
 
 use super::doubts::{ModelDoubts, tool_doubts};
@@ -12,9 +12,10 @@ use pi_subagents_ground::print::Printer;
 
 /// Checks a definition before anything is written.
 pub(super) fn check(definition: &Definition) -> Result<(), CommandError> {
-    if definition.dialect == Dialect::Preset && definition.description.is_none() {
-        return Err(CommandError::usage("a preset needs a \"description\"")
-            .hint("Give it with --description TEXT."));
+    let dialect = definition.dialect;
+    if dialect.needs_description() && definition.description.is_none() {
+        let message = format!("a {} needs a \"description\"", dialect.as_str());
+        return Err(CommandError::usage(message).hint("Give it with --description TEXT."));
     }
     check_key(definition)?;
     validate(definition).map_err(|invalid| CommandError::usage(invalid.to_string()))

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use pi_subagents_files::{Audience, replace};
-use pi_subagents_vocabulary::{Definition, Dialect, Field};
+use pi_subagents_vocabulary::{Definition, Field};
 
 use super::flags::FieldArgs;
 use super::save;
@@ -51,19 +51,8 @@ pub(super) fn write(
 
 /// Returns the starter in the words of a dialect.
 fn content(definition: &Definition) -> String {
-    let kind = match definition.dialect {
-        Dialect::Profile => {
-            "A profile: the text below replaces the system prompt of the sub-agent."
-        }
-        Dialect::Preset => {
-            "A preset: the text below is added to the system prompt of the sub-agent."
-        }
-        Dialect::Prompt => {
-            "A prompt: the text below is the system prompt, and a run ends with a report."
-        }
-    };
     TEMPLATE
-        .replace("KIND", kind)
+        .replace("KIND", definition.dialect.row().starter)
         .replace("THINKING", definition.key(Field::Thinking))
         .replace("TOOLS", definition.key(Field::Tools))
         .replace("NAME", &definition.name)

@@ -13,7 +13,7 @@ use crate::{
 /// A named agent.
 ///
 /// An absent field means that the child's own default holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "every one is a switch of the file that is there or not"
@@ -80,11 +80,12 @@ pub struct Definition {
 }
 
 /// The owner of a definition: the user or a project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// It came with a project.
     Project,
     /// It is the user's own.
+    #[default]
     Global,
 }
 
@@ -93,34 +94,11 @@ impl Definition {
     pub fn new(name: impl Into<String>, dialect: Dialect, scope: Scope, file: PathBuf) -> Self {
         Self {
             name: name.into(),
-            description: None,
             dialect,
             scope,
             file,
-            origins: BTreeMap::new(),
-            provider: None,
-            model: None,
-            thinking: None,
-            tools: None,
-            no_tools: false,
-            exclude_tools: None,
-            extensions: Vec::new(),
-            no_extensions: false,
-            suggested_skills: Vec::new(),
-            load_skills: Vec::new(),
-            no_skills: false,
-            no_context_files: false,
-            body: None,
-            append_system_prompt: None,
-            api_key: None,
-            extra_args: Vec::new(),
-            runner: None,
-            isolation: None,
-            timeout: None,
-            gates: Vec::new(),
-            output_schema: None,
-            output_schema_file: None,
             finalize: dialect.finalizes(),
+            ..Self::default()
         }
     }
 
@@ -133,37 +111,12 @@ impl Definition {
 
     /// Returns the value of a field, if it has one.
     pub fn value(&self, field: Field) -> Option<FieldValue<'_>> {
-        let switch = |is_on: bool| is_on.then_some(FieldValue::Switch(true));
-        match field {
-            Field::Name => Some(FieldValue::Text(&self.name)),
-            Field::Description => text(self.description.as_deref()),
-            Field::Provider => text(self.provider.as_deref()),
-            Field::Model => text(self.model.as_deref()),
-            Field::Thinking => self.thinking.map(|level| FieldValue::Text(level.as_str())),
-            Field::Tools => self.tools.as_deref().map(FieldValue::Names),
-            Field::NoTools => switch(self.no_tools),
-            Field::ExcludeTools => self.exclude_tools.as_deref().map(FieldValue::Names),
-            Field::Extensions => some(&self.extensions).map(FieldValue::Texts),
-            Field::NoExtensions => switch(self.no_extensions),
-            Field::SuggestedSkills => some(&self.suggested_skills).map(FieldValue::Names),
-            Field::LoadSkills => some(&self.load_skills).map(FieldValue::Names),
-            Field::NoSkills => switch(self.no_skills),
-            Field::NoContextFiles => switch(self.no_context_files),
-            Field::AppendSystemPrompt => text(self.append_system_prompt.as_deref()),
-            Field::ApiKey => self.api_key.as_ref().map(FieldValue::Secret),
-            Field::ExtraArgs => some(&self.extra_args).map(FieldValue::Texts),
-            Field::Runner => self.runner.map(|runner| FieldValue::Text(runner.as_str())),
-            Field::Isolation => self
-                .isolation
-                .map(|isolation| FieldValue::Text(isolation.as_str())),
-            Field::Timeout => self.timeout.map(FieldValue::Time),
-            Field::Gate => (!self.gates.is_empty()).then_some(FieldValue::Gates(&self.gates)),
-            Field::OutputSchema => self.output_schema.as_ref().map(FieldValue::Json),
-            Field::OutputSchemaFile => text(self.output_schema_file.as_deref()),
-            Field::Finalize => (self.finalize || self.origins.contains_key(&field))
-                .then_some(FieldValue::Switch(self.finalize)),
-            Field::Body => text(self.body.as_deref()),
-        }
+        field.row().kind.value(self, field)
+    }
+
+    /// Takes the value of a field away.
+    pub fn unset(&mut self, field: Field) {
+        field.row().kind.unset(self, field);
     }
 
     /// Returns the file, with the line of a field if the file sets it: `scout.md:3`.
@@ -184,14 +137,6 @@ impl Definition {
     pub fn restricts_tools(&self) -> bool {
         self.no_tools || self.tools.is_some() || self.exclude_tools.is_some()
     }
-}
-
-fn text(text: Option<&str>) -> Option<FieldValue<'_>> {
-    text.map(FieldValue::Text)
-}
-
-fn some(list: &[String]) -> Option<&[String]> {
-    (!list.is_empty()).then_some(list)
 }
 
 impl Scope {

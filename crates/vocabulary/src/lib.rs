@@ -17,6 +17,8 @@ mod ending;
 mod event;
 mod failed_call;
 mod field;
+mod field_kind;
+mod field_value;
 mod finalized;
 mod gate;
 mod history;
@@ -43,12 +45,14 @@ mod usage;
 pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
 pub use definition::{Definition, Scope};
-pub use dialect::{BodyUse, Dialect};
+pub use dialect::{BodyUse, Dialect, DialectRow, FolderName, ProjectFolder};
 pub use edits::{SeenChange, SeenEdit, SeenEdits};
 pub use ending::{Decision, DecisionKind, Ending, Interruption, Status};
 pub use event::{Happening, RunEvent, Started};
 pub use failed_call::CallFailure;
-pub use field::{Field, FieldValue, Origin};
+pub use field::{Field, FieldRow, FlagHelp};
+pub use field_kind::{FieldChoice, FieldKind, FieldSlot, UnknownWord};
+pub use field_value::{FieldValue, Origin};
 pub use finalized::{
     CheckedReport, FINALIZE_TOOL, Finalized, MOST_MISFITS, REPORT_FITS, REPORT_QUESTION, Rejected,
 };

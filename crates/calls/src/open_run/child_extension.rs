@@ -33,7 +33,7 @@ pub(super) fn write_child_extension(
     let has_key = work
         .patch
         .as_ref()
-        .is_some_and(|patch| patch.api_key.is_some());
+        .is_some_and(|patch| patch.definition.api_key.is_some());
     let must_have = isolated.is_some() || work.must_report() || has_key;
     if !must_have && !may_ask_copilot(&work.model.choice, caller) {
         return Ok(None);

@@ -16,7 +16,7 @@ pub(super) fn gates_of(
     (caller, settings): (&Caller, &Settings),
 ) -> Result<Vec<Gate>, Refusal> {
     check(&asked.terms.gates, caller.door, settings)?;
-    let of_definition = || patch.map(|patch| patch.gates.clone());
+    let of_definition = || patch.map(|patch| patch.definition.gates.clone());
     let mut gates = terms
         .gates
         .clone()

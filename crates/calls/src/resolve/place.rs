@@ -38,7 +38,7 @@ pub(super) fn place_of(
     let isolation = terms
         .isolation
         .or(earlier.map(|_| Isolation::Worktree))
-        .or(patch.and_then(|patch| patch.isolation))
+        .or(patch.and_then(|patch| patch.definition.isolation))
         .unwrap_or(setting);
     let base = asked.terms.base.as_ref().or(overrides.base.as_ref());
     match (isolation, base) {

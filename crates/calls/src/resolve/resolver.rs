@@ -246,7 +246,7 @@ impl<'a> Resolver<'a> {
     fn timeout_of(&self, terms: &RunTerms, patch: Option<&PlanPatch>) -> Option<Duration> {
         terms
             .timeout
-            .or(patch.and_then(|patch| patch.timeout))
+            .or(patch.and_then(|patch| patch.definition.timeout))
             .or(self.family.timeout)
     }
 }
@@ -264,7 +264,7 @@ fn tools_of(terms: &RunTerms, patch: Option<&PlanPatch>) -> ToolPolicy {
 fn key_for(patch: &PlanPatch, chosen: &ModelChoice) -> Option<Secret> {
     match (provider_of(&patch.model), provider_of(chosen)) {
         (Some(own), Some(other)) if own != other => None,
-        (Some(_) | None, _) => patch.api_key.clone(),
+        (Some(_) | None, _) => patch.definition.api_key.clone(),
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn schema_of(
 }
 
 fn of_definition(patch: &PlanPatch) -> Result<Option<OutputSchema>, Refusal> {
-    if let Some(schema) = &patch.output_schema {
+    if let Some(schema) = &patch.definition.output_schema {
         let field = format!("outputSchema of {}", patch.title);
         let schema = OutputSchema::new(schema.clone());
         return schema.map(Some).map_err(|why| refusal(&field, &why));

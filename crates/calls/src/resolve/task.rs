@@ -57,6 +57,10 @@ pub struct ResolvedWork {
 impl ResolvedWork {
     /// Returns whether the child must report with `subagent_finalize`.
     pub fn must_report(&self) -> bool {
-        self.schema.is_some() || self.patch.as_ref().is_some_and(|patch| patch.finalize)
+        self.schema.is_some()
+            || self
+                .patch
+                .as_ref()
+                .is_some_and(|patch| patch.definition.finalize)
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
         }
         "model" => Meaning::Model,
         "provider" => Meaning::Provider,
-        "tools" | "exclude_tools" => Meaning::Tools,
+        "tools" | "exclude-tools" => Meaning::Tools,
         "thinking" => Meaning::ThinkingLevel,
         "runner" => Meaning::Runner,
         "cwd" | "dir" => Meaning::Directory,

@@ -1,6 +1,6 @@
 //! A definition → the text of a new file.
 
-use pi_subagents_vocabulary::{Definition, Field, FieldValue, Gate};
+use pi_subagents_vocabulary::{Definition, Dialect, Field, FieldValue, Gate};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) enum Written {
 
 /// Composes the text of a new file.
 pub(super) fn file(definition: &Definition) -> String {
-    let fields = Field::ALL.into_iter().filter_map(|field| {
+    let fields = Field::of_frontmatter().filter_map(|field| {
         let value = written(definition, field)?;
         Some((definition.key(field), value))
     });
@@ -31,13 +31,10 @@ pub(super) fn file(definition: &Definition) -> String {
     }
 }
 
-/// Returns the value that is written for a field; `None` if the field is left out.
+/// Returns the value that is written for a field of the frontmatter; `None` if the field is left out.
 pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> {
-    match field {
-        Field::Finalize => return finalize(definition),
-        // The body is written under the frontmatter.
-        Field::Body => return None,
-        _ => {}
+    if field == Field::Finalize {
+        return finalize(definition);
     }
     Some(match definition.value(field)? {
         FieldValue::Text(text) => Written::Text(text.to_owned()),
@@ -68,15 +65,16 @@ fn finalize(definition: &Definition) -> Option<Written> {
 
 /// Returns whether a prompt has keys that would make a profile of it.
 fn needs_telling(definition: &Definition) -> bool {
-    let has_profile_keys = definition.thinking.is_some()
-        || definition.no_tools
-        || definition.no_extensions
-        || definition.no_skills
-        || definition.no_context_files
-        || !definition.suggested_skills.is_empty()
-        || !definition.load_skills.is_empty();
-    let has_prompt_keys = definition.tools.is_some() || definition.exclude_tools.is_some();
-    definition.dialect.finalizes() && has_profile_keys && !has_prompt_keys
+    let shows = |dialect: Dialect| {
+        let mut others = Field::of_frontmatter().filter(|field| *field != Field::Finalize);
+        others.any(|field| {
+            let key = definition.key(field);
+            let shown = field.row().keys().find(|(known, _)| *known == key);
+            let is_telling = shown.is_some_and(|(_, shown)| shown == Some(dialect));
+            is_telling && definition.value(field).is_some()
+        })
+    };
+    definition.dialect.finalizes() && shows(Dialect::Profile) && !shows(Dialect::Prompt)
 }
 
 /// Returns names with commas between them, as the documents have them; `None` if that would change

@@ -42,7 +42,7 @@ fn changed_frontmatter(text: &str, old: &Definition, new: &Definition) -> Result
     let mapping = document
         .as_mapping()
         .ok_or_else(|| Problem::new("the frontmatter must be lines of \"key: value\""))?;
-    for field in Field::ALL {
+    for field in Field::of_frontmatter() {
         let (before, after) = (written(old, field), written(new, field));
         if before == after {
             continue;

@@ -2,28 +2,37 @@
 
 use pi_subagents_vocabulary::{Dialect, Field, nearest};
 
-/// Names that a field has besides the one of its dialect.
-const ALSO: &[(&str, Field)] = &[("allowed_tools", Field::Tools)];
-
 /// Returns the field a key stands for, with the key as a constant.
 pub(crate) fn field_of(key: &str) -> Option<(Field, &'static str)> {
-    all()
-        .find(|(known, _)| *known == key)
-        .map(|(known, field)| (field, known))
+    let found = all().find(|known| known.key == key);
+    found.map(|known| (known.field, known.key))
+}
+
+/// Returns the dialect that a key shows its file to have, if only one dialect has the key.
+pub(super) fn dialect_of(key: &str) -> Option<Dialect> {
+    all().find(|known| known.key == key)?.shows
 }
 
 /// Returns the known key that was probably meant.
 pub(super) fn meant_by(key: &str) -> Option<&'static str> {
-    nearest(key, all().map(|(known, _)| known))
+    nearest(key, all().map(|known| known.key))
 }
 
-fn all() -> impl Iterator<Item = (&'static str, Field)> {
-    let written = Field::ALL.into_iter().filter(|field| *field != Field::Body);
-    written
-        .flat_map(|field| {
-            [Dialect::Profile, Dialect::Prompt].map(|dialect| (field.key(dialect), field))
-        })
-        .chain(ALSO.iter().copied())
+struct KnownKey {
+    key: &'static str,
+    field: Field,
+    shows: Option<Dialect>,
+}
+
+fn all() -> impl Iterator<Item = KnownKey> {
+    Field::of_frontmatter().flat_map(|field| {
+        let row = field.row();
+        let keys: Vec<KnownKey> = row
+            .keys()
+            .map(|(key, shows)| KnownKey { key, field, shows })
+            .collect();
+        keys
+    })
 }
 
 #[cfg(test)]

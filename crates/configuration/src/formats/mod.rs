@@ -5,9 +5,6 @@
 
 mod fields;
 mod keys;
-mod preset;
-mod profile;
-mod prompt;
 mod values;
 
 use std::path::PathBuf;
@@ -40,10 +37,7 @@ pub(crate) fn parse(source: &Source, bytes: &[u8]) -> Result<(Definition, Vec<Wa
     let mut definition = Definition::new(&name, dialect, source.scope, source.file.clone());
     let notes = fields::fill(&mut definition, &entries).map_err(|problem| problem.of(&name))?;
     take_body(&mut definition, markdown.body, markdown.body_line);
-    match dialect {
-        Dialect::Preset => preset::check(&definition).map_err(|problem| problem.of(&name))?,
-        Dialect::Profile | Dialect::Prompt => {}
-    }
+    check_description(&definition).map_err(|problem| problem.of(&name))?;
     let warnings = notes
         .into_iter()
         .map(|(position, message)| Warning {
@@ -69,17 +63,28 @@ pub(crate) fn unknown_entries(text: &str) -> Result<Vec<(String, String)>, Probl
 }
 
 fn dialect_of(folder: FolderDialect, entries: &[Entry]) -> Dialect {
-    let has_any = |keys: &[&str]| {
-        entries
-            .iter()
-            .any(|entry| keys.contains(&entry.key.as_str()))
+    let shows = |dialect: Dialect| {
+        let mut shown = entries.iter().map(|entry| keys::dialect_of(&entry.key));
+        shown.any(|shown| shown == Some(dialect))
     };
     match folder {
         FolderDialect::Fixed(dialect) => dialect,
-        FolderDialect::ByKeys if has_any(prompt::TELLING_KEYS) => Dialect::Prompt,
-        FolderDialect::ByKeys if has_any(profile::TELLING_KEYS) => Dialect::Profile,
-        FolderDialect::ByKeys => Dialect::Prompt,
+        FolderDialect::ByKeys => {
+            let by_keys = [Dialect::Prompt, Dialect::Profile];
+            let found = by_keys.into_iter().find(|dialect| shows(*dialect));
+            found.unwrap_or(Dialect::Prompt)
+        }
     }
+}
+
+/// Checks that a definition has a description, if its dialect needs one.
+fn check_description(definition: &Definition) -> Result<(), Problem> {
+    let dialect = definition.dialect;
+    if dialect.needs_description() && definition.description.is_none() {
+        let message = format!("a {} needs a \"description\"", dialect.as_str());
+        return Err(Problem::at(Position::line(1), message));
+    }
+    Ok(())
 }
 
 fn take_body(definition: &mut Definition, body: &str, first_line: usize) {

@@ -127,20 +127,28 @@ fn shown(definition: &Definition, surroundings: &Surroundings<'_>) -> String {
             .iter()
             .map(|(file, text)| format!("  {}: {text:?}", file.display())),
     );
-    lines.extend(patch.api_key.iter().map(|key| format!("  key: {key}")));
     lines.extend(
         patch
+            .definition
+            .api_key
+            .iter()
+            .map(|key| format!("  key: {key}")),
+    );
+    lines.extend(
+        patch
+            .definition
             .runner
             .iter()
             .map(|runner| format!("  runner: {runner:?}")),
     );
     lines.extend(
         patch
+            .definition
             .timeout
             .iter()
             .map(|timeout| format!("  timeout: {timeout:?}")),
     );
-    lines.extend(patch.finalize.then(|| "  finalizes".to_owned()));
+    lines.extend(patch.definition.finalize.then(|| "  finalizes".to_owned()));
     let embedded = patch.check_runner(Runner::Embedded).err();
     lines.extend(embedded.map(|invalid| format!("  embedded: {invalid}")));
     lines.join("\n")

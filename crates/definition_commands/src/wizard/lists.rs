@@ -9,7 +9,6 @@ use super::field::{Wish, on_enter, wish};
 use crate::ask::{Person, Stopped};
 use crate::fields;
 use crate::flags::names;
-use crate::unset::unset;
 
 const OTHERS: &str = "Others: type their names";
 
@@ -164,7 +163,7 @@ fn wants_new(
 
 fn clear(definition: &mut Definition, group: &[Field]) {
     for field in group {
-        unset(definition, *field);
+        definition.unset(*field);
     }
 }
 

@@ -14,13 +14,7 @@ struct Kind(Dialect);
 
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self.0 {
-            Dialect::Profile => "Profile: its text replaces the system prompt",
-            Dialect::Preset => "Preset: its text is added to the system prompt",
-            Dialect::Prompt => {
-                "Prompt: its text is the system prompt, and its runs end with a report"
-            }
-        })
+        formatter.write_str(self.0.row().choice)
     }
 }
 
@@ -45,7 +39,7 @@ pub(super) fn kind(
     step: &str,
     definition: &mut Definition,
 ) -> Result<(), Stopped> {
-    let kinds = [Dialect::Profile, Dialect::Preset, Dialect::Prompt].map(Kind);
+    let kinds = Dialect::ALL.map(Kind);
     let chosen = person.choice(&format!("{step} Kind:"), kinds.into(), 0)?;
     if let Some(Kind(dialect)) = chosen {
         definition.dialect = dialect;
@@ -87,18 +81,21 @@ pub(super) fn description(
     step: &str,
     definition: &mut Definition,
 ) -> Result<(), Stopped> {
-    let is_required = definition.dialect == Dialect::Preset;
+    let is_required = definition.dialect.needs_description();
     let help = if is_required {
-        "What it is good for, in a sentence; a preset needs one."
+        format!(
+            "What it is good for, in a sentence; a {} needs one.",
+            definition.dialect.as_str()
+        )
     } else {
-        "What it is good for, in a sentence; Enter alone leaves it out."
+        "What it is good for, in a sentence; Enter alone leaves it out.".to_owned()
     };
     loop {
         line(
             person,
             step,
             "Description",
-            help,
+            &help,
             &mut definition.description,
         )?;
         if !is_required || definition.description.is_some() {

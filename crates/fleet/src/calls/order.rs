@@ -160,23 +160,11 @@ fn carried(patch: PlanPatch) -> Result<Carried, Refusal> {
         system_prompt,
         append_system_prompt,
         skills: files,
-        // They are among the arguments.
-        no_extensions: _,
-        extensions: _,
-        no_skills: _,
-        no_context_files: _,
-        extra_args: _,
-        // The task was resolved with them.
+        // The arguments have a part of it, and the task was resolved with the rest.
+        definition: _,
         model: _,
         tools: _,
-        api_key: _,
-        runner: _,
-        isolation: _,
-        timeout: _,
-        gates: _,
-        output_schema: _,
         output_schema_file: _,
-        finalize: _,
         // The caller has heard the warnings, and the order names the definition.
         title: _,
         warnings: _,
@@ -275,13 +263,18 @@ fn skills(files: &[PathBuf]) -> Result<Vec<OrderSkill>, Refusal> {
 
 /// Refuses arguments of the child that name a file which stays here.
 fn check_arguments(patch: &PlanPatch, has_files: bool) -> Result<(), Refusal> {
-    for extension in &patch.extensions {
+    for extension in &patch.definition.extensions {
         if is_path(extension) && (!has_files || leads_out(extension)) {
             let why = format!("{extension} is not in the files that travel");
             return Err(cannot_travel("extensions", &why));
         }
     }
-    if let Some(argument) = patch.extra_args.iter().find(|argument| leads_out(argument)) {
+    if let Some(argument) = patch
+        .definition
+        .extra_args
+        .iter()
+        .find(|argument| leads_out(argument))
+    {
         let why = format!("{argument} names a file of this machine");
         return Err(cannot_travel("extraArgs", &why));
     }

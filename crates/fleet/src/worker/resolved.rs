@@ -8,8 +8,8 @@ use pi_subagents_fleet_queue::wire::{
     Model, Order, OrderCompletion, OrderGate, OrderLimits, OrderTools,
 };
 use pi_subagents_vocabulary::{
-    Allowance, Dollars, Gate, Limits, ModelChoice, OutputSchema, RunnerChoice, ThinkingLevel,
-    ToolPolicy,
+    Allowance, Definition, Dollars, Gate, Limits, ModelChoice, OutputSchema, RunnerChoice,
+    ThinkingLevel, ToolPolicy,
 };
 
 use pi_subagents_calls::resolve::{ResolvedWork, Resolver, RunPlace};
@@ -98,21 +98,21 @@ fn patch(order: &Order) -> PlanPatch {
             OrderTools::Only(names) => ToolPolicy::Only(names.clone()),
             OrderTools::AllExcept(names) => ToolPolicy::AllExcept(names.clone()),
         },
-        no_extensions: false,
-        extensions: Vec::new(),
-        no_skills: false,
         skills: Vec::new(),
-        no_context_files: false,
-        extra_args: order.arguments.clone(),
-        isolation: None,
-        gates: Vec::new(),
-        output_schema: None,
         output_schema_file: None,
-        api_key: None,
-        runner: None,
-        timeout: None,
-        finalize: matches!(order.completion, OrderCompletion::Finalized(_)),
+        definition: definition(order),
         warnings: Vec::new(),
+    }
+}
+
+/// Returns the part of the caller's definition that the order does not hold in resolved form.
+fn definition(order: &Order) -> Definition {
+    let named = order.definition.as_ref();
+    Definition {
+        name: named.map_or_else(String::new, |definition| definition.name.clone()),
+        extra_args: order.arguments.clone(),
+        finalize: matches!(order.completion, OrderCompletion::Finalized(_)),
+        ..Definition::default()
     }
 }
 
