@@ -24,7 +24,7 @@ pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::commands;
 use crate::commands::option_place::help_in_prompt;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::log::{self, LogLevel};
+use pi_subagents_ground::log::{self, LevelFilter};
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::{Format, Output, Printer};
 use pi_subagents_runs::keeping::retention;
@@ -40,8 +40,8 @@ use pi_subagents_runs::keeping::retention;
 )]
 struct Cli {
     /// Write a log for finding faults; doctor names its directory
-    #[arg(long, global = true, value_name = "LEVEL", value_enum, display_order = LAST)]
-    log_level: Option<LogLevel>,
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = log::level_parser(), display_order = LAST)]
+    log_level: Option<LevelFilter>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -237,7 +237,7 @@ fn wants_json(arguments: &[OsString]) -> bool {
 
 /// Runs a command, and begins and ends its log.
 fn logged(
-    level: Option<LogLevel>,
+    level: Option<LevelFilter>,
     matches: &ArgMatches,
     command: impl FnOnce() -> ExitCode,
 ) -> ExitCode {

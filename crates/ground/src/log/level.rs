@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use tracing::level_filters::LevelFilter;
 
 use crate::error::CommandError;
@@ -10,70 +10,41 @@ use crate::error::CommandError;
 /// The variable that turns the log on. The processes that we start find it in their environment.
 pub const VARIABLE: &str = "PI_SUBAGENTS_LOG";
 
-/// How much is logged. Each level includes those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LogLevel {
-    Off,
-    Error,
-    Warn,
-    Info,
-    Debug,
-    Trace,
-}
+/// The words for the levels. Each level includes those before it.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-impl LogLevel {
-    /// Returns the word that asks for this level.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Error => "error",
-            Self::Warn => "warn",
-            Self::Info => "info",
-            Self::Debug => "debug",
-            Self::Trace => "trace",
-        }
-    }
-
-    /// Returns the level as `tracing` knows it.
-    pub(super) fn filter(self) -> LevelFilter {
-        match self {
-            Self::Off => LevelFilter::OFF,
-            Self::Error => LevelFilter::ERROR,
-            Self::Warn => LevelFilter::WARN,
-            Self::Info => LevelFilter::INFO,
-            Self::Debug => LevelFilter::DEBUG,
-            Self::Trace => LevelFilter::TRACE,
-        }
-    }
+/// Returns the reader of the option that asks for a level.
+pub fn level_parser() -> impl TypedValueParser<Value = LevelFilter> {
+    // A word of the list is a level.
+    PossibleValuesParser::new(LEVELS).map(|word| word.parse().unwrap_or(LevelFilter::OFF))
 }
 
 /// Returns the level that the option asks for, or else the variable; the log is off if neither is
 /// given.
 pub fn asked_level(
-    option: Option<LogLevel>,
+    option: Option<LevelFilter>,
     variable: Option<&OsStr>,
-) -> Result<LogLevel, CommandError> {
+) -> Result<LevelFilter, CommandError> {
     let variable = variable.filter(|word| !word.is_empty());
     match (option, variable) {
         (Some(level), _) => Ok(level),
         (None, Some(word)) => level_of(&word.to_string_lossy()),
-        (None, None) => Ok(LogLevel::Off),
+        (None, None) => Ok(LevelFilter::OFF),
     }
 }
 
-fn level_of(word: &str) -> Result<LogLevel, CommandError> {
+fn level_of(word: &str) -> Result<LevelFilter, CommandError> {
     match word {
-        "0" => return Ok(LogLevel::Off),
-        "1" => return Ok(LogLevel::Debug),
+        "0" => return Ok(LevelFilter::OFF),
+        "1" => return Ok(LevelFilter::DEBUG),
         _ => {}
     }
-    LogLevel::from_str(word, true).map_err(|_| {
-        let words = LogLevel::value_variants()
-            .iter()
-            .map(|level| level.as_str());
+    let is_level = LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word));
+    let level = word.parse().ok().filter(|_| is_level);
+    level.ok_or_else(|| {
         CommandError::usage(format!("{VARIABLE} is {word:?}, which is no level")).hint(format!(
             "The levels are {}. 1 is the same as debug.",
-            words.collect::<Vec<_>>().join(", ")
+            LEVELS.join(", ")
         ))
     })
 }
@@ -84,19 +55,22 @@ mod tests {
 
     use super::*;
 
-    fn asked(option: Option<LogLevel>, variable: Option<&str>) -> LogLevel {
+    fn asked(option: Option<LevelFilter>, variable: Option<&str>) -> LevelFilter {
         asked_level(option, variable.map(OsStr::new)).unwrap()
     }
 
     #[test]
     fn the_option_counts_before_the_variable() {
-        assert_eq!(asked(None, None), LogLevel::Off);
-        assert_eq!(asked(None, Some("")), LogLevel::Off);
-        assert_eq!(asked(None, Some("info")), LogLevel::Info);
-        assert_eq!(asked(None, Some("TRACE")), LogLevel::Trace);
-        assert_eq!(asked(Some(LogLevel::Off), Some("trace")), LogLevel::Off);
-        assert_eq!(asked(None, Some("1")), LogLevel::Debug);
-        assert_eq!(asked(None, Some("0")), LogLevel::Off);
+        assert_eq!(asked(None, None), LevelFilter::OFF);
+        assert_eq!(asked(None, Some("")), LevelFilter::OFF);
+        assert_eq!(asked(None, Some("info")), LevelFilter::INFO);
+        assert_eq!(asked(None, Some("TRACE")), LevelFilter::TRACE);
+        assert_eq!(
+            asked(Some(LevelFilter::OFF), Some("trace")),
+            LevelFilter::OFF
+        );
+        assert_eq!(asked(None, Some("1")), LevelFilter::DEBUG);
+        assert_eq!(asked(None, Some("0")), LevelFilter::OFF);
     }
 
     #[test]
@@ -110,8 +84,8 @@ mod tests {
 
     #[test]
     fn every_level_is_asked_for_by_its_word() {
-        for level in LogLevel::value_variants() {
-            assert_eq!(asked(None, Some(level.as_str())), *level);
+        for word in LEVELS {
+            assert_eq!(asked(None, Some(word)).to_string(), word);
         }
     }
 }

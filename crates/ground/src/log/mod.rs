@@ -11,14 +11,14 @@
 
 mod folder;
 mod level;
-mod line;
+mod lines;
 mod parts;
 mod run_log;
 mod start;
-mod subscriber;
 
 pub use folder::{LOGS, LONGEST_KEPT};
-pub use level::{LogLevel, VARIABLE, asked_level};
+pub use level::{VARIABLE, asked_level, level_parser};
 pub use parts::LARGEST_LOG;
 pub use run_log::RunLog;
 pub use start::{end, start, start_beside};
+pub use tracing::level_filters::LevelFilter;

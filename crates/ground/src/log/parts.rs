@@ -72,7 +72,7 @@ impl Parts {
     }
 
     /// Writes a line at once, so that nothing is missing if this process is killed.
-    pub(super) fn write(&self, line: &str) {
+    pub(super) fn write_line(&self, line: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = state.write(self, line) {
             state.is_torn = true;
@@ -187,7 +187,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let log = log(&place, 90);
         for number in 0..100 {
-            log.write(&format!("line {number:03}\n"));
+            log.write_line(&format!("line {number:03}\n"));
         }
         let files = files(&place);
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -214,8 +214,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let open = || Err(io::Error::from(io::ErrorKind::StorageFull));
         let log = Parts::new(Box::new(open), "t".into(), "first\n".into(), 90);
-        log.write("a\n");
-        log.write("b\n");
+        log.write_line("a\n");
+        log.write_line("b\n");
         let (lost, why) = log.lost().unwrap();
         assert_eq!((lost, why.as_str()), (2, "no storage space"));
         assert_eq!(files(&place), []);
@@ -228,7 +228,7 @@ mod tests {
         fs::write(&target, "kept").unwrap();
         std::os::unix::fs::symlink(&target, place.path().join("t-1-run.log")).unwrap();
         let log = log(&place, 90);
-        log.write("a\n");
+        log.write_line("a\n");
         assert!(log.lost().is_some());
         assert_eq!(fs::read_to_string(&target).unwrap(), "kept");
     }

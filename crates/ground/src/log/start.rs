@@ -9,12 +9,12 @@ use std::time::SystemTime;
 use pi_subagents_files::Directory;
 use pi_subagents_vocabulary::Timestamp;
 use tracing::info;
+use tracing::level_filters::LevelFilter;
 
 use super::folder::{LOGS, open_folder, remove_old};
-use super::level::{LogLevel, VARIABLE, asked_level};
-use super::line::first_line;
+use super::level::{VARIABLE, asked_level};
+use super::lines::{first_line, subscriber};
 use super::parts::{LARGEST_LOG, Parts};
-use super::subscriber::LogSubscriber;
 use crate::error::CommandError;
 use crate::places::{self, Places};
 
@@ -51,13 +51,13 @@ impl Log {
 
 /// Begins the log of a command if the option or the variable asks for one. The processes that the
 /// command starts log at the same level.
-pub fn start(option: Option<LogLevel>, command: &str) -> Result<Log, CommandError> {
+pub fn start(option: Option<LevelFilter>, command: &str) -> Result<Log, CommandError> {
     let variable = places::environment_variable(VARIABLE);
     let level = asked_level(option, variable.as_deref())?;
     if option.is_some() {
-        places::give_to_children(VARIABLE, level.as_str());
+        places::give_to_children(VARIABLE, &level.to_string());
     }
-    if level == LogLevel::Off {
+    if level == LevelFilter::OFF {
         return Ok(Log::none());
     }
     let Ok(places) = Places::find() else {
@@ -87,7 +87,7 @@ pub fn start(option: Option<LogLevel>, command: &str) -> Result<Log, CommandErro
 pub fn start_beside(command: &str) -> Result<(), CommandError> {
     let variable = places::environment_variable(VARIABLE);
     let level = asked_level(None, variable.as_deref())?;
-    if level != LogLevel::Off {
+    if level != LevelFilter::OFF {
         let places = Places::find()?;
         let log = new_log(&places.agent_dir, level, command);
         let run = places.variable(RUN);
@@ -106,29 +106,15 @@ pub fn end(code: ExitCode) -> ExitCode {
     code
 }
 
-fn install(level: LogLevel, log: &Arc<Parts>, run: Option<String>) {
-    let subscriber = LogSubscriber {
-        level: level.filter(),
-        log: Arc::clone(log),
-        run,
-    };
+fn install(level: LevelFilter, log: &Arc<Parts>, run: Option<String>) {
     // A process begins its log once.
-    _ = tracing::subscriber::set_global_default(subscriber);
+    _ = tracing::subscriber::set_global_default(subscriber(level, Arc::clone(log), run));
 }
 
-fn new_log(agent_dir: &Path, level: LogLevel, command: &str) -> Arc<Parts> {
+fn new_log(agent_dir: &Path, level: LevelFilter, command: &str) -> Arc<Parts> {
     let now = Timestamp::now();
     let pid = std::process::id().to_string();
-    let first_line = first_line(
-        now,
-        &[
-            ("message", "log began"),
-            ("command", command),
-            ("version", env!("CARGO_PKG_VERSION")),
-            ("pid", &pid),
-            ("level", level.as_str()),
-        ],
-    );
+    let first_line = first_line(now, command, &pid, level);
     let agent_dir = agent_dir.to_owned();
     let open = move || -> io::Result<Directory> { open_folder(&agent_dir) };
     let name = file_name(now, &pid, command);

@@ -3,15 +3,17 @@
 use super::check::Check;
 use super::directories::obstacle;
 use pi_subagents_definition_commands::seen::Seen;
-use pi_subagents_ground::log::{LARGEST_LOG, LOGS, LONGEST_KEPT, LogLevel, VARIABLE, asked_level};
+use pi_subagents_ground::log::{
+    LARGEST_LOG, LOGS, LONGEST_KEPT, LevelFilter, VARIABLE, asked_level,
+};
 
 /// Checks that logs can be written if they are wanted, and names their directory.
 pub(super) fn logs(seen: &Seen) -> Check {
     let directory = seen.places.agent_dir.join(LOGS);
     let shown = seen.short(&directory);
     // A word that is no level has been refused before.
-    let level = asked_level(None, seen.places.variable(VARIABLE)).unwrap_or(LogLevel::Off);
-    if level == LogLevel::Off {
+    let level = asked_level(None, seen.places.variable(VARIABLE)).unwrap_or(LevelFilter::OFF);
+    if level == LevelFilter::OFF {
         let text = format!("off; --log-level debug or {VARIABLE}=debug writes to {shown}");
         return Check::new("logs", text);
     }
@@ -24,7 +26,7 @@ pub(super) fn logs(seen: &Seen) -> Check {
         "logs",
         format!(
             "{shown}, level {}, {megabytes} MB per process, kept for {days} days",
-            level.as_str()
+            level
         ),
     )
 }
