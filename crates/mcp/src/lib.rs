@@ -16,9 +16,9 @@ mod offering;
 mod progress;
 mod roots;
 mod serve;
-mod stdio;
 mod tasks;
 mod tools;
+mod watched_input;
 
 pub use http::{HttpError, HttpServer, Token};
 pub use progress::{OnProgress, Progress};

@@ -5,17 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::io::stdio_pipes;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
 use crate::door::Door;
-use crate::stdio::Stdio;
 use crate::tasks::Tasks;
 use crate::tools::{Introduction, Tools};
+use crate::watched_input::WatchedInput;
 
 /// The time that a client may take to read the last answers.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The length of the longest line of a client. A longer line is dropped; the same bound holds for
+/// requests over HTTP.
+pub(crate) const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
 /// The reason why a client could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +56,9 @@ pub async fn serve(
         Tasks::default(),
         input_ended.clone(),
     );
-    let transport = Stdio::open(input_ended);
+    let (reader, writer) = stdio_pipes();
+    let reader = WatchedInput::new(reader, input_ended);
+    let transport = AsyncRwTransport::new_server(reader, writer).with_max_line_length(LONGEST_LINE);
     let connected = tokio::select! {
         connected = serve_server_with_ct(door, transport, connection.clone()) => connected,
         () = &mut told_to_end => return Ok(()),

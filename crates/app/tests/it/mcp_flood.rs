@@ -1,12 +1,10 @@
 //! A client that sends more than is good, or reads nothing.
 
-use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
 use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
-use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::{Value, json};
 
 use crate::mcp_stage::PATIENCE;
@@ -32,16 +30,6 @@ fn beginning() -> String {
     line(&initialize) + &line(&initialized)
 }
 
-/// The most memory that a process has had, in kilobytes.
-fn peak_memory(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let peak = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM"))
-        .unwrap();
-    peak.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
 #[test]
 fn every_request_of_a_flood_is_answered() {
     const REQUESTS: usize = 5000;
@@ -62,8 +50,8 @@ fn every_request_of_a_flood_is_answered() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_costs_little_and_keeps_nobody() {
-    const REQUESTS: usize = 20_000;
+fn a_client_that_reads_nothing_keeps_nobody() {
+    const REQUESTS: usize = 200;
     let stage = Stage::new();
     let mut server = stage
         .command(&["mcp"])
@@ -74,18 +62,11 @@ fn a_client_that_reads_nothing_costs_little_and_keeps_nobody() {
         .spawn()
         .unwrap();
     let mut stdin = server.stdin.take().unwrap();
-    fcntl_setfl(&stdin, OFlags::NONBLOCK).unwrap();
-    stdin.write_all(beginning().as_bytes()).unwrap();
-    let mut flood = (1..=REQUESTS).map(|id| request(id, "tools/list"));
-    // Each answer is some kilobytes: long before the end nothing more is taken.
-    let is_refused = wait_until(PATIENCE, || {
-        flood
-            .by_ref()
-            .find_map(|request| stdin.write_all(request.as_bytes()).err())
-    });
-    assert!(is_refused.is_some());
-    let peak = peak_memory(server.id());
-    assert!(peak < 200_000, "{peak} kB");
+    // Each answer is some kilobytes, so the pipe to the client is soon full.
+    let flood: String = (1..=REQUESTS)
+        .map(|id| request(id, "tools/list"))
+        .collect();
+    stdin.write_all((beginning() + &flood).as_bytes()).unwrap();
     drop(stdin);
     let left = wait_until(PATIENCE, || server.try_wait().unwrap());
     if left.is_none() {

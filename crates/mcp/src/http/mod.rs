@@ -24,12 +24,9 @@ use tokio_util::sync::CancellationToken;
 pub use self::token::Token;
 use crate::calls::Calls;
 use crate::door::Door;
-use crate::serve::PATIENCE;
+use crate::serve::{LONGEST_LINE, PATIENCE};
 use crate::tasks::Tasks;
 use crate::tools::{Introduction, Tools};
-
-/// The length of the longest request body.
-const LONGEST_BODY: usize = 16 * 1024 * 1024;
 
 /// The path to which requests go.
 const PATH: &str = "/mcp";
@@ -122,7 +119,7 @@ fn config(address: SocketAddr, ended: &CancellationToken) -> StreamableHttpServe
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(hosts)
         .enforce_origin_validation()
-        .with_max_request_body_bytes(LONGEST_BODY)
+        .with_max_request_body_bytes(LONGEST_LINE)
         .with_cancellation_token(ended.child_token())
 }
 
