@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pi_subagents_calls::Effect;
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CancelTaskParams,
     CompleteRequestMethod, CompleteRequestParams, CompleteResult, ConstString, CreateTaskResult,
@@ -20,11 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::asking::Asker;
 use crate::calls::Calls;
-use crate::listing::{answered, listed, listed_resource, listed_template};
 use crate::offering::{Offering, tell_changed, told_unasked};
 use crate::progress::Teller;
 use crate::tasks::{BegunTask, Tasks};
-use crate::tools::{Call, Introduction, ToolDescription, ToolEffect, Tools};
+use crate::tools::{Call, Introduction, Tools};
 
 /// The methods that are served. If the library cannot read a request of such a method, its params
 /// are wrong.
@@ -47,7 +47,7 @@ const SERVED: [&str; 12] = [
 pub(crate) struct Door {
     tools: Arc<dyn Tools>,
     /// The tools as they are listed, each with its effect: schemas are not made for every call.
-    listed: Vec<(Tool, ToolEffect)>,
+    listed: Vec<(Tool, Effect)>,
     offering: Arc<Offering>,
     names: Arc<[String]>,
     introduction: Introduction,
@@ -70,11 +70,7 @@ impl Door {
         tasks: Tasks,
         input_ended: CancellationToken,
     ) -> Self {
-        let with_effect = |tool: ToolDescription| {
-            let effect = tool.effect;
-            (listed(tool), effect)
-        };
-        let listed: Vec<_> = tools.list().into_iter().map(with_effect).collect();
+        let listed = tools.list();
         let names: Arc<[String]> = listed
             .iter()
             .map(|(tool, _)| tool.name.to_string())
@@ -97,7 +93,7 @@ impl Door {
 
     /// Returns the effect of a tool, or the error that the protocol has for a tool that is not
     /// listed.
-    fn effect_of(&self, name: &str) -> Result<ToolEffect, ErrorData> {
+    fn effect_of(&self, name: &str) -> Result<Effect, ErrorData> {
         let mut offered = self
             .listed
             .iter()
@@ -177,7 +173,7 @@ impl Door {
         if self.offering.look(&self.names, &*self.tools) {
             tell_changed(told_unasked(&context)).await;
         }
-        answered(answer).into()
+        answer.into()
     }
 
     /// Lets a call go on while its client does something else.
@@ -277,7 +273,7 @@ impl ServerHandler for Door {
         };
         // If there are too many tasks already, the call is answered when it is over, which every
         // client understands.
-        if effect == ToolEffect::ChangesForLong
+        if effect == Effect::Runs
             && knows_tasks(&context)
             && let Some(begun) = self.tasks.begin()
         {
@@ -338,7 +334,6 @@ impl ServerHandler for Door {
     ) -> Result<ListResourcesResult, ErrorData> {
         let roots = self.known_roots().await;
         let resources = self.tools.resources(&roots).await;
-        let resources = resources.into_iter().map(listed_resource).collect();
         Ok(ListResourcesResult::with_all_items(resources))
     }
 
@@ -348,7 +343,6 @@ impl ServerHandler for Door {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = self.tools.resource_templates();
-        let templates = templates.into_iter().map(listed_template).collect();
         Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
 

@@ -1,29 +1,40 @@
-//! # The Model Context Protocol
+//! # The tools for MCP clients
 //!
-//! Serves tools over stdin and stdout, or over HTTP on this machine, and knows nothing of them but
-//! [`Tools`]. All of the protocol's library is in here: it changes often and compiles long.
+//! `mcp`: the tools for a client of the Model Context Protocol, over stdin and stdout, or over HTTP on
+//! this machine. [`run()`] serves them until the client leaves or a signal ends this process.
 //!
-//! A call ends early when its client cancels it, or when stdin ends; [`Call::cancelled`] then
-//! becomes ready, and the call is waited for. [`serve`] returns when no call is under way any more.
-//! A call that may take long is a task for a client that knows the tasks extension.
+//! `our_tools` answers calls, and `door` is the handler that the protocol's library calls. A call ends
+//! early when its client cancels it, or when stdin ends; its `cancelled` then becomes ready, and the
+//! call is waited for. A call that may take long is a task for a client that knows the tasks
+//! extension. The reasons are in `docs/design/mcp.md`.
+
+#![cfg_attr(
+    test,
+    expect(
+        clippy::disallowed_methods,
+        reason = "tests make the files that they read"
+    )
+)]
 
 mod asking;
 mod calls;
 mod door;
+mod extras;
 mod http;
 mod listing;
+mod no_tools;
+mod notes;
 mod offering;
+mod our_tools;
+pub mod patience;
 mod progress;
+mod resources;
 mod roots;
+mod run;
 mod serve;
 mod tasks;
 mod tools;
+mod waited_answer;
 mod watched_input;
 
-pub use http::{HttpError, HttpServer, Token};
-pub use progress::{OnProgress, Progress};
-pub use serve::{ServeError, serve};
-pub use tools::{
-    Call, CallAnswer, Cancelled, Introduction, Question, ResourceDescription,
-    ResourceTemplateDescription, ToolDescription, ToolEffect, Tools,
-};
+pub use run::{McpOptions, run};

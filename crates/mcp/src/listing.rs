@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
+use pi_subagents_calls::{self as calls, Effect};
 use rmcp::model::{
     CallToolResult, ContentBlock, MetaObject, Resource, ResourceTemplate, Tool, ToolAnnotations,
 };
+use serde_json::{Map, Value};
 
-use crate::tools::{
-    CallAnswer, ResourceDescription, ResourceTemplateDescription, ToolDescription, ToolEffect,
-};
+use crate::extras::extend;
+
+/// A sentence for models that get a message when a run ends. An MCP client gets no such message, so
+/// another sentence takes its place here.
+const TOLD: &str = "Do not poll for its end.";
+const HAS_TO_ASK: &str = "subagent_runs waits for its end.";
 
 /// The key under which a program finds the details of an answer. They are no structured content:
 /// many clients give that to the model in place of the text.
@@ -17,42 +22,62 @@ const DETAILS: &str = "pi-subagents/details";
 /// The media type of all resources.
 const TEXT: &str = "text/plain";
 
-pub(crate) fn listed(tool: ToolDescription) -> Tool {
-    let annotations = annotations(tool.effect);
-    Tool::new(tool.name, tool.description, Arc::new(tool.input_schema))
-        .with_title(tool.title)
-        .with_annotations(annotations)
+/// Returns a tool as clients list it. `choices` are the definitions that a model can choose from.
+pub(crate) fn listed(tool: calls::Tool, choices: Option<&str>) -> (Tool, Effect) {
+    let described = tool.description.replace(TOLD, HAS_TO_ASK);
+    let description = match choices {
+        Some(choices) => format!("{described} {choices}"),
+        None => described,
+    };
+    let mut schema = object(tool.parameters).unwrap_or_default();
+    extend(tool.name, &mut schema);
+    let listed = Tool::new(tool.name, description, Arc::new(schema))
+        .with_title(tool.label)
+        .with_annotations(annotations(tool.effect));
+    (listed, tool.effect)
 }
 
-pub(crate) fn listed_resource(resource: ResourceDescription) -> Resource {
-    Resource::new(resource.uri, resource.name)
-        .with_title(resource.title)
-        .with_description(resource.description)
+/// Returns a resource as clients list it.
+pub(crate) fn listed_resource(
+    uri: String,
+    name: String,
+    title: String,
+    description: String,
+) -> Resource {
+    Resource::new(uri, name)
+        .with_title(title)
+        .with_description(description)
         .with_mime_type(TEXT)
 }
 
-pub(crate) fn listed_template(template: ResourceTemplateDescription) -> ResourceTemplate {
-    ResourceTemplate::new(template.uri_template, template.name)
-        .with_title(template.title)
-        .with_description(template.description)
+/// Returns the form of the URIs of some resources (RFC 6570) as clients list it.
+pub(crate) fn listed_template(
+    uri_template: String,
+    name: &str,
+    title: &str,
+    description: &str,
+) -> ResourceTemplate {
+    ResourceTemplate::new(uri_template, name)
+        .with_title(title)
+        .with_description(description)
         .with_mime_type(TEXT)
 }
 
 /// Returns the hints about a tool. Each hint is given, because the protocol assumes the worst if
 /// one is missing.
-fn annotations(effect: ToolEffect) -> ToolAnnotations {
+fn annotations(effect: Effect) -> ToolAnnotations {
     match effect {
-        ToolEffect::Reads => ToolAnnotations::new()
+        Effect::Reads => ToolAnnotations::new()
             .read_only(true)
             .destructive(false)
             .idempotent(true)
             .open_world(false),
-        ToolEffect::Changes | ToolEffect::ChangesForLong => ToolAnnotations::new()
+        Effect::Starts | Effect::Runs => ToolAnnotations::new()
             .read_only(false)
             .destructive(true)
             .idempotent(false)
             .open_world(true),
-        ToolEffect::ChangesOnce => ToolAnnotations::new()
+        Effect::Merges => ToolAnnotations::new()
             .read_only(false)
             .destructive(true)
             .idempotent(true)
@@ -60,16 +85,29 @@ fn annotations(effect: ToolEffect) -> ToolAnnotations {
     }
 }
 
-pub(crate) fn answered(answer: CallAnswer) -> CallToolResult {
-    let content = vec![ContentBlock::text(answer.text)];
-    let mut result = if answer.is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
-    };
-    result.meta = answer.details.map(|details| {
+/// Returns the answer to a call: a text for the client's model, and the same as data for programs.
+pub(crate) fn answered(text: String, details: Option<Map<String, Value>>) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.meta = details.map(|details| {
         let named = [(DETAILS.to_owned(), details.into())];
         MetaObject(named.into_iter().collect())
     });
     result
+}
+
+/// Returns the answer to a call that was not begun.
+pub(crate) fn refused(text: String, details: Option<Map<String, Value>>) -> CallToolResult {
+    let mut result = answered(text, details);
+    result.is_error = Some(true);
+    result
+}
+
+/// Returns the fields of a JSON object.
+pub(crate) fn object(value: Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(fields) => Some(fields),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
+    }
 }

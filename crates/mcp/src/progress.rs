@@ -1,36 +1,23 @@
 //! Reports the progress of a call to a client that asked for it.
 
+use pi_subagents_calls::progress::{CallProgress, OnCallProgress};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use tokio::sync::watch;
 
-/// The progress of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// The number of its parts that are over.
-    pub finished: usize,
-    /// The number of its parts.
-    pub total: usize,
-    /// The state of the call, in one line.
-    pub message: String,
-}
-
-/// Takes how far a call is, whenever something has changed.
-pub type OnProgress = Box<dyn FnMut(Progress) + Send>;
-
 /// Tells a client how far its call is.
 pub(crate) struct Teller {
     peer: Peer<RoleServer>,
     token: ProgressToken,
-    newest: watch::Receiver<Option<Progress>>,
+    newest: watch::Receiver<Option<CallProgress>>,
     scale: Scale,
 }
 
 impl Teller {
     /// Makes a teller and the function that feeds it. Only the newest progress is held: a slow
     /// client gets fewer notifications, and the call does not wait for it.
-    pub(crate) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> (Self, OnProgress) {
+    pub(crate) fn new(peer: Peer<RoleServer>, token: ProgressToken) -> (Self, OnCallProgress) {
         let (sender, newest) = watch::channel(None);
         let teller = Self {
             peer,
@@ -55,7 +42,7 @@ impl Teller {
         }
     }
 
-    async fn tell_one(&mut self, progress: Progress) {
+    async fn tell_one(&mut self, progress: CallProgress) {
         #[expect(
             clippy::cast_precision_loss,
             reason = "a call has at most a few thousand parts"

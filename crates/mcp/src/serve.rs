@@ -25,7 +25,7 @@ pub(crate) const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
 /// The reason why a client could not be served.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeError {
+pub(crate) enum ServeError {
     /// Its first message was not the protocol.
     #[error("its first message is not one that begins a connection")]
     NoBeginning,
@@ -41,7 +41,7 @@ pub enum ServeError {
 ///
 /// When stdin ends, all calls are cancelled. When `told_to_end` does, they are not: the caller ends
 /// them itself, and their answers are still sent. Either way this returns when all calls are over.
-pub async fn serve(
+pub(crate) async fn serve(
     tools: Arc<dyn Tools>,
     introduction: Introduction,
     mut told_to_end: Pin<Box<dyn Future<Output = ()>>>,

@@ -7,17 +7,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rmcp::model::{DetailedTask, ErrorData, JsonObject, Task, TaskPayload, TaskStatus};
+use pi_subagents_calls::progress::OnCallProgress;
+use rmcp::model::{
+    CallToolResult, DetailedTask, ErrorData, JsonObject, Task, TaskPayload, TaskStatus,
+};
 use rmcp::task_manager::current_timestamp;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-
-use crate::listing::answered;
-use crate::progress::OnProgress;
-use crate::tools::CallAnswer;
 
 /// The largest number of tasks that are under way at once.
 const MOST_UNDER_WAY: usize = 64;
@@ -205,7 +204,7 @@ impl HeldTask {
 
 impl BegunTask {
     /// Returns the function that the work calls with its progress.
-    pub(crate) fn on_progress(&self) -> OnProgress {
+    pub(crate) fn on_progress(&self) -> OnCallProgress {
         let standing = self.standing.clone();
         Box::new(move |progress| {
             standing.send_modify(|standing| {
@@ -217,17 +216,18 @@ impl BegunTask {
 
     /// Ends the task with the answer of its call. A task that was cancelled has no answer, so its
     /// message names what is left of it.
-    pub(crate) fn end(self, answer: CallAnswer) {
+    pub(crate) fn end(self, answer: CallToolResult) {
         let is_cancelled = self.cancelled.is_cancelled();
         self.standing.send_modify(|standing| {
             standing.changed_at = current_timestamp();
             let (payload, bytes) = if is_cancelled {
-                let bytes = answer.text.len();
-                standing.message = Some(answer.text);
+                let text = text_of(&answer);
+                let bytes = text.len();
+                standing.message = Some(text);
                 (TaskPayload::Cancelled, bytes)
             } else {
                 standing.message = None;
-                let result = object(&answered(answer));
+                let result = object(&answer);
                 let bytes = serde_json::to_string(&result).map_or(0, |text| text.len());
                 (TaskPayload::Completed { result }, bytes)
             };
@@ -238,6 +238,12 @@ impl BegunTask {
             });
         });
     }
+}
+
+/// Returns the words of an answer.
+fn text_of(answer: &CallToolResult) -> String {
+    let texts = answer.content.iter().filter_map(|block| block.as_text());
+    texts.map(|text| text.text.as_str()).collect()
 }
 
 /// Returns how long a client should wait before it asks again: a tenth of the time the task has
@@ -261,13 +267,10 @@ fn object(value: &impl Serialize) -> JsonObject {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listing::answered;
 
-    fn answer(text: &str) -> CallAnswer {
-        CallAnswer {
-            text: text.to_owned(),
-            details: None,
-            is_error: false,
-        }
+    fn answer(text: &str) -> CallToolResult {
+        answered(text.to_owned(), None)
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::commands::delegate;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_mcp_server::{McpOptions, patience};
+use pi_subagents_mcp::{McpOptions, patience};
 use pi_subagents_vocabulary::Door;
 
 /// The note for a person who typed the command.
@@ -57,5 +57,5 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
     if options.http.is_none() && io::stdin().is_terminal() {
         Printer::for_people().note(WAITING);
     }
-    pi_subagents_mcp_server::run(caller, options)
+    pi_subagents_mcp::run(caller, options)
 }

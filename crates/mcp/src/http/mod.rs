@@ -3,6 +3,7 @@
 //! Only loopback addresses are listened on, and every request must carry the token. Requests
 //! from a page in a browser, which bring an origin or the name of another host, are refused.
 
+mod open;
 mod token;
 
 use std::io;
@@ -21,7 +22,8 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-pub use self::token::Token;
+pub(crate) use self::open::open;
+pub(crate) use self::token::Token;
 use crate::calls::Calls;
 use crate::door::Door;
 use crate::serve::{LONGEST_LINE, PATIENCE};
@@ -32,14 +34,14 @@ use crate::tools::{Introduction, Tools};
 const PATH: &str = "/mcp";
 
 /// A server that listens and serves nobody yet.
-pub struct HttpServer {
+pub(crate) struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
 }
 
 /// The reason why nobody can be served over HTTP.
 #[derive(Debug, thiserror::Error)]
-pub enum HttpError {
+pub(crate) enum HttpError {
     /// Other machines could reach the address.
     #[error("{0} is no loopback address")]
     NotLoopback(SocketAddr),
@@ -55,7 +57,7 @@ pub enum HttpError {
 
 impl HttpServer {
     /// Listens on an address of this machine; port 0 is any that is free.
-    pub async fn listen(address: SocketAddr) -> Result<Self, HttpError> {
+    pub(crate) async fn listen(address: SocketAddr) -> Result<Self, HttpError> {
         if !address.ip().is_loopback() {
             return Err(HttpError::NotLoopback(address));
         }
@@ -66,13 +68,13 @@ impl HttpServer {
     }
 
     /// Returns the address at which clients find the server.
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}{PATH}", self.address)
     }
 
     /// Serves tools to every client that has the token, until `told_to_end` ends. Returns when all
     /// calls are over.
-    pub async fn serve(
+    pub(crate) async fn serve(
         self,
         tools: Arc<dyn Tools>,
         introduction: Introduction,

@@ -3,11 +3,11 @@
 use std::fmt;
 
 /// A secret that clients send with every request.
-pub struct Token(String);
+pub(crate) struct Token(String);
 
 impl Token {
     /// Takes a secret.
-    pub fn new(secret: impl Into<String>) -> Self {
+    pub(crate) fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
 

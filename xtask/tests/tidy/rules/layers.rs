@@ -11,14 +11,14 @@ const PREFIX: &str = "pi-subagents-";
 /// the layers below its own.
 const LAYERS: [&[&str]; 10] = [
     &["os", "schemas", "page"],
-    &["files", "mcp", "vocabulary"],
+    &["files", "vocabulary"],
     &["engine", "git", "pi-files", "records", "view"],
     &["agent", "configuration", "fleet-queue"],
     &["ground"],
     &["runs"],
     &["calls"],
     &["definition-commands", "fleet"],
-    &["mcp-server", "pi-host", "team", "tui", "web"],
+    &["mcp", "pi-host", "team", "tui", "web"],
     &["cli"],
 ];
 

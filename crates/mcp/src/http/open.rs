@@ -2,15 +2,15 @@
 
 use std::net::SocketAddr;
 
-use pi_subagents_mcp::{HttpServer, Token};
-
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::token_file::token_in;
 
+use super::{HttpServer, Token};
+
 /// Listens, and prints for a person the address and the token that clients need.
-pub(super) async fn open(
+pub(crate) async fn open(
     address: SocketAddr,
     places: &Places,
 ) -> Result<(HttpServer, Token), CommandError> {

@@ -1,8 +1,9 @@
 //! Sessions and their results as resources, for clients that let a person choose some.
 
-use pi_subagents_mcp::{ResourceDescription, ResourceTemplateDescription};
+use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 
+use crate::listing::{listed_resource, listed_template};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::families::{delegation, runs};
 use pi_subagents_calls::service::{CallService, ToolCall};
@@ -16,41 +17,34 @@ const OUTPUT: &str = "/output";
 const MOST: usize = 100;
 
 /// Lists the results of the sessions of this client.
-pub(super) fn list(
-    service: &CallService,
-    caller: &Caller,
-) -> Result<Vec<ResourceDescription>, CommandError> {
-    let mut listed: Vec<ResourceDescription> = Vec::new();
+pub(super) fn list(service: &CallService, caller: &Caller) -> Result<Vec<Resource>, CommandError> {
+    let mut listed: Vec<Resource> = Vec::new();
     for run in runs::of_client(service, caller)?.iter().rev() {
         let uri = format!("{SESSIONS}{}{OUTPUT}", run.session);
         if listed.len() < MOST && !listed.iter().any(|known| known.uri == uri) {
-            listed.push(ResourceDescription {
-                uri,
-                name: run.name.clone(),
-                title: format!("Result of {}", run.name),
-                description: format!("What session {} answered.", run.session),
-            });
+            let title = format!("Result of {}", run.name);
+            let description = format!("What session {} answered.", run.session);
+            listed.push(listed_resource(uri, run.name.clone(), title, description));
         }
     }
     Ok(listed)
 }
 
 /// Returns the patterns of further resources that a client can read.
-pub(super) fn templates() -> Vec<ResourceTemplateDescription> {
+pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
-        ResourceTemplateDescription {
-            uri_template: format!("{SESSIONS}{{sessionId}}{OUTPUT}"),
-            name: "result".to_owned(),
-            title: "Result of a sub-agent session".to_owned(),
-            description: "What its latest run answered.".to_owned(),
-        },
-        ResourceTemplateDescription {
-            uri_template: format!("{SESSIONS}{{sessionId}}"),
-            name: "session".to_owned(),
-            title: "Transcript of a sub-agent session".to_owned(),
-            description: "Everything that was said in it, with tool calls and their results."
-                .to_owned(),
-        },
+        listed_template(
+            format!("{SESSIONS}{{sessionId}}{OUTPUT}"),
+            "result",
+            "Result of a sub-agent session",
+            "What its latest run answered.",
+        ),
+        listed_template(
+            format!("{SESSIONS}{{sessionId}}"),
+            "session",
+            "Transcript of a sub-agent session",
+            "Everything that was said in it, with tool calls and their results.",
+        ),
     ]
 }
 

@@ -8,35 +8,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pi_subagents_mcp::{
-    Call, CallAnswer, Cancelled, Progress, Question, ResourceDescription,
-    ResourceTemplateDescription, ToolDescription, ToolEffect, Tools,
-};
 use pi_subagents_records::CallerName;
-use serde_json::{Map, Value};
+use rmcp::model::{CallToolResult, Resource, ResourceTemplate, Tool};
+use serde_json::Value;
 use tokio::sync::watch;
 use tracing::debug;
 
-use super::answering::{Waiting, answer_within, may_take_long};
-use super::extras::{Extras, extend};
-use super::notes::no_project;
-use super::patience::patience;
-use super::resources;
+use crate::extras::Extras;
+use crate::listing::{answered, listed, object, refused};
+use crate::notes::no_project;
+use crate::patience::patience;
+use crate::resources;
+use crate::tools::{Call, Question, Tools};
+use crate::waited_answer::{Waiting, answer_within, may_take_long};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached::Order;
 use pi_subagents_calls::families::{background, delegation, merging, runs, subagent};
-use pi_subagents_calls::progress::OnCallProgress;
+use pi_subagents_calls::progress::{CallProgress, OnCallProgress};
 use pi_subagents_calls::service::{CallService, ToolAnswer, ToolCall};
 use pi_subagents_calls::trust_question::{TrustQuestion, remember};
-use pi_subagents_calls::watch::{Follow, Watch};
-use pi_subagents_calls::{Effect, Tool, check_fields, choices_of, mcp_tools, uses_definitions};
+use pi_subagents_calls::watch::{Cancelled, Follow, Watch};
+use pi_subagents_calls::{Effect, check_fields, choices_of, mcp_tools, uses_definitions};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::page_address::page_origin;
-
-/// A sentence for models that get a message when a run ends. An MCP client gets no such message, so
-/// another sentence takes its place here.
-const TOLD: &str = "Do not poll for its end.";
-const HAS_TO_ASK: &str = "subagent_runs waits for its end.";
 
 /// The tools of this process, for one client.
 pub(super) struct ServedTools {
@@ -93,10 +87,9 @@ impl ServedTools {
             let page = page_origin(&caller.places);
             let page = page.map_or(String::new(), |page| format!(" · live at {page}"));
             Box::new(move |progress| {
-                tell(Progress {
-                    finished: progress.finished,
-                    total: progress.total,
+                tell(CallProgress {
                     message: progress.message + &page,
+                    ..progress
                 });
             })
         });
@@ -215,16 +208,18 @@ impl ServedTools {
 }
 
 impl Tools for ServedTools {
-    fn list(&self) -> Vec<ToolDescription> {
+    fn list(&self) -> Vec<(Tool, Effect)> {
         let catalogue = self.service.configuration(&self.caller).catalogue;
         // A client may have been restarted since its runs have ended.
         let has_results = merging::has_results(&self.service, &self.caller);
         self.has_results.store(has_results, Ordering::Relaxed);
-        let described = |tool: Tool| {
-            let choices = choices_of(&tool, &catalogue);
-            description(tool, choices.as_deref())
-        };
-        mcp_tools().into_iter().map(described).collect()
+        let tools = mcp_tools().into_iter();
+        tools
+            .map(|tool| {
+                let choices = choices_of(&tool, &catalogue);
+                listed(tool, choices.as_deref())
+            })
+            .collect()
     }
 
     fn is_offered(&self, tool: &str) -> bool {
@@ -257,7 +252,7 @@ impl Tools for ServedTools {
     fn resources<'a>(
         &'a self,
         roots: &'a [PathBuf],
-    ) -> Pin<Box<dyn Future<Output = Vec<ResourceDescription>> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Vec<Resource>> + Send + 'a>> {
         Box::pin(async move {
             let caller = self.caller_in(roots);
             let listed = self.service.beside(&caller, resources::list);
@@ -266,7 +261,7 @@ impl Tools for ServedTools {
         })
     }
 
-    fn resource_templates(&self) -> Vec<ResourceTemplateDescription> {
+    fn resource_templates(&self) -> Vec<ResourceTemplate> {
         resources::templates()
     }
 
@@ -282,7 +277,7 @@ impl Tools for ServedTools {
         })
     }
 
-    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
+    fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallToolResult> + Send + '_>> {
         Box::pin(async move {
             debug!(tool = call.tool, is_task = call.is_task, "client calls");
             let caller = Caller {
@@ -298,11 +293,11 @@ impl Tools for ServedTools {
             ]
             .contains(&&*call.tool);
             let may_bring_results = starts_runs || call.tool == runs::RUNS;
-            let answered = self.answer(call, &caller).await;
+            let answer = self.answer(call, &caller).await;
             if may_bring_results {
                 self.look_for_results(&caller).await;
             }
-            let (text, details, is_error) = match answered {
+            let (text, details, is_refused) = match answer {
                 Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
                 Err(error) => (error.to_answer(Door::Mcp), None, true),
             };
@@ -310,41 +305,11 @@ impl Tools for ServedTools {
             if starts_runs && let Some(note) = self.note_once(&caller) {
                 text = format!("{text}\n\n! {note}");
             }
-            CallAnswer {
-                text,
-                details,
-                is_error,
+            if is_refused {
+                refused(text, details)
+            } else {
+                answered(text, details)
             }
         })
-    }
-}
-
-fn description(tool: Tool, choices: Option<&str>) -> ToolDescription {
-    let described = tool.description.replace(TOLD, HAS_TO_ASK);
-    let mut input_schema = object(tool.parameters).unwrap_or_default();
-    extend(tool.name, &mut input_schema);
-    ToolDescription {
-        name: tool.name.to_owned(),
-        title: tool.label.to_owned(),
-        description: match choices {
-            Some(choices) => format!("{described} {choices}"),
-            None => described,
-        },
-        input_schema,
-        effect: match tool.effect {
-            Effect::Reads => ToolEffect::Reads,
-            Effect::Starts => ToolEffect::Changes,
-            Effect::Runs => ToolEffect::ChangesForLong,
-            Effect::Merges => ToolEffect::ChangesOnce,
-        },
-    }
-}
-
-fn object(value: Value) -> Option<Map<String, Value>> {
-    match value {
-        Value::Object(fields) => Some(fields),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            None
-        }
     }
 }

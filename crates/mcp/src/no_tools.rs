@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 
-use pi_subagents_mcp::{Call, CallAnswer, Question, ToolDescription, Tools};
-
+use pi_subagents_calls::Effect;
 use pi_subagents_ground::places::Places;
+use rmcp::model::{CallToolResult, Tool};
+
+use crate::listing::refused;
+use crate::tools::{Call, Question, Tools};
 
 /// The reason why a sub-agent gets no tools.
 pub(super) const REASON: &str = "\
@@ -23,7 +26,7 @@ pub(super) fn is_for_sub_agent(places: &Places) -> bool {
 pub(super) struct NoTools;
 
 impl Tools for NoTools {
-    fn list(&self) -> Vec<ToolDescription> {
+    fn list(&self) -> Vec<(Tool, Effect)> {
         Vec::new()
     }
 
@@ -41,13 +44,7 @@ impl Tools for NoTools {
 
     fn decided(&self, _question: &Question, _option: Option<&str>) {}
 
-    fn call(&self, _call: Call) -> Pin<Box<dyn Future<Output = CallAnswer> + Send + '_>> {
-        Box::pin(async {
-            CallAnswer {
-                text: REASON.to_owned(),
-                details: None,
-                is_error: true,
-            }
-        })
+    fn call(&self, _call: Call) -> Pin<Box<dyn Future<Output = CallToolResult> + Send + '_>> {
+        Box::pin(async { refused(REASON.to_owned(), None) })
     }
 }

@@ -1,23 +1,4 @@
-//! # The tools for MCP clients
-//!
-//! `mcp`: the tools for a client of the Model Context Protocol.
-
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
-
-mod answering;
-mod extras;
-mod http;
-mod notes;
-mod nothing;
-pub mod patience;
-mod resources;
-mod served;
+//! The server from its first word to its exit code.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -25,12 +6,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_mcp::{HttpServer, Introduction, ServeError, Token, Tools};
 use tokio::sync::Notify;
 
-use self::nothing::{NoTools, REASON, is_for_sub_agent};
-use self::served::{Options, ServedTools};
-
+use crate::http::{self, HttpServer, Token};
+use crate::no_tools::{NoTools, REASON, is_for_sub_agent};
+use crate::notes;
+use crate::our_tools::{Options, ServedTools};
+use crate::serve::{ServeError, serve as serve_stdio};
+use crate::tools::{Introduction, Tools};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::configuration::Configuration;
@@ -98,7 +81,7 @@ fn serve_nothing() -> Result<ExitCode, CommandError> {
     Printer::for_people().note(REASON);
     block_on(async {
         let mut signals = Signals::listen()?;
-        let work = pi_subagents_mcp::serve(
+        let work = serve_stdio(
             Arc::new(NoTools),
             introduction(REASON),
             Box::pin(std::future::pending()),
@@ -112,7 +95,7 @@ fn serve_nothing() -> Result<ExitCode, CommandError> {
 
 fn introduction(instructions: &str) -> Introduction {
     Introduction {
-        name: env!("CARGO_PKG_NAME").to_owned(),
+        name: "pi-subagents".to_owned(),
         title: "Sub-agents".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: instructions.to_owned(),
@@ -138,7 +121,7 @@ async fn serve(
     let introduction = introduction(INSTRUCTIONS);
     let told = Box::pin(async move { told.notified().await });
     let mut work: Pin<Box<dyn Future<Output = Result<(), ServeError>>>> = match http {
-        None => Box::pin(pi_subagents_mcp::serve(tools, introduction, told)),
+        None => Box::pin(serve_stdio(tools, introduction, told)),
         Some((http, token)) => Box::pin(async move {
             http.serve(tools, introduction, token, told).await;
             Ok(())
