@@ -149,7 +149,7 @@ fn the_embedded_agent_logs_requests_and_tools_but_no_words_and_no_keys() {
             .expect_success();
         assert!(output.stdout.contains("canary-answer"), "{output}");
         expect_no_canary(&stage.sandbox);
-        let log = log_of(&stage.sandbox, "agent");
+        let log = log_of(&stage.sandbox, "embedded");
         for expected in [
             "model is asked provider=fake model=fake-model",
             "server answered status=503",
