@@ -63,9 +63,7 @@ fn a_client_that_reads_nothing_keeps_nobody() {
         .unwrap();
     let mut stdin = server.stdin.take().unwrap();
     // Each answer is some kilobytes, so the pipe to the client is soon full.
-    let flood: String = (1..=REQUESTS)
-        .map(|id| request(id, "tools/list"))
-        .collect();
+    let flood: String = (1..=REQUESTS).map(|id| request(id, "tools/list")).collect();
     stdin.write_all((beginning() + &flood).as_bytes()).unwrap();
     drop(stdin);
     let left = wait_until(PATIENCE, || server.try_wait().unwrap());
