@@ -143,7 +143,7 @@ fn leaving_in_any_way_gives_the_terminal_back_and_stops_nothing() {
 fn a_person_reads_that_a_run_was_ended_without_its_owner() {
     let stage = stage();
     let owner = at_work(&stage, &["worker=Work"]);
-    let mut terminal = attach(&stage, &[]);
+    let mut terminal = attach_sized(&stage, &[], 160, 14);
     terminal.wait_for("bash → until");
     owner.kill(Signal::STOP);
     terminal.press("xy");

@@ -203,7 +203,7 @@ fn a_run_whose_owner_cannot_be_reached_is_waited_for_all_the_same() {
     [EOF]
     --- stderr
     error: the owner of run <run-1> (pid PID) cannot be reached: it has no socket
-    hint: Run pi-subagents doctor to check the directory of the sockets.
+    hint: pi-subagents doctor checks the directory of the sockets.
     [EOF]
     ");
     let waiting = stage.command(&["wait", &run]).spawn();
