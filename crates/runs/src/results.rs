@@ -199,17 +199,7 @@ fn look_at(directory: &Path) -> Result<Option<Pinned>, WorkspaceError> {
 impl RunResult {
     /// Finds the result of the latest of some runs that has one.
     pub fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
-        Ok(Self::asked(runs)??)
-    }
-
-    /// Finds the same, or the reason why there is none.
-    pub fn asked(runs: &[IndexedRun]) -> Result<Asked, CommandError> {
-        Results::default().of_latest(runs)
-    }
-
-    /// Finds the results of a conversation that wait, or the latest if none waits.
-    pub fn of_conversation(runs: &[IndexedRun]) -> Result<Vec<Asked>, CommandError> {
-        Results::default().of_conversation(runs)
+        Ok(Results::default().of_latest(runs)??)
     }
 
     /// Returns whether nobody has merged or discarded it.

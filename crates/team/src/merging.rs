@@ -13,9 +13,10 @@ use super::failure::TeamError;
 use super::workspace::{Conflict, MergeOutcome, Merged};
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::places::Places;
+use pi_subagents_runs::acts::{self, Checkout, ToDiscard, WantedChanges};
+use pi_subagents_runs::merging::{AddedCopies, Fit, MergedAs, ToMerge};
+use pi_subagents_runs::no_result::NoResult;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::merging::{self, Discardable, Fit, MergedAs, ToMerge};
-use pi_subagents_runs::results::{Asked, RunResult};
 use pi_subagents_runs::tending::tend;
 
 /// The runs that fit the checkout and each other, and those that do not.
@@ -59,14 +60,7 @@ impl Team {
     /// ```
     pub async fn check_merge(&self, runs: &[RunId]) -> Result<MergeCheck, TeamError> {
         let work = self.merge_work(runs);
-        beside(move || {
-            let to_merge = ToMerge::at(&work.cwd, work.asked()?)?;
-            let (checkout, results, without) = to_merge.parted();
-            Ok(check_of(
-                &Fit::of(&checkout, &results)?.with_missing(without),
-            ))
-        })
-        .await
+        beside(move || acts::check(work.changes()?, check_of)).await
     }
 
     /// Merges what isolated runs have changed into the checkout of the team's directory, in the
@@ -94,8 +88,7 @@ impl Team {
     pub async fn merge(&self, runs: &[RunId]) -> Result<Vec<Merged>, TeamError> {
         let work = self.merge_work(runs);
         beside(move || {
-            let to_merge = ToMerge::at(&work.cwd, work.asked()?)?;
-            let report = merging::merge(to_merge, MergedAs::Changes)?;
+            let report = acts::merge(work.changes()?, MergedAs::Changes, AddedCopies::Refused)?;
             let merged = report.merged.iter().map(|merged| Merged {
                 run: merged.run.run.clone(),
                 outcome: MergeOutcome::of(&merged.outcome),
@@ -119,13 +112,17 @@ impl Team {
     pub async fn discard(&self, run: &RunId) -> Result<Option<String>, TeamError> {
         let work = self.merge_work(std::slice::from_ref(run));
         beside(move || {
-            let mut kept = None;
-            for run in work.named()? {
-                for found in waiting(run)? {
-                    kept = found.discard()?.result_ref;
-                }
+            let runs = work.named()?.into_iter().map(|run| vec![run]);
+            let unwanted = ToDiscard::find(&work.known()?, &runs.collect::<Vec<_>>());
+            if unwanted.found.is_empty() {
+                return nothing_to_discard(unwanted.without);
             }
-            Ok(kept)
+            let report = unwanted.discard();
+            if report.discarded.is_empty() {
+                return Err(NoResult::all(report.without));
+            }
+            let kept = report.discarded.into_iter().last();
+            Ok(kept.and_then(|kept| kept.result_ref))
         })
         .await
     }
@@ -149,15 +146,21 @@ struct MergeWork {
 }
 
 impl MergeWork {
-    fn asked(&self) -> Result<Vec<Asked>, CommandError> {
+    fn changes(&self) -> Result<ToMerge, CommandError> {
         if self.runs.is_empty() {
             return Err(CommandError::usage("no run was named"));
         }
-        let runs = self.named()?;
-        let results = runs
-            .iter()
-            .map(|run| RunResult::asked(std::slice::from_ref(run)));
-        results.collect()
+        let runs = self.named()?.into_iter().map(|run| vec![run]);
+        let wanted = WantedChanges {
+            places: &self.places.seen_from(self.cwd.clone()),
+            known: &self.known()?,
+            checkout: Checkout::Here,
+        };
+        wanted.find(&runs.collect::<Vec<_>>())
+    }
+
+    fn known(&self) -> Result<Arc<[IndexedRun]>, CommandError> {
+        self.index.runs().map_err(find_failure)
     }
 
     /// Returns the runs that were named, each once.
@@ -177,13 +180,13 @@ impl MergeWork {
     }
 }
 
-/// Returns the worktree of a run that waits; nothing if nothing waits.
-fn waiting(run: IndexedRun) -> Result<Vec<Discardable>, CommandError> {
-    let found = Discardable::of(&[run]).map_err(CommandError::from);
-    found.or_else(|error| match error.kind() {
-        Kind::NoAnswer => Ok(Vec::new()),
-        Kind::Usage | Kind::NotFound | Kind::Failed | Kind::Interrupted => Err(error),
-    })
+/// Returns that there is nothing, unless something kept it from being discarded.
+fn nothing_to_discard(without: Vec<NoResult>) -> Result<Option<String>, CommandError> {
+    let why = NoResult::all(without);
+    match why.kind() {
+        Kind::NoAnswer => Ok(None),
+        Kind::Usage | Kind::NotFound | Kind::Failed | Kind::Interrupted => Err(why),
+    }
 }
 
 fn check_of(fit: &Fit<'_>) -> MergeCheck {

@@ -1,16 +1,21 @@
 //! Reads what a run has changed, and merges or discards it in the checkout that the run began from.
 //! All of it waits for git, so it is done beside the screen.
 
+use std::sync::Arc;
+
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_view::{Line, Role};
+use pi_subagents_vocabulary::Door;
 
 use super::message::Notice;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_runs::acts::{self, Checkout, ToDiscard, WantedChanges, in_one_worktree};
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
+use pi_subagents_runs::merging::{AddedCopies, Fit, MergedAs, ToMerge};
 use pi_subagents_runs::results::RunResult;
-use pi_subagents_runs::workspace::{Workspace, waiting_results};
+use pi_subagents_runs::workspace::waiting_results;
 
 /// With at most so many other results a run is compared.
 const MOST_OTHERS: usize = 7;
@@ -23,19 +28,48 @@ pub(crate) struct Fitting {
     pub(crate) fits: bool,
 }
 
+/// A run of the list, with all that the acts on its changes need.
+pub(super) struct Listed {
+    pub(super) places: Places,
+    pub(super) known: Arc<KnownIndex>,
+    pub(super) run: IndexedRun,
+}
+
+impl Listed {
+    fn known(&self) -> Result<Arc<[IndexedRun]>, CommandError> {
+        self.known.runs().map_err(find_failure)
+    }
+
+    /// Looks for changes for the checkout that the run was started in.
+    fn wanted<'a>(&'a self, known: &'a [IndexedRun]) -> WantedChanges<'a> {
+        WantedChanges {
+            places: &self.places,
+            known,
+            checkout: Checkout::OfRun,
+        }
+    }
+
+    fn changes(&self, known: &[IndexedRun]) -> Result<ToMerge, CommandError> {
+        let runs = in_one_worktree(&self.run, known);
+        self.wanted(known).find(&[runs])
+    }
+}
+
 /// Returns the patch of a run.
-pub(super) fn diff(index: &KnownIndex, run: &IndexedRun) -> Result<Vec<Line>, CommandError> {
-    result(&index.runs().map_err(find_failure)?, run)?.patch_lines()
+pub(super) fn diff(listed: &Listed) -> Result<Vec<Line>, CommandError> {
+    let known = listed.known()?;
+    let runs = in_one_worktree(&listed.run, &known);
+    acts::diff(&listed.wanted(&known), &runs)?.page(Door::Attach)
 }
 
 /// Compares a run with its checkout, and with other results that wait there.
-pub(super) fn check(index: &KnownIndex, run: &IndexedRun) -> Result<Fitting, CommandError> {
-    let runs = index.runs().map_err(find_failure)?;
-    let asked = result(&runs, run)?;
-    let checkout = asked.repository.clone();
+pub(super) fn check(listed: &Listed) -> Result<Fitting, CommandError> {
+    let known = listed.known()?;
+    let (checkout, mut results, _) = listed.changes(&known)?.parted();
     let place = checkout.top().display().to_string();
-    let mut results = vec![asked];
-    results.extend(others(&runs, &results[0]));
+    if let Some(asked) = results.first() {
+        results.extend(others(&known, asked));
+    }
     let fit = Fit::of(&checkout, &results)?;
     let mut page = vec![
         Line::new(Role::Muted, &format!("into {place}, as it is now")),
@@ -54,10 +88,9 @@ pub(super) fn check(index: &KnownIndex, run: &IndexedRun) -> Result<Fitting, Com
 }
 
 /// Merges a run as uncommitted changes.
-pub(super) fn merge_one(index: &KnownIndex, run: &IndexedRun) -> Result<Notice, CommandError> {
-    let asked = result(&index.runs().map_err(find_failure)?, run)?;
-    let top = asked.repository.top().to_owned();
-    let report = merge(ToMerge::of(&top, vec![asked])?, MergedAs::Changes)?;
+pub(super) fn merge_one(listed: &Listed) -> Result<Notice, CommandError> {
+    let changes = listed.changes(&listed.known()?)?;
+    let report = acts::merge(changes, MergedAs::Changes, AddedCopies::Refused)?;
     let role = if report.merged_count() > 0 {
         Role::Success
     } else {
@@ -68,25 +101,15 @@ pub(super) fn merge_one(index: &KnownIndex, run: &IndexedRun) -> Result<Notice, 
 }
 
 /// Discards what a run has left.
-pub(super) fn discard_one(run: IndexedRun) -> Result<Notice, CommandError> {
-    let found = match Discardable::of(&[run]) {
-        Ok(found) => found,
-        Err(without) => return Ok(Notice::new(Role::Muted, without.sentence())),
-    };
-    let lines = DiscardReport::of(found, Vec::new()).lines()?;
-    Ok(Notice::new(Role::Success, lines.join(" ")))
-}
-
-/// Returns the result of a run, or of a later run of its session, which holds it too. A run of a
-/// fleet has a result of its own.
-fn result(runs: &[IndexedRun], run: &IndexedRun) -> Result<RunResult, CommandError> {
-    let workspace = Workspace::read(run.directory.path());
-    if workspace.is_some_and(|workspace| workspace.worktree.is_none()) {
-        return RunResult::of_latest(std::slice::from_ref(run));
+pub(super) fn discard_one(listed: &Listed) -> Result<Notice, CommandError> {
+    let mut unwanted = ToDiscard::find(&listed.known()?, &[vec![listed.run.clone()]]);
+    if unwanted.found.is_empty()
+        && let Some(without) = unwanted.without.pop()
+    {
+        return Ok(Notice::new(Role::Muted, without.sentence()));
     }
-    let session = runs.iter().filter(|other| other.session == run.session);
-    let session: Vec<IndexedRun> = session.cloned().collect();
-    RunResult::of_latest(&session)
+    let lines = unwanted.discard().lines()?;
+    Ok(Notice::new(Role::Success, lines.join(" ")))
 }
 
 /// Returns other results that wait in the same checkout, the newest first.

@@ -95,7 +95,7 @@ impl ServedRuns {
             Question::Raw { run, from } => written(raw(&self.one(&run)?, from)),
             Question::Spans { runs, part, most } => written(self.spans(&runs, part, most)),
             Question::Changes { run } => written(changes(&self.one(&run)?)),
-            Question::Fits { runs } => written(fits(self.each(&runs)?)),
+            Question::Fits { runs } => written(fits(&self.places, &self.each(&runs)?)),
             Question::Usage { project } => {
                 let known = self
                     .index

@@ -1,7 +1,7 @@
 //! Does to a run what a person on the page wants.
 
 use pi_subagents_page::{Problem, Wish};
-use pi_subagents_records::IndexedRun;
+use pi_subagents_records::{IndexedRun, Store};
 use pi_subagents_vocabulary::text;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -10,9 +10,11 @@ use super::served::problem;
 use pi_subagents_calls::start_from_screen::{Starter, Wanted};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::acts::{self, Addressee, Reach};
-use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
-use pi_subagents_runs::results::RunResult;
+use pi_subagents_runs::acts::{
+    self, Addressee, Checkout, Reach, ToDiscard, WantedChanges, in_one_worktree,
+};
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::merging::{AddedCopies, MergedAs};
 
 /// Does what a person wants, and says what came of it.
 pub(super) async fn fulfil(
@@ -45,8 +47,14 @@ pub(super) async fn fulfil(
             let run = Box::new(run);
             start(Wanted::Again { run, model }, usual, starter).await
         }
-        Wish::Merge => blocking(move || merged(&run)).await,
-        Wish::Discard => blocking(move || discarded(run)).await,
+        Wish::Merge => {
+            let places = places.clone();
+            blocking(move || merged(&places, &run)).await
+        }
+        Wish::Discard => {
+            let store = Store::new(&places.agent_dir);
+            blocking(move || discarded(&store, run)).await
+        }
     }
 }
 
@@ -58,38 +66,44 @@ async fn start(wanted: Wanted, usual: String, starter: &dyn Starter) -> Result<V
 }
 
 /// Says which results fit the checkout that their runs were started in.
-pub(super) fn fits(runs: Vec<IndexedRun>) -> Result<Value, Problem> {
+pub(super) fn fits(places: &Places, runs: &[IndexedRun]) -> Result<Value, Problem> {
     let fits = || {
-        let results: Result<Vec<RunResult>, CommandError> = runs
-            .into_iter()
-            .map(|run| RunResult::of_latest(&[run]))
-            .collect();
-        let results = results?;
-        let Some(first) = results.first() else {
+        if runs.is_empty() {
             return Err(CommandError::usage("no run was named"));
+        }
+        let known = Store::new(&places.agent_dir).runs().map_err(find_failure)?;
+        let wanted = WantedChanges {
+            places,
+            known: &known,
+            checkout: Checkout::OfRun,
         };
-        let top = first.repository.top().to_owned();
-        let (checkout, results, without) = ToMerge::of(&top, results)?.parted();
-        Ok(Fit::of(&checkout, &results)?
-            .with_missing(without)
-            .to_json())
+        let each: Vec<_> = runs
+            .iter()
+            .map(|run| in_one_worktree(run, &known))
+            .collect();
+        acts::check(wanted.find(&each)?, |fit| fit.to_json())
     };
     fits().map_err(|error| problem(&error))
 }
 
 /// Merges a result into the checkout that its run was started in.
-fn merged(run: &IndexedRun) -> Result<Value, CommandError> {
-    let result = RunResult::of_latest(std::slice::from_ref(run))?;
-    let top = result.repository.top().to_owned();
-    let report = merge(ToMerge::of(&top, vec![result])?, MergedAs::Changes)?;
+fn merged(places: &Places, run: &IndexedRun) -> Result<Value, CommandError> {
+    let known = Store::new(&places.agent_dir).runs().map_err(find_failure)?;
+    let wanted = WantedChanges {
+        places,
+        known: &known,
+        checkout: Checkout::OfRun,
+    };
+    let changes = wanted.find(&[in_one_worktree(run, &known)])?;
+    let report = acts::merge(changes, MergedAs::Changes, AddedCopies::Refused)?;
     let is_failed = report.merged_count() == 0;
     let lines = [report.lines(), report.warnings.clone()].concat();
     Ok(json!({"message": lines.join("\n"), "failed": is_failed}))
 }
 
-fn discarded(run: IndexedRun) -> Result<Value, CommandError> {
-    let report = DiscardReport::of(Discardable::of(&[run])?, Vec::new());
-    let lines = report.lines()?;
+fn discarded(store: &Store, run: IndexedRun) -> Result<Value, CommandError> {
+    let known = store.runs().map_err(find_failure)?;
+    let lines = ToDiscard::find(&known, &[vec![run]]).discard().lines()?;
     Ok(said(&lines.join("\n")))
 }
 

@@ -72,6 +72,24 @@ fn the_diff_of_a_shared_checkout_is_made_from_calls(pi: RealPi) {
 }
 
 #[test]
+fn attach_shows_the_diff_of_a_shared_checkout() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise(turns()));
+    stage.sandbox.models_json(&server.base_url());
+    stage.sandbox.write("project/app.rs", "zero\none\n");
+    let run = stage.delegate_to("embedded", &call(&[("a", json!("Do it."))]));
+    run.run().expect_success();
+    let mut terminal = Terminal::start_sized(stage.command(&["attach", "last"]), 100, 30);
+    terminal.wait_for("Done.");
+    terminal.press("d");
+    terminal.wait_for("+++ b/src/new.rs");
+    terminal.wait_for("made from its successful edits and writes");
+    terminal.press("q");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, Some(0));
+}
+
+#[test]
 fn a_run_that_changed_nothing_has_no_diff() {
     let stage = Stage::new();
     let server = LlmServer::start(Script::new().otherwise(vec![Turn::text("Done.")]));

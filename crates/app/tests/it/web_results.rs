@@ -59,6 +59,28 @@ fn read(web: &WebStage, name: &str) -> String {
 }
 
 #[test]
+fn merging_a_run_leaves_no_earlier_run_of_its_worktree_waiting() {
+    let web = web_of_repository(&[]);
+    let first = isolated(&web, "api", "two");
+    let rules = json!([{"turns": [
+        {"toolCalls": [{"name": "bash", "arguments": {"command": "echo three > a.txt"}}]},
+        {"text": "Changed again."},
+    ]}]);
+    let model = web.script(&rules);
+    let resumed = web
+        .command(&["resume", &first, "Go on", "--model", &model])
+        .args(["--json"])
+        .run()
+        .json();
+    let second = resumed["runs"][0]["runId"].as_str().unwrap();
+    let merged = web.post(&format!("/v1/runs/{second}/merge"), &json!({}));
+    assert_eq!(merged.status, 200, "{}", merged.body);
+    assert_eq!(read(&web, "a.txt"), "three\n");
+    let states = [first.as_str(), second].map(|run| state(&web, run));
+    assert_eq!(states, ["merged", "merged"]);
+}
+
+#[test]
 fn a_result_is_seen_checked_merged_and_discarded() {
     let web = web_of_repository(&[]);
     let (api, other) = (isolated(&web, "api", "two"), isolated(&web, "ui", "three"));

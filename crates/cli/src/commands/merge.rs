@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_git::Repository;
-use pi_subagents_records::{IndexedRun, runs_of_session};
+use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text::one_line;
 
 use crate::commands::control::conversations_of;
@@ -17,10 +17,8 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::elsewhere::fetch_missing;
-use pi_subagents_runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge, merge_with};
-use pi_subagents_runs::no_result::NoResult;
-use pi_subagents_runs::results::{Asked, Results, RunResult};
+use pi_subagents_runs::acts::{self, Checkout, WantedChanges};
+use pi_subagents_runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge};
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_runs::workspace::{Workspace, waiting_results};
 
@@ -68,12 +66,9 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
         return resolve::run(&ids, printer);
     }
     let typed = TypedIds::newest(&index, &places, printer);
-    let mut found = Results::here(&places.cwd);
-    let asked = ids.iter().map(|id| results_of(typed, &mut found, id));
-    let asked = asked.collect::<Result<Vec<_>, _>>()?;
-    let to_merge = ToMerge::at(&places.cwd, asked.into_iter().flatten().collect())?;
+    let changes = changes_of(typed, &ids)?;
     if args.check {
-        return check(to_merge, printer);
+        return check(changes, printer);
     }
     let merged_as = if args.commit {
         MergedAs::Commits
@@ -85,7 +80,7 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     } else {
         AddedCopies::Refused
     };
-    let report = merge_with(to_merge, merged_as, copies)?;
+    let report = acts::merge(changes, merged_as, copies)?;
     print(&report, printer);
     Ok(exit::of_some(report.merged_count(), report.merged.len()))
 }
@@ -117,40 +112,29 @@ fn which(waiting: &[(IndexedRun, Workspace)]) -> CommandError {
     hints.fold(error, CommandError::hint)
 }
 
-/// Finds the results that an id stands for, oldest first.
-fn results_of(
-    typed: TypedIds<'_>,
-    results: &mut Results,
-    id: &str,
-) -> Result<Vec<Asked>, CommandError> {
-    let ids = [id.to_owned()];
-    let runs = conversations_of(typed, &ids, "merge")?;
-    let missing = fetch_missing(typed.places, &runs);
-    let asked = results.of_conversation(&runs)?;
-    let all = typed.index.runs().map_err(find_failure)?;
-    let with_earlier = |result: RunResult| {
-        let session = result.run.session.clone();
-        result.with_earlier(&runs_of_session(&all, &session))
+/// Finds the changes that ids stand for.
+fn changes_of(typed: TypedIds<'_>, ids: &[String]) -> Result<ToMerge, CommandError> {
+    let conversations = ids
+        .iter()
+        .map(|id| conversations_of(typed, std::slice::from_ref(id), "merge"));
+    let conversations = conversations.collect::<Result<Vec<_>, _>>()?;
+    let wanted = WantedChanges {
+        places: typed.places,
+        known: &typed.index.runs().map_err(find_failure)?,
+        checkout: Checkout::Here,
     };
-    let asked = asked.into_iter().map(|asked| {
-        let asked = asked.map(with_earlier);
-        asked.map_err(|without| because(without, missing.clone()))
-    });
-    Ok(asked.collect())
+    wanted.find(&conversations)
 }
 
-/// Says why there is no result: its changes could not be fetched from its fleet, if that was tried,
-/// else the reason that was found here.
-pub(super) fn because(without: NoResult, missing: Result<(), String>) -> NoResult {
-    match missing {
-        Ok(()) => without,
-        Err(why) => without.because(CommandError::no_answer(format!("has no result: {why}"))),
-    }
+fn check(changes: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> {
+    let (merged, all) = acts::check(changes, |fit| {
+        print_fit(fit, printer);
+        fit.would_merge()
+    })?;
+    Ok(exit::of_some(merged, all))
 }
 
-fn check(to_merge: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> {
-    let (checkout, results, without) = to_merge.parted();
-    let fit = Fit::of(&checkout, &results)?.with_missing(without);
+fn print_fit(fit: &Fit<'_>, printer: Printer) {
     if printer.is_json() {
         printer.json(&fit.to_json());
     } else {
@@ -162,8 +146,6 @@ fn check(to_merge: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> 
             printer.note(&format!("! {note}"));
         }
     }
-    let (merged, all) = fit.would_merge();
-    Ok(exit::of_some(merged, all))
 }
 
 fn print(report: &MergeReport, printer: Printer) {

@@ -31,7 +31,6 @@ mod rendered;
 pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod session;
-mod shared_diff;
 mod short_name;
 pub(crate) mod spawn;
 pub(crate) mod status;

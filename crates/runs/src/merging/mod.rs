@@ -74,13 +74,8 @@ pub enum MergeOutcome {
 }
 
 /// Merges results in the given order, each whole or not at all. A result that was merged loses its
-/// worktree. Results with copies of ignored files are refused, and runs without a result are named.
-pub fn merge(to_merge: ToMerge, merged_as: MergedAs) -> Result<MergeReport, CommandError> {
-    merge_with(to_merge, merged_as, AddedCopies::Refused)
-}
-
-/// Does the same, and says what becomes of results with copies of ignored files.
-pub fn merge_with(
+/// worktree, and runs without a result are named.
+pub(crate) fn merge(
     to_merge: ToMerge,
     merged_as: MergedAs,
     copies: AddedCopies,

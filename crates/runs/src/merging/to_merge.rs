@@ -43,11 +43,6 @@ impl ToMerge {
         Ok(Self { checkout, asked })
     }
 
-    /// Finds the checkout for results that are all there.
-    pub fn of(directory: &Path, results: Vec<RunResult>) -> Result<Self, CommandError> {
-        Self::at(directory, results.into_iter().map(Ok).collect())
-    }
-
     /// Parts the results from the runs that have none.
     pub fn parted(self) -> (Repository, Vec<RunResult>, Vec<NoResult>) {
         let (mut results, mut without) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use pi_subagents_records::history;
+use pi_subagents_records::{IndexedRun, history};
 use pi_subagents_view::Role;
 use pi_subagents_vocabulary::Door;
 
@@ -12,7 +12,7 @@ use super::Session;
 use crate::copying::copy_sequence;
 use crate::message::{Effect, Message, Notice};
 use crate::owners;
-use crate::results;
+use crate::results::{self, Listed};
 use crate::screen::Screen;
 use pi_subagents_calls::start_from_screen::{Begun, Wanted};
 use pi_subagents_ground::bell;
@@ -40,6 +40,14 @@ impl Session {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn listed(&self, run: IndexedRun) -> Listed {
+        Listed {
+            places: self.places.clone(),
+            known: Arc::clone(&self.known),
+            run,
+        }
     }
 
     /// Begins an effect that takes its time.
@@ -78,33 +86,34 @@ impl Session {
                 });
             }
             Effect::ReadDiff(run) => {
-                let known = Arc::clone(&self.known);
+                let listed = self.listed(run);
                 self.jobs.spawn_blocking(move || {
-                    let lines = results::diff(&known, &run);
+                    let lines = results::diff(&listed);
                     Message::DiffRead(
-                        run.run,
+                        listed.run.run,
                         lines.map_err(|error| error.to_answer(Door::Attach)),
                     )
                 });
             }
             Effect::CheckMerge(run) => {
-                let known = Arc::clone(&self.known);
+                let listed = self.listed(run);
                 self.jobs.spawn_blocking(move || {
-                    let fitting = results::check(&known, &run);
+                    let fitting = results::check(&listed);
                     Message::MergeChecked(
-                        run.run,
+                        listed.run.run,
                         fitting.map_err(|error| error.to_answer(Door::Attach)),
                     )
                 });
             }
             Effect::Merge(run) => {
-                let known = Arc::clone(&self.known);
+                let listed = self.listed(run);
                 self.deeds
-                    .spawn_blocking(move || finished(results::merge_one(&known, &run)));
+                    .spawn_blocking(move || finished(results::merge_one(&listed)));
             }
             Effect::Discard(run) => {
+                let listed = self.listed(run);
                 self.deeds
-                    .spawn_blocking(move || finished(results::discard_one(run)));
+                    .spawn_blocking(move || finished(results::discard_one(&listed)));
             }
             Effect::OpenPage(run) => {
                 let opened = self.starter.open_page(&run);

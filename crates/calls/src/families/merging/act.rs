@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use super::text;
 use super::tools::MergeCall;
-use super::waiting::results;
+use super::waiting::changes;
 use crate::arguments;
 use crate::caller::Caller;
 use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::merging::{Fit, MergedAs, ToMerge, merge};
+use pi_subagents_runs::acts;
+use pi_subagents_runs::merging::{AddedCopies, MergedAs};
 
 /// Merges results into the checkout of the caller, or says what would fit.
 pub(crate) fn merge_subagents(
@@ -22,13 +23,11 @@ pub(crate) fn merge_subagents(
         let words = "check and commit cannot be asked for together: check changes nothing";
         return Err(CommandError::usage(words));
     }
-    let asked = results(service, caller, &call.runs)?;
-    let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
+    let to_merge = changes(service, caller, &call.runs)?;
     if call.check {
-        let (checkout, results, without) = to_merge.parted();
-        let fit = Fit::of(&checkout, &results)?.with_missing(without);
-        let details = json!({ "check": fit.to_json() });
-        return Ok(ToolAnswer::new(text::of_check(&fit), details));
+        return acts::check(to_merge, |fit| {
+            ToolAnswer::new(text::of_check(fit), json!({ "check": fit.to_json() }))
+        });
     }
     let merged_as = if call.commit {
         MergedAs::Commits
@@ -38,7 +37,7 @@ pub(crate) fn merge_subagents(
     let results = to_merge.asked.iter().flatten();
     let patches: Vec<text::Patch> = results.map(text::Patch::of).collect();
     let checkout = to_merge.checkout.top().to_owned();
-    let report = merge(to_merge, merged_as)?;
+    let report = acts::merge(to_merge, merged_as, AddedCopies::Refused)?;
     let text = text::of_merge(&report, merged_as, &patches, &checkout);
     Ok(ToolAnswer {
         is_refused: report.merged_count() == 0,

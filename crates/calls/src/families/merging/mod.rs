@@ -8,4 +8,4 @@ mod waiting;
 
 pub(crate) use act::merge_subagents;
 pub use tools::{MERGE, tools};
-pub use waiting::{has_results, results, waiting_runs};
+pub use waiting::{changes, changes_of_one, has_results, waiting_runs};

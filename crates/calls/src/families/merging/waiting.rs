@@ -4,7 +4,7 @@ use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_vocabulary::Advice;
 use std::collections::HashSet;
 
-use pi_subagents_records::{FindError, Found, IndexedRun, find, runs_of_session};
+use pi_subagents_records::{FindError, Found, IndexedRun, find};
 use pi_subagents_vocabulary::RunId;
 
 use super::tools::MERGE;
@@ -12,9 +12,10 @@ use crate::caller::Caller;
 use crate::families::runs::of_client;
 use crate::service::CallService;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::acts::{self, Checkout, RunDiff, WantedChanges};
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
-use pi_subagents_runs::results::{Asked, RunResult};
+use pi_subagents_runs::merging::ToMerge;
 use pi_subagents_runs::tending::tend;
 use pi_subagents_runs::workspace::{Workspace, WorkspaceState, waiting_results, waiting_workspace};
 
@@ -36,23 +37,40 @@ pub fn waiting_runs(service: &CallService, caller: &Caller) -> HashSet<RunId> {
     waiting.map(|run| run.run).collect()
 }
 
-/// Returns the results that a caller names, or all of its results that wait.
-pub fn results(
+/// Returns the changes that a caller names, or all of its changes that wait.
+pub fn changes(
     service: &CallService,
     caller: &Caller,
     words: &[String],
-) -> Result<Vec<Asked>, CommandError> {
+) -> Result<ToMerge, CommandError> {
     tend(&service.owner.index, &caller.places);
     let runs = runs_of(service, caller)?;
-    if words.is_empty() {
-        return all_that_wait(runs);
+    let conversations = if words.is_empty() {
+        all_that_wait(&runs)?
+    } else {
+        let meant = words.iter().map(|word| meant(&runs, word));
+        meant.collect::<Result<Vec<_>, _>>()?
+    };
+    wanted(caller, &runs).find(&conversations)
+}
+
+/// Returns what the run that a word stands for has changed.
+pub fn changes_of_one(
+    service: &CallService,
+    caller: &Caller,
+    word: &str,
+) -> Result<RunDiff, CommandError> {
+    let runs = runs_of(service, caller)?;
+    acts::diff(&wanted(caller, &runs), &meant(&runs, word)?)
+}
+
+/// Looks for changes for the checkout of the caller.
+fn wanted<'a>(caller: &'a Caller, known: &'a [IndexedRun]) -> WantedChanges<'a> {
+    WantedChanges {
+        places: &caller.places,
+        known,
+        checkout: Checkout::Here,
     }
-    let results = words.iter().map(|word| {
-        let meant = meant(&runs, word)?;
-        RunResult::of_conversation(&meant)
-    });
-    let results = results.collect::<Result<Vec<_>, _>>()?;
-    Ok(results.into_iter().flatten().collect())
 }
 
 /// Returns the runs of this caller, oldest first: those of its session inside pi, else those of its
@@ -72,20 +90,14 @@ fn has_result(run: &IndexedRun) -> bool {
         .is_some_and(|workspace| workspace.state != WorkspaceState::Unchanged)
 }
 
-/// Returns the results that wait, one of each worktree, in the order of their runs.
-fn all_that_wait(runs: Vec<IndexedRun>) -> Result<Vec<Asked>, CommandError> {
-    let all = runs.clone();
-    let waiting = waiting_results(runs);
+/// Returns the runs whose results wait, one of each worktree, in their order.
+fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<Vec<IndexedRun>>, CommandError> {
+    let waiting = waiting_results(runs.to_vec());
     if waiting.is_empty() {
         return Err(CommandError::no_answer("no result waits to be merged"));
     }
     let newest = &waiting[waiting.len().saturating_sub(MOST)..];
-    let results = newest.iter().map(|(run, _)| {
-        let session = runs_of_session(&all, &run.session);
-        let asked = RunResult::asked(std::slice::from_ref(run))?;
-        Ok(asked.map(|result| result.with_earlier(&session)))
-    });
-    results.collect()
+    Ok(newest.iter().map(|(run, _)| vec![run.clone()]).collect())
 }
 
 /// Returns the runs that a word means: an id, its beginning, or the name of a task. If several

@@ -11,7 +11,7 @@ use pi_subagents_records::{IndexedRun, runs_of_session};
 use pi_subagents_vocabulary::text::one_line;
 use serde_json::json;
 
-use super::results_of;
+use super::changes_of;
 use crate::cli::RunArgs;
 use crate::commands::answered;
 use crate::commands::continued::Continued;
@@ -24,13 +24,13 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
-use pi_subagents_runs::merging::{Fit, ToMerge};
-use pi_subagents_runs::results::{Results, RunResult, failed};
+use pi_subagents_runs::merging::Fit;
+use pi_subagents_runs::results::{RunResult, failed};
 use pi_subagents_runs::typed::TypedIds;
 use pi_subagents_runs::workspace::{EarlierWorktree, Workspace, first_place, named, place};
 
 pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode, CommandError> {
-    let [id] = ids else {
+    let [_] = ids else {
         let words = "--resolve takes one run: each is resolved on what the one before has left";
         return Err(CommandError::usage(words));
     };
@@ -39,8 +39,7 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let typed = TypedIds::newest(&index, &places, printer);
-    let asked = results_of(typed, &mut Results::default(), id)?;
-    let (checkout, mut results, _) = ToMerge::at(&places.cwd, asked)?.parted();
+    let (checkout, mut results, _) = changes_of(typed, ids)?.parted();
     let Some(result) = results.pop() else {
         return Err(CommandError::not_found("there is no such run"));
     };

@@ -6,7 +6,6 @@ use pi_subagents_runs::tending::tend;
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_records::{IndexedRun, runs_of_session};
 use pi_subagents_vocabulary::text::{count, one_line};
 use serde_json::json;
 
@@ -17,7 +16,8 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::merging::{DiscardReport, Discardable};
+use pi_subagents_runs::acts::ToDiscard;
+use pi_subagents_runs::merging::DiscardReport;
 use pi_subagents_runs::no_result::NoResult;
 use pi_subagents_runs::typed::TypedIds;
 
@@ -37,10 +37,15 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let typed = TypedIds::newest(&index, &places, printer);
-    let conversations = conversations(typed, &args.ids)?;
-    let (found, without) = Discardable::of_all(&conversations);
-    if found.is_empty() {
-        return Err(NoResult::all(without));
+    let conversations = args
+        .ids
+        .iter()
+        .map(|id| conversations_of(typed, std::slice::from_ref(id), "discard"));
+    let conversations = conversations.collect::<Result<Vec<_>, _>>()?;
+    let known = index.runs().map_err(find_failure)?;
+    let unwanted = ToDiscard::find(&known, &conversations);
+    if unwanted.found.is_empty() {
+        return Err(NoResult::all(unwanted.without));
     }
     if !args.yes {
         let person = AtTerminal { places: &places };
@@ -50,38 +55,20 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
                     .hint("Use --yes to discard without being asked."),
             );
         }
-        for found in &found {
+        for found in &unwanted.found {
             printer.note(&lines(&found.run, &found.workspace));
         }
-        let question = format!("Discard {}?", count(found.len(), "result"));
+        let question = format!("Discard {}?", count(unwanted.found.len(), "result"));
         match person.yes(&question, false) {
             Ok(Some(true)) => {}
             Ok(_) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),
         }
     }
-    let report = DiscardReport::of(found, without);
+    let report = unwanted.discard();
     print(&report, printer);
     let done = report.discarded.len();
     Ok(exit::of_some(done, done + report.without.len()))
-}
-
-/// Returns all runs of each session that the ids stand for, each session once.
-fn conversations(
-    typed: TypedIds<'_>,
-    ids: &[String],
-) -> Result<Vec<Vec<IndexedRun>>, CommandError> {
-    let mut sessions = Vec::new();
-    for run in conversations_of(typed, ids, "discard")? {
-        if !sessions.contains(&run.session) {
-            sessions.push(run.session);
-        }
-    }
-    let all = typed.index.runs().map_err(find_failure)?;
-    let runs = sessions
-        .iter()
-        .map(|session| runs_of_session(&all, session));
-    Ok(runs.collect())
 }
 
 fn print(report: &DiscardReport, printer: Printer) {

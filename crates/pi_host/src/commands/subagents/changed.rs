@@ -4,12 +4,12 @@ use pi_subagents_runs::ask_which::find_failure;
 use std::collections::HashSet;
 
 use pi_subagents_view::{Line, Role, receipt_facts};
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{Door, RunId};
 
 use super::{Shown, Subagents, id_of, not_found};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::families::delegation::ReadSession;
-use pi_subagents_calls::families::merging::{results, waiting_runs};
+use pi_subagents_calls::families::merging::{changes_of_one, waiting_runs};
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::find::find_runs;
@@ -106,10 +106,9 @@ impl Subagents {
     }
 
     async fn diff_lines(&self, id: &str) -> Result<Vec<Line>, CommandError> {
-        let asked = vec![id.to_owned()];
+        let asked = id.to_owned();
         let read = move |service: &CallService, caller: &Caller| {
-            let first = results(service, caller, &asked)?.into_iter().next();
-            first.map_or(Ok(Vec::new()), |asked| asked?.patch_lines())
+            changes_of_one(service, caller, &asked)?.page(Door::PiCommand)
         };
         self.service.beside(&self.caller, read).await
     }

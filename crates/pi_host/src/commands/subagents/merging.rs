@@ -5,11 +5,12 @@ use pi_subagents_view::{Line, Role};
 
 use super::{Shown, Subagents};
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::families::merging::results;
+use pi_subagents_calls::families::merging::changes;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::acts::{self, ToDiscard};
 use pi_subagents_runs::find::find_runs;
-use pi_subagents_runs::merging::{DiscardReport, Discardable, Fit, MergedAs, ToMerge, merge};
+use pi_subagents_runs::merging::{AddedCopies, MergedAs};
 
 const NO: &str = "No";
 const YES: &str = "Yes";
@@ -110,8 +111,8 @@ impl Subagents {
             let index = &service.owner.index;
             let found = ids.iter().map(|id| find_runs(index, &caller.places, id));
             let found = found.collect::<Result<Vec<_>, _>>().map_err(find_failure)?;
-            let (found, without) = Discardable::of_all(&found);
-            DiscardReport::of(found, without).lines()
+            let known = store.runs().map_err(find_failure)?;
+            ToDiscard::find(&known, &found).discard().lines()
         };
         shown.notes = self.service.beside(&self.caller, discard).await?;
         Ok(())
@@ -124,16 +125,14 @@ impl Subagents {
 
     async fn check(&self, ids: Vec<String>) -> Result<Fitting, CommandError> {
         let check = move |service: &CallService, caller: &Caller| {
-            let asked = results(service, caller, &ids)?;
-            let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
-            let (checkout, results, without) = to_merge.parted();
-            let fit = Fit::of(&checkout, &results)?.with_missing(without);
-            let table = fit.table();
-            let lines = table.lines().map(str::to_owned);
-            let lines = lines.chain(fit.conflict_lines());
-            Ok(Fitting {
-                lines: lines.chain(fit.missing_lines()).collect(),
-                is_clean: fit.is_clean(),
+            acts::check(changes(service, caller, &ids)?, |fit| {
+                let table = fit.table();
+                let lines = table.lines().map(str::to_owned);
+                let lines = lines.chain(fit.conflict_lines());
+                Fitting {
+                    lines: lines.chain(fit.missing_lines()).collect(),
+                    is_clean: fit.is_clean(),
+                }
             })
         };
         self.service.beside(&self.caller, check).await
@@ -146,9 +145,8 @@ impl Subagents {
         shown: &mut Shown,
     ) -> Result<(), CommandError> {
         let work = move |service: &CallService, caller: &Caller| {
-            let asked = results(service, caller, &ids)?;
-            let to_merge = ToMerge::at(&caller.places.cwd, asked)?;
-            let report = merge(to_merge, merged_as)?;
+            let changes = changes(service, caller, &ids)?;
+            let report = acts::merge(changes, merged_as, AddedCopies::Refused)?;
             let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
             Ok(report
                 .lines()

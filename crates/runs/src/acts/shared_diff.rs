@@ -2,27 +2,22 @@
 //! writes, because git does not know who changed what there.
 
 use std::collections::BTreeMap;
-use std::process::ExitCode;
 
 use pi_subagents_records::{IndexedRun, read_events};
-use pi_subagents_view::{Line, Paint};
+use pi_subagents_view::Line;
 use pi_subagents_vocabulary::{SeenChange, SeenEdit, SeenEdits, text};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::diff::print_lines;
-use crate::sheet::Sheet;
+use crate::no_result::has_begun;
+use crate::results::painted;
+use crate::workspace::Workspace;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
-use pi_subagents_ground::print::Printer;
-use pi_subagents_runs::no_result::has_begun;
-use pi_subagents_runs::results::painted;
-use pi_subagents_runs::workspace::Workspace;
 
 /// The note for a person about such a diff.
 const NOTE: &str = "! This run worked in a shared checkout. The diff is made from its successful edits and writes; what its shell commands changed is not in it.";
 
 /// The changes that a run in a shared checkout made by its own calls.
-pub(super) struct SharedDiff {
+pub struct SharedDiff {
     run: String,
     seen: SeenEdits,
 }
@@ -49,17 +44,8 @@ impl SharedDiff {
         }))
     }
 
-    /// Prints the changes: whole, one line per file, or as JSON.
-    pub(super) fn print(
-        &self,
-        is_short: bool,
-        places: &Places,
-        printer: Printer,
-    ) -> Result<ExitCode, CommandError> {
-        if printer.is_json() {
-            printer.json(&self.json());
-            return Ok(ExitCode::SUCCESS);
-        }
+    /// Returns the patch as a text that a terminal can show. Fails if there is nothing in it.
+    pub fn patch_text(&self) -> Result<String, CommandError> {
         if self.seen.edits.is_empty() {
             return Err(CommandError::no_answer(format!(
                 "{} made no successful edit or write",
@@ -67,40 +53,38 @@ impl SharedDiff {
             ))
             .hint("It worked in a shared checkout; git diff shows what has changed there by anybody. With --isolation worktree each run works in a worktree of its own."));
         }
-        if is_short {
-            self.print_stat(printer);
-        } else {
-            let patch: String = self.seen.edits.iter().map(SeenEdit::patch).collect();
-            print_patch(&clean_lines(&patch), places, printer);
-        }
-        printer.note(NOTE);
-        if self.seen.left_out > 0 {
-            printer.note(&format!(
-                "! Changes beyond 20 MB are left out: {}.",
-                text::count(self.seen.left_out, "later change")
-            ));
-        }
-        Ok(ExitCode::SUCCESS)
+        // A model wrote it.
+        let patch = self.patch();
+        let lines: Vec<String> = patch.lines().map(text::clean).collect();
+        Ok(lines.join("\n"))
     }
 
-    fn print_stat(&self, printer: Printer) {
+    /// Returns the patch in colours.
+    pub(super) fn lines(&self) -> Result<Vec<Line>, CommandError> {
+        Ok(self.patch_text()?.lines().map(painted).collect())
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let left_out = (self.seen.left_out > 0).then(|| {
+            format!(
+                "! Changes beyond 20 MB are left out: {}.",
+                text::count(self.seen.left_out, "later change")
+            )
+        });
+        std::iter::once(NOTE.to_owned()).chain(left_out).collect()
+    }
+
+    /// Returns each changed file with its lines, in words.
+    pub fn files_words(&self) -> Vec<[String; 2]> {
         let files = self.files();
         let rows = files
             .iter()
-            .map(|(path, totals)| vec![text::one_line(path), totals.words()]);
-        printer.data(&text::aligned(&rows.collect::<Vec<_>>()));
-        printer.note(&text::count(files.len(), "file"));
+            .map(|(path, totals)| [text::one_line(path), totals.words()]);
+        rows.collect()
     }
 
-    fn files(&self) -> BTreeMap<&str, Totals> {
-        let mut files: BTreeMap<&str, Totals> = BTreeMap::new();
-        for edit in &self.seen.edits {
-            files.entry(&edit.path).or_default().add(&edit.change);
-        }
-        files
-    }
-
-    fn json(&self) -> serde_json::Value {
+    /// Describes the changes for programs.
+    pub fn to_json(&self) -> Value {
         let files = self.files();
         let files: Vec<_> = files
             .iter()
@@ -112,11 +96,22 @@ impl SharedDiff {
                 })
             })
             .collect();
-        let patch: String = self.seen.edits.iter().map(SeenEdit::patch).collect();
         json!({
-            "runId": self.run, "source": "calls", "files": files, "patch": patch,
+            "runId": self.run, "source": "calls", "files": files, "patch": self.patch(),
             "leftOut": self.seen.left_out,
         })
+    }
+
+    fn patch(&self) -> String {
+        self.seen.edits.iter().map(SeenEdit::patch).collect()
+    }
+
+    fn files(&self) -> BTreeMap<&str, Totals> {
+        let mut files: BTreeMap<&str, Totals> = BTreeMap::new();
+        for edit in &self.seen.edits {
+            files.entry(&edit.path).or_default().add(&edit.change);
+        }
+        files
     }
 }
 
@@ -152,19 +147,4 @@ impl Totals {
             None => "written whole".to_owned(),
         }
     }
-}
-
-/// Prints a patch as it is, or in colours on a terminal.
-fn print_patch(patch: &str, places: &Places, printer: Printer) {
-    if Sheet::of_stdout(places).paint() == Paint::Plain {
-        return printer.data(patch);
-    }
-    let lines: Vec<Line> = patch.lines().map(painted).collect();
-    print_lines(&lines, places, printer);
-}
-
-/// Cleans what a model wrote for a terminal, line by line.
-fn clean_lines(patch: &str) -> String {
-    let lines: Vec<String> = patch.lines().map(text::clean).collect();
-    lines.join("\n")
 }
