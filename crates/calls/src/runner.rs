@@ -4,6 +4,7 @@
 mod asked_pi;
 mod version;
 
+use pi_subagents_vocabulary::Advice;
 use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -111,8 +112,9 @@ impl<'a> Runners<'a> {
     fn instead_of_pi(&self, no_pi: &NoPi) -> ChosenRunner {
         let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
         let warning = format!(
-            "pi cannot be used, so the embedded agent is used instead: {}. Mend or remove that pi; pi-subagents doctor checks it.",
-            no_pi.reason()
+            "pi cannot be used, so the embedded agent is used instead: {}. Mend or remove that pi; {} checks it.",
+            no_pi.reason(),
+            Advice::Doctor.words(self.caller.door)
         );
         self.embedded(is_there.then_some(warning))
     }

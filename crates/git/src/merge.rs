@@ -177,7 +177,7 @@ impl Merge {
             restaged.tree.as_str(),
         ];
         git.run(&arguments)?;
-        let reason = ["update-ref", "-m", "pi-subagents merge", "HEAD"];
+        let reason = ["update-ref", "-m", "merged by pi-subagents", "HEAD"];
         git.run(&[&reason[..], &[commit.as_str(), head.as_str()]].concat())?;
         let commit = Some(commit);
         Ok(Outcome::Merged { files, commit })

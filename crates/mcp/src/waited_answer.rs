@@ -109,7 +109,8 @@ fn goes_on(
         patience.as_secs(),
         serde_json::to_string(&ids).unwrap_or_default(),
     );
-    let page = page_words(&caller.places).map(|words| format!("For the user: {words}"));
+    let page =
+        page_words(&caller.places, caller.door).map(|words| format!("For the user: {words}"));
     let heading = std::iter::once(heading).chain(page).collect::<Vec<_>>();
     let mut answer = runs::answer_of(heading.join("\n"), &runs);
     let sessions: Vec<&str> = begun.iter().map(|run| &*run.session).collect();

@@ -1,6 +1,7 @@
 //! The widget above pi's editor: the activity of the background runs of pi's session, in one line
 //! each, for as long as one of them runs.
 
+use pi_subagents_vocabulary::Door;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +56,9 @@ pub(super) async fn show(runs: Arc<SessionRuns>, link: HostLink, places: Places)
         let look = spawn_blocking(move || {
             let (shown, mut lines) = look(shown, open);
             // A person who has the page open would rather watch there.
-            lines.extend(page_words(&here).map(|words| Line::new(Role::Muted, &words)));
+            lines.extend(
+                page_words(&here, Door::PiCommand).map(|words| Line::new(Role::Muted, &words)),
+            );
             (shown, lines)
         });
         let Ok((looked_at, drawn)) = look.await else {

@@ -2,16 +2,15 @@
 
 use pi_subagents_records::{Candidate, Conversation, FindError, SHORTEST_BEGINNING};
 use pi_subagents_view::figures::ago;
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::Timestamp;
 use pi_subagents_vocabulary::text::one_line;
 
 use pi_subagents_ground::error::CommandError;
 
-/// Says where ids are found.
-const HOW_TO_LIST: &str = "pi-subagents status --all lists the runs of this project.";
-
-/// The sentence about the ways in which runs are removed.
-const WHO_REMOVES: &str = "pi-subagents clean removes runs, and so does the setting subagents.retention when they are old.";
+/// The ways in which runs are removed, behind the one that a person has.
+const WHO_REMOVES: &str =
+    " removes runs, and so does the setting subagents.retention when they are old.";
 
 /// The number of candidates that are listed.
 const MOST_CANDIDATES: usize = 5;
@@ -41,7 +40,7 @@ pub fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandErro
         FindError::Ambiguous { .. } => {
             CommandError::usage(error.to_string()).hint("Type more of the id.")
         }
-        FindError::TooShort(_) => CommandError::usage(error.to_string()).hint(HOW_TO_LIST),
+        FindError::TooShort(_) => how_to_list(CommandError::usage(error.to_string())),
         FindError::NotFound {
             id,
             nearest,
@@ -63,14 +62,21 @@ pub fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandErro
                 Some(why) => unknown.hint(format!("The fleet could not be asked for it: {why}")),
                 None => unknown,
             };
-            unknown.hint(HOW_TO_LIST)
+            how_to_list(unknown)
         }
-        FindError::Removed(_) => CommandError::not_found(error.to_string()).hint(WHO_REMOVES),
-        FindError::TooFar { .. } => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
+        FindError::Removed(_) => {
+            CommandError::not_found(error.to_string()).advise("", Advice::Clean, WHO_REMOVES)
+        }
+        FindError::TooFar { .. } => how_to_list(CommandError::not_found(error.to_string())),
         FindError::Unreadable { .. } => {
             CommandError::failed("the index cannot be read").because(error)
         }
     }
+}
+
+/// Adds where ids are found.
+fn how_to_list(error: CommandError) -> CommandError {
+    error.advise("", Advice::ListRuns, ".")
 }
 
 /// Returns the error of a command that was given an id, a name or `last` and found no run for it.

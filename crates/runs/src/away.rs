@@ -81,7 +81,7 @@ impl Away {
         let (since, until) = self.times();
         format!(
             "the servers of the fleet have been away since {since}, and nobody has waited for them since {until}; \
-             the run may go on there, and pi-subagents wait {run} catches up with it"
+             the run may go on there, and waiting for run {run} catches up with it"
         )
     }
 
@@ -156,7 +156,7 @@ mod tests {
         let sentences = sentences.map(|sentence| without_times(&sentence));
         insta::assert_snapshot!(sentences.join("\n"), @"
         the servers of the fleet have been away since <date> <time> they are waited for until <date> <time>
-        the servers of the fleet have been away since <date> <time> and nobody has waited for them since <date> <time> the run may go on there, and pi-subagents wait 20261116-100000-000-00000a catches up with it
+        the servers of the fleet have been away since <date> <time> and nobody has waited for them since <date> <time> the run may go on there, and waiting for run 20261116-100000-000-00000a catches up with it
         ");
     }
 

@@ -2,6 +2,7 @@
 
 use pi_subagents_git::Repository;
 use pi_subagents_records::{IndexedRun, RecordedRun};
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::text::one_line;
 use serde_json::{Value, json};
 
@@ -23,9 +24,10 @@ impl NoResult {
         Self { run, why }
     }
 
-    /// Says that a run has not ended yet; `how` is the command that helps.
-    pub(crate) fn is_running(run: &IndexedRun, how: &str) -> Self {
-        Self::new(run, CommandError::no_answer("is still running").hint(how))
+    /// Says that a run has not ended yet, and what helps: the advice, and what it does.
+    pub(crate) fn is_running(run: &IndexedRun, advice: Advice, does: &str) -> Self {
+        let why = CommandError::no_answer("is still running");
+        Self::new(run, why.advise("", advice, does))
     }
 
     /// Finds out why git has no result of a run.
@@ -99,8 +101,11 @@ impl From<NoResult> for CommandError {
 fn reason(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
     let id = &run.run;
     if !has_begun(run) {
-        return CommandError::no_answer("has no result: it never began")
-            .hint(format!("pi-subagents status {id} says why."));
+        return CommandError::no_answer("has no result: it never began").advise(
+            "",
+            Advice::Status(id.to_string()),
+            " says why.",
+        );
     }
     if let Some(workspace) = workspace {
         let words = if workspace.is_unmerged() {

@@ -1,6 +1,8 @@
 //! The address at which the page of this user is served, so that a second call finds the first and
 //! others can name it. The address alone opens nothing: the token is in another file.
 
+use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::Door;
 use std::io;
 use std::path::PathBuf;
 
@@ -16,11 +18,10 @@ const LONGEST: u64 = 4096;
 
 /// Says where a person can watch, if a page is served. Models read it too, so it has no token: the
 /// command opens the browser with it.
-pub fn page_words(places: &Places) -> Option<String> {
+pub fn page_words(places: &Places, door: Door) -> Option<String> {
     let origin = page_origin(places)?;
-    Some(format!(
-        "{origin} shows it live; pi-subagents web --open opens it."
-    ))
+    let how = Advice::OpenPage.words(door);
+    Some(format!("{origin} shows it live; {how} opens it."))
 }
 
 /// Returns the address at which a person can watch, if a page is served. It has no token.

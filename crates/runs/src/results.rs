@@ -1,5 +1,6 @@
 //! Finds the results of runs in git: the base and the result of a run, wherever it worked.
 
+use pi_subagents_vocabulary::Advice;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -87,8 +88,9 @@ impl Results {
     /// Finds the result of a run.
     fn of(&mut self, run: &IndexedRun) -> Result<Asked, CommandError> {
         if run.is_open() {
-            let how = format!("pi-subagents wait {} returns when it has ended.", run.run);
-            return Ok(Err(NoResult::is_running(run, &how)));
+            let wait = Advice::Wait(run.run.to_string());
+            let does = " returns when it has ended.";
+            return Ok(Err(NoResult::is_running(run, wait, does)));
         }
         let workspace = settle(run.directory.path(), &run.run);
         if let Some(result) = self.left_here(run, workspace.as_ref())? {
@@ -214,9 +216,10 @@ impl RunResult {
         let found = patch(&self.repository, base, result).map_err(|error| failed(&error))?;
         let Some(text) = found else {
             let top = self.repository.top().display();
-            let hint =
-                format!("Use pi-subagents diff --stat, or git diff {base} {result} in {top}.");
-            return Err(CommandError::failed("the patch has more than 20 MB").hint(hint));
+            let stat = Advice::DiffStat(self.run.run.to_string());
+            let or = format!(", or git diff {base} {result} in {top}.");
+            let error = CommandError::failed("the patch has more than 20 MB");
+            return Err(error.advise("Use ", stat, or));
         };
         Ok(String::from_utf8_lossy(&text).into_owned())
     }

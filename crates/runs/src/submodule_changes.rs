@@ -36,7 +36,5 @@ impl Submodules {
 pub fn submodule_note(path: &Path, run: &str) -> String {
     let path = path.display().to_string();
     let typed = shell_quoted(&path);
-    format!(
-        "the submodule {path} has changes of its own, which are merged there: cd {typed} && pi-subagents merge {run}"
-    )
+    format!("the submodule {path} has changes of its own; merge run {run} there too, in {typed}")
 }

@@ -86,7 +86,7 @@ fn panes_that_nobody_could_read_are_said_in_one_line() {
         .expect_success();
     assert_eq!(
         output.json()["warnings"],
-        json!(["tmux had no room for 2 more panes; `pi-subagents attach` shows all runs"])
+        json!(["tmux had no room for 2 more panes; attach shows all runs"])
     );
 }
 

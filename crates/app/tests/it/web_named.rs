@@ -42,7 +42,7 @@ fn a_client_of_mcp_reads_where_the_page_is_as_long_as_it_is_served() {
         "{progress}"
     );
     let said =
-        format!("\nFor the user: {origin} shows it live; pi-subagents web --open opens it.\n");
+        format!("\nFor the user: {origin} shows it live; pi-subagents web --open in a shell opens it.\n");
     assert!(answer.contains(&said), "{answer}");
     for secret in ["subagents-web-token", "subagents-web-view-token"] {
         assert!(!server.running.stdout().contains(&web.token(secret)));

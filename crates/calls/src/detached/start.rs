@@ -1,5 +1,6 @@
 //! Starts the detached process of a background run and hands the order over.
 
+use pi_subagents_vocabulary::Advice;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -45,7 +46,11 @@ fn silent() -> CommandError {
         "the background process did not take over within {} s",
         TAKING_OVER.as_secs()
     ))
-    .hint("Run pi-subagents status to see whether the run has started after all.")
+    .advise(
+        "",
+        Advice::ListRuns,
+        ": the run may have started after all.",
+    )
 }
 
 /// A detached process that has its order.

@@ -67,7 +67,7 @@ fn pane(line: &str) -> Option<Pane<'_>> {
 /// Describes how many runs have no pane.
 pub(super) fn unshown(runs: usize) -> String {
     let panes = text::count(runs, "more pane");
-    format!("tmux had no room for {panes}; `pi-subagents attach` shows all runs")
+    format!("tmux had no room for {panes}; attach shows all runs")
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! `result.json`: the ending of a run, its answer and its usage.
 
+use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::{
     Ending, Receipt, Rejected, RunSummary, StopReason, Task, Timestamp, Usage, text,
 };
@@ -93,7 +95,7 @@ impl RunResult {
             ended_at: time(summary.ended_at.unwrap_or_else(Timestamp::now)),
             warnings: summary.warnings.clone(),
             incomplete: Vec::new(),
-            resume: format!("pi-subagents resume {} PROMPT", task.session),
+            resume: Advice::Resume(task.session.to_string()).words(Door::CommandLine),
         }
     }
 

@@ -124,7 +124,7 @@ pub fn first_note(agent_dir: &Path) -> Option<String> {
     memory.is_told = true;
     memory.write(agent_dir);
     Some(format!(
-        "note: {}. subagents.retention in the settings decides this; pi-subagents doctor shows it.",
+        "note: {}. subagents.retention in the settings decides this; doctor shows it.",
         removed.sentence()
     ))
 }

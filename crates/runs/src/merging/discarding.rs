@@ -2,6 +2,7 @@
 
 use pi_subagents_git::{Repository, WorkspaceError, discard as set_aside};
 use pi_subagents_records::IndexedRun;
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::text::one_line;
 
 use crate::no_result::NoResult;
@@ -127,8 +128,8 @@ impl DiscardReport {
 /// Looks at the worktree of a run, if it has one and may lose it.
 fn look_at(run: &IndexedRun) -> Result<Option<Workspace>, NoResult> {
     if run.is_open() {
-        let how = format!("pi-subagents stop {} ends it.", run.run);
-        return Err(NoResult::is_running(run, &how));
+        let stop = Advice::Stop(run.run.to_string());
+        return Err(NoResult::is_running(run, stop, " ends it."));
     }
     let workspace = settle(run.directory.path(), &run.run);
     match workspace {

@@ -1,5 +1,6 @@
 //! The results that somebody wants in a checkout.
 
+use pi_subagents_vocabulary::Advice;
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -62,8 +63,14 @@ fn in_repository(result: RunResult, checkout: Option<&Repository>) -> Asked {
     if checkout.is_some_and(|checkout| checkout.common_dir() == own) {
         return Ok(result);
     }
-    let (top, run) = (result.repository.top().display(), &result.run.run);
-    let why = CommandError::no_answer("worked on another repository than this one")
-        .hint(format!("pi-subagents merge {run} merges it in {top}."));
+    let merge = Advice::MergeIn {
+        run: result.run.run.to_string(),
+        directory: result.repository.top().to_owned(),
+    };
+    let why = CommandError::no_answer("worked on another repository than this one").advise(
+        "",
+        merge,
+        " merges it there.",
+    );
     Err(NoResult::new(&result.run, why))
 }

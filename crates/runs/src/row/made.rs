@@ -1,5 +1,7 @@
 //! Rows from the index, from the record of a run, or from a session of pi.
 
+use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::Door;
 use std::path::Path;
 
 use pi_subagents_records::{
@@ -195,7 +197,7 @@ impl RunRow {
             exit_code: Some(1),
             error_message: Some("owner process exited, and its record was deleted".to_owned()),
             usage: Some(Usage::default()),
-            resume: Some(format!("pi-subagents resume {} PROMPT", self.session_id)),
+            resume: Some(Advice::Resume(self.session_id.to_string()).words(Door::CommandLine)),
             ..RowEnd::default()
         };
         Self {

@@ -1,5 +1,7 @@
 //! The worktree of a run in one line.
 
+use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::Door;
 use std::path::PathBuf;
 
 use pi_subagents_git::Brought;
@@ -9,7 +11,7 @@ use super::{Workspace, WorkspaceFile, WorkspaceState, Worktree};
 
 impl Workspace {
     /// Says what became of the worktree of a run, and in further lines what somebody should look at
-    /// before it is merged. `id` is what a person types for the run.
+    /// before it is merged. `id` is what a person types for the run at the command line.
     pub fn lines(&self, id: &str) -> Vec<String> {
         self.lines_with(&how_to_merge(id))
     }
@@ -103,7 +105,7 @@ impl Workspace {
 }
 
 fn how_to_merge(id: &str) -> String {
-    format!("pi-subagents merge {id}")
+    Advice::Merge(id.to_owned()).words(Door::CommandLine)
 }
 
 /// At most so many files are named in a line.

@@ -1,5 +1,6 @@
 //! The rules, one file each.
 
+mod command_lines;
 pub(crate) mod dependencies;
 pub(crate) mod documents;
 mod file_names;
@@ -19,7 +20,8 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 12] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 13] = [
+    command_lines::check,
     dependencies::check,
     file_names::check,
     file_sizes::check,

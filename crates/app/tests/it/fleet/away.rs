@@ -147,7 +147,7 @@ fn a_call_does_not_wait_for_ever_for_servers_that_are_away_and_says_what_is_know
         "{answered}"
     );
     let error = run["errorMessage"].as_str().unwrap();
-    let how = format!("pi-subagents wait {id} catches up with it.");
+    let how = format!("waiting for run {id} catches up with it.");
     assert!(
         error.starts_with("Its end was not seen: ") && error.ends_with(&how),
         "{error}"
@@ -203,7 +203,7 @@ fn a_background_run_whose_follower_gave_up_is_caught_up_with_from_any_machine() 
     // Somebody who asks while the server is away waits for a while too, and learns what is known.
     let waited = stage.command(&["wait", &run]).run();
     assert_eq!(waited.code, Some(1), "{waited}");
-    insta::assert_snapshot!(without_times(&waited, &run), @"! default: the servers of the fleet have been away since <time>, and nobody has waited for them since <time>; the run may go on there, and pi-subagents wait <run> catches up with it");
+    insta::assert_snapshot!(without_times(&waited, &run), @"! default: the servers of the fleet have been away since <time>, and nobody has waited for them since <time>; the run may go on there, and waiting for run <run> catches up with it");
     yard.server.restart();
     fs::write(stage.path("go"), "").unwrap();
     // Another machine of the same user, and this one.

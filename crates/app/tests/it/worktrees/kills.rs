@@ -223,6 +223,6 @@ fn before_the_branch_is_deleted() {
 
 #[test]
 fn before_a_commit_becomes_head() {
-    let at = moment(When::Before, "*' pi-subagents merge '*", 0);
+    let at = moment(When::Before, "*' merged by pi-subagents '*", 0);
     play_merging(&["--commit"], at);
 }

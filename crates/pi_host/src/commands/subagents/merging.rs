@@ -111,7 +111,7 @@ impl Subagents {
             let index = &service.owner.index;
             let found = ids.iter().map(|id| find_runs(index, &caller.places, id));
             let found = found.collect::<Result<Vec<_>, _>>().map_err(find_failure)?;
-            let known = store.runs().map_err(find_failure)?;
+            let known = index.runs().map_err(find_failure)?;
             ToDiscard::find(&known, &found).discard().lines()
         };
         shown.notes = self.service.beside(&self.caller, discard).await?;
