@@ -251,7 +251,7 @@ impl<'a> LineJson<'a> {
     }
 }
 
-/// Returns the role of a line without spans; also in `extension/src/views.ts`.
+/// Returns the role of a line without spans; also in `extension/src/windows.ts`.
 fn usual_role(kind: LineKind) -> Role {
     match kind {
         LineKind::Text => Role::Plain,
