@@ -130,7 +130,6 @@ impl PlanPatch {
         for (argument, value) in named {
             match value {
                 FieldValue::Switch(true) => switches.push(argument.to_owned()),
-                FieldValue::Switch(false) => {}
                 FieldValue::Names(values) | FieldValue::Texts(values) => {
                     let pairs = values
                         .iter()
@@ -138,7 +137,7 @@ impl PlanPatch {
                     others.extend(pairs.flatten());
                 }
                 // A secret never becomes an argument: every process can read those.
-                FieldValue::Secret(_) => {}
+                FieldValue::Switch(false) | FieldValue::Secret(_) => {}
                 FieldValue::Text(_)
                 | FieldValue::Time(_)
                 | FieldValue::Gates(_)
