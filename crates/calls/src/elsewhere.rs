@@ -68,7 +68,7 @@ pub trait Departure: Send + Sync {
 
     /// Returns the work of the call: the tasks that were taken along, and the refused tasks among
     /// these.
-    fn work<'a>(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &'a Owner) -> Work<'a>;
+    fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_>;
 }
 
 /// Whether somebody waits for the runs of a call. If so, they end when nobody does any more.
