@@ -108,6 +108,14 @@ pub enum FindError {
         /// The number of runs.
         runs: usize,
     },
+    /// The project has no runs, and another one has.
+    #[error("there is no {typed} in this project: it has no runs yet")]
+    NothingHere {
+        /// The word that was asked for.
+        typed: String,
+        /// The newest run of all projects.
+        latest: Box<LatestElsewhere>,
+    },
     /// Several begin with it.
     #[error(
         "\"{prefix}\" is the beginning of several ids: {}",
@@ -145,8 +153,39 @@ pub const SHORTEST_BEGINNING: usize = 4;
 pub struct Candidate {
     /// The id.
     pub id: String,
-    /// The task of its latest run and when that was taken on, where a person is to choose.
-    pub latest: Option<(String, Timestamp)>,
+    /// The task of its latest run.
+    pub name: String,
+    /// The time at which that run was accepted.
+    pub accepted_at: Timestamp,
+}
+
+/// The newest run, which belongs to another project than the one that was asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LatestElsewhere {
+    /// The run.
+    pub run: RunId,
+    /// The name of its task.
+    pub name: String,
+    /// Its project.
+    pub project: PathBuf,
+    /// The time at which it was accepted.
+    pub accepted_at: Timestamp,
+}
+
+impl FindError {
+    /// Returns whether nothing is there that the word could mean.
+    pub fn is_absence(&self) -> bool {
+        match self {
+            Self::NotFound { .. }
+            | Self::TooShort(_)
+            | Self::TooFar { .. }
+            | Self::NothingHere { .. } => true,
+            Self::Removed(_)
+            | Self::Ambiguous { .. }
+            | Self::Shared { .. }
+            | Self::Unreadable { .. } => false,
+        }
+    }
 }
 
 /// One of several conversations with the same session id.
@@ -195,137 +234,9 @@ fn how_many(runs: usize) -> String {
     }
 }
 
-/// Finds a run or a session by its id or by a unique beginning of the id.
-pub fn find<R: RunIds + Clone>(runs: &[R], prefix: &str) -> Result<Found<R>, FindError> {
-    let not_found = || FindError::NotFound {
-        id: prefix.to_owned(),
-        nearest: None,
-        unasked: None,
-    };
-    if let Some(found) = find_exactly(runs, prefix) {
-        return Ok(found);
-    }
-    if prefix.chars().count() < SHORTEST_BEGINNING {
-        return Err(not_found());
-    }
-    let ids = ids_beginning_with(runs, prefix);
-    match ids.as_slice() {
-        [] => Err(not_found()),
-        [id] => find_exactly(runs, id).ok_or_else(not_found),
-        several => Err(FindError::Ambiguous {
-            prefix: prefix.to_owned(),
-            candidates: several.iter().map(|id| candidate(id)).collect(),
-        }),
-    }
-}
-
-/// Finds a run or a session by its whole id.
-pub(crate) fn find_exactly<R: RunIds + Clone>(runs: &[R], id: &str) -> Option<Found<R>> {
-    let of_session = session_of(runs, |session| session.as_str() == id);
-    if let Some(first) = of_session.first() {
-        return Some(Found::Session(first.session_id().clone(), of_session));
-    }
-    let run = runs.iter().find(|run| run.run_id().as_str() == id);
-    run.cloned().map(Found::Run)
-}
-
-fn candidate(id: &str) -> Candidate {
-    Candidate {
-        id: id.to_owned(),
-        latest: None,
-    }
-}
-
 /// Returns the runs of a session in the order they began, which is the order of the index and has
 /// nothing to do with the clock. The list is empty for an unknown session.
 pub fn runs_of_session<R: RunIds + Clone>(runs: &[R], session: &SessionId) -> Vec<R> {
-    session_of(runs, |other| other == session)
-}
-
-fn session_of<R: RunIds + Clone>(runs: &[R], is_meant: impl Fn(&SessionId) -> bool) -> Vec<R> {
-    let of_session = runs.iter().filter(|run| is_meant(run.session_id()));
+    let of_session = runs.iter().filter(|run| run.session_id() == session);
     of_session.cloned().collect()
-}
-
-/// Returns the ids that begin with `prefix`, each once.
-pub(crate) fn ids_beginning_with<'a, R: RunIds>(runs: &'a [R], prefix: &str) -> Vec<&'a str> {
-    let mut ids: Vec<&str> = runs
-        .iter()
-        .flat_map(|run| [run.run_id().as_str(), run.session_id().as_str()])
-        .filter(|id| !prefix.is_empty() && id.starts_with(prefix))
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    struct Known(RunId, SessionId);
-
-    impl RunIds for Known {
-        fn run_id(&self) -> &RunId {
-            &self.0
-        }
-
-        fn session_id(&self) -> &SessionId {
-            &self.1
-        }
-    }
-
-    fn known(run: &str, session: &str) -> Known {
-        let run = RunId::parse(run).expect("an id of a run");
-        Known(run, SessionId::parse(session).expect("an id of a session"))
-    }
-
-    /// Returns the runs that were found, or the error.
-    fn found(runs: &[Known], id: &str) -> Result<Vec<String>, String> {
-        let found = find(runs, id).map_err(|error| error.to_string())?;
-        let runs = found.into_runs().into_iter();
-        Ok(runs.map(|run| run.0.to_string()).collect())
-    }
-
-    #[test]
-    fn an_id_or_its_unique_beginning_is_found() {
-        let runs = [
-            known("r-aa1", "talk"),
-            known("r-ab1", "other"),
-            known("r-ab2", "talk"),
-        ];
-        for (id, expected) in [
-            ("r-aa1", vec!["r-aa1"]),
-            ("r-aa", vec!["r-aa1"]),
-            ("talk", vec!["r-aa1", "r-ab2"]),
-            ("othe", vec!["r-ab1"]),
-        ] {
-            let expected = expected.into_iter().map(str::to_owned).collect();
-            assert_eq!(found(&runs, id), Ok(expected), "{id}");
-        }
-        assert_eq!(find(&runs, "r-aa").expect("a run").run(), Some(&runs[0].0));
-        let session = find(&runs, "talk").expect("a session");
-        assert_eq!((session.run(), session.session()), (None, &runs[0].1));
-    }
-
-    #[test]
-    fn a_beginning_of_several_ids_is_ambiguous_unless_it_is_one_of_them() {
-        let runs = [known("run-1", "talk"), known("run-2", "talks")];
-        assert_eq!(
-            found(&runs, "run-"),
-            Err("\"run-\" is the beginning of several ids: run-1, run-2".to_owned())
-        );
-        assert_eq!(found(&runs, "talk"), Ok(vec!["run-1".to_owned()]));
-    }
-
-    #[test]
-    fn an_unknown_empty_or_short_beginning_leads_nowhere() {
-        for id in ["x", "", "r-11", "abc"] {
-            let nothing = format!("there is no run or session \"{id}\"");
-            assert_eq!(found(&[known("r-1", "abcd")], id), Err(nothing));
-        }
-        let short = found(&[known("r-1", "ab")], "ab");
-        assert_eq!(short, Ok(vec!["r-1".to_owned()]));
-    }
 }

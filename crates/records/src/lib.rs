@@ -36,6 +36,7 @@
 mod changed_files;
 mod closing;
 mod disk;
+mod finder;
 mod format;
 mod found;
 mod growing_file;
@@ -65,15 +66,16 @@ mod store;
 mod tail;
 pub mod transcript;
 mod travelling;
-mod typed;
 mod used;
 mod write_batch;
 mod writer;
 
 pub use changed_files::note_changed_files;
+pub use finder::{FindScope, Findable, FindableFacts, Finder, Prefers, find_removed};
 pub use format::{Travelled, recorded_line};
 pub use found::{
-    Candidate, Conversation, FindError, Found, RunIds, SHORTEST_BEGINNING, find, runs_of_session,
+    Candidate, Conversation, FindError, Found, LatestElsewhere, RunIds, SHORTEST_BEGINNING,
+    runs_of_session,
 };
 pub use growing_file::GrowingFile;
 pub use index::{IndexedRun, RemovedRun, RunState};
@@ -92,5 +94,4 @@ pub use sticky_files::{StickyFile, sticky_files};
 pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;
 pub use travelling::install_session;
-pub use typed::{Prefers, Typed, find_typed};
 pub use used::Used;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pi_subagents_records::{
-    NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir, RunState, Store, find, history,
+    Finder, NewRun, OwnerName, RecordTail, RecordedRun, Recorder, RunDir, RunState, Store, history,
     read_events,
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
@@ -103,7 +103,7 @@ fn a_stored_record_is_read() {
 fn a_stored_index_is_read() {
     let (_home, store, directory) = stored();
     let runs = store.runs().unwrap();
-    let found = find(&runs, "3e60").unwrap().into_runs();
+    let found = Finder::GIVEN.find(&runs, "3e60").unwrap().into_runs();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].directory, directory);
     assert_eq!(found[0].sequence, 1_794_830_400_000);

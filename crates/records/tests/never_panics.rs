@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{
-    RecordTail, RecordedRun, RunDir, Store, find, history, read_events, transcript,
+    Finder, RecordTail, RecordedRun, RunDir, Store, history, read_events, transcript,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -135,7 +135,7 @@ proptest! {
         let runs = store.runs().unwrap();
         prop_assert!(runs.iter().any(|run| run.name == "count"));
         prop_assert!(store.open_runs().unwrap().len() <= runs.len());
-        let _ = find(&runs, &id);
+        let _ = Finder::GIVEN.find(&runs, &id);
     }
 }
 

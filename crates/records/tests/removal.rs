@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use pi_subagents_records::{
-    FindError, IndexedRun, NewRun, OwnerName, QuietIndex, Removal, RunDir, Store, find,
+    FindError, Finder, IndexedRun, NewRun, OwnerName, QuietIndex, Removal, RunDir, Store,
+    find_removed,
 };
 use pi_subagents_vocabulary::{RunId, SessionId, Task, Timestamp};
 use pretty_assertions::assert_eq;
@@ -138,15 +139,15 @@ fn a_removed_run_is_remembered_by_its_name_and_time() {
         };
         assert_eq!((&one.run, &*one.name), (&run.run, "reader"));
         assert_eq!(one.directory, run.directory);
-        let found = find(&removed, "s-r-1").unwrap();
-        assert_eq!(found.session(), &run.session);
+        let found = find_removed(&removed, "s-r-1").unwrap();
+        assert_eq!(found.session, run.session);
         desk.compact();
     }
     assert_eq!(desk.names(), [".gitignore", "r-2"]);
     let lines = fs::read_to_string(desk.store.index()).unwrap();
     assert_eq!(lines.lines().count(), 2, "{lines}");
     assert!(matches!(
-        find(&desk.store.runs().unwrap(), "r-1"),
+        Finder::GIVEN.find(&desk.store.runs().unwrap(), "r-1"),
         Err(FindError::NotFound { .. })
     ));
 }

@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{
-    Candidate, Detached, FindError, Found, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun,
-    Recorder, RunDir, RunState, Store, find, history, read_events, transcript,
+    Candidate, Detached, FindError, Finder, Found, IndexedRun, NewRun, OwnerName, RecordTail,
+    RecordedRun, Recorder, RunDir, RunState, Store, history, read_events, transcript,
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
@@ -137,7 +137,7 @@ impl Desk {
     }
 
     fn find(&self, prefix: &str) -> Result<Found<IndexedRun>, FindError> {
-        find(&self.store.runs().unwrap(), prefix)
+        Finder::GIVEN.find(&self.store.runs().unwrap(), prefix)
     }
 
     fn histories(&self, session: &str) -> Vec<RunHistory> {
@@ -460,7 +460,8 @@ fn ids_are_found_by_their_unique_beginning() {
         candidates: (1..=7)
             .map(|number| Candidate {
                 id: format!("a{number}"),
-                latest: None,
+                name: String::new(),
+                accepted_at: Timestamp::UNIX_EPOCH,
             })
             .collect(),
     };

@@ -1,6 +1,8 @@
 //! Answers an id that leads nowhere, or to several things.
 
-use pi_subagents_records::{Candidate, Conversation, FindError, SHORTEST_BEGINNING};
+use pi_subagents_records::{
+    Candidate, Conversation, FindError, LatestElsewhere, SHORTEST_BEGINNING,
+};
 use pi_subagents_view::figures::ago;
 use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::Timestamp;
@@ -24,7 +26,7 @@ pub fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandErro
             let hints = conversations.iter().map(|one| of_conversation(one, &how));
             hints.fold(question, CommandError::hint)
         }
-        FindError::Ambiguous { prefix, candidates } if is_described(candidates) => {
+        FindError::Ambiguous { prefix, candidates } => {
             let number = candidates.len();
             let what = format!("\"{prefix}\" is the beginning of {number} ids");
             let hints = candidates.iter().take(MOST_CANDIDATES);
@@ -36,9 +38,6 @@ pub fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandErro
                 }
                 Some(0) | None => question,
             }
-        }
-        FindError::Ambiguous { .. } => {
-            CommandError::usage(error.to_string()).hint("Type more of the id.")
         }
         FindError::TooShort(_) => how_to_list(CommandError::usage(error.to_string())),
         FindError::NotFound {
@@ -68,6 +67,9 @@ pub fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandErro
             CommandError::not_found(error.to_string()).advise("", Advice::Clean, WHO_REMOVES)
         }
         FindError::TooFar { .. } => how_to_list(CommandError::not_found(error.to_string())),
+        FindError::NothingHere { latest, .. } => {
+            CommandError::not_found(error.to_string()).hint(of_latest(latest, &how))
+        }
         FindError::Unreadable { .. } => {
             CommandError::failed("the index cannot be read").because(error)
         }
@@ -88,8 +90,11 @@ pub fn find_failure(error: FindError) -> CommandError {
     ask_which(&error, str::to_owned)
 }
 
-fn is_described(candidates: &[Candidate]) -> bool {
-    candidates.iter().any(|one| one.latest.is_some())
+/// Names the newest run of another project, with the words that name it.
+fn of_latest(latest: &LatestElsewhere, how: impl Fn(&str) -> String) -> String {
+    let (name, since) = (one_line(&latest.name), since(latest.accepted_at));
+    let (project, command) = (latest.project.display(), how(latest.run.as_str()));
+    format!("The latest run of all projects is {name} in {project}, {since}: {command}")
 }
 
 fn of_conversation(one: &Conversation, how: impl Fn(&str) -> String) -> String {
@@ -98,11 +103,8 @@ fn of_conversation(one: &Conversation, how: impl Fn(&str) -> String) -> String {
 }
 
 fn of_candidate(one: &Candidate, how: impl Fn(&str) -> String) -> String {
-    let command = how(&one.id);
-    match &one.latest {
-        Some((name, at)) => format!("{}, {}: {command}", one_line(name), since(*at)),
-        None => command,
-    }
+    let (name, since) = (one_line(&one.name), since(one.accepted_at));
+    format!("{name}, {since}: {}", how(&one.id))
 }
 
 /// Says how long ago that was.

@@ -54,7 +54,15 @@ pub fn of_one_conversation<R: MayBeRecorded>(
     runs: Vec<R>,
     meant: Option<&RunId>,
 ) -> Result<Vec<R>, FindError> {
-    let kept = runs.iter().map(kept).collect();
+    let mut kept: Vec<Option<Kept>> = runs.iter().map(kept).collect();
+    if kept
+        .iter()
+        .flatten()
+        .any(|one| Some(one) != kept.iter().flatten().next())
+    {
+        let is_gone: Vec<bool> = runs.iter().map(is_directory_gone).collect();
+        join_moved(&mut kept, &is_gone);
+    }
     match choose(runs, kept, meant) {
         Ok(runs) => Ok(runs),
         Err(latest) => Err(FindError::Shared {
@@ -65,6 +73,31 @@ pub fn of_one_conversation<R: MayBeRecorded>(
             conversations: latest.iter().map(described).collect(),
         }),
     }
+}
+
+/// Joins the conversation of a directory that is gone with the one of the same agent and id in a
+/// directory that is there: the project was moved, and its records with it.
+fn join_moved(kept: &mut [Option<Kept>], is_gone: &[bool]) {
+    for at in 0..kept.len() {
+        let Some(Kept::In(file)) = &kept[at] else {
+            continue;
+        };
+        let is_same = |(other, is_gone): (&Option<Kept>, &bool)| match other {
+            Some(Kept::In(other)) => !is_gone && other.file_name() == file.file_name(),
+            Some(Kept::Apart) | None => false,
+        };
+        let there = kept.iter().zip(is_gone).rposition(is_same);
+        if let (true, Some(there)) = (is_gone[at], there) {
+            kept[at] = kept[there].clone();
+        }
+    }
+}
+
+/// Returns whether the directory that a run worked in is there no more.
+fn is_directory_gone(run: &impl MayBeRecorded) -> bool {
+    let directory = run.record_directory();
+    let record = directory.and_then(|directory| RecordedRun::read(&directory).ok());
+    record.is_some_and(|record| !record.task.cwd.exists())
 }
 
 /// Chooses the runs of one conversation; fails with the latest run of each.
@@ -168,6 +201,23 @@ mod tests {
         assert_eq!(chosen(&runs, None), Ok("a b c".to_owned()));
         let apart = [("a", Some(Kept::Apart)), ("b", Some(Kept::Apart))];
         assert_eq!(chosen(&apart, None), Ok("a b".to_owned()));
+    }
+
+    #[test]
+    fn a_project_that_was_moved_makes_no_second_conversation() {
+        let moved = |files: [&str; 3], is_gone: [bool; 3]| {
+            let mut kept = files.map(|name| Some(file(name)));
+            join_moved(&mut kept, &is_gone);
+            kept.map(|one| match one {
+                Some(Kept::In(file)) => file.display().to_string(),
+                Some(Kept::Apart) | None => String::new(),
+            })
+        };
+        let files = ["/old/a_1", "/new/a_1", "/new/b_1"];
+        let joined = ["/new/a_1", "/new/a_1", "/new/b_1"];
+        assert_eq!(moved(files, [true, false, false]), joined);
+        assert_eq!(moved(files, [false, false, false]), files);
+        assert_eq!(moved(files, [true, true, true]), files);
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Finds recorded runs by their ids, and by the words that a person types.
+//! Finds recorded runs by the words that people and models use for them.
 
 use pi_subagents_records::{
-    FindError, Found, IndexedRun, Prefers, RunState, Store, Typed, find, find_typed, history,
+    FindError, FindScope, Finder, Found, IndexedRun, Prefers, RunState, Store, history,
     runs_of_session,
 };
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
@@ -12,40 +12,15 @@ use crate::known_index::KnownIndex;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
-/// A word that names a run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Meant<'a> {
-    /// An id or its beginning, as models give it.
-    Id(&'a str),
-    /// A word that a person typed, which may be `last` or a name.
-    Typed(&'a str, Prefers),
-}
-
-impl Meant<'_> {
-    fn among(self, runs: &[IndexedRun], places: &Places) -> Result<Found<IndexedRun>, FindError> {
-        match self {
-            Self::Id(id) => find(runs, id),
-            Self::Typed(text, prefers) => {
-                let project = &places.project;
-                let typed = Typed {
-                    text,
-                    project,
-                    prefers,
-                };
-                find_typed(runs, &typed)
-            }
-        }
-    }
-}
-
 /// Returns the runs of each of several ids. The index is read once for all of them.
 pub(crate) fn find_each(
     index: &KnownIndex,
     places: &Places,
-    meant: &[Meant<'_>],
+    finder: Finder<'_>,
+    words: &[&str],
 ) -> Result<Vec<Found<IndexedRun>>, FindError> {
     let of_each = |runs: &[IndexedRun]| {
-        let found = meant.iter().map(|meant| meant.among(runs, places));
+        let found = words.iter().map(|word| finder.find(runs, word));
         found.collect::<Result<Vec<_>, _>>()
     };
     look_up(index, places, of_each, |found| {
@@ -54,13 +29,21 @@ pub(crate) fn find_each(
     })
 }
 
+/// Returns the rule by which a word is understood in a project.
+pub fn newest_of(places: &Places) -> Finder<'_> {
+    Finder {
+        scope: FindScope::Project(&places.project),
+        prefers: Prefers::Newest,
+    }
+}
+
 /// Returns the runs of an id, oldest first.
 pub fn find_runs(
     index: &KnownIndex,
     places: &Places,
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
-    let found = find_each(index, places, &[Meant::Id(id)])?;
+    let found = find_each(index, places, newest_of(places), &[id])?;
     Ok(found.into_iter().flat_map(Found::into_runs).collect())
 }
 
@@ -68,10 +51,11 @@ pub fn find_runs(
 pub(crate) fn find_session(
     index: &KnownIndex,
     places: &Places,
-    meant: Meant<'_>,
+    finder: Finder<'_>,
+    word: &str,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
     let with_session = |runs: &[IndexedRun]| {
-        let found = meant.among(runs, places)?;
+        let found = finder.find(runs, word)?;
         let session = found.session().clone();
         let of_session = runs_of_session(runs, &session);
         Ok((session, of_session, found.run().cloned()))
@@ -114,8 +98,7 @@ fn look_here<T>(
     let found = find(&runs);
     let is_worth_a_look = match &found {
         Ok(found) => lacks_some(found),
-        Err(FindError::NotFound { .. } | FindError::TooFar { .. }) => true,
-        Err(_) => false,
+        Err(error) => error.is_absence(),
     };
     if is_worth_a_look && has_entered_more(index.store(), places, &runs) {
         return find(&index.runs()?);

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use pi_subagents_records::{FindError, IndexedRun, RunDir, RunIds, history};
+use pi_subagents_records::{FindError, IndexedRun, Prefers, RunDir, RunIds, history};
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId};
 
 use crate::conversation::{MayBeRecorded, of_one_conversation};
 use crate::entries::Entry;
-use crate::find::{self, Meant};
+use crate::find::{self, newest_of};
 use crate::known_index::KnownIndex;
 use crate::missing_record::LostRecord;
 use crate::owned::is_owned;
@@ -37,7 +37,7 @@ pub struct KnownRun {
     is_under_way: bool,
 }
 
-/// Finds a session by its id, by the id of one of its runs, or by the beginning of either.
+/// Finds the session that a word means. Inside pi only the runs of its session are known.
 pub fn find_session(
     index: &KnownIndex,
     places: &Places,
@@ -46,7 +46,7 @@ pub fn find_session(
 ) -> Result<KnownSession, FindError> {
     match session_runs {
         None => {
-            let (session, runs, meant) = find::find_session(index, places, Meant::Id(id))?;
+            let (session, runs, meant) = find::find_session(index, places, newest_of(places), id)?;
             KnownSession::recorded(session, runs, meant)
         }
         Some(session_runs) => find_in_pi(index, session_runs, id),
@@ -58,7 +58,7 @@ fn find_in_pi(
     session_runs: &SessionRuns,
     id: &str,
 ) -> Result<KnownSession, FindError> {
-    let found = session_runs.find(id)?;
+    let found = session_runs.find(id, Prefers::Newest)?;
     let mut runs: Vec<KnownRun> = index
         .runs()?
         .iter()

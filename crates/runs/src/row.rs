@@ -10,7 +10,7 @@ mod totals;
 
 use std::path::PathBuf;
 
-use pi_subagents_records::{RunDir, RunIds};
+use pi_subagents_records::{Findable, FindableFacts, RunDir, RunIds};
 use pi_subagents_vocabulary::{
     Ending, Receipt, Rejected, RunId, SessionId, Status, Timestamp, Usage, text,
 };
@@ -183,6 +183,18 @@ impl RunIds for RunRow {
 
     fn session_id(&self) -> &SessionId {
         &self.session_id
+    }
+}
+
+impl Findable for RunRow {
+    fn facts(&self) -> FindableFacts<'_> {
+        FindableFacts {
+            name: &self.name,
+            definition: self.preset.as_deref(),
+            project: self.owner.as_ref().map(|owner| owner.project.as_path()),
+            accepted_at: self.accepted_at,
+            is_open: !self.is_over(),
+        }
     }
 }
 

@@ -12,7 +12,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pi_subagents_records::{FindError, Found, RunIds as _, find};
+use pi_subagents_records::{FindError, FindScope, Finder, Found, Prefers, RunIds as _};
 use pi_subagents_vocabulary::{RunId, RunSummary, SessionId, Task, Timestamp};
 use serde_json::Value;
 
@@ -46,9 +46,10 @@ struct State {
 }
 
 impl SessionRuns {
-    /// Returns the run or session in pi's session that an id, or its unique beginning, leads to.
-    pub fn find(&self, prefix: &str) -> Result<Found<SessionRun>, FindError> {
-        find(&self.all(), prefix)
+    /// Returns the run or session in pi's session that a word means.
+    pub fn find(&self, word: &str, prefers: Prefers) -> Result<Found<SessionRun>, FindError> {
+        let scope = FindScope::Given;
+        Finder { scope, prefers }.find(&self.all(), word)
     }
 
     /// Returns the runs of a session of ours, oldest first.

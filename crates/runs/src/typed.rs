@@ -1,11 +1,11 @@
 //! Finds the runs that a person means at the command line, and prints which run a name led to.
 
-use pi_subagents_records::{FindError, Found, IndexedRun, Prefers, find};
+use pi_subagents_records::{FindError, Finder, Found, IndexedRun, Prefers, find_removed};
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{RunId, SessionId};
 
 use crate::ask_which::since;
-use crate::find::{Meant, find_each, find_session};
+use crate::find::{find_each, find_session, newest_of};
 use crate::known::KnownSession;
 use crate::known_index::KnownIndex;
 use pi_subagents_ground::places::Places;
@@ -19,7 +19,7 @@ pub struct TypedIds<'a> {
     pub places: &'a Places,
     /// Prints which run `last` or a name led to.
     pub(crate) printer: Printer<'a>,
-    pub(crate) prefers: Prefers,
+    finder: Finder<'a>,
 }
 
 impl<'a> TypedIds<'a> {
@@ -29,16 +29,15 @@ impl<'a> TypedIds<'a> {
             index,
             places,
             printer,
-            prefers: Prefers::Newest,
+            finder: newest_of(places),
         }
     }
 
     /// Finds the runs in progress if several have the typed name.
     pub fn running(index: &'a KnownIndex, places: &'a Places, printer: Printer<'a>) -> Self {
-        Self {
-            prefers: Prefers::Running,
-            ..Self::newest(index, places, printer)
-        }
+        let mut typed = Self::newest(index, places, printer);
+        typed.finder.prefers = Prefers::Running;
+        typed
     }
 
     /// Returns the runs that are meant, oldest first.
@@ -49,12 +48,9 @@ impl<'a> TypedIds<'a> {
 
     /// Returns the runs that each of several words leads to.
     pub fn runs_of_each(self, texts: &[String]) -> Result<Vec<Vec<IndexedRun>>, FindError> {
-        let meant: Vec<Meant<'_>> = texts
-            .iter()
-            .map(|text| Meant::Typed(text, self.prefers))
-            .collect();
-        let found =
-            find_each(self.index, self.places, &meant).map_err(|error| self.removed(error))?;
+        let words: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let found = find_each(self.index, self.places, self.finder, &words);
+        let found = found.map_err(|error| self.removed(error))?;
         for (text, found) in texts.iter().zip(&found) {
             if let Found::Run(run) = found {
                 self.tell(text, run);
@@ -74,8 +70,7 @@ impl<'a> TypedIds<'a> {
         self,
         text: &str,
     ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
-        let meant = Meant::Typed(text, self.prefers);
-        let found = find_session(self.index, self.places, meant);
+        let found = find_session(self.index, self.places, self.finder, text);
         let (session, runs, meant) = found.map_err(|error| self.removed(error))?;
         let run = runs.iter().find(|run| Some(&run.run) == meant.as_ref());
         if let Some(run) = run {
@@ -96,10 +91,9 @@ impl<'a> TypedIds<'a> {
             return error;
         };
         let removed = self.index.store().removed_runs().unwrap_or_default();
-        let latest = find(&removed, id).map(|found| found.into_runs().pop());
-        match latest {
-            Ok(Some(run)) => FindError::Removed(Box::new(run)),
-            Ok(None) | Err(_) => error,
+        match find_removed(&removed, id) {
+            Some(run) => FindError::Removed(Box::new(run)),
+            None => error,
         }
     }
 

@@ -51,7 +51,7 @@ fn an_id_that_several_runs_begin_with_is_called_ambiguous_by_every_tool() {
     ];
     // Both ids begin with the year.
     let common = &run_id(&runs[0])[..4];
-    let sentence = format!("\"{common}\" is the beginning of several ids: ");
+    let sentence = format!("\"{common}\" is the beginning of 2 ids");
     let arguments = json!({"runId": common, "sessionId": common});
     for tool in ["background_agent_status", "get_subagent_output"] {
         let answer = pi.call(tool, &arguments);

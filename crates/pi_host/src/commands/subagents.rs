@@ -10,12 +10,12 @@ mod trust;
 use pi_subagents_runs::ask_which::find_failure;
 use std::sync::Arc;
 
-use pi_subagents_records::{FindError, IndexedRun};
+use pi_subagents_records::{FindError, IndexedRun, Prefers};
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::Timestamp;
 use serde_json::Value;
 
-use self::listed::{id_of, line, newest_first, run_and_text};
+use self::listed::{line, newest_first, run_and_text};
 use super::{item, tell_lines};
 use crate::link::HostLink;
 use crate::trust::TrustQuestions;
@@ -167,7 +167,7 @@ impl Subagents {
 
     /// Shows all messages of a session, or of the run that is meant.
     async fn show(&self, word: &str, shown: &mut Shown) -> Result<(), CommandError> {
-        let id = id_of(&self.session_runs, word, |_| true);
+        let id = word.to_owned();
         let columns = self
             .caller
             .columns
@@ -193,7 +193,11 @@ impl Subagents {
 
     /// Returns the run of an id with its present state, or the latest run of a session.
     fn latest(&self, id: &str) -> Option<SessionRun> {
-        self.session_runs.find(id).ok()?.into_runs().pop()
+        self.session_runs
+            .find(id, Prefers::Newest)
+            .ok()?
+            .into_runs()
+            .pop()
     }
 
     async fn stop(&self, id: &str, shown: &mut Shown) -> Result<(), CommandError> {
@@ -238,12 +242,12 @@ impl Subagents {
 
     /// Returns the run of an id that is under way.
     fn running(&self, word: &str) -> Result<RunRow, CommandError> {
-        let id = &id_of(&self.session_runs, word, |row| !row.is_over());
-        let found = self.session_runs.find(id).map_err(not_found)?;
+        let found = self.session_runs.find(word, Prefers::Running);
+        let found = found.map_err(not_found)?;
         let mut runs = found.into_runs();
         runs.retain(|run| !run.row.is_over());
         let latest = runs.pop().map(|run| run.row);
-        latest.ok_or_else(|| not_running(id))
+        latest.ok_or_else(|| not_running(word))
     }
 
     /// Returns the words and ids that begin with the typed text.
@@ -325,7 +329,9 @@ const NOTHING: &str = "No sub-agent has run in this session yet.";
 /// Says that there is no such run in this session, or which runs a word may mean.
 fn not_found(error: FindError) -> CommandError {
     match error {
-        FindError::NotFound { .. } => CommandError::not_found(error.to_string()).hint(HOW_TO_LIST),
+        absent if absent.is_absence() => {
+            CommandError::not_found(absent.to_string()).hint(HOW_TO_LIST)
+        }
         other => find_failure(other),
     }
 }

@@ -38,6 +38,8 @@ impl RunRow {
     pub fn of_index(run: &IndexedRun) -> Self {
         let ids = (run.run.clone(), run.session.clone());
         let mut row = Self::named(ids, run.name.clone(), run.accepted_at);
+        row.preset.clone_from(&run.preset);
+        row.resolved_model.clone_from(&run.model);
         row.owner = Some(RowOwner::of_index(run));
         row.take_state(run.state);
         row

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pi_subagents_records::{RecordedRun, RunDir, RunIds};
+use pi_subagents_records::{Findable, FindableFacts, RecordedRun, RunDir, RunIds};
 use pi_subagents_vocabulary::{RunId, SessionId, Status, Task, Timestamp};
 
 use crate::entries::{BegunRun, Entry};
@@ -94,5 +94,11 @@ impl RunIds for SessionRun {
 
     fn session_id(&self) -> &SessionId {
         &self.row.session_id
+    }
+}
+
+impl Findable for SessionRun {
+    fn facts(&self) -> FindableFacts<'_> {
+        self.row.facts()
     }
 }

@@ -61,7 +61,9 @@ fn ids(runs: &[SessionRun]) -> Vec<&str> {
 }
 
 fn found(runs: &SessionRuns, id: &str) -> Result<String, String> {
-    let found = runs.find(id).map_err(|error| error.to_string())?;
+    let found = runs
+        .find(id, Prefers::Newest)
+        .map_err(|error| error.to_string())?;
     Ok(ids(&found.into_runs()).join(" "))
 }
 

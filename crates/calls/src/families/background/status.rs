@@ -1,6 +1,6 @@
 //! `background_agent_status`: counts, rows and results.
 
-use pi_subagents_records::{FindError, Found, IndexedRun, RecordedRun, find};
+use pi_subagents_records::{FindError, Finder, Found, IndexedRun, RecordedRun};
 use pi_subagents_runs::ask_which::find_failure;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn status_in_pi(session_runs: &SessionRuns, call: &StatusCall) -> Result<ToolAns
     let counts = session_runs.background_counts();
     let mut rows = session_runs.background();
     if let Some(id) = &call.run_id {
-        let row = latest(find(&rows, id).map(Found::into_runs), id)?;
+        let row = latest(Finder::GIVEN.find(&rows, id).map(Found::into_runs), id)?;
         return Ok(answer_about(counts, row));
     }
     rows.retain(|row| call.include_completed || !row.is_over());
@@ -87,8 +87,8 @@ fn status_of_user(
 fn latest<R: MayBeRecorded>(found: Result<Vec<R>, FindError>, id: &str) -> Result<R, CommandError> {
     let how = |run: &str| format!("background_agent_status with runId {run}");
     let runs = match found {
-        Err(FindError::NotFound { .. }) => Vec::new(),
-        Err(error) => return Err(find_failure(error)),
+        Err(error) if error.is_absence() => Vec::new(),
+        Err(error) => return Err(ask_which(&error, how)),
         Ok(runs) => of_one_conversation(runs, None).map_err(|error| ask_which(&error, how))?,
     };
     runs.into_iter().next_back().ok_or_else(|| {

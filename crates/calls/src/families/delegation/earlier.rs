@@ -81,7 +81,7 @@ fn find_session(
     let session_runs = caller.session_runs.as_deref();
     match known::find_session(index, &caller.places, session_runs, id) {
         Ok(found) => Ok(EarlierSession::new(found)),
-        Err(FindError::NotFound { .. } | FindError::TooShort(_) | FindError::TooFar { .. }) => {
+        Err(error) if error.is_absence() => {
             let error = CommandError::not_found(format!(
                 "Cannot resume: session \"{id}\" not found. The session may have expired or the ID is incorrect."
             ));

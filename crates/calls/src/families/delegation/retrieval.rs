@@ -1,7 +1,7 @@
 //! `get_subagent_output` and `get_subagent_session`: the messages of a session.
 
 use pi_subagents_records::transcript::Prompts;
-use pi_subagents_records::{FindError, transcript};
+use pi_subagents_records::transcript;
 use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
@@ -85,7 +85,7 @@ impl ReadSession {
         let session_runs = caller.session_runs.as_deref();
         let found = find_session(index, &caller.places, session_runs, id);
         let found = found.map_err(|error| match error {
-            FindError::NotFound { .. } => not_found(id, caller),
+            absent if absent.is_absence() => not_found(id, caller),
             other => ask_which(&other, how),
         })?;
         Self::read(found)

@@ -4,7 +4,7 @@ use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_vocabulary::Advice;
 use std::collections::HashSet;
 
-use pi_subagents_records::{FindError, Found, IndexedRun, find};
+use pi_subagents_records::{Finder, Found, IndexedRun};
 use pi_subagents_vocabulary::RunId;
 
 use super::tools::MERGE;
@@ -100,19 +100,18 @@ fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<Vec<IndexedRun>>, CommandErr
     Ok(newest.iter().map(|(run, _)| vec![run.clone()]).collect())
 }
 
-/// Returns the runs that a word means: an id, its beginning, or the name of a task. If several
-/// tasks have the name, the newest counts.
+/// Returns the runs that a word means among those of the caller.
 fn meant(runs: &[IndexedRun], word: &str) -> Result<Vec<IndexedRun>, CommandError> {
     let how = |run: &str| format!("{MERGE} with runs [\"{run}\"]");
-    match find(runs, word).map(Found::into_runs) {
-        Ok(found) => of_one_conversation(found, None).map_err(|error| ask_which(&error, how)),
-        Err(FindError::NotFound { .. }) => match runs.iter().rev().find(|run| run.name == word) {
-            Some(run) => Ok(vec![run.clone()]),
-            None => Err(CommandError::not_found(format!(
+    let found = Finder::GIVEN.find(runs, word).map(Found::into_runs);
+    let found = found.and_then(|found| of_one_conversation(found, None));
+    found.map_err(|error| {
+        if error.is_absence() {
+            return CommandError::not_found(format!(
                 "there is no run, session or task \"{word}\" among those you have started"
             ))
-            .advise("", Advice::ListRuns, ".")),
-        },
-        Err(error) => Err(ask_which(&error, how)),
-    }
+            .advise("", Advice::ListRuns, ".");
+        }
+        ask_which(&error, how)
+    })
 }

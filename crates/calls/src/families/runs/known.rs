@@ -1,6 +1,6 @@
 //! Decides which runs a client may see and touch, and writes the answers about them.
 
-use pi_subagents_records::{FindError, Found, IndexedRun, find};
+use pi_subagents_records::{FindError, FindScope, Finder, Found, IndexedRun, Prefers};
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_vocabulary::{RunSummary, Status};
 use serde_json::json;
@@ -33,12 +33,18 @@ pub fn of_client(service: &CallService, caller: &Caller) -> Result<Vec<IndexedRu
     Ok(runs.iter().filter(is_own).cloned().collect())
 }
 
+/// The rule by which a client's word is understood: its own runs, and those at work first.
+const MEANT: Finder<'static> = Finder {
+    scope: FindScope::Given,
+    prefers: Prefers::Running,
+};
+
 /// Returns the runs of these ids, each once. A session means its runs under way, or else its latest
 /// run.
 pub(super) fn meant(runs: &[IndexedRun], ids: &[String]) -> Result<Vec<IndexedRun>, CommandError> {
     let mut meant: Vec<IndexedRun> = Vec::new();
     for id in ids {
-        let found = find(runs, id).map(Found::into_runs).and_then(current);
+        let found = MEANT.find(runs, id).map(Found::into_runs).and_then(current);
         for run in found.map_err(|error| not_found(error, id))? {
             if !meant.iter().any(|known| known.run == run.run) {
                 meant.push(run);
@@ -50,7 +56,7 @@ pub(super) fn meant(runs: &[IndexedRun], ids: &[String]) -> Result<Vec<IndexedRu
 
 fn not_found(error: FindError, id: &str) -> CommandError {
     match error {
-        FindError::NotFound { .. } => CommandError::not_found(format!(
+        absent if absent.is_absence() => CommandError::not_found(format!(
             "there is no run or session \"{id}\" among those you have started"
         ))
         .hint("subagent_runs with includeCompleted lists them."),

@@ -6,12 +6,13 @@ use std::collections::HashSet;
 use pi_subagents_view::{Line, Role, receipt_facts};
 use pi_subagents_vocabulary::{Door, RunId};
 
-use super::{Shown, Subagents, id_of, not_found};
+use super::{Shown, Subagents, not_found};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::families::delegation::ReadSession;
 use pi_subagents_calls::families::merging::{changes_of_one, waiting_runs};
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_records::Prefers;
 use pi_subagents_runs::find::find_runs;
 use pi_subagents_runs::workspace::{Workspace, settle};
 
@@ -76,11 +77,10 @@ impl Subagents {
 
     /// Returns the id that a word stands for, if there is such a run.
     pub(super) fn id_of(&self, word: &str) -> Result<String, CommandError> {
-        let id = id_of(&self.session_runs, word, |_| true);
-        match self.session_runs.find(&id) {
-            Ok(_) => Ok(id),
-            Err(error) => Err(not_found(error)),
-        }
+        let found = self.session_runs.find(word, Prefers::Newest);
+        let found = found.map_err(not_found)?;
+        let run = found.run().map(ToString::to_string);
+        Ok(run.unwrap_or_else(|| found.session().to_string()))
     }
 
     fn titled(&self, what: &str, id: &str) -> String {

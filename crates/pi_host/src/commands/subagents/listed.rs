@@ -1,10 +1,9 @@
-//! A run in a list inside pi, and the run that a person means by a word.
+//! A run in a list inside pi, and the name of a run at the beginning of a text.
 
 use std::collections::HashSet;
 
 use pi_subagents_vocabulary::{RunId, Timestamp, text};
 
-use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::{SessionRun, SessionRuns};
 
 /// The largest number of columns of a name, so that the text after it is seen too.
@@ -12,9 +11,6 @@ const NAME_COLUMNS: usize = 24;
 
 /// The number of columns of the task that are shown.
 const TASK_COLUMNS: usize = 60;
-
-/// The word for the newest run.
-const LAST: &str = "last";
 
 /// Writes a run as one line. A long name is cut, so that the id behind it is visible in any
 /// terminal.
@@ -44,23 +40,6 @@ pub(super) fn newest_first(runs: &SessionRuns) -> Vec<SessionRun> {
     let mut all = runs.all();
     all.reverse();
     all
-}
-
-/// Returns the id that a word means: the word itself, or the id of the newest run if the word is a
-/// name or `last`. `is_meant` decides which runs are looked at.
-pub(super) fn id_of(runs: &SessionRuns, word: &str, is_meant: impl Fn(&RunRow) -> bool) -> String {
-    if runs.find(word).is_ok() {
-        return word.to_owned();
-    }
-    let all = newest_first(runs);
-    let named = |run: &&SessionRun| is_meant(&run.row) && is_called(&run.row, word);
-    let any = |run: &&SessionRun| is_called(&run.row, word);
-    let found = all.iter().find(named).or_else(|| all.iter().find(any));
-    found.map_or_else(|| word.to_owned(), |run| run.row.run_id.to_string())
-}
-
-fn is_called(row: &RunRow, word: &str) -> bool {
-    word == LAST || row.name == word || row.preset.as_deref() == Some(word)
 }
 
 /// Splits the typed text into the run that is meant and the text for it. A name may hold spaces, so
