@@ -14,9 +14,9 @@ use super::workspace::{Conflict, MergeOutcome, Merged};
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{self, Checkout, ToDiscard, WantedChanges};
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::merging::{AddedCopies, Fit, MergedAs, ToMerge};
 use pi_subagents_runs::no_result::NoResult;
-use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::tending::tend;
 
 /// The runs that fit the checkout and each other, and those that do not.

@@ -41,8 +41,9 @@ fn a_client_of_mcp_reads_where_the_page_is_as_long_as_it_is_served() {
         progress.ends_with(&format!(" · live at {origin}")),
         "{progress}"
     );
-    let said =
-        format!("\nFor the user: {origin} shows it live; pi-subagents web --open in a shell opens it.\n");
+    let said = format!(
+        "\nFor the user: {origin} shows it live; pi-subagents web --open in a shell opens it.\n"
+    );
     assert!(answer.contains(&said), "{answer}");
     for secret in ["subagents-web-token", "subagents-web-view-token"] {
         assert!(!server.running.stdout().contains(&web.token(secret)));

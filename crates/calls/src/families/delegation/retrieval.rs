@@ -1,7 +1,7 @@
 //! `get_subagent_output` and `get_subagent_session`: the messages of a session.
 
-use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::transcript;
+use pi_subagents_records::transcript::Prompts;
 use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
