@@ -3,14 +3,6 @@
 //! The commands, their output, and the view of runs on a terminal. Every process of ours begins
 //! here, also those of the other doors.
 
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
-
 pub(crate) mod cli;
 pub(crate) mod commands;
 pub(crate) mod completion;

@@ -70,8 +70,11 @@ fn flags_of(row: &FieldRow, help: FlagHelp) -> Vec<Arg> {
     let flag = Arg::new(row.flag).long(row.flag).help(help.text);
     let with_value = flag.clone().value_name(help.value).action(ArgAction::Set);
     vec![match row.kind {
-        FieldKind::Name | FieldKind::Schema(_) | FieldKind::Text(_) => with_value,
-        FieldKind::Names(_) | FieldKind::OptionalNames(_) => with_value,
+        FieldKind::Name
+        | FieldKind::Schema(_)
+        | FieldKind::Text(_)
+        | FieldKind::Names(_)
+        | FieldKind::OptionalNames(_) => with_value,
         FieldKind::LongText(_) | FieldKind::Texts(_) => with_value.allow_hyphen_values(true),
         FieldKind::Choice(choice) => {
             with_value.value_parser(move |word: &str| check_choice(choice, word))

@@ -9,13 +9,6 @@
     missing_docs,
     reason = "only this workspace uses the crate, and many fields say enough by their names"
 )]
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
 
 pub mod ask;
 mod choose;

@@ -202,7 +202,7 @@ impl Door {
             // A client that knows tasks has subscribed to changes, if it wants to know.
             offering.look(&names, &*tools);
             drop(tools);
-            begun.end(answer);
+            begun.end(&answer);
             drop(under_way);
         });
         seed.into()

@@ -8,14 +8,6 @@
 //! call is waited for. A call that may take long is a task for a client that knows the tasks
 //! extension. The reasons are in `docs/design/mcp.md`.
 
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
-
 mod asking;
 mod calls;
 mod door;

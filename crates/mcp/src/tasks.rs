@@ -216,18 +216,18 @@ impl BegunTask {
 
     /// Ends the task with the answer of its call. A task that was cancelled has no answer, so its
     /// message names what is left of it.
-    pub(crate) fn end(self, answer: CallToolResult) {
+    pub(crate) fn end(self, answer: &CallToolResult) {
         let is_cancelled = self.cancelled.is_cancelled();
         self.standing.send_modify(|standing| {
             standing.changed_at = current_timestamp();
             let (payload, bytes) = if is_cancelled {
-                let text = text_of(&answer);
+                let text = text_of(answer);
                 let bytes = text.len();
                 standing.message = Some(text);
                 (TaskPayload::Cancelled, bytes)
             } else {
                 standing.message = None;
-                let result = object(&answer);
+                let result = object(answer);
                 let bytes = serde_json::to_string(&result).map_or(0, |text| text.len());
                 (TaskPayload::Completed { result }, bytes)
             };
@@ -281,9 +281,9 @@ mod tests {
         assert!(tasks.begin().is_none());
         let over = begun.remove(3);
         let id = over.task.task_id.clone();
-        over.end(answer("done"));
+        over.end(&answer("done"));
         for _ in 0..10 * MOST_UNDER_WAY {
-            tasks.begin().unwrap().end(answer("next"));
+            tasks.begin().unwrap().end(&answer("next"));
         }
         assert_eq!(tasks.get(&id).unwrap().status(), TaskStatus::Completed);
     }
@@ -296,7 +296,7 @@ mod tests {
             .map(|_| {
                 let begun = tasks.begin().unwrap();
                 let id = begun.task.task_id.clone();
-                begun.end(answer(&"x".repeat(1000)));
+                begun.end(&answer(&"x".repeat(1000)));
                 id
             })
             .collect();
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(begun.task.ttl_ms, None);
         let later = |wait| tasks.with(&id, Instant::now() + wait, HeldTask::is_over);
         assert_eq!(later(10 * KEPT), Ok(false));
-        begun.end(answer("done"));
+        begun.end(&answer("done"));
         assert!(tasks.get(&id).unwrap().task.ttl_ms >= Some(milliseconds(KEPT)));
         assert_eq!(later(KEPT / 2), Ok(true));
         assert!(later(KEPT).is_err());

@@ -9,14 +9,6 @@
 //! `commands/` are `/profile` and `/subagents`, and `dialogs.rs` asks their questions. The reasons
 //! are in `docs/design/pi-door.md`.
 
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
-
 mod background_watch;
 mod background_widget;
 mod callers;

@@ -88,7 +88,8 @@ fn join_moved(kept: &mut [Option<Kept>], is_gone: &[bool]) {
         };
         let there = kept.iter().zip(is_gone).rposition(is_same);
         if let (true, Some(there)) = (is_gone[at], there) {
-            kept[at] = kept[there].clone();
+            let joined = kept[there].clone();
+            kept[at] = joined;
         }
     }
 }

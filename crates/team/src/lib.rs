@@ -2,14 +2,6 @@
 //!
 //! The library door: a team of sub-agents for a Rust program.
 
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
-
 mod failure;
 mod merging;
 mod options;

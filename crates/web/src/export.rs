@@ -89,8 +89,9 @@ fn events_of(
     let mut story = PlacedStory::at(&run.directory, 0, home, extent)?;
     let mut list = JsonList::new();
     let mut add = |list: &mut JsonList, item: PageItem| list.add(&redactor.clean(json!(item)));
-    let task = story.take_task();
-    task.into_iter().for_each(|task| add(&mut list, task));
+    if let Some(task) = story.take_task() {
+        add(&mut list, task);
+    }
     while let Some(found) = story.next(PIECE)? {
         let room = MOST_EVENTS - list.count();
         let kept = found.into_iter().take(room);

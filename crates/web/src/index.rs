@@ -14,7 +14,7 @@ use pi_subagents_runs::tending::tend;
 
 /// The index of this user, and the runs that were seen in it last.
 pub(super) struct Index {
-    index: KnownIndex,
+    known: KnownIndex,
     places: Arc<Places>,
     seen: Mutex<Option<Arc<SeenRuns>>>,
 }
@@ -29,7 +29,7 @@ pub(super) struct SeenRuns {
 impl Index {
     pub(super) fn new(places: Arc<Places>) -> Self {
         Self {
-            index: KnownIndex::of(&places),
+            known: KnownIndex::of(&places),
             places,
             seen: Mutex::new(None),
         }
@@ -37,18 +37,18 @@ impl Index {
 
     /// Returns the index itself.
     pub(super) fn known(&self) -> &KnownIndex {
-        &self.index
+        &self.known
     }
 
     /// Tends the runs and returns them, for whoever watches them.
     pub(super) fn tended(&self) -> Result<Arc<SeenRuns>, FindError> {
-        tend(&self.index, &self.places);
+        tend(&self.known, &self.places);
         self.runs()
     }
 
     /// Returns the runs. As long as nothing has changed, everybody gets the same value.
     pub(super) fn runs(&self) -> Result<Arc<SeenRuns>, FindError> {
-        let runs = self.index.runs()?;
+        let runs = self.known.runs()?;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(seen) = seen.as_ref().filter(|seen| Arc::ptr_eq(&seen.runs, &runs)) {
             return Ok(Arc::clone(seen));

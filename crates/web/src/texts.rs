@@ -29,10 +29,9 @@ fn text_of(event: &RunEvent, part: usize) -> Option<Value> {
     let items = Story::default().apply(event);
     let item = items.into_iter().find(|item| item.number == part)?;
     match item.what {
-        What::Task(words) => Some(plain(words)),
+        What::Task(words) | What::Thought(words) => Some(plain(words)),
         What::Prompt(words) => Some(plain(&words)),
         What::Words(words) => Some(json!({ "md": markdown(bounded(words)) })),
-        What::Thought(words) => Some(plain(words)),
         What::Call(call) => Some(plain(&arguments_text(call))),
         What::Answer(result) => Some(plain(&story::words(&result.parts))),
         What::Done { details, .. } => Some(plain(details?.get("diff")?.as_str()?)),

@@ -81,6 +81,10 @@ pub(super) fn fits(places: &Places, runs: &[IndexedRun]) -> Result<Value, Proble
             .iter()
             .map(|run| in_one_worktree(run, &known))
             .collect();
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method alone is not general enough in its lifetime"
+        )]
         acts::check(wanted.find(&each)?, |fit| fit.to_json())
     };
     fits().map_err(|error| problem(&error))

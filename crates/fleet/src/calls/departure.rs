@@ -158,7 +158,7 @@ impl Departure for FleetDeparture {
         Ok(())
     }
 
-    fn work<'a>(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &'a Owner) -> Work<'a> {
+    fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_> {
         work(*self, tasks, owner)
     }
 }

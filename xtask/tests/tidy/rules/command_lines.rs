@@ -1,7 +1,7 @@
 //! No text below the doors names a command to type: who reads it may be a model with tools, or a
 //! person at a page. Such a text carries an `Advice`, and the door words it.
 
-use xtask::source::Tree;
+use xtask::source::{SourceFile, Tree};
 
 use crate::finding::Finding;
 
@@ -31,13 +31,13 @@ const COMMANDS: [&str; 21] = [
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let below = |path: &str| {
-        path.starts_with("crates/")
-            && path.contains("/src/")
-            && path.ends_with(".rs")
-            && !MAY.iter().any(|place| path.starts_with(place))
+    let is_below = |file: &&SourceFile| {
+        file.path.starts_with("crates/")
+            && file.path.contains("/src/")
+            && file.has_extension(&["rs"])
+            && !MAY.iter().any(|place| file.path.starts_with(place))
     };
-    for file in tree.files.iter().filter(|file| below(&file.path)) {
+    for file in tree.files.iter().filter(is_below) {
         for (number, line) in file.numbered_lines() {
             // What follows are tests, whose texts nobody reads.
             if line.trim() == "#[cfg(test)]" || file.path.ends_with("tests.rs") {

@@ -24,9 +24,6 @@ pub(super) fn logs(seen: &Seen) -> Check {
     let days = LONGEST_KEPT.as_secs() / (24 * 60 * 60);
     Check::new(
         "logs",
-        format!(
-            "{shown}, level {}, {megabytes} MB per process, kept for {days} days",
-            level
-        ),
+        format!("{shown}, level {level}, {megabytes} MB per process, kept for {days} days"),
     )
 }
