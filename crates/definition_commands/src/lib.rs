@@ -2,7 +2,7 @@
 //!
 //! `profile`: the definitions of every dialect, listed, shown, explained and changed.
 //!
-//! [`Seen`] holds everything that is visible from the current directory; each subcommand has a file
+//! `Seen` holds everything that is visible from the current directory; each subcommand has a file
 //! of its own. The reasons are in `docs/design/catalogue.md`.
 
 #![expect(

@@ -121,7 +121,7 @@ impl Team {
     /// # Cancelling
     ///
     /// If the future is dropped, the runs of this call are stopped, and no others: they end as
-    /// [`Status::Aborted`](crate::Status::Aborted), and the sinks are dropped when nothing of
+    /// [`Status::Aborted`](pi_subagents_vocabulary::Status::Aborted), and the sinks are dropped when nothing of
     /// them is left.
     ///
     /// ```no_run

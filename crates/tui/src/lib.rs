@@ -2,7 +2,7 @@
 //!
 //! `attach`: all runs of this user on one screen, live.
 //!
-//! The state is a fold: [`Model`] takes one [`Message`] after the other and returns the work that
+//! The state is a fold: `Model` takes one `Message` after the other and returns the work that
 //! it wants done. The screen is a function of the model (`draw`). Everything that waits for
 //! something else is at the edges: the terminal (`screen`, `keyboard`), the records (`reader`), the
 //! owners (`owners`). `session` puts them together. See `docs/design/attach.md`.
