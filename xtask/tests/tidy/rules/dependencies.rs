@@ -12,13 +12,12 @@ const LOCK: &str = "Cargo.lock";
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Crates that are not wanted, and why.
-const BANNED: [(&str, &str); 14] = [
+const BANNED: [(&str, &str); 13] = [
     ("async-std", "one async runtime is enough, and it is tokio"),
     ("aws-lc-rs", "needs cmake; rustls uses ring"),
     ("aws-lc-sys", "needs cmake; rustls uses ring"),
     ("cmake", "nothing here may need cmake to build"),
     ("fslock", "std::fs::File::lock does it"),
-    ("lazy_static", "std::sync::LazyLock does it"),
     ("libgit2-sys", "a C library; git is a program we can call"),
     ("native-tls", "needs the system's TLS; rustls is linked in"),
     ("openssl", "needs the system's OpenSSL; rustls is linked in"),
