@@ -396,9 +396,8 @@ mod tests {
                 "stop",
                 "wait",
                 "fleet",
-                "workers",
                 "clean",
-                "profile",
+                "agents",
                 "trust",
                 "doctor",
                 "tools"

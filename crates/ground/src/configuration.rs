@@ -71,7 +71,7 @@ impl Configuration {
                 TrustDecision::Undecided | TrustDecision::Trusted(_) => "which is not trusted yet",
             };
             warnings.push(format!(
-                "Ignored the settings of {}, {why} (the command trust decides that, or /subagents trust inside pi).",
+                "Ignored the settings of {}, {why} (trust it with the command trust, or with /subagents trust inside pi).",
                 places.project.display()
             ));
         }

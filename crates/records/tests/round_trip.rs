@@ -453,7 +453,7 @@ fn ids_are_found_by_their_unique_beginning() {
     assert_eq!(found("run-22"), "run run-22");
     assert_eq!(
         found("run-"),
-        "\"run-\" is the beginning of several ids: run-1, run-2, run-22"
+        "\"run-\" is the beginning of several ids: run-22, run-2, run-1"
     );
     let many = FindError::Ambiguous {
         prefix: "a".to_owned(),

@@ -1,14 +1,14 @@
 //! Finds recorded runs by the words that people and models use for them.
 
 use pi_subagents_records::{
-    FindError, FindScope, Finder, Found, IndexedRun, Prefers, RunState, Store, history,
-    runs_of_session,
+    FindError, FindScope, Finder, Found, IndexedRun, Prefers, RunState, history, runs_of_session,
 };
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
 
 use crate::conversation::of_one_conversation;
 use crate::elsewhere::look_elsewhere;
 use crate::known_index::KnownIndex;
+use crate::tending::tend_records;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
@@ -100,7 +100,7 @@ fn look_here<T>(
         Ok(found) => lacks_some(found),
         Err(error) => error.is_absence(),
     };
-    if is_worth_a_look && has_entered_more(index.store(), places, &runs) {
+    if is_worth_a_look && has_entered_more(index, places, &runs) {
         return find(&index.runs()?);
     }
     found
@@ -110,11 +110,16 @@ fn is_lost(run: &IndexedRun) -> bool {
     !run.directory.path().exists()
 }
 
-/// Enters the runs of this project that the index does not know. Returns whether there were any.
-pub fn has_entered_more(store: &Store, places: &Places, known: &[IndexedRun]) -> bool {
+/// Enters the runs of this project that the index does not know, and tends them: their owners may
+/// be gone. Returns whether there were any.
+pub fn has_entered_more(index: &KnownIndex, places: &Places, known: &[IndexedRun]) -> bool {
     let settings = Configuration::read_once(places, false).settings;
-    let store = store.with_runs_dir(settings.runs_dir);
-    store.reindex(places.real_project(), known) > 0
+    let store = index.store().with_runs_dir(settings.runs_dir);
+    let has_entered = store.reindex(places.real_project(), known) > 0;
+    if has_entered {
+        tend_records(index, places);
+    }
+    has_entered
 }
 
 /// Returns the state of a run, as far as the index knows it.

@@ -31,8 +31,8 @@ pub(super) struct OpenRun {
     is_changed: bool,
     /// The absence of its fleet's servers, in words.
     away: Option<String>,
-    /// Its row as its files have it. They are read again only when a child has started: while it
-    /// runs, everything else is in its events.
+    /// Its row as its files have it. They are read again only when a child has started or the
+    /// servers of its fleet went or came: while it runs, everything else is in its events.
     recorded: Option<RunRow>,
     /// All rows are counted with each change of one of them, so this is kept.
     counted: RunRow,
@@ -62,8 +62,11 @@ impl OpenRun {
         if self.run.owner.fleet.is_some() {
             let away = Away::noted(&self.run.directory);
             let away = away.map(|away| away.sentence(&self.run.run));
-            self.is_changed |= away != self.away;
-            self.away = away;
+            if away != self.away {
+                self.is_changed = true;
+                self.away = away;
+                self.recorded = None;
+            }
         }
         // A record that cannot be read has no news; the index has its end.
         while let Ok(events) = self.tail.next(PIECE) {

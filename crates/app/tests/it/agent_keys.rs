@@ -23,7 +23,7 @@ fn a_key_on_a_descriptor_is_used_and_the_shell_cannot_read_it() {
             Turn::text("Done."),
         ]),
     );
-    let start = "exec 9< <(printf sk-handed); PI_SUBAGENTS_KEY_FD=9 exec \"$0\" agent --mode json -p --no-session --tools bash Look";
+    let start = "exec 9< <(printf sk-handed); PI_SUBAGENTS_KEY_FD=9 exec \"$0\" embedded --mode json -p --no-session --tools bash Look";
     let output = stage
         .sandbox
         .command(Path::new("/bin/bash"))
@@ -52,7 +52,7 @@ fn a_key_on_a_descriptor_is_used_and_the_shell_cannot_read_it() {
 #[test]
 fn a_key_for_another_provider_is_not_used() {
     let stage = AgentStage::new(FORMATS[0], Script::new().otherwise([Turn::text("ok")]));
-    let start = "exec 9< <(printf sk-handed); PI_SUBAGENTS_KEY_FD=9 PI_SUBAGENTS_KEY_PROVIDER=groq exec \"$0\" agent -p --no-session Hi";
+    let start = "exec 9< <(printf sk-handed); PI_SUBAGENTS_KEY_FD=9 PI_SUBAGENTS_KEY_PROVIDER=groq exec \"$0\" embedded -p --no-session Hi";
     let output = stage
         .sandbox
         .command(Path::new("/bin/bash"))

@@ -3,7 +3,7 @@ const { RpcClient } = await import(process.env.PI_PACKAGE);
 
 const client = new RpcClient({
   // The client starts `node <cliPath> --mode rpc …`; the `node` it finds is ours.
-  cliPath: "agent",
+  cliPath: "embedded",
   cwd: process.env.PROJECT,
   args: ["--session", process.env.SESSION, "--tools", "bash"],
 });

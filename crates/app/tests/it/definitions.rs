@@ -215,7 +215,7 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     assert_eq!(server.requests().len(), 0);
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
     ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 definition of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust --yes" to allow that. (session: <1>)
-    ! Ignored the settings of $SANDBOX/project, which is not trusted yet (the command trust decides that, or /subagents trust inside pi).
+    ! Ignored the settings of $SANDBOX/project, which is not trusted yet (trust it with the command trust, or with /subagents trust inside pi).
     "#);
 
     let trusted = stage

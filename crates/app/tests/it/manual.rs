@@ -41,7 +41,13 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     names.sort();
     assert_eq!(written.lines().count(), names.len());
     insta::assert_snapshot!(names.join("\n"), @"
-    pi-subagents-agent.1
+    pi-subagents-agents-create.1
+    pi-subagents-agents-delete.1
+    pi-subagents-agents-edit.1
+    pi-subagents-agents-explain.1
+    pi-subagents-agents-list.1
+    pi-subagents-agents-show.1
+    pi-subagents-agents.1
     pi-subagents-attach.1
     pi-subagents-clean.1
     pi-subagents-completions.1
@@ -49,10 +55,13 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-diff.1
     pi-subagents-discard.1
     pi-subagents-doctor.1
+    pi-subagents-embedded.1
     pi-subagents-events.1
     pi-subagents-export.1
     pi-subagents-fleet-init.1
     pi-subagents-fleet-key.1
+    pi-subagents-fleet-work.1
+    pi-subagents-fleet-workers.1
     pi-subagents-fleet.1
     pi-subagents-host.1
     pi-subagents-keep.1
@@ -61,13 +70,6 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-mcp.1
     pi-subagents-merge.1
     pi-subagents-output.1
-    pi-subagents-profile-create.1
-    pi-subagents-profile-delete.1
-    pi-subagents-profile-edit.1
-    pi-subagents-profile-explain.1
-    pi-subagents-profile-list.1
-    pi-subagents-profile-show.1
-    pi-subagents-profile.1
     pi-subagents-resume.1
     pi-subagents-run.1
     pi-subagents-session.1
@@ -81,8 +83,6 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-trust.1
     pi-subagents-wait.1
     pi-subagents-web.1
-    pi-subagents-worker.1
-    pi-subagents-workers.1
     pi-subagents-worktrees.1
     pi-subagents.1
     ");

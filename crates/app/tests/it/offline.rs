@@ -81,7 +81,7 @@ fn status_is_empty_and_friendly_at_first() {
                 "runs": 0,
                 "toolCalls": 0,
                 "usage": {
-                    "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0,
+                    "input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0,
                     "cost": null,
                 },
             },

@@ -59,7 +59,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: Ignored the settings of $PROJECT, which is not trusted yet (the command trust decides that, or /subagents trust inside pi).
+    warning: Ignored the settings of $PROJECT, which is not trusted yet (trust it with the command trust, or with /subagents trust inside pi).
     Ignored 2 definitions of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
     [EOF]
     "#);
@@ -177,7 +177,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    warning: Ignored the settings of $PROJECT, which is not trusted (pi-subagents trust, or /subagents trust inside pi).
+    warning: Ignored the settings of $PROJECT, which is not trusted (trust it with the command trust, or with /subagents trust inside pi).
     Ignored 2 definitions of $PROJECT, which is not trusted: evil, plain.
     [EOF]
     ");

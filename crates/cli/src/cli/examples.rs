@@ -106,7 +106,6 @@ Examples:
 pub(super) const FLEET: &str = "\
 Examples:
   pi-subagents fleet init --pool default --pool gpu
-  pi-subagents fleet key worker build-7
   pi-subagents fleet work --slots 4";
 
 pub(super) const LOGS: &str = "\

@@ -4,12 +4,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_git::ChangedFile;
-use pi_subagents_records::Store;
 use pi_subagents_view::{Line, Paint};
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::{aligned, count, one_line};
 
-use super::read_runs::meant;
+use super::read_runs::meant_in;
 use crate::pager;
 use crate::sheet::Sheet;
 use pi_subagents_ground::error::CommandError;
@@ -17,6 +16,7 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::acts::{self, Checkout, RunDiff, SharedDiff, WantedChanges};
 use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::workspace::{WorkspaceFile, files_words};
 
 #[derive(Args)]
@@ -30,8 +30,9 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     let places = Places::find()?;
-    let runs = meant(&args.id, "diff", &places, printer)?;
-    let known = Store::new(&places.agent_dir).runs().map_err(find_failure)?;
+    let index = KnownIndex::of(&places);
+    let runs = meant_in(&index, &args.id, "diff", &places, printer)?;
+    let known = index.runs().map_err(find_failure)?;
     let wanted = WantedChanges {
         places: &places,
         known: &known,

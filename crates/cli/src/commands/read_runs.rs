@@ -20,9 +20,19 @@ pub(super) fn meant(
     places: &Places,
     printer: Printer<'_>,
 ) -> Result<Vec<IndexedRun>, CommandError> {
-    let index = KnownIndex::of(places);
-    tend_records(&index, places);
-    let typed = TypedIds::newest(&index, places, printer);
+    meant_in(&KnownIndex::of(places), id, command, places, printer)
+}
+
+/// Returns the runs that a typed word means in an index that the command goes on to use.
+pub(super) fn meant_in(
+    index: &KnownIndex,
+    id: &str,
+    command: &str,
+    places: &Places,
+    printer: Printer<'_>,
+) -> Result<Vec<IndexedRun>, CommandError> {
+    tend_records(index, places);
+    let typed = TypedIds::newest(index, places, printer);
     typed
         .runs(id)
         .and_then(|runs| of_one_conversation(runs, None))

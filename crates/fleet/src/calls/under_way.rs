@@ -8,7 +8,7 @@ use pi_subagents_fleet_queue::CallerLease;
 use pi_subagents_fleet_queue::wire::{Conversation, Order};
 use pi_subagents_records::{IndexedRun, RunDir};
 use pi_subagents_vocabulary::{
-    EventSink, Happening, PlannedTask, Refusal, RunEvent, RunId, RunSummary, Task, Timestamp,
+    Door, EventSink, Happening, PlannedTask, Refusal, RunEvent, RunId, RunSummary, Task, Timestamp,
 };
 use tokio::time::timeout;
 
@@ -214,7 +214,7 @@ async fn give_one(
     }
     departure.put_card(task, order).await;
     let given = departure.submit(&task.run, order).await;
-    let given = given.map_err(|error| error.sentence())?;
+    let given = given.map_err(|error| error.lines(Door::CommandLine))?;
     if let Some(files) = files {
         files.keep_for(&task.run, &order.workspace);
     }

@@ -128,7 +128,8 @@ fn a_row_has_what_is_known() {
         json!(short),
         json!({
             "runId": "r1", "sessionId": "talk", "name": "look", "status": "running",
-            "acceptedAt": "2026-11-06T21:20:00Z", "background": true, "project": "/project",
+            "acceptedAt": "2026-11-06T21:20:00Z", "preset": "scout", "background": true,
+            "project": "/project",
             "ownerPid": 7, "directory": "/runs/r1",
         })
     );
@@ -242,6 +243,6 @@ fn a_run_in_one_line() {
     let running = RunRow::of_index(&indexed(RunState::Open));
     assert_eq!(
         running.sentence(at(60)),
-        "look: running for 1m 00s (run: r1, session: talk)"
+        "scout: running for 1m 00s (run: r1, session: talk)"
     );
 }

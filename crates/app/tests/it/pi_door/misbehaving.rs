@@ -50,7 +50,7 @@ fn nothing_a_child_prints_hurts_the_parent(pi: RealPi) {
         ✓ flood: completed (session: <session-3>)
           saw: no tool call, 1 turn, 110 tokens, <$0.01
         ✓ types: completed (session: <session-4>)
-          saw: 3 turns, 1 call, 110 tokens
+          saw: 3 turns, 1 call, 110 tokens, <$0.01
         ✓ escape: completed (session: <session-5>)
           saw: no tool call, 1 turn, 110 tokens, <$0.01
         ✗ dead: error — The sub-agent was killed by SIGKILL. (session: <session-6>)

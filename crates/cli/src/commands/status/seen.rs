@@ -149,7 +149,7 @@ fn listed_runs(
     with_finished: bool,
 ) -> Result<Vec<IndexedRun>, CommandError> {
     let mut runs = index.runs().map_err(find_failure)?;
-    if with_finished && has_entered_more(index.store(), places, &runs) {
+    if with_finished && has_entered_more(index, places, &runs) {
         runs = index.runs().map_err(find_failure)?;
     }
     let is_listed = |run: &&IndexedRun| run.is_open() || run.project == places.project;
