@@ -407,7 +407,7 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "trace", "events", "stop", "wait", "fleet", "clean", "profile", "trust"
+                "export", "trace", "events", "stop", "wait", "fleet", "clean", "agents", "trust"
             ]
         );
     }
