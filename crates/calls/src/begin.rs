@@ -8,7 +8,7 @@ use pi_subagents_records::OwnerName;
 use tokio::task::spawn_blocking;
 use tracing::info;
 
-use crate::call::{Beginning, Call, Opened, ReadyCall, ResolvedCall};
+use crate::call::{Call, Opened, OpenedRun, ReadyCall, ResolvedCall};
 use crate::caller::Caller;
 use crate::destination::Destination;
 use crate::detached::{Place, check_limit};
@@ -21,7 +21,7 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
 
 /// A call's caller, with the configuration that was read for the call.
-pub struct Asking {
+pub struct PreparedCaller {
     pub caller: Caller,
     pub configuration: Arc<Configuration>,
     pub waiting: Waiting,
@@ -29,7 +29,7 @@ pub struct Asking {
 
 /// The values with which the runs of a call are opened.
 struct Ground {
-    asking: Asking,
+    asking: PreparedCaller,
     destination: Destination,
     index: Arc<KnownIndex>,
     owner: OwnerName,
@@ -43,7 +43,7 @@ struct Ground {
 pub async fn begin<C: Call>(
     service: &CallService,
     call: C,
-    asking: Asking,
+    asking: PreparedCaller,
 ) -> Result<ReadyCall<C>, CommandError> {
     let destination = Destination::of_call(&asking.caller, &asking.configuration)?;
     let ground = Arc::new(Ground {
@@ -87,7 +87,7 @@ async fn beside<T: Send + 'static>(
 
 impl Ground {
     fn resolver<C: Call>(&self) -> Resolver<'_> {
-        let Asking {
+        let PreparedCaller {
             caller,
             configuration,
             ..
@@ -170,7 +170,7 @@ impl Ground {
         let mut opened = Vec::new();
         for (number, (task, session)) in tasks.into_iter().zip(&sessions).enumerate() {
             let task = opening.open_run(task, &mut warnings, |cwd, directory| {
-                let beginning = Beginning {
+                let beginning = OpenedRun {
                     number,
                     cwd,
                     directory,

@@ -64,7 +64,7 @@ pub trait Call: Send + Sized + 'static {
         &self,
         opening: &Opening<'_>,
         session: &Self::Session,
-        beginning: &Beginning<'_>,
+        beginning: &OpenedRun<'_>,
     ) -> Result<Conversation, Refusal>;
 
     /// Counts the files that its tasks were given, in the order of the tasks.
@@ -91,7 +91,7 @@ impl<C: Call> ResolvedCall<C> {
 }
 
 /// A task whose run has just been opened.
-pub struct Beginning<'a> {
+pub struct OpenedRun<'a> {
     /// Its place in the call.
     pub(crate) number: usize,
     /// The directory that it names.

@@ -71,7 +71,8 @@ pub trait Departure: Send + Sync {
     fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_>;
 }
 
-/// Whether somebody waits for the runs of a call. If so, they end when nobody does any more.
+/// Says whether a caller waits for the runs of a call. Runs that are waited for end when their
+/// caller is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
     Somebody,

@@ -53,7 +53,7 @@ pub mod work;
 
 pub use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;
-pub use begin::{Asking, begin};
+pub use begin::{PreparedCaller, begin};
 pub use call::{Call, ReadyCall};
 pub use choices::choices_of;
 pub use resolve::model_place;

@@ -11,7 +11,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::{debug, info};
 
-use crate::begin::{Asking, begin};
+use crate::begin::{PreparedCaller, begin};
 use crate::caller::Caller;
 use crate::elsewhere::Waiting;
 use crate::families::{background, delegation, merging, runs, subagent};
@@ -201,7 +201,7 @@ impl CallService {
             let read = |service: &Self, caller: &Caller| Ok(service.configuration(caller));
             Arc::new(self.beside(caller, read).await?)
         };
-        let asking = Asking {
+        let asking = PreparedCaller {
             caller: caller.clone(),
             configuration,
             waiting: Waiting::Somebody,

@@ -10,7 +10,7 @@ use pi_subagents_ground::error::CommandError;
 
 /// A run that somebody wants.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Wanted {
+pub enum WantedRun {
     /// A new run with this definition.
     New { definition: String, prompt: String },
     /// A new run does the task of another one with this model.
@@ -24,14 +24,14 @@ pub enum Wanted {
 
 /// A run that has begun in a process of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Begun {
+pub struct StartedRun {
     pub run: RunId,
     /// A notice for the person who started the run.
     pub warnings: Vec<String>,
 }
 
 /// The outcome of an attempt to start a run.
-pub type Beginning = Pin<Box<dyn Future<Output = Result<Begun, CommandError>> + Send>>;
+pub type PendingStart = Pin<Box<dyn Future<Output = Result<StartedRun, CommandError>> + Send>>;
 
 /// Starts runs in the background, so that leaving the screen stops nothing.
 pub trait Starter: Send + Sync {
@@ -39,7 +39,7 @@ pub trait Starter: Send + Sync {
     fn definitions(&self) -> Vec<String>;
 
     /// Starts a run, and ends when it has a process of its own.
-    fn start(&self, wanted: Wanted) -> Beginning;
+    fn start(&self, wanted: WantedRun) -> PendingStart;
 
     /// Opens the web page at a run; the page is served on when the screen is left.
     fn open_page(&self, run: &IndexedRun) -> Result<(), CommandError>;

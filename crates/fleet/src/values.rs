@@ -1,4 +1,4 @@
-//! What commands ask of a fleet as a whole, with the cards and figures of its queue.
+//! Questions of commands about a whole fleet, answered with the cards and figures of its queue.
 
 use pi_subagents_fleet_queue::wire::{RunCard, WorkerCard};
 use pi_subagents_fleet_queue::{FleetError, MissingPart, Permissions, PoolLoad, Probe};

@@ -26,7 +26,7 @@ pub struct RunResult {
 }
 
 /// The result of a run that was asked for, or the reason why there is none.
-pub type Asked = Result<RunResult, NoResult>;
+pub type AskedResult = Result<RunResult, NoResult>;
 
 /// Finds results. Each repository is looked at once, however many runs have worked on it.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Results {
     }
 
     /// Finds the result of the latest of some runs that has one.
-    pub(crate) fn of_latest(&mut self, runs: &[IndexedRun]) -> Result<Asked, CommandError> {
+    pub(crate) fn of_latest(&mut self, runs: &[IndexedRun]) -> Result<AskedResult, CommandError> {
         let mut without = None;
         for run in runs.iter().rev() {
             match self.of(run)? {
@@ -65,7 +65,10 @@ impl Results {
     /// Finds the results of a conversation that wait, oldest first, or the latest result if none
     /// waits. Runs in one worktree have one result, and so have runs of a fleet that began from each
     /// other's results.
-    pub fn of_conversation(&mut self, runs: &[IndexedRun]) -> Result<Vec<Asked>, CommandError> {
+    pub fn of_conversation(
+        &mut self,
+        runs: &[IndexedRun],
+    ) -> Result<Vec<AskedResult>, CommandError> {
         let latest = self.of_latest(runs)?;
         let Ok(result) = &latest else {
             return Ok(vec![latest]);
@@ -74,7 +77,7 @@ impl Results {
             .iter()
             .take_while(|run| run.run != result.run.run)
             .filter(|run| !result.earlier.iter().any(|one| one == run.directory.path()));
-        let mut waiting: Vec<Asked> = Vec::new();
+        let mut waiting: Vec<AskedResult> = Vec::new();
         for run in before {
             let asked = self.of(run)?;
             waiting.extend(asked.ok().filter(RunResult::waits).map(Ok));
@@ -86,7 +89,7 @@ impl Results {
     }
 
     /// Finds the result of a run.
-    fn of(&mut self, run: &IndexedRun) -> Result<Asked, CommandError> {
+    fn of(&mut self, run: &IndexedRun) -> Result<AskedResult, CommandError> {
         if run.is_open() {
             let wait = Advice::Wait(run.run.to_string());
             let does = " returns when it has ended.";

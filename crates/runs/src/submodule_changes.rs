@@ -36,5 +36,5 @@ impl Submodules {
 pub fn submodule_note(path: &Path, run: &str) -> String {
     let path = path.display().to_string();
     let typed = shell_quoted(&path);
-    format!("the submodule {path} has changes of its own; merge run {run} there too, in {typed}")
+    format!("the submodule {path} has its own changes; merge run {run} there too, in {typed}")
 }

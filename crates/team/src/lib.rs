@@ -29,7 +29,7 @@ use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::families::delegation::DelegateCall;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::Watch;
-use pi_subagents_calls::{Asking, begin};
+use pi_subagents_calls::{PreparedCaller, begin};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -147,7 +147,7 @@ impl Team {
             sinks,
             ..Watch::nobody()
         };
-        let asking = Asking {
+        let asking = PreparedCaller {
             caller: self.caller.clone(),
             configuration: Arc::new(self.service.configuration(&self.caller)),
             waiting: Waiting::Somebody,

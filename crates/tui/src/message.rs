@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::{PartialMessage, RunEvent, RunId};
 
 use super::list_row::Record;
 use super::results::Fitting;
-use pi_subagents_calls::start_from_screen::Wanted;
+use pi_subagents_calls::start_from_screen::WantedRun;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ pub(crate) enum Effect {
     Look,
     Steer(IndexedRun, String),
     Stop(IndexedRun),
-    Start(Wanted),
+    Start(WantedRun),
     ReadAnswer(IndexedRun, AnswerUse),
     ReadDefinitions,
     /// The files that a run with a worktree of its own has changed are to be read.

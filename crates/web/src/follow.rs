@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use super::tab::Tab;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::follow::{Awaited, Depth, FollowedRuns, RunNews};
+use pi_subagents_runs::follow::{AwaitedNews, Depth, FollowedRuns, RunNews};
 use pi_subagents_runs::read_along::ReadAlong;
 
 /// The time within which changes are sent together.
@@ -59,7 +59,7 @@ pub(super) async fn follow(
         tokio::select! {
             () = tell.closed() => return,
             Ok(()) = view.changed() => tab.turn_to(view.borrow_and_update().clone()),
-            news = followed.next(Awaited::ALL) => {
+            news = followed.next(AwaitedNews::ALL) => {
                 if let RunNews::Left(Some(why)) = news {
                     // The tab may be closed.
                     _ = tell.send(json!({"problem": why}).to_string()).await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::served::problem;
-use pi_subagents_calls::start_from_screen::{Starter, Wanted};
+use pi_subagents_calls::start_from_screen::{Starter, WantedRun};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{
@@ -40,12 +40,12 @@ pub(super) async fn fulfil(
         Wish::Continue(prompt) => {
             let run = Box::new(run);
             let usual = format!("{name} goes on in the background.");
-            start(Wanted::Resumed { run, prompt }, usual, starter).await
+            start(WantedRun::Resumed { run, prompt }, usual, starter).await
         }
         Wish::Again(model) => {
             let usual = format!("The task of {name} is done again by {model}, in the background.");
             let run = Box::new(run);
-            start(Wanted::Again { run, model }, usual, starter).await
+            start(WantedRun::Again { run, model }, usual, starter).await
         }
         Wish::Merge => {
             let places = places.clone();
@@ -58,7 +58,7 @@ pub(super) async fn fulfil(
     }
 }
 
-async fn start(wanted: Wanted, usual: String, starter: &dyn Starter) -> Result<Value, Problem> {
+async fn start(wanted: WantedRun, usual: String, starter: &dyn Starter) -> Result<Value, Problem> {
     let begun = starter.start(wanted).await;
     let begun = begun.map_err(|error| problem(&error))?;
     let message = begun.warnings.first().cloned().unwrap_or(usual);

@@ -419,7 +419,7 @@ fn a_session_goes_on_with_the_gate_and_the_schema_it_had_unless_the_call_changes
             (Value::Null, json!({"n": 1})),
             "{third}"
         );
-        // What was changed last is inherited.
+        // A run inherits the terms that the latest call has changed.
         let fourth = stage.command(&["resume", "last", "fourth", "--json"]).run();
         assert_eq!(
             terms(&fourth.json()),

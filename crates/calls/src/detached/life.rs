@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::order::{Order, OrderedTool, Reply, TakenOver};
 use crate::ReadyCall;
-use crate::begin::{Asking, begin};
+use crate::begin::{PreparedCaller, begin};
 use crate::detached::{on_end, whole_call};
 use crate::elsewhere::Waiting;
 use crate::families::delegation::DelegateCall;
@@ -90,7 +90,7 @@ async fn take_over(
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
     check_agent(&task.agent, &configuration, caller.door)?;
-    let asking = Asking {
+    let asking = PreparedCaller {
         caller,
         configuration: Arc::new(configuration),
         waiting: Waiting::Nobody,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use pi_subagents_files::{self as files, HeldLock, LockError, lock_file};
 use pi_subagents_records::{IndexedRun, Store};
 
-use crate::begin::Asking;
+use crate::begin::PreparedCaller;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::counts::Counts;
@@ -28,7 +28,7 @@ impl Place {
     /// Waits for other processes that take places, and takes the wanted number of places, or none.
     pub(crate) fn take(
         store: &Store,
-        asking: &Asking,
+        asking: &PreparedCaller,
         wanted: usize,
     ) -> Result<Self, CommandError> {
         let lock = lock(&asking.caller.places);
@@ -50,7 +50,7 @@ impl Place {
 /// Counts the background runs, and fails if so many more would be too many.
 pub(crate) fn check_limit(
     store: &Store,
-    asking: &Asking,
+    asking: &PreparedCaller,
     wanted: usize,
 ) -> Result<Counts, CommandError> {
     let (caller, most) = (&asking.caller, asking.configuration.settings.max_background);

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::order::{AnsweredCall, BegunRun, Order, ProgressReply, Reply, STOP};
-use crate::begin::{Asking, begin};
+use crate::begin::{PreparedCaller, begin};
 use crate::detached::life::{answer, log_panics, no_record};
 use crate::detached::on_end;
 use crate::elsewhere::Waiting;
@@ -104,7 +104,7 @@ async fn take_over<C: Call>(
     let service = Arc::new(CallService::of_owner(owner));
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let asking = Asking {
+    let asking = PreparedCaller {
         caller,
         configuration: Arc::new(configuration),
         waiting: Waiting::Nobody,

@@ -18,7 +18,7 @@ pub struct EarlierSession {
     session: KnownSession,
     /// A run of the session whose history has been read already.
     read: Option<(RunId, RunHistory)>,
-    /// What the next run inherits of the latest one.
+    /// The terms that the next run inherits from the latest one.
     inherited: Inherited,
 }
 

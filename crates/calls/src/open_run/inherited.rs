@@ -1,4 +1,4 @@
-//! What a run inherits of the run that it continues: the terms that the calls of its session have
+//! The inheritance of a run that continues another one: the terms that the calls of its session have
 //! set, and the worktree.
 
 use std::path::PathBuf;

@@ -28,7 +28,7 @@ pub(crate) struct Asked {
     pub(crate) definition: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) cwd: Option<PathBuf>,
-    /// What it inherits of the run that it continues.
+    /// The terms that the task inherits from the run that it continues.
     pub(crate) inherited: Option<Inherited>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) terms: TaskTerms,

@@ -16,7 +16,7 @@ use super::continued::Continued;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached::{Order, OrderedTool, WaitedCall, reap};
 use pi_subagents_calls::families::background;
-use pi_subagents_calls::start_from_screen::{Beginning, Begun, Starter, Wanted};
+use pi_subagents_calls::start_from_screen::{PendingStart, StartedRun, Starter, WantedRun};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::own_commands::process;
@@ -48,23 +48,23 @@ impl Starter for BackgroundStarter {
             .collect()
     }
 
-    fn start(&self, wanted: Wanted) -> Beginning {
+    fn start(&self, wanted: WantedRun) -> PendingStart {
         let caller = Caller {
             name: self.name.clone(),
             ..Caller::at(self.places.clone())
         };
         Box::pin(async move {
             match wanted {
-                Wanted::New { definition, prompt } => {
+                WantedRun::New { definition, prompt } => {
                     in_background(&definition, None, &prompt, &caller).await
                 }
-                Wanted::Again { run, model } => {
+                WantedRun::Again { run, model } => {
                     let asked = move || asked_again(&run, model, caller);
                     let asked = tokio::task::spawn_blocking(asked).await;
                     let (arguments, caller) = asked.map_err(|error| lost(&error))??;
                     delegate(&arguments, &caller).await
                 }
-                Wanted::Resumed { run, prompt } => {
+                WantedRun::Resumed { run, prompt } => {
                     let found = move || found(&run.run, caller);
                     let found = tokio::task::spawn_blocking(found).await;
                     let continued = found.map_err(|error| lost(&error))??;
@@ -116,10 +116,10 @@ async fn in_background(
     session: Option<&str>,
     prompt: &str,
     caller: &Caller,
-) -> Result<Begun, CommandError> {
+) -> Result<StartedRun, CommandError> {
     let arguments = json!({"preset": definition, "task": prompt, "sessionId": session});
     let spawned = background::spawn(&arguments, caller, &children()).await?;
-    Ok(Begun {
+    Ok(StartedRun {
         run: spawned.row.run_id,
         warnings: spawned.warnings,
     })
@@ -127,7 +127,7 @@ async fn in_background(
 
 /// Continues a session: in the child's own session if there is one, else with a child that gets the
 /// earlier messages in its prompt.
-async fn resume(continued: &Continued, prompt: &str) -> Result<Begun, CommandError> {
+async fn resume(continued: &Continued, prompt: &str) -> Result<StartedRun, CommandError> {
     let Continued {
         caller,
         latest,
@@ -178,7 +178,7 @@ fn asked_again(
 }
 
 /// Starts a call of one task in the background.
-async fn delegate(arguments: &Value, caller: &Caller) -> Result<Begun, CommandError> {
+async fn delegate(arguments: &Value, caller: &Caller) -> Result<StartedRun, CommandError> {
     let order = Order::of_call(OrderedTool::Delegate, arguments, caller, 1);
     // It goes on even if nobody waits for its answer.
     let call = WaitedCall::start(&order, &caller.places, &children()).await?;
@@ -186,7 +186,7 @@ async fn delegate(arguments: &Value, caller: &Caller) -> Result<Begun, CommandEr
     let Some(Ok(run)) = begun else {
         return Err(CommandError::failed("the background process began no run"));
     };
-    Ok(Begun {
+    Ok(StartedRun {
         run,
         warnings: Vec::new(),
     })

@@ -15,7 +15,7 @@ use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::{Details, Watch};
-use pi_subagents_calls::{Answer, Asking, Call, begin};
+use pi_subagents_calls::{Answer, Call, PreparedCaller, begin};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -48,7 +48,7 @@ pub(super) fn answer_after_windows<C: Call>(
     let configuration = Arc::new(configuration);
     let settings = &configuration.settings;
     let concurrency = concurrency.or(settings.max_concurrency);
-    let asking = Asking {
+    let asking = PreparedCaller {
         caller: caller.clone(),
         configuration: Arc::clone(&configuration),
         waiting: Waiting::Somebody,

@@ -20,7 +20,7 @@ pub(super) struct Continued {
     pub(super) latest: IndexedRun,
     /// The conversation of that run.
     pub(super) history: RunHistory,
-    /// What the next run inherits of it.
+    /// The terms that the next run inherits from the latest one.
     pub(super) inherited: Inherited,
     /// The agent of a sticky session.
     pub(super) agent: Option<String>,

@@ -170,6 +170,17 @@ pub(super) fn runs_of_all(
     Ok(runs)
 }
 
+/// Returns the runs of one conversation for each typed word.
+pub(super) fn each_conversation(
+    typed: TypedIds<'_>,
+    ids: &[String],
+    command: &str,
+) -> Result<Vec<Vec<IndexedRun>>, CommandError> {
+    ids.iter()
+        .map(|id| conversations_of(typed, std::slice::from_ref(id), command))
+        .collect()
+}
+
 /// Returns the runs of the conversations that several ids stand for, each run once.
 pub(super) fn conversations_of(
     typed: TypedIds<'_>,

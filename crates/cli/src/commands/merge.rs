@@ -12,7 +12,7 @@ use pi_subagents_git::Repository;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text::one_line;
 
-use crate::commands::control::conversations_of;
+use crate::commands::control::each_conversation;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
@@ -114,10 +114,7 @@ fn which(waiting: &[(IndexedRun, Workspace)]) -> CommandError {
 
 /// Finds the changes that ids stand for.
 fn changes_of(typed: TypedIds<'_>, ids: &[String]) -> Result<ToMerge, CommandError> {
-    let conversations = ids
-        .iter()
-        .map(|id| conversations_of(typed, std::slice::from_ref(id), "merge"));
-    let conversations = conversations.collect::<Result<Vec<_>, _>>()?;
+    let conversations = each_conversation(typed, ids, "merge")?;
     let wanted = WantedChanges {
         places: typed.places,
         known: &typed.index.runs().map_err(find_failure)?,

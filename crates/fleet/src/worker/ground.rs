@@ -60,7 +60,7 @@ pub(super) fn take(root: &Path) -> Result<HeldLock, CommandError> {
                 "another worker uses the directory {} ({holder})",
                 root.display()
             ))
-            .hint("Give this one a name of its own with --name, and a directory of its own with --root if you named one.")
+            .hint("Give this one its own name with --name, and its own directory with --root if you named one.")
         }
         LockError::Io { source, .. } => failed(&source),
     })

@@ -77,7 +77,7 @@ fn taken(name: &str, there: &Stored<WorkerCard>) -> CommandError {
         on_machine(card),
         since.unwrap_or_default()
     ))
-    .hint("Give this one a name of its own: pi-subagents fleet work --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.")
+    .hint("Give this one its own name: pi-subagents fleet work --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.")
 }
 
 fn on_machine(card: &WorkerCard) -> String {

@@ -7,7 +7,7 @@ use pi_subagents_records::{IndexedRun, RecordedRun, runs_of_session};
 use crate::elsewhere::fetch_missing;
 use crate::merging::{self, AddedCopies, Fit, MergeReport, MergedAs, ToMerge};
 use crate::no_result::NoResult;
-use crate::results::{Asked, Results, RunResult};
+use crate::results::{AskedResult, Results, RunResult};
 use crate::workspace::Workspace;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -39,8 +39,8 @@ impl WantedChanges<'_> {
         let asked = conversations
             .iter()
             .map(|runs| self.of_one(&mut results, runs));
-        let asked: Vec<Vec<Asked>> = asked.collect::<Result<_, _>>()?;
-        let asked: Vec<Asked> = asked.into_iter().flatten().collect();
+        let asked: Vec<Vec<AskedResult>> = asked.collect::<Result<_, _>>()?;
+        let asked: Vec<AskedResult> = asked.into_iter().flatten().collect();
         let first = asked.iter().flatten().next();
         let directory = match (self.checkout, first) {
             (Checkout::OfRun, Some(result)) => result.repository.top().to_owned(),
@@ -54,7 +54,7 @@ impl WantedChanges<'_> {
         &self,
         results: &mut Results,
         runs: &[IndexedRun],
-    ) -> Result<Vec<Asked>, CommandError> {
+    ) -> Result<Vec<AskedResult>, CommandError> {
         let missing = match self.checkout {
             Checkout::Here => fetch_missing(self.places, runs),
             Checkout::OfRun => fetch_missing(&self.places.seen_from(self.started_in(runs)), runs),

@@ -40,14 +40,14 @@ pub enum Depth {
 /// The news that somebody waits for. Somebody who will look in a moment anyway does not wait for
 /// another reason to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Awaited {
+pub struct AwaitedNews {
     /// True if changes of the index count.
     pub index: bool,
     /// True if changes of records count.
     pub records: bool,
 }
 
-impl Awaited {
+impl AwaitedNews {
     /// Everything counts.
     pub const ALL: Self = Self {
         index: true,
@@ -116,7 +116,7 @@ impl FollowedRuns {
 
     /// Waits until something may have happened; changes that come together count once. Nothing is
     /// missed if this is given up half-way.
-    pub async fn next(&mut self, awaited: Awaited) -> RunNews {
+    pub async fn next(&mut self, awaited: AwaitedNews) -> RunNews {
         loop {
             return tokio::select! {
                 () = self.index.next(), if awaited.index => RunNews::Index,

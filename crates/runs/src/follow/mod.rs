@@ -7,6 +7,6 @@ mod owners;
 mod run;
 
 pub use files::FileChanges;
-pub use many::{Awaited, Depth, FollowedRuns, RunNews};
+pub use many::{AwaitedNews, Depth, FollowedRuns, RunNews};
 pub use owners::process_gone;
 pub use run::{FollowedRun, Follower};

@@ -7,19 +7,19 @@ use std::path::Path;
 use pi_subagents_git::Repository;
 
 use crate::no_result::NoResult;
-use crate::results::{Asked, RunResult, failed};
+use crate::results::{AskedResult, RunResult, failed};
 use pi_subagents_ground::error::CommandError;
 
 /// Results and the checkout that they are for, with the runs that were named and have no result.
 pub struct ToMerge {
     pub checkout: Repository,
-    pub asked: Vec<Asked>,
+    pub asked: Vec<AskedResult>,
 }
 
 impl ToMerge {
     /// Finds the checkout of a directory. A run that worked on another repository has no result for
     /// it, and a run that was named twice counts once. Fails if none of the runs has a result.
-    pub fn at(directory: &Path, mut asked: Vec<Asked>) -> Result<Self, CommandError> {
+    pub fn at(directory: &Path, mut asked: Vec<AskedResult>) -> Result<Self, CommandError> {
         let mut seen = HashSet::new();
         asked.retain(|asked| {
             let run = match asked {
@@ -34,8 +34,8 @@ impl ToMerge {
             Some(repository) => Ok(repository.clone()),
             None => Repository::find(directory),
         };
-        let of_this = |asked: Asked| in_repository(asked?, found.as_ref().ok());
-        let asked: Vec<Asked> = asked.into_iter().map(of_this).collect();
+        let of_this = |asked: AskedResult| in_repository(asked?, found.as_ref().ok());
+        let asked: Vec<AskedResult> = asked.into_iter().map(of_this).collect();
         if asked.iter().all(Result::is_err) {
             let without = asked.into_iter().filter_map(Result::err).collect();
             return Err(NoResult::all(without));
@@ -58,7 +58,7 @@ impl ToMerge {
 }
 
 /// Checks that a run worked on this repository.
-fn in_repository(result: RunResult, checkout: Option<&Repository>) -> Asked {
+fn in_repository(result: RunResult, checkout: Option<&Repository>) -> AskedResult {
     let own = result.repository.common_dir();
     if checkout.is_some_and(|checkout| checkout.common_dir() == own) {
         return Ok(result);

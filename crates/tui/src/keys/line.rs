@@ -5,7 +5,7 @@ use pi_subagents_view::Role;
 
 use crate::message::{Effect, Notice};
 use crate::model::{Mode, Model, Purpose};
-use pi_subagents_calls::start_from_screen::Wanted;
+use pi_subagents_calls::start_from_screen::WantedRun;
 
 impl Model {
     /// Asks for a line. An unsent draft for the same purpose is there again.
@@ -128,13 +128,13 @@ impl Model {
                 let run = Box::new(self.list.row(&run)?.run.clone());
                 let text = format!("Resuming {}...", run.name);
                 self.notice = Some(Notice::new(Role::Muted, text));
-                Some(Effect::Start(Wanted::Resumed { run, prompt: words }))
+                Some(Effect::Start(WantedRun::Resumed { run, prompt: words }))
             }
             Purpose::Start => {
                 let definition = self.definition().to_owned();
                 let text = format!("Starting {definition}...");
                 self.notice = Some(Notice::new(Role::Muted, text));
-                Some(Effect::Start(Wanted::New {
+                Some(Effect::Start(WantedRun::New {
                     definition,
                     prompt: words,
                 }))

@@ -14,7 +14,7 @@ use crate::message::{Effect, Message, Notice};
 use crate::owners;
 use crate::results::{self, Listed};
 use crate::screen::Screen;
-use pi_subagents_calls::start_from_screen::{Begun, Wanted};
+use pi_subagents_calls::start_from_screen::{StartedRun, WantedRun};
 use pi_subagents_ground::bell;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::find::status_of;
@@ -136,15 +136,15 @@ fn finished(outcome: Result<Notice, CommandError>) -> Message {
     Message::Finished(outcome.unwrap_or_else(failed))
 }
 
-fn name_of(wanted: &Wanted) -> String {
+fn name_of(wanted: &WantedRun) -> String {
     match wanted {
-        Wanted::New { definition, .. } => definition.clone(),
-        Wanted::Resumed { run, .. } | Wanted::Again { run, .. } => run.name.clone(),
+        WantedRun::New { definition, .. } => definition.clone(),
+        WantedRun::Resumed { run, .. } | WantedRun::Again { run, .. } => run.name.clone(),
     }
 }
 
 /// Returns the message about the outcome of a wish for a run.
-fn told(name: &str, begun: Result<Begun, CommandError>) -> Message {
+fn told(name: &str, begun: Result<StartedRun, CommandError>) -> Message {
     match begun {
         Ok(begun) => {
             let notice = match begun.warnings.first() {

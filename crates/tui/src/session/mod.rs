@@ -33,7 +33,7 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{self, Signals};
 use pi_subagents_runs::away::AwayNews;
-use pi_subagents_runs::follow::{Awaited, Depth, FollowedRuns, RunNews};
+use pi_subagents_runs::follow::{AwaitedNews, Depth, FollowedRuns, RunNews};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::read_along::ReadAlong;
 
@@ -241,7 +241,7 @@ impl Session {
     async fn next(&mut self) -> Wake {
         let alarm = self.alarm();
         let is_looking = !self.looking.is_empty();
-        let awaited = Awaited {
+        let awaited = AwaitedNews {
             index: self.pace.look_at_index.is_none(),
             records: self.pace.look_at_records.is_none(),
         };

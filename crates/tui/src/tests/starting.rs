@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use crate::message::{Effect, Message, Notice};
 use crate::testing::{Desk, open, over, team};
-use pi_subagents_calls::start_from_screen::Wanted;
+use pi_subagents_calls::start_from_screen::WantedRun;
 
 #[test]
 fn a_finished_run_is_resumed_with_a_prompt() {
@@ -22,7 +22,7 @@ fn a_finished_run_is_resumed_with_a_prompt() {
     desk.press_key(KeyCode::Enter);
     rows.push(desk.footer());
     let prompt = "Now write it down".to_owned();
-    let wanted = Wanted::Resumed {
+    let wanted = WantedRun::Resumed {
         run: Box::new(plan),
         prompt,
     };
@@ -67,7 +67,7 @@ fn a_new_run_has_the_definition_that_is_chosen_with_tab() {
     desk.press("around");
     desk.press_key(KeyCode::Enter);
     rows.push(desk.footer());
-    let wanted = Wanted::New {
+    let wanted = WantedRun::New {
         definition: "scout".to_owned(),
         prompt: "Look around".to_owned(),
     };

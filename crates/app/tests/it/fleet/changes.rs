@@ -67,14 +67,14 @@ fn what_a_run_changed_in_a_submodule_is_shown_and_merged_in_the_submodule() {
     insta::assert_snapshot!(both.join("---\n"), @"
     outer.txt  +1 −0  added
     1 file +1 −0
-    ! the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+    ! the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
     ---
           checkout
     task  ✓
-    ! task: the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+    ! task: the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
     ---
     ✓ task: merged, 1 file +1 −0
-    ! task: the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+    ! task: the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
     ---
     inner.txt  +1 −0  added
     1 file +1 −0
@@ -101,7 +101,7 @@ fn a_run_that_changed_only_a_submodule_says_where_its_changes_are() {
     let diff = stage.command(&["diff", &run]).run();
     insta::assert_snapshot!(stage.said(&diff), @"
     error: task has left no changes in this repository  <run-1>
-    hint: the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+    hint: the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
     ");
     let merged = stage.command(&["merge", &run]).cwd(&submodule).run();
     merged.expect_success();

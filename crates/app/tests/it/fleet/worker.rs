@@ -80,7 +80,7 @@ fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() 
     insta::assert_snapshot!(lines(&second.stderr), @"
     a worker build-7 on ada@laptop was here less than a minute ago; waiting until it is known whether it still works
     another worker has the name build-7: it is at work on ada@laptop
-    Give this one a name of its own: pi-subagents fleet work --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.
+    Give this one its own name: pi-subagents fleet work --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.
     ");
     let listed = stage
         .command(&["fleet", "workers", "--json"])
@@ -109,7 +109,7 @@ fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() 
     assert!(
         twice
             .stderr
-            .contains("hint: Give this one a name of its own with --name")
+            .contains("hint: Give this one its own name with --name")
     );
     let said = twice
         .stderr

@@ -64,17 +64,17 @@ fn what_a_run_changed_in_a_submodule_is_merged_in_the_submodule() {
     api  <run-1>  <past>
       worktree: 1 file +1 −0; not merged (pi-subagents merge <run-1>)
       $HOME/.pi/subagent-worktrees/project-HEX/api-HEX (SIZE)
-      ! the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+      ! the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
       fits its checkout
 
     seen.txt  +1 −0  added
     api (run: <run-1>, session: <session-1>, started <past>)
     1 file +1 −0
-    ! the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+    ! the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
 
     ✓ api: merged, 1 file +1 −0
     api (run: <run-1>, session: <session-1>, started <past>)
-    ! api: the submodule libs/inner has changes of its own; merge run <run-1> there too, in libs/inner
+    ! api: the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
 
     lib.txt  +1 −1  modified
 

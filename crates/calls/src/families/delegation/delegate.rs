@@ -10,7 +10,7 @@ use super::earlier::check_free;
 use super::open::{FAMILY, conversation, resolve};
 use super::task::DelegateCall;
 use crate::answer::Outcomes;
-use crate::call::{Beginning, Call, ResolvedCall, Worded};
+use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
 use crate::open_run::{Conversation, EarlierSession, Opening};
 use crate::resolve::{Family, Resolver, check_definition};
 use pi_subagents_ground::configuration::Configuration;
@@ -54,7 +54,7 @@ impl Call for DelegateCall {
         &self,
         opening: &Opening<'_>,
         session: &Self::Session,
-        beginning: &Beginning<'_>,
+        beginning: &OpenedRun<'_>,
     ) -> Result<Conversation, Refusal> {
         let task = &self.tasks[beginning.number];
         Ok(conversation(opening, task, session.as_deref(), beginning))

@@ -9,7 +9,7 @@ use pi_subagents_vocabulary::SessionPolicy;
 use super::attachments::with_files;
 use super::earlier::find_earlier;
 use super::task::{DelegateCall, Resume, TaskCall};
-use crate::call::{Beginning, ResolvedCall};
+use crate::call::{OpenedRun, ResolvedCall};
 use crate::open_run::{Conversation, EarlierSession, Opening};
 use crate::resolve::{Asked, Family, Resolver};
 use pi_subagents_ground::error::CommandError;
@@ -84,7 +84,7 @@ pub(super) fn conversation(
     opening: &Opening<'_>,
     call: &TaskCall,
     earlier: Option<&EarlierSession>,
-    beginning: &Beginning<'_>,
+    beginning: &OpenedRun<'_>,
 ) -> Conversation {
     let directory = beginning.directory;
     let mode = if opening.is_for_fleet() {

@@ -7,7 +7,7 @@ use super::answer::{details, notices, text};
 use super::open::{FAMILY, NamedNewSession, converse, resolve};
 use super::schema::SubagentCall;
 use crate::answer::Outcomes;
-use crate::call::{Beginning, Call, ResolvedCall, Worded};
+use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
 use crate::open_run::{Conversation, Opening};
 use crate::resolve::{Family, Resolver, check_definition};
 use pi_subagents_ground::configuration::Configuration;
@@ -48,7 +48,7 @@ impl Call for SubagentCall {
         &self,
         _: &Opening<'_>,
         session: &Self::Session,
-        beginning: &Beginning<'_>,
+        beginning: &OpenedRun<'_>,
     ) -> Result<Conversation, Refusal> {
         let task = &self.tasks()[beginning.number];
         converse(task, session.as_ref(), beginning.directory)

@@ -109,7 +109,7 @@ pub struct AgentTask {
     pub cwd: Option<PathBuf>,
     /// The session it continues.
     pub session: Option<SessionId>,
-    /// What it inherits of the latest run of that session, if its caller has looked already.
+    /// The terms of the latest run of that session, if the caller has read them already.
     pub earlier: Option<Inherited>,
     pub timeout: Option<Duration>,
     pub terms: TaskTerms,

@@ -13,7 +13,7 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::signals::Signals;
-use pi_subagents_runs::follow::{Awaited, Depth, FollowedRuns};
+use pi_subagents_runs::follow::{AwaitedNews, Depth, FollowedRuns};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::tending::tend_records;
 use pi_subagents_runs::under_way::UnderWay;
@@ -44,7 +44,7 @@ pub(super) async fn watch(
         }
         followed.follow(seen.runs.iter().map(|seen| &seen.run));
         tokio::select! {
-            _ = followed.next(Awaited::ALL) => {}
+            _ = followed.next(AwaitedNews::ALL) => {}
             () = sleep(CLOCK), if seen.is_ticking(printer.is_screen()) => {}
             number = signals.next() => {
                 return Ok(exit::of_signal(number));

@@ -10,7 +10,7 @@ use pi_subagents_vocabulary::text::{count, one_line};
 use serde_json::json;
 
 use super::listed::lines;
-use crate::commands::control::conversations_of;
+use crate::commands::control::each_conversation;
 use pi_subagents_definition_commands::ask::{self, AtTerminal, Person as _};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
@@ -37,11 +37,7 @@ pub(crate) fn discard(args: &DiscardArgs, printer: Printer) -> Result<ExitCode, 
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let typed = TypedIds::newest(&index, &places, printer);
-    let conversations = args
-        .ids
-        .iter()
-        .map(|id| conversations_of(typed, std::slice::from_ref(id), "discard"));
-    let conversations = conversations.collect::<Result<Vec<_>, _>>()?;
+    let conversations = each_conversation(typed, &args.ids, "discard")?;
     let known = index.runs().map_err(find_failure)?;
     let unwanted = ToDiscard::find(&known, &conversations);
     if unwanted.found.is_empty() {

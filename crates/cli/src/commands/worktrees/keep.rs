@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::commands::control::conversations_of;
+use crate::commands::control::each_conversation;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
@@ -32,11 +32,7 @@ pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, Comman
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let typed = TypedIds::newest(&index, &places, printer);
-    let conversations = args
-        .ids
-        .iter()
-        .map(|id| conversations_of(typed, std::slice::from_ref(id), "keep"));
-    let conversations = conversations.collect::<Result<Vec<_>, _>>()?;
+    let conversations = each_conversation(typed, &args.ids, "keep")?;
     let keeping = if args.undo {
         Keeping::GoesWhenOld
     } else {
