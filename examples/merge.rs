@@ -2,7 +2,7 @@
 //! The binary `pi-subagents` must be on `PATH`, or `PI_SUBAGENTS_BIN` name it.
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
-use pi_subagents::{MergeOutcome, RunnerChoice, Task, Team, TeamOptions, WorkspaceState};
+use pi_subagents::{MergeOutcome, RunnerChoice, Task, TaskWorkspaceState, Team, TeamOptions};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,12 +15,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     for outcome in delegated.outcomes {
         let waits = outcome
             .workspace
-            .is_some_and(|workspace| workspace.state == WorkspaceState::Waiting);
+            .is_some_and(|workspace| workspace.state == TaskWorkspaceState::Waiting);
         if !waits {
-            println!("{}: nothing to merge", outcome.name);
+            println!("{}: nothing to merge", outcome.report.name);
             continue;
         }
-        let runs = [outcome.run];
+        let runs = [outcome.report.run_id];
         let check = team.check_merge(&runs).await?;
         if !check.is_clean {
             println!("{}", check.table);

@@ -23,12 +23,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .model("scripted/tour") // offline; name a model of your own
         .tools(["read", "grep", "find"]);
     let team = Team::open(options).await?;
-    println!("definitions: {}", team.definitions().len());
+    println!("agents: {}", team.agents().len());
     let about = Task::new("about", "Find what this project is about.");
     let ends = Task::new("ends", "Look for open ends.");
     let delegated = team.delegate([about, ends], vec![Box::new(Counter)]);
     for outcome in delegated.await?.outcomes {
-        println!("{}: {}", outcome.name, outcome.output.unwrap_or_default());
+        let report = outcome.report;
+        println!("{}: {}", report.name, report.output.unwrap_or_default());
     }
     println!("events: {}", EVENTS.load(Ordering::Relaxed));
     team.close().await;

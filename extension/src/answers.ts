@@ -6,7 +6,7 @@ import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
 import type { Place, Session } from "./place.ts";
 import { select } from "./select.ts";
-import { type Level, say, show, type View } from "./shown.ts";
+import { type Level, say, show, type View } from "./text-output.ts";
 import { view } from "./view.ts";
 import { setWidget } from "./widget.ts";
 
@@ -76,6 +76,16 @@ function append(session: Session, { customType, data }: Json): void {
   }
 }
 
+/** How long pi may take to draw the history of a session that it opens, in milliseconds. */
+const DRAWN_AFTER = 1_000;
+
+/** Says something where it is seen: pi 0.87 draws the history below what is said before it. */
+function sayBelow(place: Place, session: Session, message: string, level: Level): void {
+  const wait = session.ctx.mode === "tui" ? session.startedAt + DRAWN_AFTER - Date.now() : 0;
+  if (wait <= 0) say(session.ctx, message, level);
+  else setTimeout(() => place.session === session && say(session.ctx, message, level), wait);
+}
+
 async function answerDialog(place: Place, method: string, params: Json): Promise<Json | undefined> {
   const { session } = place;
   if (!session) return {};
@@ -84,7 +94,7 @@ async function answerDialog(place: Place, method: string, params: Json): Promise
   const title = params.title as string;
   switch (method) {
     case "ui/notify":
-      say(ctx, params.message as string, params.level as Level);
+      sayBelow(place, session, params.message as string, params.level as Level);
       return {};
     case "ui/status":
       ui.setStatus(FOOTER, params.text as string | undefined);

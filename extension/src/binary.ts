@@ -1,11 +1,15 @@
 /** Where the program `pi-subagents` is. */
 
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { createRequire } from "node:module";
+import { delimiter, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NAME = "pi-subagents";
 const VARIABLE = "PI_SUBAGENTS_BIN";
+
+/** The package that has the program for this system, if there is one. */
+const PLATFORM_PACKAGE = `@pi-subagents/${process.platform}-${process.arch}`;
 
 /** A file that can be started, and should be `pi-subagents`. */
 export interface Binary {
@@ -25,19 +29,33 @@ export function findBinary(): Binary {
         `Set it to the path of ${NAME}, or unset it.`,
     );
   }
-  const inPackage = fileURLToPath(new URL(`../bin/${NAME}`, import.meta.url));
   const built = fileURLToPath(new URL(`../../target/release/${NAME}`, import.meta.url));
-  const onPath = (process.env.PATH ?? "").split(delimiter).filter(Boolean).map((directory) => join(directory, NAME));
-  const found = [inPackage, built, ...onPath].find(isProgram);
+  // A relative entry would run a program of whichever repository pi works in.
+  const onPath = (process.env.PATH ?? "").split(delimiter).filter(isAbsolute).map((directory) => join(directory, NAME));
+  const found = [...inPlatformPackage(), built, ...onPath].find(isProgram);
   if (found) {
-    const advice =
-      `Build it again with \`cargo build --release\` in the repository of ${NAME}, ` +
-      `or set ${VARIABLE} to the path of one that works.`;
+    const advice = `Install the package or build the program again, or set ${VARIABLE} to the path of one that works.`;
     return { path: found, advice };
   }
-  throw new Error(
-    `The program ${NAME} was not found. It was looked for as ${inPackage}, as ${built} and on the PATH. ` +
-      `Build it with \`cargo build --release\` in the repository of ${NAME}, or set ${VARIABLE} to its path.`,
+  throw new Error(howToGetIt());
+}
+
+/** Returns the program of the platform's package, which npm installs beside or above this package. */
+function inPlatformPackage(): string[] {
+  try {
+    return [createRequire(import.meta.url).resolve(`${PLATFORM_PACKAGE}/bin/${NAME}`)];
+  } catch {
+    return [];
+  }
+}
+
+function howToGetIt(): string {
+  if (process.platform !== "linux") {
+    return `${NAME} runs on Linux only and this is ${process.platform}, so its tools do not work here.`;
+  }
+  return (
+    `The program ${NAME} was not found, neither in the package ${PLATFORM_PACKAGE} nor on the PATH: ` +
+    `install that package, build the program with \`cargo build --release\`, or set ${VARIABLE} to its path.`
   );
 }
 

@@ -1,4 +1,4 @@
-/** Asks the program for the definitions that a model can choose, which are added to the descriptions of the tools. */
+/** Asks the program for the agents that a model can choose, which are added to the descriptions of the tools. */
 
 import { execFile } from "node:child_process";
 
@@ -9,7 +9,7 @@ import type { Json } from "./manifest.ts";
 const PATIENCE = 1_000;
 const LONGEST_ANSWER = 1 << 20;
 
-/** Returns a sentence for each tool that names the definitions it takes, or nothing if the program cannot be asked. */
+/** Returns a sentence for each tool that names the agents it takes, or nothing if the program cannot be asked. */
 export function readChoices(cwd: string): Promise<Map<string, string>> {
   return new Promise((resolve) => {
     const answered = (error: Error | null, stdout: string) => resolve(error ? new Map() : choicesIn(stdout));

@@ -6,7 +6,7 @@ import type { AutocompleteItem } from "@earendil-works/pi-tui";
 import { caller } from "./caller.ts";
 import { Host } from "./host.ts";
 import type { Place } from "./place.ts";
-import { say } from "./shown.ts";
+import { say } from "./text-output.ts";
 
 export async function run(
   pi: ExtensionAPI,

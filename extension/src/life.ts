@@ -4,7 +4,7 @@ import { FOOTER, refuseHeld } from "./answers.ts";
 import { backgroundRuns, entriesHere, hasLeftRun } from "./entries.ts";
 import { Host } from "./host.ts";
 import type { Place, Session } from "./place.ts";
-import { say } from "./shown.ts";
+import { say } from "./text-output.ts";
 
 /** The longest time that we let pi wait; pi itself sets no limit. */
 const PATIENCE_MS = 2000;

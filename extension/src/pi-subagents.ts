@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 
 import type { CommandEntry, Json, Manifest, ToolEntry } from "./manifest.ts";
-import type { OtherTool } from "./others.ts";
+import type { OtherTool } from "./taken-names.ts";
 import type { Place } from "./place.ts";
 
 /** Everything that is read later. Two readings at once would give one of them half a module. */
@@ -19,7 +19,7 @@ const life = inTurn(() => import("./life.ts"));
 const calls = inTurn(() => import("./execute.ts"));
 const commands = inTurn(() => import("./commands.ts"));
 const choices = inTurn(() => import("./choices.ts"));
-const others = inTurn(() => import("./others.ts"));
+const others = inTurn(() => import("./taken-names.ts"));
 const binary = inTurn(() => import("./binary.ts"));
 
 const PLACE = Symbol.for("pi-subagents.host");
@@ -35,6 +35,10 @@ const LOOK_AFTER = 1_000;
 
 /** How many models the error names if a call names an unknown one. */
 const MAX_NAMES = 40;
+
+/** The tool whose description lists the models, and how many it lists: every request of the model carries them. */
+const NAMES_MODELS = "subagent";
+const MAX_LISTED = 30;
 
 /** The kinds of entries that we may have to draw. */
 const DRAWN = ["message", "custom", "custom_message"];
@@ -148,7 +152,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     if (models.length === 0 || set === known) return;
     known = set;
     for (const tool of needModels.filter(({ name }) => !place.leftToOthers.has(name))) {
-      registerTool(pi, place, { ...tool, parameters: withModels(tool.parameters, models) });
+      registerTool(pi, place, withModels(tool, models));
     }
   };
   const registerForModels = (ctx: ExtensionContext) => {
@@ -183,7 +187,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   };
 
   pi.on("session_start", async ({ reason }, ctx) => {
-    place.session = { pi, ctx, reason, wasAnnounced: false, held: [] };
+    place.session = { pi, ctx, reason, startedAt: Date.now(), wasAnnounced: false, held: [] };
     place.widgetRows = 0;
     place.offerResults = offerResults;
     const found = toolsOfOthers(pi, needModels);
@@ -249,15 +253,12 @@ function lookForModels(place: Place, ctx: ExtensionContext): void {
   place.models = [...new Set(available.map(({ provider, id }) => `${provider}/${id}`))];
 }
 
-/** A schema whose every property `model` takes one of these names, also in schemas inside of it. */
-function withModels(schema: Json, models: string[]): Json {
-  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return [key, value];
-    const inner = withModels(value as Json, models);
-    if (key === "properties" && inner.model) inner.model = { ...inner.model, enum: models };
-    return [key, inner];
-  });
-  return Object.fromEntries(entries);
+/** The tool with the names that its `model` takes, if they are few; other names are looked up when they are used. */
+function withModels(tool: ToolEntry, models: string[]): ToolEntry {
+  const { properties } = tool.parameters as Schema;
+  if (tool.name !== NAMES_MODELS || models.length > MAX_LISTED || !properties?.model) return tool;
+  const model = { ...properties.model, enum: models };
+  return { ...tool, parameters: { ...tool.parameters, properties: { ...properties, model } } };
 }
 
 /**
@@ -271,7 +272,8 @@ function fitted(value: unknown, schema: Json): unknown {
   const object = anyOf?.find(({ type }) => type === "object");
   if (object) return fitted(value, object);
   if (!properties) return value;
-  const given = Object.entries(value).filter(([field, content]) => required?.includes(field) || saysSomething(content));
+  const isGiven = (field: string, content: unknown) => required?.includes(field) || saysSomething(content, properties[field]);
+  const given = Object.entries(value).filter(([field, content]) => isGiven(field, content));
   return Object.fromEntries(given.map(([field, content]) => [field, fitted(content, properties[field] ?? {})]));
 }
 
@@ -282,7 +284,9 @@ interface Schema {
   anyOf?: Json[];
 }
 
-function saysSomething(content: unknown): boolean {
+/** A zero says nothing where a number must be greater. */
+function saysSomething(content: unknown, schema: Json | undefined): boolean {
+  if (content === 0 || content === "0") return !(typeof schema?.minimum === "number" && schema.minimum > 0);
   return content !== null && !(typeof content === "string" && content.trim() === "");
 }
 

@@ -21,7 +21,7 @@ export interface Place {
   widgetRows: number;
   /** The models that pi had when it was last looked. */
   models: string[];
-  /** By the name of a tool: which definitions it takes. */
+  /** By the name of a tool: which agents it takes. */
   choices: Map<string, string>;
   /** Tools of ours that are not registered, because the user leaves their names to another extension. */
   leftToOthers: Set<string>;
@@ -34,6 +34,8 @@ export interface Session {
   pi: ExtensionAPI;
   ctx: ExtensionContext;
   reason: string;
+  /** When pi has opened it, as `Date.now` counts. */
+  startedAt: number;
   /** Whether a host was told of it. */
   wasAnnounced: boolean;
   /** Messages that wait until the agent is idle. */

@@ -105,14 +105,15 @@ function drawMerge(lines: string[], theme: Theme): Component {
   return component((width) => lines.flatMap((line) => drawn(line, width)));
 }
 
-/** Draws the first lines of a text, or all of it without a limit. */
+/** Draws the first rows of a text and says how many are missing, or draws all of it without a limit. */
 function drawText(lines: string[], limit: number | undefined, theme: Theme): Component {
-  const painted = (line: string) => theme.fg("toolOutput", line);
-  if (limit === undefined) return component((width) => lines.flatMap((line) => wrap(painted(line), width)));
-  const shown = lines.slice(0, limit).map(painted);
-  const more = lines.length - shown.length;
-  if (more > 0) shown.push(theme.fg("muted", `... (${more} more line${more === 1 ? "" : "s"})`));
-  return component((width) => shown.map((line) => cut(line, width)));
+  return component((width) => {
+    const rows = lines.flatMap((line) => wrap(theme.fg("toolOutput", line), width));
+    const more = rows.length - (limit ?? rows.length);
+    if (more <= 0) return rows;
+    const note = theme.fg("muted", `... (${more} more line${more === 1 ? "" : "s"})`);
+    return [...rows.slice(0, limit), cut(note, width)];
+  });
 }
 
 function textOf(content: unknown): string {

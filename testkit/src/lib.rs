@@ -28,6 +28,7 @@ mod chance;
 pub mod fleet;
 pub mod llm;
 pub mod process;
+mod program_file;
 pub mod sandbox;
 mod wait;
 

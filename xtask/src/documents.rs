@@ -14,20 +14,20 @@ use crate::steps::{self, Step};
 #[derive(Debug)]
 pub struct Document {
     /// Its path from the root of the workspace.
-    pub path: &'static str,
+    pub path: String,
     /// The content that the file should have.
     pub content: String,
 }
 
 /// Makes all generated documents with this built `pi-subagents`. Add a new document here.
 pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
-    Ok(vec![
+    let mut documents = vec![
         Document {
-            path: "docs/cli.md",
+            path: "docs/cli.md".to_owned(),
             content: command_line(binary)?,
         },
         Document {
-            path: "docs/tools/delegation.md",
+            path: "docs/tools/delegation.md".to_owned(),
             content: tools(
                 binary,
                 "delegation",
@@ -40,11 +40,11 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             )?,
         },
         Document {
-            path: "docs/tools/subagent.md",
+            path: "docs/tools/subagent.md".to_owned(),
             content: tools(binary, "subagent", &["subagent"])?,
         },
         Document {
-            path: "docs/tools/background.md",
+            path: "docs/tools/background.md".to_owned(),
             content: tools(
                 binary,
                 "background",
@@ -52,18 +52,32 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             )?,
         },
         Document {
-            path: "docs/tools/runs.md",
+            path: "docs/tools/runs.md".to_owned(),
             content: tools(binary, "runs", &["subagent_runs"])?,
         },
         Document {
-            path: "docs/tools/merging.md",
+            path: "docs/tools/merging.md".to_owned(),
             content: tools(binary, "merging", &["merge_subagents"])?,
         },
         Document {
-            path: "extension/manifest.json",
+            path: "extension/manifest.json".to_owned(),
             content: output_of(binary, &["tools", "--json"])?,
         },
-    ])
+    ];
+    documents.extend(schemas(binary)?);
+    Ok(documents)
+}
+
+/// Makes `docs/schemas/NAME.json`: the JSON schemas of what commands print.
+fn schemas(binary: &Path) -> Outcome<Vec<Document>> {
+    let names = output_of(binary, &["schema"])?;
+    let document = |name: &str| {
+        Ok(Document {
+            path: format!("docs/schemas/{name}.json"),
+            content: output_of(binary, &["schema", name])?,
+        })
+    };
+    names.lines().map(document).collect()
 }
 
 /// Makes `docs/tools/FAMILY.md`: the tools of a family, with their schemas.
@@ -89,7 +103,7 @@ fn output_of(binary: &Path, words: &[&str]) -> Outcome<String> {
 pub(crate) fn write_all() -> Outcome<()> {
     steps::run(&[Step::build()])?;
     for document in generated_documents(&target()?.join("debug/pi-subagents"))? {
-        let path = root().join(document.path);
+        let path = root().join(&document.path);
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory)?;
         }
@@ -145,15 +159,16 @@ fn help_of(binary: &Path, words: &[String]) -> Outcome<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Returns the commands that a help lists.
+/// Returns the commands that a help lists: between its usage and its options, in groups or under one
+/// heading.
 fn subcommands(help: &str) -> Vec<String> {
     let commands = help
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty());
+        .skip_while(|line| !line.starts_with("Usage: "))
+        .take_while(|line| !["Options:", "Arguments:", "Examples:"].contains(line));
     commands
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter(|line| !line.trim_start().starts_with('-'))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|word| *word != "help")
         .map(str::to_owned)
@@ -166,8 +181,9 @@ mod tests {
 
     #[test]
     fn the_commands_of_a_help_are_found() {
-        let help = "Does it.\n\nCommands:\n  tour      Shows\n            more\n  delegate  Runs\n  help      Helps\n\nOptions:\n  -h  Help\n";
+        let help = "Does it.\n\nUsage: it [COMMAND]\n\nGive work:\n  tour      Shows\n            more\n\nOthers:\n  delegate  Runs\n  help      Helps\n\nOptions:\n  -h  Help\n";
         assert_eq!(subcommands(help), ["tour", "delegate"]);
-        assert!(subcommands("Usage: agent\n\n  --mode rpc\n").is_empty());
+        let without = "Usage: agent\n\n  --mode rpc\n\nExamples:\n  pi-subagents embedded\n";
+        assert!(subcommands(without).is_empty());
     }
 }

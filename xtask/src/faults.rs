@@ -32,10 +32,11 @@ pub(crate) fn short() -> Outcome<()> {
     play(&arguments)
 }
 
-/// Plays the round with a fleet: many runs while workers, followers and servers are killed. It is a
-/// test of the app, with another seed and more runs.
+/// Plays the round with a fleet: many runs while workers, followers and servers are killed, orders are
+/// thrown away, entries are spoilt, and all servers are away. It is a test of the app, with another
+/// seed and more runs.
 fn fleet(arguments: &[String]) -> Outcome<()> {
-    let (mut seed, mut runs) = (fresh_seed(), 200);
+    let (mut seed, mut runs, mut away) = (fresh_seed(), 200, 90);
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         let value = rest.next().map(String::as_str).unwrap_or_default();
@@ -45,10 +46,12 @@ fn fleet(arguments: &[String]) -> Outcome<()> {
         match name.as_str() {
             "--seed" => seed = number,
             "--runs" => runs = number,
+            "--away" => away = number,
             other => {
-                return Err(
-                    format!("faults fleet takes --seed N and --runs N, not {other}").into(),
-                );
+                return Err(format!(
+                    "faults fleet takes --seed N, --runs N and --away SECONDS, not {other}"
+                )
+                .into());
             }
         }
     }
@@ -60,6 +63,7 @@ fn fleet(arguments: &[String]) -> Outcome<()> {
         .args(test.split_whitespace())
         .env("FLEET_FAULTS_SEED", seed.to_string())
         .env("FLEET_FAULTS_RUNS", runs.to_string())
+        .env("FLEET_FAULTS_AWAY", away.to_string())
         .status()?;
     if status.success() {
         return Ok(());

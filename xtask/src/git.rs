@@ -63,7 +63,6 @@ fn version_in(place: &Path) -> Option<((u32, u32), String)> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
@@ -72,8 +71,15 @@ mod tests {
         let place = directory.join(version);
         let file = place.join("git");
         fs::create_dir(&place).unwrap();
-        fs::write(&file, format!("#!/bin/sh\necho git version {version}\n")).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        // Another process writes it: a child that another test starts while this process writes
+        // has the file open too, and the system does not run a file that somebody writes.
+        let script =
+            "printf '#!/bin/sh\\necho git version %s\\n' \"$1\" > \"$2\" && chmod 755 \"$2\"";
+        let written = program("sh")
+            .args(["-c", script, "sh", version])
+            .arg(&file)
+            .status();
+        assert!(written.unwrap().success());
         place
     }
 

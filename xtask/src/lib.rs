@@ -1,9 +1,9 @@
 //! # The commands of the house
 //!
 //! `cargo xtask test` is the test command, `check` the quick look before a commit, `bench`
-//! measures, `faults` breaks things at random, `docs` writes the generated documents, `pictures`
-//! those of the README. Only the standard library is used, so that the command is there seconds
-//! after a fresh clone.
+//! measures, `faults` breaks things at random, `dist` makes the packages of a release, `models` writes
+//! the catalogue of models, `docs` the generated documents, `pictures` those of the README. Only the
+//! standard library is used, so that the command is there seconds after a fresh clone.
 //!
 //! The rules that the sources obey are no command but a test: see `tests/tidy`.
 
@@ -21,12 +21,14 @@ mod bench;
 mod browser;
 mod check;
 pub mod dependencies;
+mod dist;
 pub mod documents;
 mod faults;
 mod git;
 mod hints;
 mod machine;
 mod mcp_client;
+mod models;
 mod nats;
 mod npm;
 mod packages;
@@ -50,14 +52,20 @@ usage: cargo xtask COMMAND
                         types of the extension, all tests; FILTER goes to cargo test
   check                 format, clippy, documentation, build, tidy; then the longest files and
                         functions, as a hint
-  bench [--pi] [--full] build for release and measure; --pi installs pi to compare with,
+  bench [--pi] [--full] build as shipped and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once
   faults [--seed N] [--count N] [--pi] [--only N]
                         random faults in rounds, and what must hold after each;
                         --pi also with the real pi, --only plays one round again
-  faults fleet [--seed N] [--runs N]
+  faults fleet [--seed N] [--runs N] [--away SECONDS]
                         many runs while workers, followers and servers are killed
+  dist [--check] [--program FILE]
+                        make everything that a release ships into target/dist/packages;
+                        --check installs each into a fresh home and works with it,
+                        --program packs a program that is built already
+  zig                   fetch the linker with which dist builds for an old glibc
   nats                  fetch the NATS server of the tests into the build directory
+  models                write the built-in catalogue of models out of the newest packages of pi
   docs                  write the generated documents
   pictures              write the pictures of the README";
 
@@ -72,7 +80,10 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "check" => check::check(),
         "bench" => bench::Wishes::parse(rest).and_then(bench::bench),
         "faults" => faults::faults(rest),
+        "dist" => dist::Wishes::parse(rest).and_then(|wishes| dist::dist(&wishes)),
+        "zig" => dist::install_zig(),
         "nats" => nats::install().map(|program| println!("{}", program.display())),
+        "models" => models::write(),
         "docs" => documents::write_all(),
         "pictures" => pictures::write_all(),
         "help" | "--help" | "-h" => {

@@ -40,3 +40,14 @@ pub(crate) fn pack(directory: &Path, package: &str) -> Outcome<PathBuf> {
     };
     Ok(directory.join(name.trim()))
 }
+
+/// Returns the newest version of a package.
+pub(crate) fn newest_version(package: &str) -> Outcome<String> {
+    let output = program("npm").args(["view", package, "version"]).output()?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if !output.status.success() || version.is_empty() {
+        let why = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("npm view {package} ({}): {why}", output.status).into());
+    }
+    Ok(version)
+}

@@ -71,7 +71,7 @@ fn install_newer() -> Outcome<()> {
 }
 
 /// Unpacks an archive with Python, which the tests need anyway.
-fn unpack(archive: &Path, directory: &Path) -> Outcome<()> {
+pub(crate) fn unpack(archive: &Path, directory: &Path) -> Outcome<()> {
     let status = program("python3")
         .args(["-m", "tarfile", "-e"])
         .args([archive, directory])

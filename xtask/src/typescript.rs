@@ -13,7 +13,7 @@ const COMPILER: &str = "typescript@7.0.2";
 const TYPES_OF_NODE: &str = "@types/node@24.19.2";
 
 /// The projects that are checked.
-const PROJECTS: [&str; 2] = ["extension", "crates/page/assets/jsconfig.json"];
+const PROJECTS: [&str; 2] = ["extension", "crates/web/assets/jsconfig.json"];
 
 /// Checks the types, with a compiler that is installed unless it is there already.
 pub(crate) fn check(pi: &RealPi) -> Outcome<()> {

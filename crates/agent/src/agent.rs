@@ -33,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) tools: Vec<&'static Tool>,
     /// The schema that the reported result must meet.
     pub(crate) output_schema: Option<OutputSchema>,
+    /// The directory of the run, if an owner has started the agent.
+    pub(crate) run_directory: Option<PathBuf>,
     pub(crate) sections: Sections,
     pub(crate) retry: RetrySettings,
     pub(crate) compaction: CompactionSettings,
@@ -160,6 +162,7 @@ impl Agent {
             home: self.setup.home.clone(),
             guarded: self.setup.guarded.clone(),
             output_schema: self.setup.output_schema.clone(),
+            run_directory: self.setup.run_directory.clone(),
             variables: self.setup.variables.clone(),
             session_id: conversation.session_id().to_owned(),
             session_file: conversation.session_file().map(PathBuf::from),

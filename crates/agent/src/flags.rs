@@ -28,6 +28,8 @@ pub(crate) struct Flags {
     pub(crate) finalize: bool,
     /// The file with the schema that the reported result must meet.
     pub(crate) output_schema: Option<String>,
+    /// The directory of the run, for output that is too long for a message.
+    pub(crate) run_dir: Option<String>,
     /// Directories that are not written to.
     pub(crate) leave_alone: Vec<String>,
     /// The directory inside them that is.
@@ -85,7 +87,7 @@ pub(crate) enum FlagError {
     #[error("Invalid mode \"{0}\". Use rpc, json or text.")]
     Mode(String),
     #[error(
-        "{0} needs Node and is not for the embedded agent. Use the real pi for it: `runner: pi` in the definition, or --runner pi."
+        "{0} needs Node and is not for the embedded agent. Use the real pi for it: `runner: pi` in the agent file, or --runner pi."
     )]
     NeedsPi(String),
 }
@@ -148,6 +150,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--output-schema"],
         Effect::Value(|flags, value| flags.output_schema = Some(value)),
+    ),
+    (
+        &["--run-dir"],
+        Effect::Value(|flags, value| flags.run_dir = Some(value)),
     ),
     (
         &["--leave-alone"],
@@ -412,7 +418,7 @@ mod tests {
         Unknown option: --nope
         Unknown option: --model
         Invalid mode "xml". Use rpc, json or text.
-        -e needs Node and is not for the embedded agent. Use the real pi for it: `runner: pi` in the definition, or --runner pi.
+        -e needs Node and is not for the embedded agent. Use the real pi for it: `runner: pi` in the agent file, or --runner pi.
         "#
         );
     }

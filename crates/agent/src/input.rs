@@ -1,15 +1,15 @@
 //! Lines from our stdin, read by a thread of its own.
 
-use std::io::{BufRead, Read};
+use std::io::{self, BufRead, Read};
 
 use tokio::sync::mpsc;
 
 /// Starts reading; the channel closes at the end of the input.
 ///
 /// Lines end at LF bytes and nothing else: U+2028 inside a string is text.
-pub(crate) fn lines() -> mpsc::Receiver<Vec<u8>> {
+pub(crate) fn lines() -> io::Result<mpsc::Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel(16);
-    std::thread::spawn(move || {
+    std::thread::Builder::new().spawn(move || {
         let mut stdin = std::io::stdin().lock();
         loop {
             let mut line = Vec::new();
@@ -22,8 +22,8 @@ pub(crate) fn lines() -> mpsc::Receiver<Vec<u8>> {
                 }
             }
         }
-    });
-    receiver
+    })?;
+    Ok(receiver)
 }
 
 /// Reads all of stdin as trimmed text, if it is not a terminal.

@@ -18,11 +18,14 @@ use crate::providers::{
 /// The variable that every sub-agent has.
 const CHILD_MARKER: &str = "PI_SUBAGENTS_CHILD";
 
+/// The first sentence of the error of an agent that has no model.
+pub(crate) const NO_MODEL: &str = "No model selected.";
+
 /// The reason why a model cannot be asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelError {
     #[error(
-        "No model selected.\n\nName one with --model provider/id, or set defaultProvider and defaultModel in {}.",
+        "{NO_MODEL}\n\nName one with --model provider/id, or set defaultProvider and defaultModel in {}.",
         settings.display()
     )]
     NoneSelected { settings: PathBuf },

@@ -3,7 +3,7 @@
 //! A thread of its own does the blocking writes and a bounded channel leads to it, so a
 //! reader that stops reading holds up the work, but neither memory nor the next command.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::mpsc as handover;
 use std::time::Duration;
 
@@ -46,9 +46,9 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts writing the lines.
-    pub(crate) fn start(mut lines: mpsc::Receiver<Vec<u8>>) -> Self {
+    pub(crate) fn start(mut lines: mpsc::Receiver<Vec<u8>>) -> io::Result<Self> {
         let (done, finished) = handover::channel();
-        std::thread::spawn(move || {
+        std::thread::Builder::new().spawn(move || {
             let mut stdout = std::io::stdout().lock();
             while let Some(line) = lines.blocking_recv() {
                 if stdout
@@ -60,8 +60,8 @@ impl Writer {
                 }
             }
             let _ = done.send(());
-        });
-        Self { finished }
+        })?;
+        Ok(Self { finished })
     }
 
     /// Waits until everything is written, or `patience` is over.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_files::read_own_text;
@@ -54,7 +54,13 @@ pub fn run(arguments: Vec<String>, mut surroundings: Surroundings) -> u8 {
     processes::adopt_orphans();
     let (output, lines) = Output::channel();
     // In text mode nobody reads the events; only the last answer is printed.
-    let writer = (flags.mode() != Mode::Text).then(|| Writer::start(lines));
+    let writer = match flags.mode() {
+        Mode::Text => None,
+        Mode::Json | Mode::Rpc => match Writer::start(lines) {
+            Ok(writer) => Some(writer),
+            Err(error) => return refuse(&no_thread(&error)),
+        },
+    };
     let code = runtime.block_on(start(flags, surroundings, handed, output));
     // A file operation that hangs must not keep us here.
     runtime.shutdown_background();
@@ -67,6 +73,11 @@ pub fn run(arguments: Vec<String>, mut surroundings: Surroundings) -> u8 {
 
 const HELP: &str = include_str!("../prompts/help.txt");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Explains that the system has no room for one more thread.
+fn no_thread(error: &std::io::Error) -> String {
+    format!("no thread could be started, because there are too many processes: {error}")
+}
 
 fn refuse(error: &dyn std::fmt::Display) -> u8 {
     notices::error(error);
@@ -96,7 +107,10 @@ async fn start(
 
 async fn work(agent: &Agent, access: &ModelAccess, flags: &Flags, signals: Signals) -> u8 {
     match flags.mode() {
-        Mode::Rpc => rpc::serve(agent, access, input::lines(), signals).await,
+        Mode::Rpc => match input::lines() {
+            Ok(lines) => rpc::serve(agent, access, lines, signals).await,
+            Err(error) => refuse(&no_thread(&error)),
+        },
         mode => one_shot::answer(agent, access, flags, mode, signals).await,
     }
 }
@@ -158,6 +172,7 @@ pub(crate) fn assemble(
         home: surroundings.home.clone(),
         guarded: flags.guarded(),
         output_schema: output_schema(flags)?,
+        run_directory: flags.run_dir.as_ref().map(PathBuf::from),
         variables: without_secrets(surroundings),
         tools,
         retry: settings.retry,

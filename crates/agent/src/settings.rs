@@ -10,6 +10,8 @@ use pi_subagents_vocabulary::ThinkingLevel;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::providers::ProviderError;
+
 /// The settings, with pi's defaults for those that no file has.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Settings {
@@ -68,6 +70,13 @@ impl Default for RetrySettings {
 }
 
 impl RetrySettings {
+    /// Returns whether the setting has as much patience as the server asks for. If it has less,
+    /// asking again earlier would be in vain.
+    pub(crate) fn can_wait(&self, error: &ProviderError) -> bool {
+        let longest = Duration::from_millis(self.max_agent_delay_ms);
+        error.retry_after.is_none_or(|asked| asked <= longest)
+    }
+
     /// Returns the pause before `attempt` (from 1): the pause that the server asked for, else
     /// doubled each time; never longer than the setting allows.
     pub(crate) fn delay(&self, attempt: u32, asked: Option<Duration>) -> Duration {

@@ -5,10 +5,11 @@
 //! events are those of [`vocabulary`].
 
 pub use pi_subagents_team::{
-    ChangedFile, Clash, Conflict, Delegated, MergeCheck, MergeOutcome, Merged, Outcome, Task, Team,
-    TeamError, TeamErrorKind, TeamOptions, Workspace, WorkspaceState,
+    ChangedFile, Clash, Conflict, Delegated, MergeCheck, MergeOutcome, Merged, Outcome, Task,
+    TaskWorkspace, TaskWorkspaceState, Team, TeamError, TeamErrorKind, TeamOptions,
 };
 pub use pi_subagents_vocabulary as vocabulary;
 pub use pi_subagents_vocabulary::{
-    Definition, EventSink, RunEvent, RunId, RunSummary, RunnerChoice, SessionId, Status, Usage,
+    Definition, Ending, EventSink, RunEvent, RunId, RunReport, RunSummary, RunnerChoice, SessionId,
+    Status, Usage,
 };

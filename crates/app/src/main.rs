@@ -3,6 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    pi_subagents_fleet::invite();
     pi_subagents_cli::main()
 }

@@ -17,11 +17,12 @@ use std::time::Duration;
 use pi_subagents::vocabulary::Happening;
 use pi_subagents::{
     Delegated, EventSink, MergeOutcome, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status,
-    Task, Team, TeamErrorKind, TeamOptions, WorkspaceState,
+    Task, TaskWorkspaceState, Team, TeamErrorKind, TeamOptions,
 };
 use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::Sandbox;
+use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -121,7 +122,7 @@ fn the_example_prints_what_its_sub_agents_answered() {
     0
     [EOF]
     --- stdout
-    definitions: 1
+    agents: 1
     about: In README.md it says:
 
     # Teapot
@@ -165,11 +166,7 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
     );
     sandbox.write("project/a.txt", "alpha\n");
     let team = Team::open(options(&sandbox)).await.unwrap();
-    let names: Vec<String> = team
-        .definitions()
-        .into_iter()
-        .map(|known| known.name)
-        .collect();
+    let names: Vec<String> = team.agents().into_iter().map(|known| known.name).collect();
     assert_eq!(names, ["reviewer"]);
     let diary = Diary::default();
     let task = Task::new("review", "Look at it.")
@@ -184,15 +181,10 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
     let told: Vec<(&str, Status, Option<&str>, Option<&str>)> = delegated
         .outcomes
         .iter()
-        .map(
-            |Outcome {
-                 name,
-                 status,
-                 output,
-                 error,
-                 ..
-             }| { (name.as_str(), *status, output.as_deref(), error.as_deref()) },
-        )
+        .map(|Outcome { report, .. }| {
+            let (output, error) = (report.output.as_deref(), report.error_message.as_deref());
+            (report.name.as_str(), report.status, output, error)
+        })
         .collect();
     assert_eq!(
         told,
@@ -220,9 +212,10 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
     let asked = server.requests()[0].body.to_string();
     assert!(asked.contains("You review code."), "{asked}");
     assert!(asked.contains("alpha"), "{asked}");
-    let again = Task::new("again", "And now?").resume(delegated.outcomes[0].session.clone());
+    let again = Task::new("again", "And now?").resume(&delegated.outcomes[0].report.session_id);
     let resumed = team.delegate([again], Vec::new()).await.unwrap();
-    assert_eq!(resumed.outcomes[0].session, delegated.outcomes[0].session);
+    let session = |done: &Delegated| done.outcomes[0].report.session_id.clone();
+    assert_eq!(session(&resumed), session(&delegated));
     team.close().await;
     assert_eq!(statuses(&sandbox), ["completed", "failed", "completed"]);
 }
@@ -241,7 +234,7 @@ async fn whoever_stops_waiting_stops_the_runs() {
     let over = tokio::time::timeout(Duration::from_mins(1), started.recv()).await;
     assert_eq!(over, Ok(None));
     team.close().await;
-    assert_eq!(statuses(&sandbox), ["aborted", "aborted"]);
+    assert_eq!(statuses(&sandbox), ["stopped", "stopped"]);
 }
 
 #[tokio::test]
@@ -256,7 +249,7 @@ async fn a_team_that_is_dropped_leaves_nothing_behind() {
     drop(team);
     let over = tokio::time::timeout(Duration::from_mins(1), started.recv()).await;
     assert_eq!(over, Ok(None));
-    assert_eq!(statuses(&sandbox), ["aborted"]);
+    assert_eq!(statuses(&sandbox), ["stopped"]);
 }
 
 /// Futures of a team go wherever a program has them work.
@@ -272,7 +265,7 @@ async fn a_team_is_shared_between_tasks_of_a_runtime() {
         tokio::spawn(async move { team.delegate([task], Vec::new()).await })
     });
     for (call, name) in calls.into_iter().zip(["one", "two"]) {
-        let outcome = call.await.unwrap().unwrap().outcomes.remove(0);
+        let outcome = call.await.unwrap().unwrap().outcomes.remove(0).report;
         assert_eq!(
             (outcome.name.as_str(), outcome.output.as_deref()),
             (name, Some("there"))
@@ -293,9 +286,12 @@ async fn a_run_can_be_stopped_by_its_id() {
     };
     let (delegated, stopped) = tokio::join!(team.delegate([Task::new("a", "Wait.")], sinks), stop);
     assert_eq!(stopped, (true, false));
-    let outcome = &delegated.unwrap().outcomes[0];
-    assert_eq!(outcome.status, Status::Aborted);
-    assert_eq!(outcome.error.as_deref(), Some("Stopped on request."));
+    let outcome = &delegated.unwrap().outcomes[0].report;
+    assert_eq!(outcome.status, Status::Stopped);
+    assert_eq!(
+        outcome.error_message.as_deref(),
+        Some("Stopped on request.")
+    );
     team.close().await;
 }
 
@@ -339,9 +335,9 @@ async fn results_are_compared_merged_and_discarded() {
         .iter()
         .map(|outcome| outcome.workspace.as_ref().unwrap().state)
         .collect();
-    let (waiting, unchanged) = (WorkspaceState::Waiting, WorkspaceState::Unchanged);
+    let (waiting, unchanged) = (TaskWorkspaceState::Waiting, TaskWorkspaceState::Unchanged);
     assert_eq!(states, [waiting, waiting, unchanged]);
-    let [api, ui, look] = [0, 1, 2].map(|place: usize| outcomes[place].run.clone());
+    let [api, ui, look] = [0, 1, 2].map(|place: usize| outcomes[place].report.run_id.clone());
     let check = team.check_merge(&[api.clone(), ui.clone()]).await.unwrap();
     assert!(!check.is_clean);
     let clashes: Vec<_> = check
@@ -383,6 +379,110 @@ async fn results_are_compared_merged_and_discarded() {
     let unnamed = team.merge(&[]).await.unwrap_err();
     assert_eq!(unnamed.kind(), TeamErrorKind::Usage);
     team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_stops_waiting_while_runs_are_opened_leaves_none_open() {
+    let (sandbox, _server) = waiting_model();
+    with_repository(&sandbox);
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    // A worktree takes a while, so the first runs are open long before the last.
+    let tasks = (0..16).map(|number| Task::new(number.to_string(), "Wait.").isolated());
+    tokio::select! {
+        _ = team.delegate(tasks, Vec::new()) => panic!("the model never answers"),
+        () = opened(&sandbox) => {}
+    }
+    let is_over = || {
+        let statuses = statuses(&sandbox);
+        statuses
+            .iter()
+            .all(|status| status == "stopped")
+            .then_some(())
+    };
+    assert_eq!(wait_until(Duration::from_mins(1), is_over), Some(()));
+    team.close().await;
+}
+
+/// Waits until a run of a sandbox has a record.
+async fn opened(sandbox: &Sandbox) {
+    let index = sandbox.home().join(".pi/agent/subagents-index.jsonl");
+    while std::fs::read(&index).unwrap_or_default().is_empty() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Is set for a process whose own home must not be used.
+const OTHER_HOME: &str = "PI_SUBAGENTS_TEST_OTHER_HOME";
+
+#[tokio::test]
+async fn a_team_with_a_home_never_looks_at_the_home_of_its_process() {
+    if std::env::var_os(OTHER_HOME).is_none() {
+        return in_a_process_with_another_home();
+    }
+    let sandbox = Sandbox::new();
+    with_repository(&sandbox);
+    let command = json!({"command": "sed -i s/two/three/ kept.txt"});
+    let turns = [Turn::tool_call("bash", command), Turn::text("Done.")];
+    let server = LlmServer::start(Script::new().on_model("fake-model", turns));
+    sandbox.models_json(&server.base_url());
+    let team = Team::open(options(&sandbox)).await.unwrap();
+    let task = Task::new("edit", "Say three.").isolated();
+    let delegated = team.delegate([task], Vec::new()).await.unwrap();
+    assert_eq!(delegated.warnings, Vec::<String>::new());
+    let outcome = &delegated.outcomes[0];
+    let report = &outcome.report;
+    assert_eq!(
+        (report.status, &report.error_message),
+        (Status::Completed, &None)
+    );
+    let merged = team
+        .merge(std::slice::from_ref(&report.run_id))
+        .await
+        .unwrap();
+    assert!(matches!(merged[0].outcome, MergeOutcome::Merged(_)));
+    team.close().await;
+}
+
+/// Runs the test again in a process with a home in which every file is wrong, so that whoever reads
+/// one fails, and in which whoever writes one is seen.
+fn in_a_process_with_another_home() {
+    let wrong = Sandbox::new();
+    let files = [
+        ".pi/agent/settings.json",
+        ".pi/agent/models.json",
+        ".pi/agent/auth.json",
+        ".pi/agent/trust.json",
+    ];
+    for file in files {
+        wrong.write(&format!("home/{file}"), "[no JSON\n");
+    }
+    let before = all_files(&wrong.home());
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture"])
+        .arg("a_team_with_a_home_never_looks_at_the_home_of_its_process")
+        .env("HOME", wrong.home())
+        .env("PI_CODING_AGENT_DIR", wrong.home().join(".pi/agent"))
+        .env(OTHER_HOME, "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&again.stdout);
+    assert!(again.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+    assert_eq!(all_files(&wrong.home()), before);
+}
+
+fn all_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(all_files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
 }
 
 #[tokio::test]
@@ -427,7 +527,7 @@ async fn settings_that_are_not_json_fail_the_call_until_they_are_mended() {
     );
     sandbox.models_json(&server.base_url());
     let done = team.delegate([Task::new("a", "hello")], Vec::new()).await;
-    assert_eq!(done.unwrap().outcomes[0].status, Status::Completed);
+    assert_eq!(done.unwrap().outcomes[0].report.status, Status::Completed);
     team.close().await;
 }
 
@@ -476,12 +576,16 @@ async fn a_program_hears_that_the_servers_of_its_fleet_are_away_and_does_not_wai
         warned.recv().await.unwrap()
     };
     let (delegated, warning) = tokio::join!(delegated, watching);
-    assert!(warning.starts_with(AWAY), "{warning}");
+    assert!(
+        warning.starts_with("lost contact with the fleet at"),
+        "{warning}"
+    );
     let Delegated {
         outcomes, warnings, ..
     } = delegated.unwrap();
     let [outcome] = outcomes.try_into().unwrap();
-    let error = outcome.error.unwrap();
+    let outcome = outcome.report;
+    let error = outcome.error_message.unwrap();
     assert!(
         error.starts_with(&format!("Its end was not seen: {AWAY}")),
         "{error}"

@@ -2,19 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pi_subagents_records::{Recorder, RunDir, history};
-use pi_subagents_vocabulary::{Ending, LAST_TEXT_LIMIT, RunId, RunSummary, Task};
+use pi_subagents_vocabulary::text::cut_characters;
+use pi_subagents_vocabulary::{Ending, LAST_TEXT_LIMIT, RunId, RunSummary, SCHEMA_VERSION, Task};
 use serde_json::{Map, Value, json};
 
 use super::call::Worded;
-use super::run_json::run_json;
 use super::window_record::WindowRecord;
 use crate::result_lines::result_lines;
 use crate::service::ToolAnswer;
+use crate::shared_room::{ROOM, beginning, shares};
 use crate::watch::Details;
-use pi_subagents_runs::row::RunRow;
+use pi_subagents_runs::row::{RunRow, shown_task};
 use pi_subagents_runs::workspace::Workspace;
 use pi_subagents_vocabulary::Door;
 
@@ -28,6 +30,8 @@ pub struct Outcomes {
     worktrees: Worktrees,
     /// The door at which the answer is read.
     pub(super) door: Door,
+    /// The project of the caller.
+    project: PathBuf,
 }
 
 /// The worktrees of a call whose runs had one of their own.
@@ -50,6 +54,8 @@ pub struct Answer {
     pub(super) windows: Option<WindowRecord>,
     pub(super) details: Details,
     pub(super) worded: Worded,
+    /// The warnings that its door has shown before the runs began.
+    pub(super) shown: Vec<String>,
 }
 
 impl Outcomes {
@@ -58,6 +64,7 @@ impl Outcomes {
         mut warnings: Vec<String>,
         recorder: &Recorder,
         door: Door,
+        project: &Path,
     ) -> Self {
         let mut unrecorded = HashSet::new();
         for task in runs.iter().filter_map(|run| run.task.as_ref()) {
@@ -84,6 +91,7 @@ impl Outcomes {
             unrecorded,
             worktrees: Worktrees::default(),
             door,
+            project: project.to_owned(),
         }
     }
 
@@ -108,6 +116,41 @@ impl Outcomes {
         let unrecorded = |(task, _): &(&Task, &RunSummary)| self.unrecorded.contains(&task.run);
         let answers = self.iter().filter(unrecorded);
         answers.filter_map(|(task, run)| Some((task, run.output()?)))
+    }
+
+    /// Returns the answers as far as there is room for them, in the order of the tasks, each with
+    /// the way to read on. Only a client of the protocol has little room; others get all of it.
+    pub(super) fn shared_outputs(&self) -> Vec<Option<String>> {
+        let outputs = self.outputs().into_iter().zip(self.iter());
+        outputs
+            .map(|(output, (task, _))| {
+                let (output, share) = output?;
+                Some(beginning(&output, share, task.session.as_str(), self.door))
+            })
+            .collect()
+    }
+
+    /// Returns the answers in the order of the tasks, each with the number of its characters for
+    /// which there is room.
+    fn outputs(&self) -> Vec<Option<(String, usize)>> {
+        let whole = self.iter().map(|(task, run)| whole_output(task, run));
+        let outputs: Vec<Option<String>> = whole
+            .map(|output| output.map(|output| output.trim_end().to_owned()))
+            .collect();
+        let length =
+            |output: &Option<String>| output.as_ref().map_or(0, |text| text.chars().count());
+        let lengths: Vec<usize> = outputs.iter().map(length).collect();
+        let room = match self.door {
+            Door::Mcp => ROOM,
+            Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => {
+                usize::MAX
+            }
+        };
+        let shares = shares(&lengths, room);
+        let outputs = outputs.into_iter().zip(shares);
+        outputs
+            .map(|(output, share)| Some((output?, share)))
+            .collect()
     }
 
     /// Returns each task with its outcome, in their order.
@@ -161,11 +204,18 @@ impl Answer {
         self.worded.has_answers.then_some(self.text())
     }
 
-    /// Returns the notices for a person who does not read the text: the warnings, and the notices
-    /// of the family.
+    /// Returns the notices for a person who does not read the text: the warnings that were not shown
+    /// before, and the notices of the family.
     pub fn notices(&self) -> impl Iterator<Item = &str> {
         let warnings = self.outcomes.warnings.iter();
-        warnings.chain(&self.worded.notices).map(String::as_str)
+        let news = warnings.filter(|warning| !self.shown.contains(warning));
+        news.chain(&self.worded.notices).map(String::as_str)
+    }
+
+    /// Leaves warnings out of the notices that a person has read already.
+    #[must_use]
+    pub fn after_showing(self, shown: Vec<String>) -> Self {
+        Self { shown, ..self }
     }
 
     /// Returns each task with its outcome, in their order.
@@ -190,9 +240,9 @@ impl Answer {
 
     /// Returns one row per task, in their order, each with the whole answer.
     pub fn rows(&self) -> Vec<RunRow> {
-        let rows = self.tasks().map(|(task, run)| {
-            let row = RunRow::of_outcome(task, run);
-            row.with_output(whole_output(task, run).map(Cow::into_owned))
+        let rows = self.tasks().filter_map(|(task, run)| {
+            let row = RunRow::of_outcome(run, self.worktree(task), &self.outcomes.project)?;
+            Some(row.with_output(whole_output(task, run).map(Cow::into_owned)))
         });
         rows.collect()
     }
@@ -231,7 +281,10 @@ impl Answer {
     /// Returns the answer of the tool, with the details that its door wants.
     pub(crate) fn to_tool_answer(&self) -> ToolAnswer {
         let mut details = self.details_beside_runs();
-        details.insert("runs".to_owned(), self.runs_json().into());
+        details.insert("runs".to_owned(), json!(self.detailed_rows()));
+        if self.details != Details::ForPi {
+            details.insert("schemaVersion".to_owned(), SCHEMA_VERSION.into());
+        }
         ToolAnswer {
             text: self.worded.text.clone(),
             details: details.into(),
@@ -240,14 +293,30 @@ impl Answer {
         }
     }
 
-    /// Returns one object per task, in their order.
-    fn runs_json(&self) -> Vec<Value> {
-        let has_outputs = self.details != Details::ForPi;
-        let runs = self.outcomes.iter().map(|(task, run)| {
-            let output = has_outputs.then(|| json!(whole_output(task, run)));
-            run_json(task, run, self.worktree(task), output)
-        });
-        runs.collect()
+    /// Returns the rows for the details of the tool. pi keeps them in its session, so they have
+    /// neither the prompts nor the answers there, which the messages of the session have. A client
+    /// of MCP gets answers as far as the text has them, and reads the rest by its id; of a prompt,
+    /// which it wrote itself, it gets the beginning.
+    fn detailed_rows(&self) -> Vec<RunRow> {
+        let mut rows = self.rows();
+        match (self.details, self.outcomes.door) {
+            (Details::ForPi, _) => {
+                for row in &mut rows {
+                    row.report.task = None;
+                    row.report.output = None;
+                    row.artifacts = None;
+                }
+            }
+            (_, Door::Mcp) => {
+                for (row, shared) in rows.iter_mut().zip(self.outcomes.outputs()) {
+                    let shared = shared.map(|(output, share)| cut_characters(&output, share));
+                    row.report.output = shared;
+                    row.report.task = row.report.task.as_deref().map(shown_task);
+                }
+            }
+            (_, _) => {}
+        }
+        rows
     }
 
     /// Returns the ids of a call without windows; the call is over when there is an answer.

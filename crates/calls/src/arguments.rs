@@ -27,34 +27,63 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &Value) -> Result<T, CallErro
         let message = "the call must be an object, not a list";
         return Err(CallError(message.to_owned()));
     }
-    serde_path_to_error::deserialize(arguments).map_err(|error| {
-        let path = error.path().to_string();
-        let path = if path == "." { "" } else { &path };
-        CallError(sentence(path, &error.inner().to_string()))
+    read_at(arguments, "")
+}
+
+/// Reads a value that stands at a place of a call. An error begins with the place.
+pub(crate) fn read_at<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, CallError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let inside = error.path().to_string();
+        let path = match (place, inside.as_str()) {
+            (place, ".") => place.to_owned(),
+            ("", inside) => inside.to_owned(),
+            (place, inside) if inside.starts_with('[') => format!("{place}{inside}"),
+            (place, inside) => format!("{place}.{inside}"),
+        };
+        CallError(sentence(&path, &error.inner().to_string()))
     })
 }
 
-/// The number of tasks that one call may have; the schemas have the same limit.
-const MAX_TASKS: usize = 16;
+/// Reads the value of a field with one of the readers below. An error begins with the place of the
+/// field.
+pub(crate) fn read_field<'a, T>(
+    value: &'a Value,
+    place: &str,
+    reader: impl FnOnce(&'a Value) -> Result<T, serde_json::Error>,
+) -> Result<T, CallError> {
+    reader(value).map_err(|error| CallError(sentence(place, &error.to_string())))
+}
 
-/// Refuses a call with no task, or with too many.
-pub(crate) fn check_count(tasks: usize) -> Result<(), CallError> {
+/// Returns the place of a task of a call, as it stands before the fields of the task. One task may
+/// be given without a list.
+pub(crate) fn place_of_task(call: &Value, index: usize) -> String {
+    if call["tasks"].is_array() {
+        format!("tasks[{index}].")
+    } else {
+        "tasks.".to_owned()
+    }
+}
+
+/// The number of tasks that one call may have on this machine; the schemas have the same limit.
+pub(crate) const MAX_TASKS: usize = 16;
+
+/// The number of tasks that one call may have in a fleet, whose workers are many.
+pub(crate) const MAX_TASKS_IN_FLEET: usize = 256;
+
+/// Refuses a call with no task, or with more than this.
+pub(crate) fn check_count(tasks: usize, most: usize) -> Result<(), CallError> {
     match tasks {
         0 => Err(CallError("tasks must have at least 1 task".to_owned())),
-        1..=MAX_TASKS => Ok(()),
-        many => Err(CallError(format!(
-            "tasks must have at most {MAX_TASKS} tasks, not {many}"
+        many if many > most => Err(CallError(format!(
+            "tasks must have at most {most} tasks, not {many}"
         ))),
+        _ => Ok(()),
     }
 }
 
 /// Writes the place and the problem. A missing field is named at the place where it should be.
 fn sentence(path: &str, problem: &str) -> String {
     let dot = if path.is_empty() { "" } else { "." };
-    // A field that several families share is read apart, so the path does not lead to it.
-    if let Some(named) = problem.strip_prefix('.') {
-        return format!("{path}{dot}{named}");
-    }
     if let Some(field) = problem.strip_prefix("missing field `") {
         return format!("{path}{dot}{} is missing", field.trim_end_matches('`'));
     }
@@ -77,11 +106,6 @@ pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String,
     optional_text(deserializer)?.ok_or_else(|| D::Error::custom("must not be empty"))
 }
 
-/// Reads a text that must be given and may be empty.
-pub(crate) fn any_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(optional_text(deserializer)?.unwrap_or_default())
-}
-
 /// Reads a text, if one is given; numbers and booleans are taken as they are written. An empty text
 /// counts as left out, because models fill in fields that they do not mean.
 pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
@@ -95,7 +119,8 @@ pub(crate) fn optional_text<'de, D: Deserializer<'de>>(
     }
 }
 
-/// Reads a number of at least 1, if one is given, also in the form of a text.
+/// Reads a number of at least 1, if one is given, also in the form of a text. Zero counts as left
+/// out, like an empty text: models that fill in every field write it.
 pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<f64>, D::Error> {
@@ -107,6 +132,7 @@ pub(crate) fn optional_number<'de, D: Deserializer<'de>>(
         other => other.as_f64(),
     };
     match number {
+        Some(0.0) => Ok(None),
         Some(number) if number >= 1.0 && f64::is_finite(number) => Ok(Some(number)),
         Some(_) => Err(D::Error::custom("must be at least 1")),
         None => Err(must_be("a number", &value)),
@@ -138,14 +164,15 @@ pub(crate) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D
 }
 
 /// Reads a list. A single value is a list of one, and nothing or an empty text is an empty list.
+/// Some models write a list or an object as a text of JSON.
 pub(crate) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: DeserializeOwned,
 {
     struct OneOrMany<T>(PhantomData<T>);
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+    impl<'de, T: DeserializeOwned> Visitor<'de> for OneOrMany<T> {
         type Value = Vec<T>;
 
         fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,6 +186,9 @@ where
         fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<T>, E> {
             if text.trim().is_empty() {
                 return Ok(Vec::new());
+            }
+            if let Some(values) = written_as_text(text) {
+                return Ok(values);
             }
             // If a text can be no element, a list was wanted, and the error is about that.
             let one = T::deserialize(StrDeserializer::<E>::new(text));
@@ -180,6 +210,20 @@ where
     }
 
     deserializer.deserialize_any(OneOrMany(PhantomData))
+}
+
+/// Reads a list, or the one object in it, that is written as a text of JSON.
+fn written_as_text<T: DeserializeOwned>(text: &str) -> Option<Vec<T>> {
+    if !text.trim_start().starts_with(['[', '{']) {
+        return None;
+    }
+    match serde_json::from_str(text).ok()? {
+        Value::Array(values) => {
+            let values = values.into_iter().map(serde_json::from_value);
+            values.collect::<Result<_, _>>().ok()
+        }
+        value => Some(vec![serde_json::from_value(value).ok()?]),
+    }
 }
 
 /// Returns the error for a value of another kind.

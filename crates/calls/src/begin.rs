@@ -8,14 +8,16 @@ use pi_subagents_records::OwnerName;
 use tokio::task::spawn_blocking;
 use tracing::info;
 
+use crate::arguments;
 use crate::call::{Call, Opened, OpenedRun, ReadyCall, ResolvedCall};
 use crate::caller::Caller;
 use crate::destination::Destination;
-use crate::detached::{Place, check_limit};
+use crate::detached_process::{Place, check_limit};
 use crate::elsewhere::{Departure, Waiting, depart};
 use crate::open_run::Opening;
 use crate::resolve::Resolver;
 use crate::service::CallService;
+use crate::unbegun_runs::UnbegunRuns;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -38,8 +40,8 @@ struct Ground {
 /// Begins a call: resolves its tasks, prepares its way, and opens its runs. Blocking work is done
 /// on threads of its own, and no lock is held while the network is waited for.
 ///
-/// If the future is dropped before it is done, runs that were opened meanwhile never begin; they are
-/// closed when this process, which is their owner, has ended.
+/// If the future is dropped before it is done, or one of the runs cannot be opened, runs that were
+/// opened meanwhile never begin: they end as stopped.
 pub async fn begin<C: Call>(
     service: &CallService,
     call: C,
@@ -55,6 +57,7 @@ pub async fn begin<C: Call>(
     let seen = Arc::clone(&ground);
     let resolve = move || {
         let resolved = call.resolve(&seen.resolver::<C>(), &seen.index)?;
+        seen.check_count(resolved.tasks.len())?;
         Ok((call, resolved))
     };
     let (call, resolved) = beside(resolve).await?;
@@ -81,7 +84,10 @@ async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
 ) -> Result<T, CommandError> {
     spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(CommandError::failed("this is a bug in pi-subagents").because(&error))
+        Err(CommandError::defect(
+            "the call could not be prepared",
+            &error,
+        ))
     })
 }
 
@@ -93,6 +99,21 @@ impl Ground {
             ..
         } = &self.asking;
         Resolver::new(C::FAMILY, caller, configuration, &self.destination)
+    }
+
+    /// Refuses a call with more tasks than its place may have: a fleet has more hands than this
+    /// machine.
+    fn check_count(&self, tasks: usize) -> Result<(), CommandError> {
+        match self.destination {
+            Destination::Here => {
+                arguments::check_count(tasks, arguments::MAX_TASKS).map_err(|error| {
+                    CommandError::from(error).hint(
+                        "Make several calls of them, or send them to a fleet with --on fleet.",
+                    )
+                })
+            }
+            Destination::Fleet(_) => Ok(()),
+        }
     }
 
     fn opening<'a, C: Call>(&'a self, departure: Option<&'a dyn Departure>) -> Opening<'a> {
@@ -140,7 +161,7 @@ impl Ground {
             warnings: resolved.warnings,
             notes: resolved.notes,
         };
-        Ok(ReadyCall::new(call, opened, self.seen(), None))
+        Ok(ReadyCall::new(call, opened, &self.asking, None))
     }
 
     /// Opens the runs of a call: from here on they have a directory and a record.
@@ -168,6 +189,7 @@ impl Ground {
             notes,
         } = resolved;
         let mut opened = Vec::new();
+        let mut unbegun = UnbegunRuns::new(self.index.store().clone());
         for (number, (task, session)) in tasks.into_iter().zip(&sessions).enumerate() {
             let task = opening.open_run(task, &mut warnings, |cwd, directory| {
                 let beginning = OpenedRun {
@@ -177,6 +199,7 @@ impl Ground {
                 };
                 call.converse(&opening, session, &beginning)
             })?;
+            unbegun.add(&task.task);
             opened.push(task);
         }
         let about_files = departure.iter().flat_map(|departure| departure.warnings());
@@ -191,12 +214,9 @@ impl Ground {
             warnings,
             notes,
         };
-        let mut ready = ReadyCall::new(call, opened, self.seen(), departure);
+        let mut ready = ReadyCall::new(call, opened, &self.asking, departure);
         ready.counts = counts;
+        ready.unbegun = Some(unbegun);
         Ok(ready)
-    }
-
-    fn seen(&self) -> (&Caller, &Configuration) {
-        (&self.asking.caller, &self.asking.configuration)
     }
 }

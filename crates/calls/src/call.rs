@@ -11,26 +11,26 @@ use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
 use super::answer::{Answer, Outcomes, Worktrees};
-use super::open_run::{Conversation, Opening};
+use super::open_run::{ChildConversation, Opening};
 use super::resolve::{Family, ResolvedTask, Resolver};
 use super::window_record::WindowRecord;
-use crate::caller::Caller;
+use crate::PreparedCaller;
+use crate::call_sinks::Followed;
 use crate::elsewhere::{Departure, work_here};
-use crate::followed::Followed;
-use crate::opened_task::{OpenedTask, sorted};
+use crate::opened_task::{OpenedTask, plan_here};
 use crate::owner::Owner;
 use crate::preview::preview_context;
 use crate::service::CallService;
 use crate::sweeper;
 use crate::tmux::Panes;
+use crate::unbegun_runs::UnbegunRuns;
 use crate::watch::Watch;
-use crate::work::Work;
-use pi_subagents_ground::configuration::Configuration;
+use crate::work::CallWork;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::workspace::{Workspace, matrix_of_call, settle};
+use pi_subagents_vocabulary::Counts;
 use pi_subagents_vocabulary::Door;
 
 /// A call of a family, read and found to fit.
@@ -65,7 +65,7 @@ pub trait Call: Send + Sized + 'static {
         opening: &Opening<'_>,
         session: &Self::Session,
         beginning: &OpenedRun<'_>,
-    ) -> Result<Conversation, Refusal>;
+    ) -> Result<ChildConversation, Refusal>;
 
     /// Counts the files that its tasks were given, in the order of the tasks.
     fn file_counts(&self) -> impl Iterator<Item = usize>;
@@ -134,6 +134,8 @@ pub struct ReadyCall<C: Call> {
     departure: Option<Box<dyn Departure>>,
     /// The counts of the background runs with these, if they are background runs.
     pub(crate) counts: Option<Counts>,
+    /// Closes its runs if it is dropped before they begin; none if it has opened no run.
+    pub(crate) unbegun: Option<UnbegunRuns>,
 }
 
 impl<C: Call> ReadyCall<C> {
@@ -141,9 +143,14 @@ impl<C: Call> ReadyCall<C> {
     pub(crate) fn new(
         call: C,
         opened: Opened<C::Notes>,
-        (caller, configuration): (&Caller, &Configuration),
+        asking: &PreparedCaller,
         departure: Option<Box<dyn Departure>>,
     ) -> Self {
+        let PreparedCaller {
+            caller,
+            configuration,
+            ..
+        } = asking;
         let settings = &configuration.settings;
         Self {
             call,
@@ -155,12 +162,21 @@ impl<C: Call> ReadyCall<C> {
             places: caller.places.clone(),
             departure,
             counts: None,
+            unbegun: None,
         }
     }
 
     /// Returns the work of its runs, for an owner whom nobody watches.
-    pub(crate) fn into_work(self, owner: &Owner) -> Work<'_> {
+    pub(crate) fn into_work(mut self, owner: &Owner) -> CallWork<'_> {
+        self.begin_runs();
         work_of(self.opened.tasks, self.departure, owner, &self.places)
+    }
+
+    /// Notes that its runs begin, so that they are not closed as runs that nobody begins.
+    fn begin_runs(&mut self) {
+        if let Some(unbegun) = &mut self.unbegun {
+            unbegun.begin();
+        }
     }
 
     /// Returns its tasks with everything resolved, in their order.
@@ -173,13 +189,14 @@ impl<C: Call> ReadyCall<C> {
         &self.places
     }
 
-    /// Returns the warnings that a person should read.
-    pub(crate) fn warnings(&self) -> &[String] {
+    /// Returns the warnings that a person should read before the runs cost anything.
+    pub fn warnings(&self) -> &[String] {
         &self.opened.warnings
     }
 
     /// Runs it and waits for its end.
-    pub async fn run(self, service: &CallService, watch: Watch) -> Answer {
+    pub async fn run(mut self, service: &CallService, watch: Watch) -> Answer {
+        self.begin_runs();
         let Opened {
             tasks,
             mut warnings,
@@ -200,7 +217,13 @@ impl<C: Call> ReadyCall<C> {
         let runs = with_files(runs, &worktrees);
         sweeper::start_if_due(&self.places, &service.owner.known_children);
         warnings.extend(self.panes.problem());
-        let outcomes = Outcomes::new(runs, warnings, &service.owner.recorder, self.door);
+        let outcomes = Outcomes::new(
+            runs,
+            warnings,
+            &service.owner.recorder,
+            self.door,
+            &self.places.project,
+        );
         let outcomes = outcomes.with_worktrees(worktrees);
         let worded = self.call.word(&outcomes, &notes);
         Answer {
@@ -208,6 +231,7 @@ impl<C: Call> ReadyCall<C> {
             windows,
             details,
             worded,
+            shown: Vec::new(),
         }
     }
 }
@@ -218,9 +242,9 @@ fn work_of<'a>(
     departure: Option<Box<dyn Departure>>,
     owner: &'a Owner,
     places: &Places,
-) -> Work<'a> {
+) -> CallWork<'a> {
     match departure {
-        None => work_here(owner, places, sorted(tasks).here),
+        None => work_here(owner, places, plan_here(tasks)),
         Some(departure) => departure.work(tasks, owner),
     }
 }

@@ -3,15 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use pi_subagents_configuration::{RunnerChoice, Skill};
+use pi_subagents_configuration::Skill;
 use pi_subagents_records::CallerName;
-use pi_subagents_vocabulary::{
-    Allowance, BaseChoice, Gate, Isolation, Place, Priority, WorkspaceChoice,
-};
+use pi_subagents_vocabulary::{BaseChoice, Place, Priority, RunTerms, WorkspaceChoice};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
@@ -43,26 +39,16 @@ pub struct Caller {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Overrides {
-    pub runner: Option<RunnerChoice>,
-    pub model: Option<String>,
+    /// The terms of every task that does not set them itself.
+    pub terms: RunTerms,
     pub cwd: Option<PathBuf>,
-    pub timeout: Option<Duration>,
-    pub allowance: Allowance,
-    /// The kind of place where the runs work.
-    pub isolation: Option<Isolation>,
     /// The state that new worktrees begin from.
     pub base: Option<BaseChoice>,
     /// The worktree in which a session goes on.
     pub worktree: Option<EarlierWorktree>,
-    /// The tools of a task without a definition.
-    pub tools: Option<Vec<String>>,
-    /// The gates of every task that names none itself; an empty list for no gates at all.
-    pub gates: Option<Vec<Gate>>,
     /// The number of times that a sub-agent gets the failure of a gate of its own or of its
     /// definition.
     pub gate_retries: Option<u32>,
-    /// The schema that the result of every task must meet, unless the task says otherwise.
-    pub output_schema: Option<Value>,
     /// The wishes about the fleet.
     pub fleet: FleetWishes,
 }

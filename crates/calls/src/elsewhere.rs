@@ -1,24 +1,23 @@
 //! Calls whose runs work on other machines, or continue conversations that went on there.
 //!
-//! Nothing here knows how other machines are reached. The program says it once at its start with
-//! [`work_elsewhere`]; without that, every call works on this machine.
+//! Nothing here knows how other machines are reached. A program that does hands a [`CallsElsewhere`]
+//! over with its [`Places`]; without one, every call works on this machine.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_records::{StickySession, Travelled};
-use pi_subagents_vocabulary::{Plan, Refusal, SessionId, SessionPolicy};
+use pi_subagents_vocabulary::{Plan, Refusal, SessionId, SessionPolicy, Task};
 
 use crate::destination::FleetDestination;
-use crate::open_run::Ordered;
 use crate::opened_task::OpenedTask;
 use crate::owner::Owner;
 use crate::resolve::ResolvedWork;
-use crate::work::Work;
+use crate::work::CallWork;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
-use pi_subagents_runs::elsewhere::{Elsewhere, Pending, answer_elsewhere, no_fleet};
+use pi_subagents_ground::places::{Guests, Places};
+use pi_subagents_runs::elsewhere::{Elsewhere, Pending, no_fleet};
 
 /// Everything that calls ask of other machines.
 pub trait CallsElsewhere: Elsewhere {
@@ -51,7 +50,7 @@ pub trait CallsElsewhere: Elsewhere {
 
     /// Returns the work of a plan on this machine that continues conversations which are kept
     /// elsewhere too.
-    fn work_here<'a>(&self, owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a>;
+    fn work_here<'a>(&self, owner: &'a Owner, places: &Places, plan: Plan) -> CallWork<'a>;
 }
 
 /// A call that is ready to leave for other machines.
@@ -64,11 +63,16 @@ pub trait Departure: Send + Sync {
 
     /// Takes a task along, or says what of it cannot travel. A task that continues the conversation
     /// of an agent names it.
-    fn take(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<(), Refusal>;
+    fn take(
+        &self,
+        task: &Arc<Task>,
+        resolved: ResolvedWork,
+        agent: Option<&str>,
+    ) -> Result<(), Refusal>;
 
-    /// Returns the work of the call: the tasks that were taken along, and the refused tasks among
-    /// these.
-    fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_>;
+    /// Returns the work of the call: the tasks that were taken along, and the refused tasks of the
+    /// call.
+    fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> CallWork<'_>;
 }
 
 /// Says whether a caller waits for the runs of a call. Runs that are waited for end when their
@@ -94,22 +98,26 @@ impl NamedSession<'_> {
     }
 }
 
-static ELSEWHERE: OnceLock<&'static dyn CallsElsewhere> = OnceLock::new();
+/// Returns the values with which a program hands over what answers for other machines, to calls and
+/// to everything that looks at runs.
+pub fn guests_from_elsewhere<T: CallsElsewhere>(elsewhere: &'static T) -> Guests {
+    let of_runs: &'static dyn Elsewhere = elsewhere;
+    let of_calls: &'static dyn CallsElsewhere = elsewhere;
+    Guests::none().with(of_runs).with(of_calls)
+}
 
-/// Says who answers for other machines, from now on and for the whole process, to calls and to
-/// everything that looks at runs. The first word counts.
-pub fn work_elsewhere(elsewhere: &'static dyn CallsElsewhere) {
-    answer_elsewhere(elsewhere);
-    // A library may be opened several times, always with the same answer.
-    _ = ELSEWHERE.set(elsewhere);
+/// Returns what answers for other machines, if the program has handed it over.
+fn elsewhere(places: &Places) -> Option<&'static dyn CallsElsewhere> {
+    places.guests.get::<&'static dyn CallsElsewhere>().copied()
 }
 
 /// Refuses a task with a part that cannot travel, by its name.
 pub(crate) fn may_travel(
+    places: &Places,
     work: &ResolvedWork,
     destination: &FleetDestination,
 ) -> Result<(), Refusal> {
-    match ELSEWHERE.get() {
+    match elsewhere(places) {
         Some(elsewhere) => elsewhere.may_travel(work, destination),
         None => Ok(()),
     }
@@ -122,7 +130,7 @@ pub(crate) async fn depart(
     directories: &[PathBuf],
     waiting: Waiting,
 ) -> Result<Box<dyn Departure>, CommandError> {
-    let elsewhere = ELSEWHERE.get().ok_or_else(no_fleet)?;
+    let elsewhere = elsewhere(places).ok_or_else(no_fleet)?;
     let departure = elsewhere.depart(places, destination, directories, waiting);
     departure.await
 }
@@ -134,7 +142,7 @@ pub(crate) fn bring_conversation(
     settings: &FleetSettings,
     named: &NamedSession<'_>,
 ) -> Result<Option<String>, Refusal> {
-    match ELSEWHERE.get() {
+    match elsewhere(places) {
         Some(elsewhere) => elsewhere.bring_conversation(places, settings, named),
         None => Ok(None),
     }
@@ -142,16 +150,16 @@ pub(crate) fn bring_conversation(
 
 /// Returns the work of a plan on this machine. Conversations that are kept nowhere else need
 /// nothing more.
-pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a> {
+pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> CallWork<'a> {
     let has_travelled = plan.tasks.iter().any(|planned| {
-        let session = planned.work.as_ref().ok().map(|work| &work.session);
+        let session = planned.work.as_ref().ok().map(|plan| &plan.here.session);
         match session {
             Some(SessionPolicy::Shared { file, .. }) => Travelled::read(file).is_some(),
             Some(SessionPolicy::File(_) | SessionPolicy::Nowhere) | None => false,
         }
     });
-    match ELSEWHERE.get().filter(|_| has_travelled) {
+    match elsewhere(places).filter(|_| has_travelled) {
         Some(elsewhere) => elsewhere.work_here(owner, places, plan),
-        None => Work::here(owner, plan),
+        None => CallWork::here(owner, plan),
     }
 }

@@ -15,17 +15,18 @@
     )
 )]
 
+pub mod acts;
 mod answer;
 mod arguments;
 mod begin;
 mod call;
+mod call_sinks;
 pub mod caller;
 mod choices;
 pub mod destination;
-pub mod detached;
+pub mod detached_process;
 pub mod elsewhere;
 pub mod families;
-mod followed;
 #[cfg(test)]
 mod never_panics;
 pub mod open_run;
@@ -33,17 +34,18 @@ pub mod opened_task;
 pub mod owner;
 pub mod preview;
 pub mod progress;
+pub mod request;
 pub mod resolve;
 mod result_lines;
-mod run_json;
 pub mod runner;
 pub mod service;
+pub mod shared_room;
 pub mod start_from_screen;
 mod sweeper;
-mod task_terms;
 mod tmux;
 mod tool;
 pub mod trust_question;
+mod unbegun_runs;
 mod unknown_fields;
 mod updates;
 pub mod watch;
@@ -55,27 +57,53 @@ pub use answer::{Answer, whole_output};
 pub(crate) use arguments::CallError;
 pub use begin::{PreparedCaller, begin};
 pub use call::{Call, ReadyCall};
-pub use choices::choices_of;
+pub use choices::{agents_of, choices_of};
+pub use request::{Continues, TaskRequest};
 pub use resolve::model_place;
-pub use task_terms::{SchemaWish, TaskTerms};
 pub use tool::{Effect, Offered, Tool};
 pub use unknown_fields::check_fields;
-pub use window_record::{Seen, WindowRecord};
+pub use window_record::{SeenLines, WindowRecord};
 
-use self::families::{background, delegation, merging, runs, subagent};
+use self::families::{background, delegation, merging, runs, start_tool, subagent};
 
-/// Returns the tools of the MCP door: all of them, and the tool for clients that have no other way
-/// to look after runs.
-pub fn mcp_tools() -> Vec<Tool> {
-    [tools(), runs::tools()].into_iter().flatten().collect()
+/// The tools that an MCP client is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSet {
+    /// One tool for each purpose.
+    Compact,
+    /// All tools that pi has too.
+    All,
 }
 
-/// Returns the tools that every door has, family by family.
+/// Returns the tools of the MCP door.
+pub fn mcp_tools(set: ToolSet) -> Vec<Tool> {
+    let listing = delegation::tools().into_iter();
+    let mut listing = listing.filter(|tool| tool.name == delegation::PROFILES);
+    let families = match set {
+        ToolSet::Compact => vec![
+            start_tool::tools(),
+            runs::client_tools(),
+            listing.by_ref().collect(),
+            merging::tools(),
+        ],
+        ToolSet::All => vec![
+            delegation::tools(),
+            subagent::tools(),
+            background::tools(),
+            merging::tools(),
+            runs::client_tools(),
+        ],
+    };
+    families.into_iter().flatten().collect()
+}
+
+/// Returns the tools inside pi, family by family, which the command line has too.
 pub fn tools() -> Vec<Tool> {
     let families = [
         delegation::tools(),
         subagent::tools(),
         background::tools(),
+        runs::tools(),
         merging::tools(),
     ];
     families.into_iter().flatten().collect()
@@ -84,7 +112,7 @@ pub fn tools() -> Vec<Tool> {
 /// Returns whether calls of a tool use definitions, so that they depend on whether the project is
 /// trusted.
 pub fn uses_definitions(name: &str) -> bool {
-    mcp_tools()
+    tools()
         .iter()
         .any(|tool| tool.name == name && tool.uses_definitions)
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::families::delegation::DelegateCall;
-use crate::families::subagent::{AgentTask, SubagentCall};
+use crate::families::subagent::SubagentCall;
 
 /// The fields of all calls, and a field that no call has.
 const KEYS: [&str; 17] = [
@@ -80,7 +80,7 @@ proptest! {
         let outcomes = [
             DelegateCall::parse(&call).map(|call| call.tasks.len()),
             SubagentCall::parse(&call).map(|call| call.tasks().len()),
-            AgentTask::parse(&call).map(|_| 1),
+            SubagentCall::parse_one(&call).map(|_| 1),
         ];
         for outcome in outcomes {
             match outcome {

@@ -19,30 +19,18 @@ pub enum OpenedWork {
     Elsewhere,
 }
 
-/// The tasks of a call, by who does them.
-pub struct Sorted {
-    /// The tasks that are done on this machine, and those that are refused.
-    pub here: Plan,
-    /// The tasks that are done on other machines.
-    pub elsewhere: Vec<Arc<Task>>,
-}
-
-/// Sorts the tasks of a call.
-pub fn sorted(tasks: Vec<OpenedTask>) -> Sorted {
-    let mut sorted = Sorted {
-        here: Plan { tasks: Vec::new() },
-        elsewhere: Vec::new(),
-    };
-    for OpenedTask { task, work } in tasks {
+/// Returns the plan of the tasks that are done on this machine or refused. The departure of their
+/// call has the others.
+pub fn plan_here(tasks: Vec<OpenedTask>) -> Plan {
+    let here = tasks.into_iter().filter_map(|OpenedTask { task, work }| {
         let work = match work {
-            Ok(OpenedWork::Elsewhere) => {
-                sorted.elsewhere.push(task);
-                continue;
-            }
+            Ok(OpenedWork::Elsewhere) => return None,
             Ok(OpenedWork::Here(plan)) => Ok(plan),
             Err(refusal) => Err(refusal),
         };
-        sorted.here.tasks.push(PlannedTask { task, work });
+        Some(PlannedTask { task, work })
+    });
+    Plan {
+        tasks: here.collect(),
     }
-    sorted
 }

@@ -26,8 +26,8 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{Signals, Told, stop_this_process, survive_large_files};
 use pi_subagents_runs::acts::Reach;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::owned::this_host;
-use pi_subagents_runs::tending::close_abandoned;
+use pi_subagents_runs::owner_process::this_host;
+use pi_subagents_runs::upkeep::close_abandoned;
 
 /// This process, ready to own runs.
 pub struct Owner {
@@ -87,10 +87,11 @@ impl Owner {
     ) -> Result<Self, CommandError> {
         let failed = |what: &str, error: &io::Error| CommandError::failed(what).because(error);
         let file_limit = raise_file_limit();
-        start_thread_that_waits().map_err(|error| {
+        let no_thread = |error: io::Error| {
             failed("this process could not start a thread", &error)
                 .hint("ulimit -u prints how many processes and threads this user may have.")
-        })?;
+        };
+        start_thread_that_waits().map_err(no_thread)?;
         survive_large_files();
         close_abandoned(&store);
         let ours = |command: &str| Program {
@@ -113,7 +114,7 @@ impl Owner {
         };
         let (engine, dispatcher) = Engine::start(launcher, limits)
             .map_err(|error| failed("the engine did not start", &error))?;
-        let recorder = Recorder::start(store.index());
+        let recorder = Recorder::start(store.index()).map_err(no_thread)?;
         let record = recorder.clone();
         // Without a socket the runs go on; only other processes cannot reach them.
         let socket =
@@ -161,6 +162,11 @@ impl Owner {
             _ = spawn_blocking(move || recorder.settle()).await;
             outcomes
         }
+    }
+
+    /// Has this many runs work at once from now on.
+    pub(crate) fn set_places(&self, number: usize) {
+        self.engine.set_places(number);
     }
 
     /// Stops these runs, without waiting for their end.
@@ -224,7 +230,7 @@ impl Owner {
         loop {
             tokio::select! {
                 done = &mut work => return done,
-                told = signals.told() => {
+                told = signals.next_signal() => {
                     self.obey(told).await;
                 }
             }

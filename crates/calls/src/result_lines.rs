@@ -1,6 +1,7 @@
 //! The lines below the windows of a call whose runs had worktrees. They say what waits, which of it
 //! fits, and what a person types next. The model reads the same in the text of the answer.
 
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::{columns, cut_columns, one_line};
 
 use super::answer::Outcomes;
@@ -15,9 +16,7 @@ const NAME_COLUMNS: usize = 24;
 pub(super) fn result_lines(outcomes: &Outcomes) -> Vec<String> {
     let worktrees = outcomes.iter().filter_map(|(task, _)| {
         let name = cut_columns(&one_line(&task.name), NAME_COLUMNS);
-        let words = outcomes
-            .worktree(task)?
-            .words_with(&format!("/subagents merge {name}"));
+        let words = outcomes.worktree(task)?.words(&name, Door::PiCommand);
         Some((name, words))
     });
     let worktrees: Vec<(String, String)> = worktrees.collect();

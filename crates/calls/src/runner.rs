@@ -100,11 +100,7 @@ impl<'a> Runners<'a> {
 
     /// Returns the program of a kind of child that was resolved before.
     pub(crate) fn program(&self, runner: Runner) -> Result<Program, String> {
-        let choice = match runner {
-            Runner::Pi => RunnerChoice::Pi,
-            Runner::Embedded => RunnerChoice::Embedded,
-        };
-        Ok(self.resolve(choice)?.program)
+        Ok(self.resolve(runner.choice())?.program)
     }
 
     /// Returns the embedded agent, because no pi can be used; the caller gets a warning if there is
@@ -112,7 +108,7 @@ impl<'a> Runners<'a> {
     fn instead_of_pi(&self, no_pi: &NoPi) -> ChosenRunner {
         let is_there = self.caller.pi.is_some() || is_pi_named(&self.caller.places);
         let warning = format!(
-            "pi cannot be used, so the embedded agent is used instead: {}. Mend or remove that pi; {} checks it.",
+            "pi cannot be used, so the embedded agent is used instead: {}. Fix or remove that pi; {} checks it.",
             no_pi.reason(),
             Advice::Doctor.words(self.caller.door)
         );

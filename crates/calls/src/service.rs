@@ -12,21 +12,22 @@ use tokio::time::timeout;
 use tracing::{debug, info};
 
 use crate::begin::{PreparedCaller, begin};
+use crate::call_sinks::Followed;
 use crate::caller::Caller;
 use crate::elsewhere::Waiting;
 use crate::families::{background, delegation, merging, runs, subagent};
-use crate::followed::Followed;
 use crate::owner::Owner;
 use crate::tmux::Panes;
+use crate::unknown_fields::without_unknown;
 use crate::updates::due;
 use crate::watch::Watch;
-use crate::work::Work;
+use crate::work::CallWork;
 use crate::{Call, check_fields};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::row::RunRow;
+use pi_subagents_vocabulary::Counts;
 
 /// The time for which a call that is over waits for its last pane to be opened.
 const LAST_PANES: Duration = Duration::from_secs(5);
@@ -48,7 +49,7 @@ pub trait BackgroundRuns: Send + Sync {
 }
 
 /// A call of a tool, as a door hands it over.
-pub struct ToolCall<'a> {
+pub struct ToolRequest<'a> {
     pub tool: &'a str,
     pub arguments: &'a Value,
     pub caller: &'a Caller,
@@ -140,12 +141,22 @@ impl CallService {
     /// which depends on the door.
     pub async fn call(
         self: &Arc<Self>,
-        call: ToolCall<'_>,
+        call: ToolRequest<'_>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
         let tool = call.tool.to_owned();
         debug!(tool, "tool is called");
         let unknown = check_fields(call.tool, call.arguments, call.caller.door)?;
+        let known;
+        let call = if unknown.is_empty() {
+            call
+        } else {
+            known = without_unknown(call.tool, call.arguments);
+            ToolRequest {
+                arguments: &known,
+                ..call
+            }
+        };
         let called = self.call_known(call, watch).await;
         debug!(tool, is_error = called.is_err(), "tool is done");
         let mut answer = called?;
@@ -155,10 +166,10 @@ impl CallService {
 
     async fn call_known(
         self: &Arc<Self>,
-        call: ToolCall<'_>,
+        call: ToolRequest<'_>,
         watch: Watch,
     ) -> Result<ToolAnswer, CommandError> {
-        let ToolCall {
+        let ToolRequest {
             tool,
             arguments,
             caller,
@@ -233,7 +244,10 @@ impl CallService {
         spawn_blocking(move || work(&service, &caller))
             .await
             .unwrap_or_else(|error| {
-                Err(CommandError::failed("this is a bug in pi-subagents").because(&error))
+                Err(CommandError::defect(
+                    "the tool call could not be answered",
+                    &error,
+                ))
             })
     }
 
@@ -255,7 +269,7 @@ impl CallService {
     /// no others.
     pub(crate) async fn run(
         &self,
-        work: Work<'_>,
+        work: CallWork<'_>,
         panes: &Panes,
         followed: Followed,
     ) -> Vec<Arc<RunSummary>> {
@@ -268,7 +282,7 @@ impl CallService {
         sinks.extend(starts);
         tokio::pin!(opening);
         let mut is_opening = true;
-        let Work { begin, stop } = work;
+        let CallWork { begin, stop } = work;
         let mut work = begin(sinks);
         let mut under_way = UnderWay { stop: Some(stop) };
         let mut is_cancelled = false;

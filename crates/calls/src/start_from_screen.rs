@@ -1,12 +1,20 @@
-//! Runs that are started from the screen. How that is done, somebody else knows.
+//! Runs that are started from a screen: in the background, so that leaving the screen stops nothing.
 
-use std::future::Future;
-use std::pin::Pin;
+use pi_subagents_configuration::Asker;
+use pi_subagents_engine::KnownChildren;
+use pi_subagents_records::{CallerName, IndexedRun};
+use serde_json::json;
+use tokio::task::spawn_blocking;
 
-use pi_subagents_records::IndexedRun;
-use pi_subagents_vocabulary::RunId;
-
+use crate::acts::{Repetition, Resumption, StartedRun, spawn};
+use crate::caller::Caller;
+use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::known_session::find_session;
+use pi_subagents_runs::upkeep::tend;
 
 /// A run that somebody wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,25 +30,68 @@ pub enum WantedRun {
     },
 }
 
-/// A run that has begun in a process of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StartedRun {
-    pub run: RunId,
-    /// A notice for the person who started the run.
-    pub warnings: Vec<String>,
+/// Starts runs for a person at a screen.
+#[derive(Debug, Clone)]
+pub struct ScreenStarter {
+    places: Places,
+    name: CallerName,
 }
 
-/// The outcome of an attempt to start a run.
-pub type PendingStart = Pin<Box<dyn Future<Output = Result<StartedRun, CommandError>> + Send>>;
+impl ScreenStarter {
+    /// Makes a starter for a person who is called this in the records.
+    pub fn new(places: Places, name: CallerName) -> Self {
+        Self { places, name }
+    }
 
-/// Starts runs in the background, so that leaving the screen stops nothing.
-pub trait Starter: Send + Sync {
     /// Returns the names of the definitions that a new run can have.
-    fn definitions(&self) -> Vec<String>;
+    pub fn definitions(&self) -> Vec<String> {
+        let configuration = Configuration::read_once(&self.places, false);
+        let definitions = configuration.catalogue.effective(Asker::Subagent);
+        definitions
+            .into_iter()
+            .map(|definition| definition.name.clone())
+            .collect()
+    }
 
-    /// Starts a run, and ends when it has a process of its own.
-    fn start(&self, wanted: WantedRun) -> PendingStart;
+    /// Starts a run, and returns when it has a process of its own.
+    pub async fn start(&self, wanted: WantedRun) -> Result<StartedRun, CommandError> {
+        // The process of a screen has no children that it would have to spare from these.
+        let known_children = KnownChildren::spare_unknown();
+        let caller = Caller {
+            name: self.name.clone(),
+            ..Caller::at(self.places.clone())
+        };
+        match wanted {
+            WantedRun::New { definition, prompt } => {
+                let arguments = json!({"preset": definition, "task": prompt});
+                let spawned = spawn(&arguments, &caller, &known_children).await?;
+                Ok(spawned.into())
+            }
+            WantedRun::Again { run, model } => {
+                let repetition = beside(move || Repetition::of(&run, model, caller)).await?;
+                repetition.in_background(&known_children).await
+            }
+            WantedRun::Resumed { run, prompt } => {
+                let resumption = beside(move || resumption_of(&run, caller)).await?;
+                resumption.in_background(&prompt, &known_children).await
+            }
+        }
+    }
+}
 
-    /// Opens the web page at a run; the page is served on when the screen is left.
-    fn open_page(&self, run: &IndexedRun) -> Result<(), CommandError>;
+/// Finds the session of a run, and how it goes on.
+fn resumption_of(run: &IndexedRun, caller: Caller) -> Result<Resumption, CommandError> {
+    let index = KnownIndex::of(&caller.places);
+    tend(&index, &caller.places);
+    let session = find_session(&index, &caller.places, None, run.run.as_str());
+    Resumption::of(session.map_err(find_failure)?, caller)
+}
+
+/// Reads files on a thread that may wait.
+async fn beside<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+) -> Result<T, CommandError> {
+    spawn_blocking(read).await.unwrap_or_else(|error| {
+        Err(CommandError::failed("the session could not be read").because(&error))
+    })
 }

@@ -7,10 +7,10 @@ use pi_subagents_engine::KnownChildren;
 use pi_subagents_vocabulary::Timestamp;
 use tokio::process::Command;
 
-use crate::detached::reap;
+use crate::detached_process::reap;
 use pi_subagents_ground::own_commands::{SWEEPER, process};
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::keeping::retention;
+use pi_subagents_runs::cleanup::retention;
 
 /// Starts the process if it is time to look at the project of a call that has ended.
 pub(crate) fn start_if_due(places: &Places, known_children: &KnownChildren) {

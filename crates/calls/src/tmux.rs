@@ -102,10 +102,10 @@ impl Panes {
                 Ok(Some(pane)) => opened.push(pane),
                 Ok(None) => {
                     unshown += 1;
-                    self.tell(placement::unshown(unshown));
+                    self.note_problem(placement::unshown(unshown));
                 }
                 Err(problem) => {
-                    self.tell(format!("tmux could not open a pane: {problem}"));
+                    self.note_problem(format!("tmux could not open a pane: {problem}"));
                     // Tmux would refuse the next pane too.
                     return;
                 }
@@ -113,7 +113,7 @@ impl Panes {
         }
     }
 
-    fn tell(&self, problem: String) {
+    fn note_problem(&self, problem: String) {
         let mut known = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         *known = Some(problem);
     }

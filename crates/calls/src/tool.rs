@@ -62,7 +62,7 @@ pub(crate) fn parameters<T: JsonSchema>() -> Value {
 }
 
 /// Returns whether a default is what a field is anyway when it is left out.
-fn says_nothing(default: &Value) -> bool {
+fn is_empty_default(default: &Value) -> bool {
     match default {
         Value::Null => true,
         Value::Bool(flag) => !flag,
@@ -77,7 +77,7 @@ fn simplify(schema: &mut Value) {
         Value::Array(parts) => parts.iter_mut().for_each(simplify),
         Value::Object(fields) => {
             fields.remove("format");
-            if fields.get("default").is_some_and(says_nothing) {
+            if fields.get("default").is_some_and(is_empty_default) {
                 fields.remove("default");
             }
             if let Some(Value::Array(types)) = fields.get_mut("type") {

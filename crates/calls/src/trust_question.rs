@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{
-    Asker, IgnoredReason, RememberError, Settings, Trust, TrustDecision,
+    Asker, DEFAULT_AGENT, IgnoredReason, RememberError, Settings, Trust, TrustDecision,
 };
+use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_vocabulary::Definition;
 use pi_subagents_vocabulary::text::clean;
 use serde_json::Value;
@@ -27,6 +28,9 @@ const NOT_NOW: &str = "Not now";
 pub struct TrustQuestion {
     pub project: PathBuf,
     carried: String,
+    /// What a yes leads to, beside the use of these files: commands that run, and a definition that
+    /// takes the place of the default one.
+    consequences: Vec<String>,
     /// The names of its definitions that wait, and of the user's definitions that want a skill of
     /// the project.
     definitions: BTreeSet<String>,
@@ -49,6 +53,7 @@ impl TrustQuestion {
             definitions: definitions.map(|one| one.name.clone()).collect(),
             has_settings: Settings::project_has_some(project),
             carried: carried(Settings::project_has_some(project), &theirs, &skills),
+            consequences: consequences(project, &theirs),
         };
         // Skills that nothing names need no decision.
         (question.has_settings || !question.definitions.is_empty()).then_some(question)
@@ -80,10 +85,9 @@ impl TrustQuestion {
 
     pub fn message(&self) -> String {
         let project = self.project.display();
-        clean(&format!(
-            "Use {} of {project} for sub-agents?",
-            self.carried
-        ))
+        let question = format!("Use {} of {project} for sub-agents?", self.carried);
+        let lines = std::iter::once(&question).chain(&self.consequences);
+        clean(&lines.map(String::as_str).collect::<Vec<_>>().join("\n"))
     }
 
     pub fn options() -> Vec<String> {
@@ -122,7 +126,7 @@ fn carried(has_settings: bool, definitions: &[&Definition], skills: &BTreeSet<St
     names.dedup();
     let parts = [
         has_settings.then(|| "settings".to_owned()),
-        (!names.is_empty()).then(|| format!("definitions ({})", some_of(&names))),
+        (!names.is_empty()).then(|| format!("agents ({})", some_of(&names))),
         (!skills.is_empty()).then(|| {
             let names: Vec<String> = skills.iter().cloned().collect();
             format!("skills ({})", some_of(&names))
@@ -133,6 +137,32 @@ fn carried(has_settings: bool, definitions: &[&Definition], skills: &BTreeSet<St
         [first @ .., last] if !first.is_empty() => format!("the {} and {last}", first.join(", ")),
         few => format!("the {}", few.join("")),
     }
+}
+
+/// Describes what a yes leads to: every command in full, and a definition that every task without a
+/// named agent would use.
+fn consequences(project: &Path, definitions: &[&Definition]) -> Vec<String> {
+    let is_default = |one: &&&Definition| one.name == DEFAULT_AGENT;
+    let replaces = definitions.iter().find(is_default).map(|_| {
+        "It replaces default: every task that names no agent would use its definition.".to_owned()
+    });
+    let gates = definitions.iter().flat_map(|one| commands_of(one));
+    let setup = setup_of(project);
+    let commands = gates.chain(setup.as_deref());
+    let commands = commands.map(|command| format!("It will run: {command}"));
+    replaces.into_iter().chain(commands).collect()
+}
+
+/// Returns the commands that a definition runs: its gates.
+pub fn commands_of(definition: &Definition) -> impl Iterator<Item = &str> {
+    definition.gates.iter().map(|gate| gate.command.as_str())
+}
+
+/// Returns the command that the settings of a project run in every new worktree, if they have one.
+pub fn setup_of(project: &Path) -> Option<String> {
+    let file = SettingsFile::of_project(project).ok()?;
+    let setup = file.get("subagents")?.get("worktreeSetup")?.as_str()?;
+    (!setup.trim().is_empty()).then(|| setup.to_owned())
 }
 
 /// Lists as many names as a person reads, and how many more there are.

@@ -5,7 +5,7 @@ use pi_subagents_vocabulary::{nearest, text};
 use serde_json::{Map, Value};
 
 use super::arguments::CallError;
-use super::mcp_tools;
+use super::{ToolSet, mcp_tools, tools};
 use pi_subagents_vocabulary::Door;
 
 /// The number of unknown fields that are named.
@@ -24,12 +24,19 @@ struct Unknown<'a> {
 
 /// Looks for fields that the tool does not know: warnings where pi calls, else an error.
 pub fn check_fields(tool: &str, arguments: &Value, door: Door) -> Result<Vec<String>, CallError> {
-    let tools = mcp_tools();
-    let Some(tool) = tools.iter().find(|known| known.name == tool) else {
+    let tools = match door {
+        // A client may know a tool by either set.
+        Door::Mcp => {
+            let sets = [ToolSet::Compact, ToolSet::All].into_iter();
+            sets.flat_map(mcp_tools).collect()
+        }
+        Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => tools(),
+    };
+    let schemas = tools.iter().filter(|known| known.name == tool);
+    let unknown = schemas.map(|tool| unknown_in(arguments, &tool.parameters));
+    let Some(mut found) = unknown.min_by_key(Vec::len) else {
         return Ok(Vec::new());
     };
-    let mut found = Vec::new();
-    look(arguments, &tool.parameters, String::new(), &mut found);
     found.truncate(NAMED);
     match (door, found.as_slice()) {
         (_, []) => Ok(Vec::new()),
@@ -38,6 +45,23 @@ pub fn check_fields(tool: &str, arguments: &Value, door: Door) -> Result<Vec<Str
             Err(CallError(first.error()))
         }
     }
+}
+
+/// Returns arguments without the fields that models inside pi are told were ignored: other doors
+/// know some of them.
+pub(crate) fn without_unknown(tool: &str, arguments: &Value) -> Value {
+    let mut arguments = arguments.clone();
+    if let Some(known) = tools().iter().find(|known| known.name == tool) {
+        remove_unknown(&mut arguments, &known.parameters);
+    }
+    arguments
+}
+
+/// Returns the fields that a schema does not have.
+fn unknown_in<'a>(arguments: &'a Value, schema: &'a Value) -> Vec<Unknown<'a>> {
+    let mut found = Vec::new();
+    look(arguments, schema, String::new(), &mut found);
+    found
 }
 
 impl Unknown<'_> {
@@ -96,6 +120,28 @@ fn look_at_fields<'a>(
     }
 }
 
+fn remove_unknown(value: &mut Value, schema: &Value) {
+    let schema = of_kind(value, schema);
+    match (value, schema["properties"].as_object()) {
+        (Value::Object(fields), Some(known)) => fields.retain(|field, value| {
+            let Some(schema) = known.get(field) else {
+                return REFUSED_ELSEWHERE.contains(&field.as_str());
+            };
+            remove_unknown(value, schema);
+            true
+        }),
+        (Value::Array(values), _) => {
+            for value in values {
+                remove_unknown(value, &schema["items"]);
+            }
+        }
+        (value, None) if schema.get("items").is_some() => {
+            remove_unknown(value, &schema["items"]);
+        }
+        (_, _) => {}
+    }
+}
+
 /// Returns the alternative of a schema that describes an object, for a value that is an object.
 fn of_kind<'a>(value: &Value, schema: &'a Value) -> &'a Value {
     let alternatives = schema["anyOf"].as_array().into_iter().flatten();
@@ -125,6 +171,13 @@ mod tests {
                 "tasks[1].promt is unknown and was ignored; did you mean prompt?",
                 "tasks[1].files[1].lines is unknown and was ignored; known are path, start, end, head, tail",
             ]
+        );
+        assert_eq!(
+            without_unknown("delegate_to_subagents", &call),
+            json!({"tasks": [
+                {"name": "a", "prompt": "p"},
+                {"name": "b", "files": ["x", {"path": "y"}]},
+            ]})
         );
         for door in [Door::CommandLine, Door::Mcp] {
             let error = check_fields("delegate_to_subagents", &call, door).unwrap_err();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pi_subagents_vocabulary::EventSink;
 
 use crate::progress::OnCallProgress;
-use crate::{Seen, WindowRecord};
+use crate::{SeenLines, WindowRecord};
 
 /// The part that a door takes in a call.
 pub struct Watch {
@@ -39,13 +39,13 @@ pub struct WindowFollower {
     /// True if a person sees the windows.
     pub is_drawn: bool,
     /// The look of that person's view.
-    pub look: Arc<Look>,
+    pub look: Arc<CallLook>,
     /// The address at which the runs can be watched in a browser.
     pub page: Option<String>,
 }
 
 /// Takes the windows of a call under way, and which of their lines are seen.
-pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, Seen) + Send>;
+pub(crate) type OnUpdate = Box<dyn FnMut(&WindowRecord, SeenLines) + Send>;
 
 /// The details that the answer of a call carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,13 +82,13 @@ impl Watch {
 
 /// The look of the view of a call; its door changes it while the call is under way.
 #[derive(Debug, Default)]
-pub struct Look {
+pub struct CallLook {
     is_expanded: AtomicBool,
     /// The width of the view; 0 while it is not known.
     columns: AtomicUsize,
 }
 
-impl Look {
+impl CallLook {
     pub fn set(&self, is_expanded: bool, columns: Option<usize>) {
         self.is_expanded.store(is_expanded, Ordering::Relaxed);
         self.set_columns(columns);
@@ -99,11 +99,11 @@ impl Look {
     }
 
     /// Returns which lines of the windows are seen.
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn seen(&self) -> SeenLines {
         if self.is_expanded.load(Ordering::Relaxed) {
-            Seen::All
+            SeenLines::All
         } else {
-            Seen::Newest
+            SeenLines::Newest
         }
     }
 

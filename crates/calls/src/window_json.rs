@@ -13,7 +13,7 @@ use pi_subagents_vocabulary::{
 use serde::ser::SerializeSeq as _;
 use serde::{Serialize, Serializer};
 
-use super::window_record::{Lines, Seen};
+use super::window_record::{Lines, SeenLines};
 
 /// The number of bytes that are sent of a line that will be cut to the width of a screen.
 const WIDEST_LINE: usize = 2 << 10;
@@ -94,11 +94,11 @@ impl<'a> WindowJson<'a> {
                 Some(LinesJson::complete(window, usize::MAX)),
             ),
             Lines::Live {
-                seen: Seen::Newest,
+                seen: SeenLines::Newest,
                 columns,
             } => (Some(LinesJson::live(window, newest, columns)), None),
             Lines::Live {
-                seen: Seen::All,
+                seen: SeenLines::All,
                 columns,
             } => (None, Some(LinesJson::live(window, usize::MAX, columns))),
         };

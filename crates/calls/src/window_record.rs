@@ -28,7 +28,7 @@ const BOX_COLUMNS: usize = 2;
 
 /// The lines of a window that are seen while its call runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum SeenLines {
     Newest,
     All,
 }
@@ -37,7 +37,7 @@ pub enum Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     /// The lines that are seen, with the partial message at their end.
-    Live { seen: Seen, columns: usize },
+    Live { seen: SeenLines, columns: usize },
     /// The newest lines apart from all lines, as the documented shape has it.
     Both,
 }
@@ -126,7 +126,7 @@ impl WindowRecord {
     }
 
     /// Writes the same as text, for a follower, with only the shown lines.
-    pub fn update(&self, seen: Seen) -> Option<Box<RawValue>> {
+    pub fn update(&self, seen: SeenLines) -> Option<Box<RawValue>> {
         let columns = self.lock().preview_width();
         let lines = Lines::Live { seen, columns };
         self.details(lines, |details| serde_json::value::to_raw_value(details))

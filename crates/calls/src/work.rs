@@ -14,13 +14,13 @@ pub(crate) type Outcome<'a> = Pin<Box<dyn Future<Output = Vec<Arc<RunSummary>>> 
 type Begin<'a> = Box<dyn FnOnce(Vec<Box<dyn EventSink>>) -> Outcome<'a> + Send + 'a>;
 
 /// The work of a call that has not begun.
-pub struct Work<'a> {
+pub struct CallWork<'a> {
     pub begin: Begin<'a>,
     /// Stops the work under way, without waiting for its end.
     pub stop: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> CallWork<'a> {
     /// Returns the work of a plan on this machine.
     pub fn here(owner: &'a Owner, plan: Plan) -> Self {
         let tasks = plan.tasks.iter();

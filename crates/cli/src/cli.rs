@@ -4,6 +4,7 @@
 mod aliases;
 pub(crate) mod examples;
 mod fleet_args;
+mod groups;
 mod output_args;
 mod run_args;
 mod suggestions;
@@ -23,40 +24,49 @@ use self::output_args::{
 pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::commands;
 use crate::commands::option_place::help_in_prompt;
+use crate::places::find_places;
+use pi_subagents_ground::colour::{self, ColourChoice};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::log::{self, LevelFilter};
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::{Format, Output, Printer};
-use pi_subagents_runs::keeping::retention;
+use pi_subagents_runs::cleanup::retention;
 
 /// Gives coding agents, scripts and people a team of sub-agents that work in parallel.
 #[derive(Parser)]
 #[command(
     name = "pi-subagents",
     version,
-    max_term_width = 100,
+    max_term_width = groups::WIDEST,
+    help_template = groups::TEMPLATE,
     after_help = examples::MAIN,
     after_long_help = examples::MAIN_LONG
 )]
 struct Cli {
-    /// Write a log for finding faults; doctor names its directory
+    /// Write a debug log; doctor prints its location
     #[arg(long, global = true, value_name = "LEVEL", value_parser = log::level_parser(), display_order = LAST)]
     log_level: Option<LevelFilter>,
+    /// When to print colours [default: auto]
+    #[arg(long, global = true, value_name = "WHEN", display_order = LAST)]
+    color: Option<ColourChoice>,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Watch three offline sub-agents at work in this directory
+    /// Watch offline sub-agents work in worktrees, meet a gate and get merged
+    ///
+    /// A small project is made among the temporary files and removed at the end, with its records.
+    /// The processes, git and the checks are real; only the model is a script, so no key and no
+    /// network are needed. Your own list of runs does not change, except with --here.
     #[command(after_help = examples::TOUR)]
-    Tour(Printing<NoArgs, FollowedArgs>),
+    Tour(Printing<commands::tour::TourArgs, FollowedArgs>),
     /// Run tasks in parallel, wait, and print the answers
     #[command(after_help = examples::DELEGATE)]
     Delegate(Printing<commands::delegate::DelegateArgs, AnswerArgs>),
     /// Give a task to a sub-agent, wait, and print its answer
     ///
-    /// The first word is the name of a definition if there is one of that name and more words follow;
+    /// The first word is the name of an agent if there is one of that name and more words follow;
     /// otherwise all words are the prompt of a plain sub-agent, as with the name `default`. Options
     /// may follow a prompt that is quoted; among several words they are an error.
     #[command(after_help = examples::RUN)]
@@ -109,7 +119,7 @@ enum Command {
     /// List the worktrees in which runs have worked, and results of a fleet
     #[command(after_help = examples::WORKTREES)]
     Worktrees(Printing<commands::worktrees::WorktreesArgs, JsonArgs>),
-    /// Remove worktrees of runs whose results nobody wants
+    /// Discard the changes of runs and remove their worktrees
     ///
     /// Their changes are kept for a while under a ref, which is printed. Exits with 0 if all were
     /// discarded, 4 if some were, and 5 if there was nothing to discard.
@@ -152,13 +162,28 @@ enum Command {
     /// List, show, create, edit, delete and explain agents
     #[command(visible_alias = "profile", after_help = examples::AGENTS)]
     Agents(Box<Printing<pi_subagents_definition_commands::ProfileArgs, ResultArgs>>),
-    /// Decide whether the definitions, settings and skills of this project are used
+    /// Decide whether the agents, settings and skills of this project are used
     #[command(after_help = examples::TRUST)]
     Trust(Printing<commands::trust::TrustArgs, ResultArgs>),
+    /// List the models that can be asked, with their prices and short names
+    ///
+    /// Lists the models of the providers that have a key. The facts are built in; `models.json` and an
+    /// installed pi come before them.
+    #[command(after_help = examples::MODELS)]
+    Models(Printing<commands::models::ModelsArgs, JsonArgs>),
+    /// Find keys, models and coding agents on this machine, and offer to set everything up
+    ///
+    /// Shows each change and asks before it; whatever is not answered with y stays as it is. It offers
+    /// a test call, a default model, our MCP server for Claude Code, Codex, Gemini CLI, opencode and
+    /// Copilot CLI, the package for pi, completions, and ready-made agents. Without a terminal it prints
+    /// what it would ask, and writes nothing. --undo puts the changed files back, byte for byte.
+    #[command(after_help = examples::INIT)]
+    Init(Printing<commands::init::InitArgs, QuietArgs>),
     /// Check that everything is set up, and say how to fix what is not
     ///
-    /// Exits with 1 if something required does not work. It makes no network requests, except to the
-    /// servers of a fleet that your settings name, and calls no model.
+    /// Exits with 1 if something required does not work, or if a run without options would fail. It
+    /// calls no model. It makes no network requests, except to the servers of a fleet that your settings
+    /// name and, if no provider has a key, to the usual model servers on this machine.
     #[command(after_help = examples::DOCTOR)]
     Doctor(Printing<NoArgs, JsonArgs>),
     /// Serve the tools to an MCP client over stdin and stdout
@@ -171,6 +196,9 @@ enum Command {
     /// Print the tools that models see, with their parameters
     #[command(after_help = examples::TOOLS)]
     Tools(Printing<commands::tools::ToolsArgs, JsonArgs>),
+    /// Print the JSON schemas of what commands print with --json
+    #[command(after_help = examples::SCHEMA)]
+    Schema(commands::schema::SchemaArgs),
     /// Run the embedded agent, which takes pi's flags (see embedded --help)
     Embedded(PassedOn),
     /// Serve the pi extension: JSON-RPC lines on stdin and stdout
@@ -179,9 +207,18 @@ enum Command {
     /// Print the script with which a shell completes commands, ids, names, models and tools
     #[command(after_help = examples::COMPLETIONS)]
     Completions(commands::manual::CompletionsArgs),
+    /// List what is on this machine, and print the lines that remove it
+    ///
+    /// It changes nothing itself: it names the runs in progress, the files with their sizes, the
+    /// entries of MCP clients and the package of pi, each with the line to paste.
+    #[command(after_help = examples::UNINSTALL)]
+    Uninstall,
     /// Print the manual page, or write one page per command
     #[command(after_help = examples::MAN)]
     Man(commands::manual::ManArgs),
+    /// Print the version of this program, as --version does
+    #[command(after_help = examples::VERSION)]
+    Version,
 }
 
 /// The arguments of `embedded`, for the help only: `main` passes them on before it parses anything.
@@ -195,14 +232,14 @@ struct PassedOn {
 
 /// Returns all commands with their arguments and help.
 pub(crate) fn command_line() -> clap::Command {
-    Cli::command()
+    groups::listed(Cli::command())
 }
 
 /// Parses the arguments and runs the command. Returns its exit code.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     let wants_json = wants_json(&arguments);
     let arguments = aliases::resolved(arguments);
-    let matches = match Cli::command().try_get_matches_from(&arguments) {
+    let matches = match command_line().try_get_matches_from(&arguments) {
         Ok(matches) => matches,
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             return match help_in_prompt(Cli::command(), &arguments) {
@@ -216,6 +253,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(error, &arguments, wants_json),
     };
+    colour::choose(cli.color.unwrap_or(ColourChoice::Auto));
     let Some(command) = cli.command else {
         Printer::for_people().data(WELCOME);
         return ExitCode::SUCCESS;
@@ -252,7 +290,7 @@ fn logged(
     }
     let code = log::end(command());
     if io::stderr().is_terminal()
-        && let Ok(places) = Places::find()
+        && let Ok(places) = find_places()
         && let Some(note) = retention::first_note(&places.agent_dir)
     {
         printer.note(&note);
@@ -279,7 +317,7 @@ fn printer_of(matches: &ArgMatches) -> Printer<'static> {
 
 fn dispatch(command: Command) -> ExitCode {
     match command {
-        Command::Tour(args) => args.run(|_, printer| commands::tour::run(printer)),
+        Command::Tour(args) => args.run(commands::tour::run),
         Command::Delegate(args) => args.run(commands::delegate::run),
         Command::Run(args) => args.run(commands::run::run),
         Command::Spawn(args) => args.run(commands::spawn::run),
@@ -305,13 +343,21 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Web(args) => finished(commands::web::run(&args)),
         Command::Agents(args) => args.run(pi_subagents_definition_commands::run),
         Command::Trust(args) => args.run(commands::trust::run),
+        Command::Models(args) => args.run(commands::models::run),
+        Command::Init(args) => args.run(commands::init::run),
         Command::Doctor(args) => args.run(|_, printer| Ok(commands::doctor::run(printer))),
         Command::Mcp(args) => finished(commands::mcp::run(&args)),
         Command::Tools(args) => args.run(commands::tools::run),
+        Command::Schema(args) => finished(commands::schema::run(&args)),
         Command::Host => finished(commands::host::run()),
-        Command::Embedded(passed) => commands::embedded::run(passed.arguments.into_iter()),
+        Command::Embedded(passed) => commands::embedded_agent::run(passed.arguments.into_iter()),
         Command::Completions(args) => commands::manual::completions(&args),
+        Command::Uninstall => finished(commands::uninstall::run()),
         Command::Man(args) => finished(commands::manual::man(&args)),
+        Command::Version => {
+            Printer::for_people().data(concat!("pi-subagents ", env!("CARGO_PKG_VERSION")));
+            ExitCode::SUCCESS
+        }
     }
 }
 
@@ -341,6 +387,7 @@ pi-subagents gives a coding agent, a script or a person a team of sub-agents.
 They work in parallel, each in a process of its own, and every run is recorded.
 
   pi-subagents tour                        see it work, offline, without a key
+  pi-subagents init                        set it up, one question at a time
   pi-subagents doctor                      check that everything is set up
   pi-subagents run \"PROMPT\"                give a task to a sub-agent
   pi-subagents delegate \"PROMPT\" \"PROMPT\"  run tasks in parallel
@@ -399,6 +446,7 @@ mod tests {
                 "clean",
                 "agents",
                 "trust",
+                "models",
                 "doctor",
                 "tools"
             ]
@@ -407,7 +455,8 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "trace", "events", "stop", "wait", "fleet", "clean", "agents", "trust"
+                "export", "trace", "events", "stop", "wait", "fleet", "clean", "agents", "trust",
+                "init"
             ]
         );
     }
@@ -425,8 +474,10 @@ mod tests {
         let mut examples = 0;
         for line in help.lines().filter(|line| line.starts_with("  ")) {
             for typed in typed(line) {
-                let parsed = Cli::try_parse_from(&typed);
-                assert!(parsed.is_ok(), "{typed:?}: {}", parsed.err().unwrap());
+                // The version is printed in place of a command.
+                let error = Cli::try_parse_from(&typed).err();
+                let error = error.filter(|error| error.kind() != ErrorKind::DisplayVersion);
+                assert!(error.is_none(), "{typed:?}: {}", error.unwrap());
             }
             examples += 1;
         }

@@ -1,27 +1,44 @@
 //! Events as JSON lines on stdout, for programs that want to follow along.
 
 use pi_subagents_records::recorded_line;
-use pi_subagents_vocabulary::{EventSink, RunEvent, RunSummary, Task};
+use pi_subagents_vocabulary::{
+    EventSink, RunEvent, RunId, RunSummary, SessionId, Task, Timestamp, moment,
+};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::print::{Envelope, EnvelopeKind, Printer};
 
 /// A sink that prints each recorded event with the run it belongs to.
 pub(crate) struct JsonStream {
     printer: Printer<'static>,
 }
 
-#[derive(Serialize)]
+/// A line of `--json-stream` before the last one.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct StreamedEvent<'a> {
-    run_id: &'a str,
-    session_id: &'a str,
+pub(crate) struct StreamedEvent<'a> {
+    run_id: &'a RunId,
+    session_id: &'a SessionId,
+    /// The name of the task.
     name: &'a str,
-    /// The time at which it was seen, to the millisecond.
-    at: String,
-    /// The same text as in `events.jsonl`.
+    /// The time at which the event was seen.
+    #[serde(with = "moment")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    at: Timestamp,
+    /// The event, as it stands in `events.jsonl`.
+    #[schemars(with = "StreamedRecord")]
     event: &'a RawValue,
+}
+
+/// An event: a record of ours, whose type begins with `run_`, or a record of the sub-agent.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct StreamedRecord {
+    /// The kind of event.
+    #[schemars(rename = "type")]
+    kind: String,
 }
 
 impl JsonStream {
@@ -35,14 +52,15 @@ impl JsonStream {
             .as_deref()
             .and_then(|line| serde_json::from_slice::<&RawValue>(line).ok());
         let streamed = raw.map(|raw| StreamedEvent {
-            run_id: task.run.as_str(),
-            session_id: task.session.as_str(),
+            run_id: &task.run,
+            session_id: &task.session,
             name: &task.name,
-            at: format!("{:.3}", event.at),
+            at: event.at,
             event: raw,
         });
-        if let Some(text) = streamed.and_then(|event| serde_json::to_string(&event).ok()) {
-            self.printer.exact(&text);
+        if let Some(event) = streamed {
+            self.printer
+                .envelope(&Envelope::new(EnvelopeKind::Event, event));
         }
     }
 }

@@ -6,16 +6,18 @@
 pub(crate) mod cli;
 pub(crate) mod commands;
 pub(crate) mod completion;
+mod json_schemas;
 mod json_stream;
 mod log_entry;
 mod log_lines;
 mod markdown_file;
 mod message_json;
 mod pager;
+pub(crate) mod past_time;
+mod places;
 mod read_conversation;
 pub(crate) mod run_table;
-pub(crate) mod sheet;
-pub(crate) mod since;
+mod runs_result;
 mod view;
 pub(crate) mod waiting_line;
 
@@ -25,7 +27,9 @@ use std::process::ExitCode;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::{log, own_commands, print};
 
-use crate::commands::{detached, embedded, ended, keeper, sweeper, warden};
+use crate::commands::{
+    detached_process, embedded_agent, end_command, keeper, program_keeper, sweeper, warden,
+};
 
 /// Runs the binary, from its arguments to its exit code.
 pub fn main() -> ExitCode {
@@ -35,19 +39,21 @@ pub fn main() -> ExitCode {
     // These processes are started far more often than people type commands, so they skip the parser.
     match name {
         Some(own_commands::KEEPER) => with_log(own_commands::KEEPER, || keeper::run(further)),
+        // Its owner logs the programs that it keeps.
+        Some(own_commands::PROGRAM_KEEPER) => program_keeper::run(),
         Some(own_commands::WARDEN) => with_log(own_commands::WARDEN, || warden::run(further)),
         Some(own_commands::DETACHED) => {
-            with_log(own_commands::DETACHED, || log::end(detached::run()))
+            with_log(own_commands::DETACHED, || log::end(detached_process::run()))
         }
         // A log would be written at every press of a key.
         Some(own_commands::COMPLETE) => completion::run(further),
         Some(own_commands::ENDED) => {
-            with_log(own_commands::ENDED, || log::end(ended::run(further)))
+            with_log(own_commands::ENDED, || log::end(end_command::run(further)))
         }
         Some(own_commands::SWEEPER) => with_log(own_commands::SWEEPER, || log::end(sweeper::run())),
-        Some(own_commands::EMBEDDED) => {
-            with_log(own_commands::EMBEDDED, || log::end(embedded::run(further)))
-        }
+        Some(own_commands::EMBEDDED) => with_log(own_commands::EMBEDDED, || {
+            log::end(embedded_agent::run(further))
+        }),
         _ => print::checked(cli::run(arguments)),
     }
 }

@@ -4,7 +4,7 @@ use pi_subagents_view::{Line, Role, markdown, wrap};
 use pi_subagents_vocabulary::{Timestamp, text};
 
 use super::log_entry::{EntryKind, LogEntry};
-use super::sheet::Sheet;
+use pi_subagents_ground::sheet::Sheet;
 
 /// The number of lines of a tool's answer that are shown; `session` and `events` have all of them.
 const RESULT_LINES: usize = 10;

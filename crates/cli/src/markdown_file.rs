@@ -30,8 +30,8 @@ pub(crate) fn markdown_file(conversation: &ReadConversation, zone: &TimeZone) ->
 
 fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
     let row = &run.row;
-    let task = text::clean(row.task.as_deref().unwrap_or_default());
-    let mut page = format!("# {}\n\n", title(&row.name, &task));
+    let task = text::clean(row.report.task.as_deref().unwrap_or_default());
+    let mut page = format!("# {}\n\n", title(&row.report.name, &task));
     for (label, words) in facts(run, zone) {
         // Writing to a string cannot fail.
         _ = writeln!(page, "- **{label}:** {}", inline_code(&words));
@@ -45,7 +45,7 @@ fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
     let rest = run.entries.iter().enumerate();
     let rest = rest.filter(|(place, _)| Some(*place) != prompt);
     page.extend(rest.filter_map(|(_, read)| entry(read, zone)));
-    let answer = text::clean(row.end.output.as_deref().unwrap_or_default());
+    let answer = text::clean(row.report.output.as_deref().unwrap_or_default());
     if !answer.trim().is_empty() {
         _ = write!(page, "\n## Answer\n\n{}", quoted(&answer));
     }
@@ -60,21 +60,21 @@ fn title(name: &str, task: &str) -> String {
 
 fn facts(run: &ReadRun, zone: &TimeZone) -> Vec<(&'static str, String)> {
     let row = &run.row;
-    let end = &row.end;
-    let usage = end.usage.unwrap_or_default();
-    let lasted = end.ended_at.and_then(|ended| row.lasted(ended));
-    let used = usage_words(end.tool_calls, usage.total(), usage.cost(), None);
-    let started = end.started_at.unwrap_or(row.accepted_at);
+    let report = &row.report;
+    let usage = report.usage.unwrap_or_default();
+    let lasted = report.ended_at.and_then(|ended| row.lasted(ended));
+    let used = usage_words(report.tool_calls, usage.total(), usage.cost(), None);
+    let started = report.started_at.unwrap_or(report.accepted_at);
     let facts = [
-        ("Status", Some(row.status.as_str().to_owned())),
-        ("Definition", row.preset.clone()),
-        ("Model", row.resolved_model.clone()),
+        ("Status", Some(report.status.as_str().to_owned())),
+        ("Agent", report.agent.clone()),
+        ("Model", report.full_model()),
         ("Started", Some(date_and_time(started, zone))),
         ("Time", lasted.map(clock)),
         ("Used", Some(used).filter(|used| !used.is_empty())),
-        ("Error", end.error_message.clone()),
-        ("Run", Some(row.run_id.to_string())),
-        ("Session", Some(row.session_id.to_string())),
+        ("Error", report.error_message.clone()),
+        ("Run", Some(report.run_id.to_string())),
+        ("Session", Some(report.session_id.to_string())),
     ];
     let known = facts.into_iter();
     known

@@ -1,22 +1,26 @@
 //! A message of a conversation as `session --json` has it.
 
-use pi_subagents_vocabulary::{Message, Part, StopReason, Timestamp, Usage};
+use pi_subagents_vocabulary::{Message, Part, StopReason, Timestamp, Usage, moment};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// One message with its time.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageJson {
     role: String,
-    time: String,
+    /// The time at which it was seen.
+    #[serde(with = "moment")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    time: Timestamp,
     parts: Vec<PartJson>,
     #[serde(flatten)]
     answer: AnswerJson,
 }
 
 /// The fields that only some messages have.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AnswerJson {
     /// The tool that answered.
@@ -32,14 +36,14 @@ struct AnswerJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stop_reason: Option<String>,
+    stop_reason: Option<StopReason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Usage>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(
     tag = "type",
     rename_all = "camelCase",
@@ -74,10 +78,7 @@ impl MessageJson {
                 let fields = AnswerJson {
                     provider: answer.provider.clone(),
                     model: answer.model.clone(),
-                    stop_reason: answer
-                        .stop_reason
-                        .as_ref()
-                        .map(|reason| StopReason::as_word(reason).to_owned()),
+                    stop_reason: answer.stop_reason.clone(),
                     error_message: answer.error.clone(),
                     usage: known(answer.usage),
                     ..AnswerJson::default()
@@ -102,7 +103,7 @@ impl MessageJson {
         };
         Some(Self {
             role: role.to_owned(),
-            time: at.to_string(),
+            time: at,
             parts,
             answer,
         })

@@ -7,6 +7,7 @@ use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
     Happening, Message, RunHistory, RunSummary, SessionId, Status, Timestamp,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::log_entry::LogEntry;
@@ -18,8 +19,8 @@ use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::row::RunRow;
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend_records;
 
 /// A conversation that was read.
 pub(crate) struct ReadConversation {
@@ -29,12 +30,13 @@ pub(crate) struct ReadConversation {
 }
 
 /// A run with all that happened in it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct ReadRun {
     #[serde(flatten)]
     pub(crate) row: RunRow,
     #[serde(skip)]
     pub(crate) entries: Vec<ReadEntry>,
+    /// Its messages, oldest first.
     messages: Vec<MessageJson>,
 }
 
@@ -45,12 +47,13 @@ pub(crate) struct ReadEntry {
 }
 
 /// The JSON of `session`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SessionJson<'a> {
-    session_id: &'a str,
+pub(crate) struct SessionResult<'a> {
+    session_id: &'a SessionId,
+    /// Its runs, oldest first, each with its messages.
     runs: &'a [ReadRun],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The parts that are missing, as sentences.
     warnings: Vec<String>,
 }
 
@@ -98,9 +101,9 @@ pub(crate) fn read_conversation(
 
 impl ReadConversation {
     /// Returns it for programs.
-    pub(crate) fn json(&self) -> SessionJson<'_> {
-        SessionJson {
-            session_id: self.session.id().as_str(),
+    pub(crate) fn json(&self) -> SessionResult<'_> {
+        SessionResult {
+            session_id: self.session.id(),
             runs: &self.runs,
             warnings: self.session.missing().into_iter().collect(),
         }
@@ -127,7 +130,7 @@ impl ReadConversation {
 impl ReadRun {
     /// Returns the state of the run.
     pub(crate) fn status(&self) -> Status {
-        self.row.status
+        self.row.report.status
     }
 }
 

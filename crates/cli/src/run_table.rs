@@ -6,7 +6,7 @@ use pi_subagents_view::figures::{clock, cost, tokens, usage_words};
 use pi_subagents_view::{Column, Line, Role, table};
 use pi_subagents_vocabulary::{Status, Timestamp, text};
 
-use crate::sheet::Sheet;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_runs::row::{RowTotals, RunRow};
 
 /// The columns from left to right. A narrow terminal loses the run id first, then the calls, the
@@ -62,7 +62,7 @@ pub(crate) fn role_of(status: Status) -> Role {
         Status::Queued => Role::Muted,
         Status::Running => Role::Warning,
         Status::Completed => Role::Success,
-        Status::Failed | Status::Aborted => Role::Failed,
+        Status::Failed | Status::Stopped => Role::Failed,
     }
 }
 
@@ -74,16 +74,16 @@ pub(crate) fn mark(status: Status) -> String {
 }
 
 fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
-    let (status, end) = (row.status, &row.end);
+    let (status, end) = (row.report.status, &row.report);
     let usage = end.usage.unwrap_or_default();
-    let started = end.started_at.unwrap_or(row.accepted_at);
+    let started = end.started_at.unwrap_or(row.report.accepted_at);
     let plain = |words: &str| Line::new(Role::Plain, words);
     let muted = |words: &str| Line::new(Role::Muted, words);
-    let model = row.model_id().unwrap_or_default();
+    let model = row.report.model.as_deref().unwrap_or_default();
     vec![
         Line::new(role_of(status), &mark(status))
             .with(Role::Plain, " ")
-            .with(Role::Title, &one_line(&row.name))
+            .with(Role::Title, &one_line(&row.report.name))
             .with(Role::Muted, &at_worker(row)),
         Line::new(role_of(status), status.as_str()),
         plain(&sheet.moment(started, now)),
@@ -92,10 +92,10 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
         plain(&counted(Some(tokens(usage.total())), "0")),
         plain(&cost(usage.cost())),
         muted(&one_line(model)),
-        Line::new(Role::Accent, row.session_id.as_str()),
-        muted(row.run_id.as_str()),
+        Line::new(Role::Accent, row.report.session_id.as_str()),
+        muted(row.report.run_id.as_str()),
         muted(&text::cut_characters(
-            &one_line(row.task.as_deref().unwrap_or_default()),
+            &one_line(row.report.task.as_deref().unwrap_or_default()),
             LONGEST_TASK,
         )),
     ]
@@ -103,7 +103,7 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
 
 /// Names the worker of a fleet that has a run.
 fn at_worker(row: &RunRow) -> String {
-    let worker = row.end.worker.as_deref().map(one_line);
+    let worker = row.report.worker.as_deref().map(one_line);
     worker.map_or(String::new(), |worker| format!(" @{worker}"))
 }
 
@@ -130,7 +130,7 @@ mod tests {
             "runId": format!("20261116-11{number:02}00-000-00000{number}"),
             "sessionId": format!("9c9fa4e1d200000{number}"), "name": name, "status": status,
             "acceptedAt": format!("2026-11-16T11:{number:02}:00Z"),
-            "resolvedModel": "claude-sonnet-5",
+            "model": "claude-sonnet-5",
         });
         for (field, value) in further.as_object().into_iter().flatten() {
             row[field] = value.clone();
@@ -158,7 +158,7 @@ mod tests {
                 6,
                 "tests",
                 "queued",
-                &json!({"task": "Run the tests and mend what fails"}),
+                &json!({"task": "Run the tests and fix what fails"}),
             ),
             row(5, "review", "running", &running),
             row(
@@ -177,13 +177,13 @@ mod tests {
                 "failed",
                 &json!({
                     "acceptedAt": "2025-12-31T11:03:00Z", "endedAt": "2025-12-31T13:13:00Z",
-                    "recordProblem": "the record of this run was deleted", "resolvedModel": null,
+                    "recordProblem": "the record of this run was deleted", "model": null,
                 }),
             ),
             row(
                 2,
                 "plan",
-                "aborted",
+                "stopped",
                 &json!({
                     "endedAt": "2026-11-16T11:02:07Z", "toolCalls": 0, "usage": used(0, None),
                     "sessionId": "talk",

@@ -1,11 +1,13 @@
 //! Shows runs to people: live windows on a terminal, one line per change elsewhere.
 
+use pi_subagents_view::ScreenSize;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write};
 
 use pi_subagents_configuration::Settings;
+use pi_subagents_os::{Echo, has_terminal};
 use pi_subagents_view::{
-    AsciiOutput, AtEnd, LiveView, Paint, ProgressLines, Redraw, Terminal, Wall,
+    AsciiOutput, AtEnd, Keyboard, LiveView, ProgressLines, Redraw, Terminal, Wall,
 };
 use pi_subagents_vocabulary::{EventSink, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
@@ -13,10 +15,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::json_stream::JsonStream;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::preview::preview_context;
-use pi_subagents_ground::locale;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::terminal;
+use pi_subagents_ground::{colour, locale};
 use pi_subagents_runs::page_address::page_origin;
 
 /// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.
@@ -54,13 +56,13 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
     }
     let terminal = Terminal {
         output: output(places),
-        size: Box::new(|| terminal::size(io::stderr())),
+        keyboard: Box::new(EchoingKeyboard::default()),
+        size: Box::new(|| {
+            let (columns, rows) = terminal::size(io::stderr());
+            ScreenSize { columns, rows }
+        }),
         clock: Box::new(Timestamp::now),
-        paint: if places.variable("NO_COLOR").is_some() {
-            Paint::Plain
-        } else {
-            Paint::Ansi
-        },
+        paint: colour::paint(places, true),
         at_end,
     };
     let page = page_origin(places);
@@ -71,6 +73,24 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
             Box::new(view)
         }
         Err(_) => Box::new(ProgressLines::new(output(places), context)),
+    }
+}
+
+/// The keyboard of the terminal on stderr.
+#[derive(Default)]
+struct EchoingKeyboard(Echo);
+
+impl Keyboard for EchoingKeyboard {
+    fn is_ours(&self) -> bool {
+        has_terminal()
+    }
+
+    fn hush(&mut self) {
+        self.0.switch_off();
+    }
+
+    fn restore(&mut self) {
+        self.0.restore();
     }
 }
 

@@ -12,8 +12,8 @@ use super::run_table::one_line;
 use super::view::live_columns;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_runs::live_figures::UnderWay;
 use pi_subagents_runs::row::{RowTotals, RunRow};
-use pi_subagents_runs::under_way::UnderWay;
 
 /// The number of names that are shown; the rest is counted.
 const MOST_NAMES: usize = 3;
@@ -68,7 +68,7 @@ impl WaitingLine {
 }
 
 fn words(open: &[RunRow], all: usize, elapsed: Duration) -> Line {
-    let names = open.iter().map(|row| one_line(&row.name));
+    let names = open.iter().map(|row| one_line(&row.report.name));
     let names = text::first_of(names, MOST_NAMES, ", ");
     let runs = if all == 1 {
         String::new()

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pi_subagents_configuration::{Catalogue, Folder, FolderDialect, Places, Trust};
+use pi_subagents_configuration::{Catalogue, DefinitionPlaces, Folder, FolderDialect, Trust};
 use pi_subagents_vocabulary::Scope;
 
 const PROFILE: &str = "---
@@ -26,7 +26,7 @@ Be thorough but concise. Report findings in order of severity.
 ";
 
 fn time(what: &str, folder: PathBuf) {
-    let places = Places {
+    let places = DefinitionPlaces {
         folders: vec![Folder {
             dialect: FolderDialect::of_folder(&folder),
             owner: folder.clone(),

@@ -29,7 +29,7 @@ impl Asker {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Delegation => "profile",
-            Self::Subagent => "preset",
+            Self::Subagent => "agent",
         }
     }
 
@@ -37,7 +37,7 @@ impl Asker {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Delegation => "Profile",
-            Self::Subagent => "Preset",
+            Self::Subagent => "Agent",
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::catalogue::Catalogue;
 use crate::folder::markdown_files;
-use crate::places::Places;
+use crate::places::DefinitionPlaces;
 use crate::trust::Trust;
 
 /// The longest time for which a catalogue is kept.
@@ -24,7 +24,7 @@ pub struct CatalogueCache {
 #[derive(Debug)]
 struct Kept {
     loaded: Instant,
-    places: Places,
+    places: DefinitionPlaces,
     trust: Trust,
     stamps: Vec<Stamp>,
     catalogue: Arc<Catalogue>,
@@ -51,7 +51,7 @@ impl CatalogueCache {
     pub fn load(
         &mut self,
         cwd: &Path,
-        places: &Places,
+        places: &DefinitionPlaces,
         trust: &Trust,
         now: Instant,
     ) -> Arc<Catalogue> {
@@ -86,7 +86,7 @@ impl Kept {
     }
 }
 
-fn stamps(places: &Places) -> Vec<Stamp> {
+fn stamps(places: &DefinitionPlaces) -> Vec<Stamp> {
     let mut stamps = Vec::new();
     for folder in &places.folders {
         stamps.push(stamp(folder.path.clone()));

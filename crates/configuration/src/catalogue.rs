@@ -11,7 +11,7 @@ use pi_subagents_vocabulary::{Definition, Scope, text};
 use crate::asker::Asker;
 use crate::default_agent::{DEFAULT_AGENT, default_agent};
 use crate::folder::{self, LoadedFile, stem};
-use crate::places::{Folder, Places};
+use crate::places::{DefinitionPlaces, Folder};
 use crate::summary;
 use crate::trust::{Trust, TrustDecision};
 use crate::warning::{Verdict, Warning};
@@ -54,7 +54,7 @@ pub enum IgnoredReason {
 
 /// A definition, and the definitions that it hides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<'a> {
+pub struct FoundDefinition<'a> {
     /// The definition that counts.
     pub definition: &'a Definition,
     /// Others of the same name, the strongest first.
@@ -76,7 +76,7 @@ pub struct UnknownDefinition {
 
 impl Catalogue {
     /// Reads all folders. The folders of a project count only if the project is trusted.
-    pub fn load(places: &Places, trust: &Trust) -> Self {
+    pub fn load(places: &DefinitionPlaces, trust: &Trust) -> Self {
         let mut catalogue = Self::default();
         for (index, folder) in places.folders.iter().enumerate() {
             catalogue.add_folder(index, folder, trust);
@@ -87,7 +87,7 @@ impl Catalogue {
     }
 
     /// Finds the definition of a name that counts for an asker.
-    pub fn find(&self, name: &str, asker: Asker) -> Result<Found<'_>, UnknownDefinition> {
+    pub fn find(&self, name: &str, asker: Asker) -> Result<FoundDefinition<'_>, UnknownDefinition> {
         let mut usable: Vec<&Entry> = self
             .usable()
             .filter(|entry| entry.definition.name == name)
@@ -95,7 +95,7 @@ impl Catalogue {
         usable.sort_by_key(|entry| entry.strength(asker));
         let mut definitions = usable.into_iter().map(|entry| &entry.definition);
         match definitions.next() {
-            Some(definition) => Ok(Found {
+            Some(definition) => Ok(FoundDefinition {
                 definition,
                 shadowed: definitions.collect(),
             }),
@@ -105,13 +105,12 @@ impl Catalogue {
 
     /// Returns the sub-agent that needs no definition, unless a file that cannot be used has its
     /// name.
-    fn built_in(&self, name: &str, asker: Asker) -> Result<Found<'_>, UnknownDefinition> {
+    fn built_in(&self, name: &str, asker: Asker) -> Result<FoundDefinition<'_>, UnknownDefinition> {
         let unknown = self.unknown(name, asker);
-        let is_there = asker == Asker::Subagent && name == DEFAULT_AGENT;
-        if !is_there || !unknown.unusable.is_empty() {
+        if name != DEFAULT_AGENT || !unknown.unusable.is_empty() {
             return Err(unknown);
         }
-        Ok(Found {
+        Ok(FoundDefinition {
             definition: default_agent(),
             shadowed: Vec::new(),
         })
@@ -272,7 +271,7 @@ fn taken_name(winner: &Definition, loser: &Definition) -> Warning {
 }
 
 fn notice(project: &Path, reason: IgnoredReason, names: &[&str], how_to_decide: &str) -> String {
-    let what = text::count(names.len(), "definition");
+    let what = text::count(names.len(), "agent");
     let (names, project) = (names.join(", "), project.display());
     let line = match reason {
         IgnoredReason::Undecided => format!(

@@ -1,15 +1,15 @@
 //! Applies a definition to a run. Pure.
 
-mod shown;
+mod flag_texts;
 mod tools;
 
 use std::path::{Path, PathBuf};
 
 use pi_subagents_vocabulary::{
-    BodyUse, Definition, Field, FieldValue, ModelChoice, Runner, SystemPrompt, ToolPolicy,
+    BodyUse, Definition, Field, FieldValue, ModelChoice, PromptTexts, Runner, ToolPolicy,
 };
 
-pub use tools::{GivenTools, ParentTools, Surroundings, tools_of};
+pub use tools::{GivenTools, ParentTools, ToolFacts, tools_of};
 
 use crate::skills::ResolvedSkills;
 use crate::validation::{Invalid, validate};
@@ -23,10 +23,8 @@ pub struct PlanPatch {
     pub definition: Definition,
     /// The model that answers.
     pub model: ModelChoice,
-    /// The text that replaces the child's system prompt.
-    pub system_prompt: Option<String>,
-    /// The text that follows it.
-    pub append_system_prompt: Option<String>,
+    /// The texts of the child's system prompt.
+    pub system_prompt: PromptTexts,
     /// The tools that the child has.
     pub tools: ToolPolicy,
     /// Files of skills that are offered.
@@ -37,21 +35,12 @@ pub struct PlanPatch {
     pub warnings: Vec<String>,
 }
 
-/// The files that carry a system prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PromptFiles {
-    /// The form in which the plan refers to the files.
-    pub policy: SystemPrompt,
-    /// The files with their contents, which must be written before the child starts.
-    pub files: Vec<(PathBuf, String)>,
-}
-
 impl PlanPatch {
     /// Works out the effect of a definition on a run, or why the definition cannot be used.
     pub fn of(
         definition: &Definition,
         skills: &ResolvedSkills,
-        surroundings: &Surroundings<'_>,
+        surroundings: &ToolFacts<'_>,
     ) -> Result<Self, Invalid> {
         validate(definition)?;
         let (system_prompt, appended_body) = match definition.dialect.body_use() {
@@ -66,8 +55,10 @@ impl PlanPatch {
         Ok(Self {
             title: format!("{} \"{}\"", definition.dialect.title(), definition.name),
             model: model_of(definition),
-            system_prompt,
-            append_system_prompt: joined(appended),
+            system_prompt: PromptTexts {
+                replace: system_prompt,
+                append: joined(appended),
+            },
             tools: given.policy,
             skills: skills.suggested.clone(),
             output_schema_file: definition.output_schema_file.as_ref().map(|file| {
@@ -81,46 +72,17 @@ impl PlanPatch {
 
     /// Checks whether a kind of child can do this.
     pub fn check_runner(&self, runner: Runner) -> Result<(), Invalid> {
-        match runner {
-            Runner::Embedded if !self.definition.extensions.is_empty() => Err(Invalid::NeedsPi {
-                title: self.title.clone(),
-            }),
-            Runner::Pi | Runner::Embedded => Ok(()),
+        if runner.loads_extensions() || self.definition.extensions.is_empty() {
+            return Ok(());
         }
-    }
-
-    /// Returns the files of a run directory that carry the system prompt.
-    pub fn prompt_files(&self, directory: &Path) -> PromptFiles {
-        let main = directory.join("system-prompt.md");
-        let second = directory.join("append-system-prompt.md");
-        match (&self.system_prompt, &self.append_system_prompt) {
-            (None, None) => PromptFiles {
-                policy: SystemPrompt::Inherit,
-                files: Vec::new(),
-            },
-            (None, Some(text)) => PromptFiles {
-                policy: SystemPrompt::Append(vec![main.clone()]),
-                files: vec![(main, text.clone())],
-            },
-            (Some(text), None) => PromptFiles {
-                policy: SystemPrompt::Replace {
-                    file: main.clone(),
-                    append: Vec::new(),
-                },
-                files: vec![(main, text.clone())],
-            },
-            (Some(text), Some(appended)) => PromptFiles {
-                policy: SystemPrompt::Replace {
-                    file: main.clone(),
-                    append: vec![second.clone()],
-                },
-                files: vec![(main, text.clone()), (second, appended.clone())],
-            },
-        }
+        Err(Invalid::NeedsPi {
+            title: self.title.clone(),
+        })
     }
 
     /// Returns the arguments that no field of a plan stands for: those that the table of fields
-    /// names, switches first, then the skills and the definition's own.
+    /// names, switches first, then the definition's own. The files of its skills are not among them:
+    /// they belong to one machine.
     pub fn further_arguments(&self) -> Vec<String> {
         let named = Field::of_frontmatter().filter_map(|field| {
             let argument = field.row().argument?;
@@ -144,22 +106,27 @@ impl PlanPatch {
                 | FieldValue::Json(_) => others.extend([argument.to_owned(), value.to_string()]),
             }
         }
-        let skills = self.skills.iter();
-        let skills = skills.flat_map(|file| ["--skill".to_owned(), file.display().to_string()]);
         let own = self.definition.extra_args.iter().cloned();
         let arguments = switches.into_iter().chain(others);
-        arguments.chain(skills).chain(own).collect()
+        arguments.chain(own).collect()
     }
 
     /// Returns all arguments that this definition leads to, for people to read.
     pub fn shown_arguments(&self, directory: &Path) -> Vec<String> {
-        let policy = self.prompt_files(directory).policy;
-        let mut arguments = shown::model(&self.model);
-        arguments.extend(shown::prompt(&policy));
-        arguments.extend(shown::tools(&self.tools));
+        let policy = self.system_prompt.files(directory).policy;
+        let mut arguments = flag_texts::model(&self.model);
+        arguments.extend(flag_texts::prompt(&policy));
+        arguments.extend(flag_texts::tools(&self.tools));
         arguments.extend(self.further_arguments());
+        arguments.extend(skill_arguments(&self.skills));
         arguments
     }
+}
+
+/// Returns the arguments that offer the skills in these files to a child.
+pub fn skill_arguments(files: &[PathBuf]) -> impl Iterator<Item = String> {
+    let files = files.iter();
+    files.flat_map(|file| ["--skill".to_owned(), file.display().to_string()])
 }
 
 /// Returns the model a definition asks for.

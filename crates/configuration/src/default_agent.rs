@@ -12,7 +12,7 @@ pub const DEFAULT_AGENT: &str = "default";
 /// caller's model, else its default one. It has no file.
 pub(crate) fn default_agent() -> &'static Definition {
     static PLAIN: LazyLock<Definition> = LazyLock::new(|| Definition {
-        description: Some("a plain sub-agent without a definition".to_owned()),
+        description: Some("a plain sub-agent that needs no file".to_owned()),
         ..Definition::new(
             DEFAULT_AGENT,
             Dialect::Profile,

@@ -29,7 +29,7 @@ pub enum SaveError {
     #[error("an apiKey is never kept in a file of a project")]
     KeyInProject,
     /// The file that is there makes no sense.
-    #[error("{} is no definition that could be changed: {reason}", file.display())]
+    #[error("{} is not an agent file that could be changed: {reason}", file.display())]
     Broken {
         /// The file.
         file: PathBuf,

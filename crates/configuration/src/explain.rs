@@ -6,7 +6,7 @@ use pi_subagents_vocabulary::{Definition, Dialect, Field, Runner, Scope};
 
 use crate::asker::Asker;
 use crate::catalogue::{Catalogue, Ignored, UnknownDefinition};
-use crate::child_flags::{PlanPatch, Surroundings, tools_of};
+use crate::child_flags::{PlanPatch, ToolFacts, tools_of};
 use crate::skills::Skills;
 use crate::validation::problems;
 
@@ -96,7 +96,7 @@ pub fn explain(
             .iter()
             .map(ToString::to_string)
             .collect(),
-        children: [Runner::Pi, Runner::Embedded]
+        children: Runner::ALL
             .map(|runner| (runner, arguments(definition, skills, runner)))
             .into(),
         shadowed: files.into_iter().map(Path::to_owned).collect(),
@@ -134,16 +134,23 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
 /// be that of an extension of pi.
 fn tool_doubts(definition: &Definition) -> Vec<String> {
     let of = |runner| {
-        let surroundings = Surroundings {
+        let surroundings = ToolFacts {
             runner,
             parent: None,
         };
         tools_of(definition, &surroundings).map_or(Vec::new(), |given| given.warnings)
     };
-    let mut doubts = of(Runner::Pi);
-    let embedded = of(Runner::Embedded).into_iter();
-    let embedded: Vec<String> = embedded.filter(|doubt| !doubts.contains(doubt)).collect();
-    doubts.extend(embedded.iter().map(|doubt| format!("embedded: {doubt}")));
+    let [usual, others @ ..] = Runner::ALL;
+    let mut doubts = of(usual);
+    for runner in others {
+        let new = of(runner)
+            .into_iter()
+            .filter(|doubt| !doubts.contains(doubt));
+        let new: Vec<String> = new
+            .map(|doubt| format!("{}: {doubt}", runner.as_str()))
+            .collect();
+        doubts.extend(new);
+    }
     doubts
 }
 
@@ -155,7 +162,7 @@ fn arguments(
     let skills = skills
         .resolve(definition)
         .map_err(|error| error.to_string())?;
-    let surroundings = Surroundings {
+    let surroundings = ToolFacts {
         runner,
         parent: None,
     };

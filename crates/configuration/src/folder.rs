@@ -8,7 +8,7 @@ use pi_subagents_pi_files::{Problem, markdown};
 use pi_subagents_vocabulary::{Definition, Scope};
 
 use crate::formats::{self, Source};
-use crate::outside::leads_out_of;
+use crate::outside_files::leads_out_of;
 use crate::places::{Folder, is_markdown};
 use crate::warning::{Verdict, Warning};
 

@@ -1,7 +1,7 @@
 //! # The files that a user has written
 //!
 //! Reads files and never runs anything. In reading order: [`Trust`] decides which projects count;
-//! [`Settings`] are read from the user and a trusted project; [`Places`] are the folders of
+//! [`Settings`] are read from the user and a trusted project; [`DefinitionPlaces`] are the folders of
 //! definitions; a [`Catalogue`] holds the definitions of these folders; [`validate`] finds the
 //! faults of one definition before anything runs; [`PlanPatch`] holds the changes that a definition
 //! makes in a run.
@@ -23,7 +23,7 @@ mod edit;
 mod explain;
 mod folder;
 mod formats;
-mod outside;
+mod outside_files;
 mod places;
 mod settings;
 mod skills;
@@ -34,9 +34,9 @@ mod warning;
 
 pub use asker::Asker;
 pub use cache::CatalogueCache;
-pub use catalogue::{Catalogue, Found, Ignored, IgnoredReason, UnknownDefinition};
+pub use catalogue::{Catalogue, FoundDefinition, Ignored, IgnoredReason, UnknownDefinition};
 pub use child_flags::{
-    GivenTools, ParentTools, PlanPatch, PromptFiles, Surroundings, model_of, tools_of,
+    GivenTools, ParentTools, PlanPatch, ToolFacts, model_of, skill_arguments, tools_of,
 };
 pub use default_agent::DEFAULT_AGENT;
 pub use edit::{DeleteError, SaveError, delete, save};
@@ -44,7 +44,7 @@ pub use explain::{Explanation, Row, ShadowedValue, explain};
 pub use formats::fits_name;
 pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use pi_subagents_vocabulary::RunnerChoice;
-pub use places::{Folder, FolderDialect, Places, Viewpoint};
+pub use places::{DefinitionPlaces, Folder, FolderDialect, Viewpoint};
 pub use settings::{
     DefinitionDir, FleetSettings, ReadSettings, ResumeMode, Retention, Settings, SettingsFiles,
     SubmoduleChoice, UsedKeys, WorkerSettings, WorktreeSettings,

@@ -10,7 +10,7 @@ use crate::settings::DefinitionDir;
 
 /// The folders that are read, nearest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct DefinitionPlaces {
     /// The folders.
     pub folders: Vec<Folder>,
 }
@@ -68,7 +68,7 @@ impl FolderDialect {
     }
 }
 
-impl Places {
+impl DefinitionPlaces {
     /// Finds the folders that count from a viewpoint; they need not exist.
     pub fn find(viewpoint: &Viewpoint<'_>) -> Self {
         let mut folders = Vec::new();

@@ -5,7 +5,7 @@
 
 mod fleet;
 mod reader;
-mod user_only;
+mod user_settings;
 mod values;
 mod worker;
 mod worktrees;
@@ -17,9 +17,9 @@ pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use pi_subagents_vocabulary::{Allowance, Isolation, RunnerChoice, Scope, nearest};
-use reader::{Reader, shown};
+use reader::{RESTRICTING, Reader, shown};
 use serde_json::Value;
-pub use user_only::Retention;
+pub use user_settings::Retention;
 use values::Paths;
 pub use worker::WorkerSettings;
 pub use worktrees::{SubmoduleChoice, WorktreeSettings};
@@ -193,21 +193,25 @@ impl ReadSettings {
     }
 
     fn add(&mut self, file: &SettingsFile, paths: &Paths<'_>) {
-        let default = file.text("defaultProvider").zip(file.text("defaultModel"));
-        if let Some((provider, model)) = default {
-            self.settings.default_model = Some(format!("{provider}/{model}"));
+        match (file.text("defaultProvider"), file.text("defaultModel")) {
+            (Some(provider), Some(model)) => {
+                self.settings.default_model = Some(format!("{provider}/{model}"));
+            }
+            (None, Some(model)) => self.settings.default_model = Some(model.to_owned()),
+            (_, None) => {}
         }
         match file.get(PART) {
-            None => self.warnings.extend(misspelt_part(file)),
+            None => self.judge_misspelt_part(file),
             Some(Value::Object(subagents)) => {
                 let mut reader = Reader::new(file, subagents);
                 let broken = self.settings.take(&mut reader, paths);
                 self.broken.extend(broken);
-                let (keys, warnings) = reader.finish();
-                self.warnings.extend(warnings);
+                let finished = reader.finish();
+                self.warnings.extend(finished.warnings);
+                self.broken.extend(finished.broken);
                 self.used.push(UsedKeys {
                     file: file.path.clone(),
-                    keys,
+                    keys: finished.keys,
                 });
             }
             Some(other) => self.warnings.push(format!(
@@ -219,14 +223,29 @@ impl ReadSettings {
     }
 }
 
-/// Warns of a key that was probably meant to be the name of our part.
-fn misspelt_part(file: &SettingsFile) -> Option<String> {
-    let mut keys = file.values().keys();
-    let key = keys.find(|key| nearest(key, [PART]).is_some())?;
-    Some(format!(
-        "{}: {key} is unknown and ignored; did you mean {PART}?",
-        file.place(&[Step::Key(key)])
-    ))
+impl ReadSettings {
+    /// Notes a key that was probably meant to be the name of our part. Restrictions in it would not
+    /// hold.
+    fn judge_misspelt_part(&mut self, file: &SettingsFile) {
+        let mut values = file.values().iter();
+        let Some((key, value)) = values.find(|(key, _)| nearest(key, [PART]).is_some()) else {
+            return;
+        };
+        let place = file.place(&[Step::Key(key)]);
+        let fields = value.as_object();
+        let restricts = fields.is_some_and(|fields| {
+            let mut keys = fields.keys();
+            keys.any(|key| nearest(key, RESTRICTING).is_some())
+        });
+        if restricts {
+            self.broken
+                .push(format!("{place}: {key} is unknown; did you mean {PART}?"));
+        } else {
+            self.warnings.push(format!(
+                "{place}: {key} is unknown and ignored; did you mean {PART}?"
+            ));
+        }
+    }
 }
 
 impl Settings {

@@ -1,6 +1,6 @@
 //! The skills that definitions name: suggested by path or loaded by content.
 
-mod ignored;
+mod untrusted_skills;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use pi_subagents_pi_files::{Problem, Skill, SkillPlaces, discover_skills, markdown};
 use pi_subagents_vocabulary::{Definition, text};
 
-use crate::outside::leads_out_of;
+use crate::outside_files::leads_out_of;
 use crate::trust::Trust;
 use crate::warning::Warning;
-pub use ignored::ignored_skills;
+pub use untrusted_skills::ignored_skills;
 
 /// The skills that can be seen from a directory, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

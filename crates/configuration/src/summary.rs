@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(available(&[], Asker::Delegation), "(none)");
         assert_eq!(
             available(&[&bare], Asker::Subagent),
-            "default (a plain sub-agent without a definition), worker"
+            "default (a plain sub-agent that needs no file), worker"
         );
         let own = Definition {
             name: DEFAULT_AGENT.to_owned(),

@@ -20,7 +20,7 @@ const INTERRUPTED: u8 = 130;
 const PAGE: usize = 12;
 
 /// The reason why there are no further answers.
-pub enum Stopped {
+pub enum DialogEnd {
     /// Ctrl-C was pressed, or one question after the other cancelled.
     Interrupted,
     /// The terminal or the editor cannot be used.
@@ -28,9 +28,9 @@ pub enum Stopped {
 }
 
 /// An answer, or `None` if the question was skipped.
-pub type Answer<T> = Result<Option<T>, Stopped>;
+pub type Skippable<T> = Result<Option<T>, DialogEnd>;
 
-impl Stopped {
+impl DialogEnd {
     /// Returns the result of the command.
     pub fn into_result(self, printer: Printer) -> Result<ExitCode, CommandError> {
         match self {
@@ -43,7 +43,7 @@ impl Stopped {
     }
 }
 
-impl From<InquireError> for Stopped {
+impl From<InquireError> for DialogEnd {
     fn from(error: InquireError) -> Self {
         match error {
             InquireError::OperationInterrupted => Self::Interrupted,
@@ -58,22 +58,27 @@ pub trait Person {
     fn is_there(&self) -> bool;
 
     /// Asks a question that is answered with yes or no.
-    fn yes(&self, question: &str, default: bool) -> Answer<bool>;
+    fn yes(&self, question: &str, default: bool) -> Skippable<bool>;
 
     /// Asks for a line of text; an empty answer keeps the initial text.
-    fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String>;
+    fn line(&self, question: &str, initial: &str, help: &str) -> Skippable<String>;
 
     /// Asks for one of several options and returns its position.
-    fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize>;
+    fn place(&self, question: &str, options: &[String], cursor: usize) -> Skippable<usize>;
 
     /// Asks for any number of options and returns their positions.
-    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>>;
+    fn several(
+        &self,
+        question: &str,
+        options: &[String],
+        chosen: &[usize],
+    ) -> Skippable<Vec<usize>>;
 
     /// Asks for a long text.
-    fn long_text(&self, question: &str, initial: &str) -> Answer<String>;
+    fn long_text(&self, question: &str, initial: &str) -> Skippable<String>;
 
     /// Shows the page that the next question is about.
-    fn show(&self, page: &str) -> Result<(), Stopped>;
+    fn show(&self, page: &str) -> Result<(), DialogEnd>;
 }
 
 impl dyn Person + '_ {
@@ -83,7 +88,7 @@ impl dyn Person + '_ {
         question: &str,
         options: Vec<T>,
         cursor: usize,
-    ) -> Answer<T> {
+    ) -> Skippable<T> {
         let texts: Vec<String> = options.iter().map(ToString::to_string).collect();
         let place = self.place(question, &texts, cursor)?;
         Ok(place.and_then(|place| options.into_iter().nth(place)))
@@ -111,14 +116,14 @@ impl Person for AtTerminal<'_> {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    fn yes(&self, question: &str, default: bool) -> Answer<bool> {
+    fn yes(&self, question: &str, default: bool) -> Skippable<bool> {
         let question = clean(question);
         Ok(Confirm::new(&question)
             .with_default(default)
             .prompt_skippable()?)
     }
 
-    fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
+    fn line(&self, question: &str, initial: &str, help: &str) -> Skippable<String> {
         let (question, initial) = (clean(question), clean(initial));
         Ok(Text::new(&question)
             .with_initial_value(&initial)
@@ -126,7 +131,7 @@ impl Person for AtTerminal<'_> {
             .prompt_skippable()?)
     }
 
-    fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
+    fn place(&self, question: &str, options: &[String], cursor: usize) -> Skippable<usize> {
         let question = clean(question);
         let options: Vec<String> = options.iter().map(|option| clean(option)).collect();
         // A list that is visible at one look needs no filter.
@@ -141,7 +146,12 @@ impl Person for AtTerminal<'_> {
         Ok(select.raw_prompt_skippable()?.map(|chosen| chosen.index))
     }
 
-    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>> {
+    fn several(
+        &self,
+        question: &str,
+        options: &[String],
+        chosen: &[usize],
+    ) -> Skippable<Vec<usize>> {
         let question = clean(question);
         let options: Vec<String> = options.iter().map(|option| clean(option)).collect();
         let answer = MultiSelect::new(&question, options)
@@ -154,7 +164,7 @@ impl Person for AtTerminal<'_> {
     }
 
     /// Lets the person type the text here, or write it in their editor.
-    fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
+    fn long_text(&self, question: &str, initial: &str) -> Skippable<String> {
         let options = [
             "Type it here".to_owned(),
             format!("Write it in the editor {}", editor::command(self.places)),
@@ -166,21 +176,21 @@ impl Person for AtTerminal<'_> {
             Some(0) => typed_lines(initial),
             Some(_) => editor::edited(self.places, initial)
                 .map(Some)
-                .map_err(Stopped::Failed),
+                .map_err(DialogEnd::Failed),
         }
     }
 
     /// Shows the page where the question is, also with `--quiet`, because it belongs to the
     /// question.
-    fn show(&self, page: &str) -> Result<(), Stopped> {
+    fn show(&self, page: &str) -> Result<(), DialogEnd> {
         writeln!(io::stderr(), "\n{}\n", clean(page)).map_err(|error| {
-            Stopped::Failed(CommandError::failed("the terminal is gone").because(&error))
+            DialogEnd::Failed(CommandError::failed("the terminal is gone").because(&error))
         })
     }
 }
 
 /// Reads lines until an empty line.
-fn typed_lines(initial: &str) -> Answer<String> {
+fn typed_lines(initial: &str) -> Skippable<String> {
     let mut lines: Vec<String> = Vec::new();
     loop {
         let initial = if lines.is_empty() {

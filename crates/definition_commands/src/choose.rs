@@ -1,24 +1,26 @@
 //! Finds the definition that a name means.
 
 use clap::Args;
-use pi_subagents_configuration::{Found, Ignored, IgnoredReason, UnknownDefinition, Warning};
+use pi_subagents_configuration::{
+    FoundDefinition, Ignored, IgnoredReason, UnknownDefinition, Warning,
+};
 use pi_subagents_vocabulary::{Definition, Dialect, Scope, nearest};
 
 use super::command::{ScopeName, dialect_parser};
-use super::seen::Seen;
+use super::visible_agents::VisibleAgents;
 use pi_subagents_calls::families::{delegation, subagent};
 use pi_subagents_ground::error::CommandError;
 
 /// A name, and what narrows it down.
 #[derive(Args)]
 pub(super) struct ChoiceArgs {
-    /// Name of the definition
+    /// Name of the agent
     pub(super) name: String,
     /// If several definitions have this name, use the one in this scope [default: the effective one]
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
     /// If several definitions have this name, use the one in this format [default: the effective one]
-    #[arg(long, value_parser = dialect_parser())]
+    #[arg(long = "format", value_name = "FORMAT", value_parser = dialect_parser())]
     dialect: Option<Dialect>,
 }
 
@@ -31,13 +33,19 @@ pub(super) enum Chosen<'a> {
 }
 
 /// Returns the definition of a name that `run` takes, or the error if there is none.
-pub(super) fn for_run<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, CommandError> {
+pub(super) fn for_run<'a>(
+    name: &str,
+    seen: &'a VisibleAgents,
+) -> Result<FoundDefinition<'a>, CommandError> {
     let found = seen.catalogue().find(name, subagent::ASKER);
     found.or_else(|_| counting(name, seen))
 }
 
 /// Returns the definition of a name that `delegate` takes, or the error if there is none.
-pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, CommandError> {
+pub(super) fn counting<'a>(
+    name: &str,
+    seen: &'a VisibleAgents,
+) -> Result<FoundDefinition<'a>, CommandError> {
     seen.catalogue()
         .find(name, delegation::ASKER)
         .map_err(|unknown| not_there(name, &unknown, seen))
@@ -45,7 +53,10 @@ pub(super) fn counting<'a>(name: &str, seen: &'a Seen) -> Result<Found<'a>, Comm
 
 /// Returns the definition to edit or delete. An ignored definition is allowed too: editing a file
 /// obeys nothing in it.
-pub(super) fn any<'a>(args: &ChoiceArgs, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
+pub(super) fn any<'a>(
+    args: &ChoiceArgs,
+    seen: &'a VisibleAgents,
+) -> Result<Chosen<'a>, CommandError> {
     let all = seen.all_named(&args.name);
     let fitting = all.iter().find(|(definition, _)| args.fits(definition));
     match fitting {
@@ -63,7 +74,7 @@ pub(super) fn any<'a>(args: &ChoiceArgs, seen: &'a Seen) -> Result<Chosen<'a>, C
 
 /// Returns the unusable file of a name that has no definition, or the error if there is no file
 /// either.
-fn nameless<'a>(name: &str, seen: &'a Seen) -> Result<Chosen<'a>, CommandError> {
+fn nameless<'a>(name: &str, seen: &'a VisibleAgents) -> Result<Chosen<'a>, CommandError> {
     if let Some(warning) = broken(name, seen) {
         return Ok(Chosen::Broken(warning));
     }
@@ -94,19 +105,17 @@ fn elsewhere(name: &str, all: &[(&Definition, Option<&Ignored>)]) -> CommandErro
             format!("{} ({scope} {dialect})", one.file.display())
         })
         .collect();
-    CommandError::not_found(format!(
-        "there is no \"{name}\" with that scope and dialect"
-    ))
-    .hint(format!("There is {}.", places.join(", ")))
+    CommandError::not_found(format!("there is no \"{name}\" with that scope and format"))
+        .hint(format!("There is {}.", places.join(", ")))
 }
 
 /// Returns the warning about a file that should define the name but cannot be used.
-fn broken<'a>(name: &str, seen: &'a Seen) -> Option<&'a Warning> {
+fn broken<'a>(name: &str, seen: &'a VisibleAgents) -> Option<&'a Warning> {
     let mut warnings = seen.catalogue().warnings().iter();
     warnings.find(|warning| warning.keeps_out(name))
 }
 
-fn not_there(name: &str, unknown: &UnknownDefinition, seen: &Seen) -> CommandError {
+fn not_there(name: &str, unknown: &UnknownDefinition, seen: &VisibleAgents) -> CommandError {
     if let Some(warning) = broken(name, seen) {
         return CommandError::usage(warning.to_string());
     }

@@ -8,8 +8,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use pi_subagents_vocabulary::{Dialect, Scope};
 
 use super::ask::{AtTerminal, Person};
-use super::seen::Seen;
-use super::{create, delete, edit, examples, explain, list, show};
+use super::visible_agents::VisibleAgents;
+use super::{add, create, delete, edit, examples, explain, list, show};
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::print::Printer;
 
@@ -18,7 +18,7 @@ use pi_subagents_ground::print::Printer;
 pub struct ProfileArgs {
     #[command(subcommand)]
     command: Option<ProfileCommand>,
-    /// Name of the definition to show [default: list all]
+    /// Name of the agent to show [default: list all]
     name: Option<String>,
     /// Words after an unknown subcommand
     #[arg(hide = true)]
@@ -27,19 +27,22 @@ pub struct ProfileArgs {
 
 #[derive(Subcommand)]
 enum ProfileCommand {
-    /// List all definitions, one line each
+    /// List all agents in a table
     #[command(visible_alias = "ls", after_help = examples::LIST)]
     List,
-    /// Show all fields and the text of a definition
+    /// Show all fields and the text of an agent
     #[command(after_help = examples::SHOW)]
     Show(NameArgs),
-    /// Create a definition from flags, or by answering questions
+    /// Create an agent from flags, or by answering questions
     #[command(visible_alias = "new", after_help = examples::CREATE)]
     Create(create::CreateArgs),
-    /// Change a definition with flags, or by answering questions
+    /// Copy ready-made agents, or list them
+    #[command(after_help = examples::ADD)]
+    Add(add::AddArgs),
+    /// Change an agent with flags, or by answering questions
     #[command(after_help = examples::EDIT)]
     Edit(edit::EditArgs),
-    /// Delete the file of a definition
+    /// Delete the file of an agent
     #[command(visible_aliases = ["rm", "remove"], after_help = examples::DELETE)]
     Delete(delete::DeleteArgs),
     /// Show where each field comes from, what it overrides and how children are started
@@ -49,7 +52,7 @@ enum ProfileCommand {
 
 #[derive(Args)]
 pub(super) struct NameArgs {
-    /// Name of the definition
+    /// Name of the agent
     pub(super) name: String,
 }
 
@@ -82,7 +85,7 @@ impl From<ScopeName> for Scope {
 
 /// Runs the command as it was typed on a terminal.
 pub fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let seen = Seen::look()?;
+    let seen = VisibleAgents::look()?;
     let person = AtTerminal {
         places: &seen.places,
     };
@@ -95,14 +98,14 @@ pub fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandErro
 /// Runs the command for a person at a terminal or inside pi.
 pub fn run_for(
     args: &ProfileArgs,
-    seen: &Seen,
+    seen: &VisibleAgents,
     person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
         return Err(
             CommandError::usage(format!("there is no command \"profile {word}\""))
-                .hint("Use one of list, show, create, edit, delete and explain."),
+                .hint("Use one of list, show, create, add, edit, delete and explain."),
         );
     }
     match (&args.command, &args.name) {
@@ -110,6 +113,7 @@ pub fn run_for(
         (None, Some(name)) => show::run(name, seen, printer),
         (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, seen, printer),
         (Some(ProfileCommand::Create(args)), _) => create::run(args, seen, person, printer),
+        (Some(ProfileCommand::Add(args)), _) => add::run(args, seen, printer),
         (Some(ProfileCommand::Edit(args)), _) => edit::run(args, seen, person, printer),
         (Some(ProfileCommand::Delete(args)), _) => delete::run(args, seen, person, printer),
         (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, seen, printer),

@@ -6,10 +6,10 @@ use clap::Args;
 use pi_subagents_configuration::fits_name;
 use pi_subagents_vocabulary::{Definition, Dialect, Scope};
 
-use super::ask::{Person, Stopped};
+use super::ask::{DialogEnd, Person};
 use super::command::{ScopeName, dialect_parser};
 use super::flags::FieldArgs;
-use super::seen::Seen;
+use super::visible_agents::VisibleAgents;
 use super::wizard;
 use super::{ask, save, starter};
 use pi_subagents_ground::error::CommandError;
@@ -17,13 +17,13 @@ use pi_subagents_ground::print::Printer;
 
 #[derive(Args)]
 pub(super) struct CreateArgs {
-    /// Name of the definition: letters, digits, "-" and "_"
+    /// Name of the agent: letters, digits, "-" and "_"
     name: String,
     /// Who can use the definition [default: global]
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
     /// Format of the file [default: profile]
-    #[arg(long, value_parser = dialect_parser())]
+    #[arg(long = "format", value_name = "FORMAT", value_parser = dialect_parser())]
     dialect: Option<Dialect>,
     /// Write a starter with comments that you change in your editor
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(super) struct CreateArgs {
 
 pub(crate) fn run(
     args: &CreateArgs,
-    seen: &Seen,
+    seen: &VisibleAgents,
     person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
@@ -72,24 +72,29 @@ pub(crate) fn run(
 fn asked(
     args: &CreateArgs,
     mut definition: Definition,
-    seen: &Seen,
+    seen: &VisibleAgents,
     person: &dyn Person,
-) -> Result<Option<Definition>, Stopped> {
+) -> Result<Option<Definition>, DialogEnd> {
+    let mut numbers = wizard::StepNumbers::without_format();
     if args.dialect.is_none() {
-        wizard::begin(person, &mut definition)?;
+        numbers = wizard::StepNumbers::with_format();
+        wizard::begin(person, &mut numbers, &mut definition)?;
         definition = empty(&definition.name, definition.scope, definition.dialect, seen);
-        check_absent(&definition, seen).map_err(Stopped::Failed)?;
+        check_absent(&definition, seen).map_err(DialogEnd::Failed)?;
     }
-    wizard::walk(person, definition, seen)
+    wizard::walk(person, numbers, definition, seen)
 }
 
-fn empty(name: &str, scope: Scope, dialect: Dialect, seen: &Seen) -> Definition {
+fn empty(name: &str, scope: Scope, dialect: Dialect, seen: &VisibleAgents) -> Definition {
     let file = seen.folder_for(scope, dialect).join(format!("{name}.md"));
     Definition::new(name, dialect, scope, file)
 }
 
 /// Refuses to write over a file, or beside a definition of the same name.
-pub(super) fn check_absent(definition: &Definition, seen: &Seen) -> Result<(), CommandError> {
+pub(super) fn check_absent(
+    definition: &Definition,
+    seen: &VisibleAgents,
+) -> Result<(), CommandError> {
     let name = &definition.name;
     let folder = definition.file.parent();
     let all = seen.all_named(name);

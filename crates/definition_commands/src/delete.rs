@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_configuration::{Asker, delete};
-use serde_json::json;
 
+use super::ask;
 use super::ask::Person;
 use super::choose::{self, ChoiceArgs, Chosen};
-use super::seen::Seen;
-use super::{ask, save};
+use super::results::{DeletedAgent, DeletedResult};
+use super::visible_agents::VisibleAgents;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 
@@ -25,7 +25,7 @@ pub(super) struct DeleteArgs {
 
 pub(crate) fn run(
     args: &DeleteArgs,
-    seen: &Seen,
+    seen: &VisibleAgents,
     person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
@@ -53,31 +53,30 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn chosen(choice: &ChoiceArgs, seen: &Seen) -> Result<(String, PathBuf), CommandError> {
+fn chosen(choice: &ChoiceArgs, seen: &VisibleAgents) -> Result<(String, PathBuf), CommandError> {
     Ok(match choose::any(choice, seen)? {
         Chosen::Definition(definition) => (
             format!("{} \"{}\"", definition.dialect.as_str(), definition.name),
             definition.file.clone(),
         ),
         Chosen::Broken(warning) => (
-            format!("the broken definition \"{}\"", choice.name),
+            format!("the broken agent file \"{}\"", choice.name),
             warning.file.clone(),
         ),
     })
 }
 
-fn report(name: &str, title: &str, file: &std::path::Path, seen: &Seen, printer: Printer) {
+fn report(name: &str, title: &str, file: &std::path::Path, seen: &VisibleAgents, printer: Printer) {
     let seen = seen.again();
     let next = seen.catalogue().find(name, Asker::Delegation).ok();
     let next = next.map(|found| &found.definition.file);
     if printer.is_json() {
-        printer.json(&json!({
-            "done": "deleted",
-            "profile": save::brief(name, file),
-            "countsNow": next,
-            "warnings": seen.warnings(),
-            "ignored": seen.ignored(),
-        }));
+        printer.json(&DeletedResult {
+            done: "deleted",
+            agent: DeletedAgent::new(name, file),
+            counts_now: next.cloned(),
+            seen: seen.beside(),
+        });
         return;
     }
     printer.data(&format!("Deleted {title}: {}", file.display()));

@@ -8,14 +8,11 @@ use super::fields;
 pub(super) fn page(definition: &Definition, file: &str) -> String {
     let mut rows = vec![
         ("name", definition.name.clone()),
-        ("dialect", definition.dialect.as_str().to_owned()),
+        ("format", definition.dialect.as_str().to_owned()),
         ("scope", definition.scope.as_str().to_owned()),
         ("file", file.to_owned()),
     ];
-    let written = Field::of_frontmatter().filter(|field| *field != Field::Name);
-    rows.extend(
-        written.filter_map(|field| Some((definition.key(field), fields::text(definition, field)?))),
-    );
+    rows.extend(set_fields(definition));
     let width = rows.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
     let mut lines: Vec<String> = rows
         .iter()
@@ -27,6 +24,17 @@ pub(super) fn page(definition: &Definition, file: &str) -> String {
         lines.extend(body.lines().map(indented));
     }
     lines.join("\n")
+}
+
+/// Returns whether a definition has nothing but a name.
+pub(super) fn is_empty(definition: &Definition) -> bool {
+    definition.body.is_none() && set_fields(definition).next().is_none()
+}
+
+/// Returns the fields that are set, each with its text.
+fn set_fields(definition: &Definition) -> impl Iterator<Item = (&'static str, String)> {
+    let written = Field::of_frontmatter().filter(|field| *field != Field::Name);
+    written.filter_map(|field| Some((definition.key(field), fields::text(definition, field)?)))
 }
 
 /// Returns the row of a key; further lines of the value are below the first.

@@ -4,13 +4,13 @@ use pi_subagents_agent::{AskedModel, ModelCatalogue, Surroundings};
 use pi_subagents_configuration::{self as definitions, RunnerChoice, tools_of};
 use pi_subagents_vocabulary::{Definition, Runner};
 
-use super::seen::Seen;
+use super::visible_agents::VisibleAgents;
 use pi_subagents_calls::model_place;
 use pi_subagents_calls::runner::is_pi_named;
 
 /// Returns warnings about the tools of a definition, for the kind of child that would do its tasks.
-pub fn tool_doubts(definition: &Definition, seen: &Seen) -> Vec<String> {
-    let surroundings = definitions::Surroundings {
+pub fn tool_doubts(definition: &Definition, seen: &VisibleAgents) -> Vec<String> {
+    let surroundings = definitions::ToolFacts {
         runner: usual_runner(definition, seen),
         parent: None,
     };
@@ -24,7 +24,7 @@ pub fn tool_doubts(definition: &Definition, seen: &Seen) -> Vec<String> {
 pub struct ModelDoubts(ModelCatalogue);
 
 impl ModelDoubts {
-    pub fn of(seen: &Seen) -> Self {
+    pub fn of(seen: &VisibleAgents) -> Self {
         Self(ModelCatalogue::read(Surroundings::from(&seen.places)))
     }
 
@@ -41,11 +41,10 @@ impl ModelDoubts {
 
 /// Returns the kind of child that does the tasks of a definition, without asking a pi whether it
 /// starts.
-fn usual_runner(definition: &Definition, seen: &Seen) -> Runner {
+fn usual_runner(definition: &Definition, seen: &VisibleAgents) -> Runner {
     let choice = definition.runner;
     match choice.unwrap_or(seen.configuration().settings.runner) {
-        RunnerChoice::Embedded => Runner::Embedded,
         RunnerChoice::Auto if !is_pi_named(&seen.places) => Runner::Embedded,
-        RunnerChoice::Auto | RunnerChoice::Pi => Runner::Pi,
+        choice => choice.usual(),
     }
 }

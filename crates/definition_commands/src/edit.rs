@@ -8,8 +8,8 @@ use pi_subagents_vocabulary::{Definition, Field};
 use super::ask::Person;
 use super::choose::{self, ChoiceArgs, Chosen};
 use super::flags::FieldArgs;
-use super::seen::Seen;
-use super::{ask, create, save, unset, wizard};
+use super::visible_agents::VisibleAgents;
+use super::{ask, create, save, unset_fields, wizard};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 
@@ -20,13 +20,13 @@ pub(super) struct EditArgs {
     #[command(flatten)]
     fields: FieldArgs,
     /// Remove a field; may be given several times, or with several names separated by commas
-    #[arg(long, value_name = "FIELD", value_parser = unset::field, value_delimiter = ',')]
+    #[arg(long, value_name = "FIELD", value_parser = unset_fields::field, value_delimiter = ',')]
     unset: Vec<Field>,
 }
 
 pub(crate) fn run(
     args: &EditArgs,
-    seen: &Seen,
+    seen: &VisibleAgents,
     person: &dyn Person,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
@@ -45,7 +45,8 @@ pub(crate) fn run(
         }
         args.fields.apply(&mut new, &seen.places)?;
     } else if ask::can_ask(person, printer) {
-        match wizard::walk(person, new, seen) {
+        let numbers = wizard::StepNumbers::without_format();
+        match wizard::walk(person, numbers, new, seen) {
             Ok(Some(finished)) => new = finished,
             Ok(None) => return Ok(ask::nothing_written(printer)),
             Err(stopped) => return stopped.into_result(printer),
@@ -60,7 +61,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(old: &Definition, new: &Definition, seen: &Seen) -> Result<(), CommandError> {
+fn write(old: &Definition, new: &Definition, seen: &VisibleAgents) -> Result<(), CommandError> {
     if old.file != new.file {
         create::check_absent(new, seen)?;
     }

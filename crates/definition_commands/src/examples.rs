@@ -15,6 +15,11 @@ Examples:
   pi-subagents agents new reviewer --example
   pi-subagents agents create reviewer --tools read --system-prompt @review.md";
 
+pub(super) const ADD: &str = "\
+Examples:
+  pi-subagents agents add
+  pi-subagents agents add scout reviewer --scope project";
+
 pub(super) const EDIT: &str = "\
 Examples:
   pi-subagents agents edit scout --model anthropic/claude-sonnet-5:high

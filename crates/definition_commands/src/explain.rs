@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use pi_subagents_configuration::{Explanation, Row, check_paths, explain};
 use pi_subagents_vocabulary::Definition;
 use pi_subagents_vocabulary::text::{self, shell_quoted};
-use serde_json::{Value, json};
 
 use super::choose;
 use super::doubts::ModelDoubts;
-use super::seen::{Seen, reason};
+use super::results::{ExplainResult, ExplainedChild, ExplainedField, IgnoredFile, ShadowedField};
+use super::visible_agents::VisibleAgents;
 use pi_subagents_calls::families::{delegation, subagent};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -19,7 +19,11 @@ use pi_subagents_ground::print::Printer;
 /// The number of columns of a value that are shown.
 const WIDEST_VALUE: usize = 48;
 
-pub(crate) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(
+    name: &str,
+    seen: &VisibleAgents,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
     let found = choose::for_run(name, seen)?;
     let mut explanation = explain(seen.catalogue(), name, subagent::ASKER, seen.skills())
         .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
@@ -41,10 +45,10 @@ pub(crate) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn title(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
+fn title(explanation: &Explanation, definition: &Definition, seen: &VisibleAgents) -> String {
     let name = &explanation.name;
     if definition.is_built_in() {
-        return format!("{name} (built in): a plain sub-agent without a definition");
+        return format!("{name} (built in): a plain sub-agent that needs no file");
     }
     let (dialect, scope) = (explanation.dialect.as_str(), explanation.scope.as_str());
     let file = seen.short(&explanation.file);
@@ -52,12 +56,12 @@ fn title(explanation: &Explanation, definition: &Definition, seen: &Seen) -> Str
 }
 
 /// Returns the definition that `delegate --agent` takes.
-fn delegated<'a>(name: &str, seen: &'a Seen) -> Option<&'a Definition> {
+fn delegated<'a>(name: &str, seen: &'a VisibleAgents) -> Option<&'a Definition> {
     let found = seen.catalogue().find(name, delegation::ASKER).ok()?;
     Some(found.definition)
 }
 
-fn page(explanation: &Explanation, definition: &Definition, seen: &Seen) -> String {
+fn page(explanation: &Explanation, definition: &Definition, seen: &VisibleAgents) -> String {
     let mut lines = vec![title(explanation, definition, seen)];
     let delegated = delegated(&explanation.name, seen);
     if let Some(other) = delegated.filter(|other| other.file != explanation.file) {
@@ -125,7 +129,7 @@ fn section(lines: &mut Vec<String>, title: &str, items: impl Iterator<Item = Str
     }
 }
 
-fn rows(explanation: &Explanation, seen: &Seen) -> Vec<String> {
+fn rows(explanation: &Explanation, seen: &VisibleAgents) -> Vec<String> {
     let values: Vec<String> = explanation
         .rows
         .iter()
@@ -173,48 +177,50 @@ fn why(reason: pi_subagents_configuration::IgnoredReason) -> &'static str {
     }
 }
 
-fn to_json(explanation: &Explanation, delegated: Option<&Definition>, seen: &Seen) -> Value {
-    let fields: Vec<Value> = explanation
-        .rows
-        .iter()
-        .map(|row| row_json(row, &explanation.file))
-        .collect();
-    let ignored = explanation.ignored.iter().map(|(file, ignored)| {
-        json!({"file": file, "project": ignored.project, "reason": reason(ignored.reason)})
-    });
+fn to_json(
+    explanation: &Explanation,
+    delegated: Option<&Definition>,
+    seen: &VisibleAgents,
+) -> ExplainResult {
     let children = explanation
         .children
         .iter()
-        .map(|(runner, arguments)| match arguments {
-            Ok(arguments) => json!({"runner": runner.as_str(), "arguments": arguments}),
-            Err(reason) => json!({"runner": runner.as_str(), "refused": reason}),
+        .map(|(runner, arguments)| ExplainedChild {
+            runner: runner.as_str(),
+            arguments: arguments.clone().ok(),
+            refused: arguments.clone().err(),
         });
-    json!({
-        "name": explanation.name,
-        "dialect": explanation.dialect.as_str(),
-        "scope": explanation.scope.as_str(),
-        "file": explanation.file,
-        "delegateFile": delegated.map(|definition| &definition.file),
-        "fields": fields,
-        "shadowed": explanation.shadowed,
-        "ignored": ignored.collect::<Vec<_>>(),
-        "problems": explanation.problems,
-        "warnings": explanation.warnings,
-        "notices": seen.notices(),
-        "children": children.collect::<Vec<_>>(),
-    })
+    let ignored = explanation.ignored.iter();
+    let rows = explanation.rows.iter();
+    ExplainResult {
+        name: explanation.name.clone(),
+        format: explanation.dialect.as_str(),
+        scope: explanation.scope.as_str(),
+        file: explanation.file.clone(),
+        delegate_file: delegated.map(|definition| definition.file.clone()),
+        fields: rows.map(|row| explained(row, &explanation.file)).collect(),
+        shadowed: explanation.shadowed.clone(),
+        ignored: ignored
+            .map(|(file, ignored)| IgnoredFile::new(file, ignored))
+            .collect(),
+        problems: explanation.problems.clone(),
+        warnings: explanation.warnings.clone(),
+        notices: seen.notices(),
+        children: children.collect(),
+    }
 }
 
-fn row_json(row: &Row, file: &Path) -> Value {
-    let shadows = row
-        .shadows
-        .iter()
-        .map(|hidden| json!({"file": hidden.file, "line": hidden.line, "value": hidden.value}));
-    json!({
-        "key": row.key,
-        "value": row.value,
-        "file": row.line.map(|_| file),
-        "line": row.line,
-        "shadows": shadows.collect::<Vec<_>>(),
-    })
+fn explained(row: &Row, file: &Path) -> ExplainedField {
+    let shadows = row.shadows.iter().map(|hidden| ShadowedField {
+        file: hidden.file.clone(),
+        line: hidden.line,
+        value: hidden.value.clone(),
+    });
+    ExplainedField {
+        key: row.key,
+        value: row.value.clone(),
+        file: row.line.map(|_| file.to_owned()),
+        line: row.line,
+        shadows: shadows.collect(),
+    }
 }

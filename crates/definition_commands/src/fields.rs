@@ -3,6 +3,8 @@
 use pi_subagents_vocabulary::{Definition, Dialect, Field, FieldValue, Gate};
 use serde_json::{Map, Value, json};
 
+use super::results::PrintedAgent;
+
 /// Returns a field as a line of text, if it is set.
 pub(super) fn text(definition: &Definition, field: Field) -> Option<String> {
     set(definition, field).map(|value| value.to_string())
@@ -30,18 +32,20 @@ fn set(definition: &Definition, field: Field) -> Option<FieldValue<'_>> {
 }
 
 /// Returns the whole definition as JSON, with the keys of a profile for every dialect.
-pub(super) fn to_json(definition: &Definition) -> Value {
-    let mut object = Map::new();
-    object.insert("name".to_owned(), json!(definition.name));
-    object.insert("dialect".to_owned(), json!(definition.dialect.as_str()));
-    object.insert("scope".to_owned(), json!(definition.scope.as_str()));
-    object.insert("file".to_owned(), json!(definition.file));
+pub(super) fn printed(definition: &Definition) -> PrintedAgent {
+    let mut fields = Map::new();
     for field in Field::of_file() {
         if let Some(value) = set(definition, field) {
-            object.insert(key(field).to_owned(), to_value(value));
+            fields.insert(key(field).to_owned(), to_value(value));
         }
     }
-    Value::Object(object)
+    PrintedAgent {
+        name: definition.name.clone(),
+        format: definition.dialect.as_str(),
+        scope: definition.scope.as_str(),
+        file: definition.file.clone(),
+        fields,
+    }
 }
 
 fn key(field: Field) -> &'static str {

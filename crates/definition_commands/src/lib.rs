@@ -2,7 +2,7 @@
 //!
 //! `profile`: the definitions of every dialect, listed, shown, explained and changed.
 //!
-//! `Seen` holds everything that is visible from the current directory; each subcommand has a file
+//! `VisibleAgents` holds everything that is visible from the current directory; each subcommand has a file
 //! of its own. The reasons are in `docs/design/catalogue.md`.
 
 #![expect(
@@ -10,6 +10,8 @@
     reason = "only this workspace uses the crate, and many fields say enough by their names"
 )]
 
+mod add;
+mod agent_list;
 pub mod ask;
 mod choose;
 mod command;
@@ -24,13 +26,15 @@ mod explain;
 mod fields;
 mod flags;
 mod list;
-mod listed;
+mod ready_made;
+pub mod results;
 mod save;
-pub mod seen;
 mod show;
 mod starter;
-mod unset;
+mod unset_fields;
+pub mod visible_agents;
 mod wizard;
 
+pub use add::{ReadyMadeCopy, ready_made_copies};
+pub use agent_list::seen_definitions;
 pub use command::{ProfileArgs, run, run_for};
-pub use listed::seen_definitions;

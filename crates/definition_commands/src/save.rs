@@ -2,11 +2,11 @@
 
 use pi_subagents_configuration::{Asker, SaveError, check_paths, save, validate};
 use pi_subagents_vocabulary::{Definition, Scope};
-use serde_json::{Value, json};
 
 use super::doubts::{ModelDoubts, tool_doubts};
 use super::fields;
-use super::seen::Seen;
+use super::results::{SavedResult, SeenBeside};
+use super::visible_agents::VisibleAgents;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 
@@ -45,18 +45,19 @@ pub(super) fn write(definition: &Definition) -> Result<(), CommandError> {
 }
 
 /// Prints that a definition was saved, with everything its author should know about it.
-pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: Printer) {
+pub(super) fn report(verb: &str, definition: &Definition, seen: &VisibleAgents, printer: Printer) {
     let seen = seen.again();
     let mut warnings = seen.warnings();
     warnings.extend(concerns(definition, &seen));
     if printer.is_json() {
-        printer.json(&json!({
-            "done": verb.to_lowercase(),
-            "profile": fields::to_json(definition),
-            "ignored": seen.ignored(),
-            "notices": seen.notices(),
-            "warnings": warnings,
-        }));
+        printer.json(&SavedResult {
+            done: verb.to_lowercase(),
+            agent: fields::printed(definition),
+            seen: SeenBeside {
+                warnings,
+                ..seen.beside()
+            },
+        });
         return;
     }
     let (dialect, name) = (definition.dialect.as_str(), &definition.name);
@@ -73,7 +74,7 @@ pub(super) fn report(verb: &str, definition: &Definition, seen: &Seen, printer: 
 }
 
 /// Lists the problems that the definition would have when it is used.
-fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
+fn concerns(definition: &Definition, seen: &VisibleAgents) -> Vec<String> {
     let counting = seen.catalogue().find(&definition.name, Asker::Delegation);
     let other = counting
         .ok()
@@ -92,7 +93,7 @@ fn concerns(definition: &Definition, seen: &Seen) -> Vec<String> {
 }
 
 /// Warns of a definition that is not found from the current directory.
-fn not_read(definition: &Definition, seen: &Seen) -> Option<String> {
+fn not_read(definition: &Definition, seen: &VisibleAgents) -> Option<String> {
     let all = seen.all_named(&definition.name);
     if all.iter().any(|(one, _)| one.file == definition.file) {
         return None;
@@ -104,9 +105,4 @@ fn not_read(definition: &Definition, seen: &Seen) -> Option<String> {
         ""
     };
     Some(format!("{file} is not read in {}{why}", cwd.display()))
-}
-
-/// Returns a definition as JSON, with name and file only.
-pub(super) fn brief(name: &str, file: &std::path::Path) -> Value {
-    json!({"name": name, "file": file})
 }

@@ -2,25 +2,26 @@
 
 use std::process::ExitCode;
 
-use serde_json::json;
-
-use super::seen::Seen;
+use super::results::AgentResult;
+use super::visible_agents::VisibleAgents;
 use super::{choose, details, fields};
 use pi_subagents_calls::families::subagent;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 
-pub(crate) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+pub(crate) fn run(
+    name: &str,
+    seen: &VisibleAgents,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
     let found = choose::counting(name, seen)?;
     if printer.is_json() {
-        let shadowed: Vec<_> = found.shadowed.iter().map(|hidden| &hidden.file).collect();
-        printer.json(&json!({
-            "profile": fields::to_json(found.definition),
-            "shadowed": shadowed,
-            "ignored": seen.ignored(),
-            "notices": seen.notices(),
-            "warnings": seen.warnings(),
-        }));
+        let shadowed = found.shadowed.iter().map(|hidden| hidden.file.clone());
+        printer.json(&AgentResult {
+            agent: fields::printed(found.definition),
+            shadowed: shadowed.collect(),
+            seen: seen.beside(),
+        });
     } else {
         let file = seen.short(&found.definition.file);
         printer.data(&details::page(found.definition, &file));
@@ -29,7 +30,7 @@ pub(crate) fn run(name: &str, seen: &Seen, printer: Printer) -> Result<ExitCode,
             let file = seen.short(&other.definition.file);
             printer.note(&format!("run and spawn take {file} for this name."));
         }
-        seen.tell(printer);
+        seen.print_notes(printer);
     }
     Ok(ExitCode::SUCCESS)
 }

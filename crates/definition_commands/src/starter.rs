@@ -8,7 +8,7 @@ use pi_subagents_vocabulary::{Definition, Field};
 
 use super::flags::FieldArgs;
 use super::save;
-use super::seen::Seen;
+use super::visible_agents::VisibleAgents;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 
@@ -18,7 +18,7 @@ const TEMPLATE: &str = include_str!("starter.md");
 pub(super) fn write(
     definition: &Definition,
     fields: &FieldArgs,
-    seen: &Seen,
+    seen: &VisibleAgents,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     if !fields.is_empty() {

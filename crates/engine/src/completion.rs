@@ -46,10 +46,10 @@ impl LastAnswer {
         match &self.stop_reason {
             Some(StopReason::Error) => failed("The model failed and did not say why."),
             Some(StopReason::Aborted) => failed("The model's answer was aborted."),
-            Some(
-                StopReason::Stop | StopReason::Length | StopReason::ToolUse | StopReason::Other(_),
-            )
-            | None => Ending::Completed,
+            Some(StopReason::Length) => Ending::CutOff,
+            Some(StopReason::Stop | StopReason::ToolUse | StopReason::Other(_)) | None => {
+                Ending::Completed
+            }
         }
     }
 }
@@ -111,9 +111,10 @@ mod tests {
 
     #[test]
     fn a_settled_child_is_judged_by_its_last_stop_reason() {
-        for reason in [StopReason::Stop, StopReason::Length, StopReason::ToolUse] {
+        for reason in [StopReason::Stop, StopReason::ToolUse] {
             assert_eq!(settled(Some(reason), None), Ending::Completed);
         }
+        assert_eq!(settled(Some(StopReason::Length), None), Ending::CutOff);
         assert_eq!(settled(None, None), Ending::Completed);
         assert_eq!(
             settled(Some(StopReason::Error), Some("429 slow down")),

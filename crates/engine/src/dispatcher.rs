@@ -17,7 +17,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
 use crate::child::LineMemory;
-use crate::clock;
+use crate::clock::{self, RunClock};
 use crate::launcher::Launcher;
 use crate::life;
 use crate::limits::OwnerLimits;
@@ -43,7 +43,7 @@ pub(crate) async fn dispatch(
     let mut dispatcher = Dispatcher {
         launcher: Arc::new(launcher),
         memory: LineMemory::new(limits.line_memory),
-        scheduler: Scheduler::new(limits.concurrency.min(children_that_fit())),
+        scheduler: Scheduler::new(places(limits.concurrency)),
         room: Arc::default(),
         events,
         units: JoinSet::new(),
@@ -75,6 +75,11 @@ pub(crate) async fn dispatch(
         }
     }
     while dispatcher.units.join_next().await.is_some() {}
+}
+
+/// Returns how many of these places this system has room for.
+fn places(wanted: usize) -> usize {
+    wanted.min(children_that_fit().max(1))
 }
 
 enum Wake {
@@ -154,6 +159,10 @@ impl Dispatcher {
                 let live = self.runs.get(&run).ok_or(NotRunning(run));
                 // The asker may have left.
                 _ = answer.send(live.map(|live| live.partial.subscribe(extent)));
+            }
+            EngineRequest::Places(number) => {
+                self.scheduler.set_limit(places(number));
+                self.start_next();
             }
             EngineRequest::Pause { paused } => self.pause(&paused),
             EngineRequest::Resume { pause } => self.resume(pause),
@@ -271,6 +280,7 @@ impl Dispatcher {
                 memory: self.memory.clone(),
                 room: Arc::clone(&self.room),
                 partial: live.partial.clone(),
+                clock: RunClock::start(),
                 events: self.events.clone(),
                 unsent: Vec::new(),
                 requests,

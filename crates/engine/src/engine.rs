@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_os::{Adoption, Family, Kin as _, Processes as _, System};
+use pi_subagents_os::{Adoption, Kin as _, Processes as _, RunTree, System};
 use pi_subagents_vocabulary::{EventSink, Interruption, Plan, RunId, RunSummary};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -40,17 +40,22 @@ impl Engine {
                 warn!("the processes of a killed keeper are found by their marks alone");
             }
         }
-        Family::remove_abandoned();
+        RunTree::remove_abandoned();
         let (requests, receiver) = mpsc::unbounded_channel();
         let dispatcher = tokio::spawn(dispatch(launcher, limits, receiver));
         Ok((Self { requests }, dispatcher))
     }
 
     /// Runs the tasks of a plan. The sinks get the events of these runs and of no others.
-    pub fn run(&self, plan: Plan, sinks: Vec<Box<dyn EventSink>>) -> Call {
+    pub fn run(&self, plan: Plan, sinks: Vec<Box<dyn EventSink>>) -> CallUnderWay {
         let (done, outcomes) = oneshot::channel();
         self.ask(EngineRequest::Run { plan, sinks, done });
-        Call { outcomes }
+        CallUnderWay { outcomes }
+    }
+
+    /// Has this many runs work at once from now on. Runs that have begun go on.
+    pub fn set_places(&self, number: usize) {
+        self.ask(EngineRequest::Places(number));
     }
 
     /// Stops a run and waits until nothing of it is left.
@@ -130,11 +135,11 @@ impl Engine {
 
 /// A call under way.
 #[derive(Debug)]
-pub struct Call {
+pub struct CallUnderWay {
     outcomes: oneshot::Receiver<Vec<Arc<RunSummary>>>,
 }
 
-impl Call {
+impl CallUnderWay {
     /// Waits until all tasks are over; their outcomes come in the order of the tasks.
     pub async fn outcomes(self) -> Vec<Arc<RunSummary>> {
         self.outcomes.await.unwrap_or_default()

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use pi_subagents_os::{
-    ProcessName, Signal, Startable, children, reap_killed, signal_descendants, start,
+    ProcessName, Signal, Startable, children, is_program_keeper, reap_killed, signal_descendants,
+    start,
 };
 
 /// The time for which unknown children that fork all the time are followed.
@@ -82,7 +83,8 @@ impl KnownChildren {
         let end = Instant::now() + SWEEP_FOR;
         while Instant::now() < end {
             let own = children(std::process::id()).into_iter();
-            let unknown: Vec<u32> = own.filter(|child| !known.contains(child)).collect();
+            let is_ours = |child: &u32| known.contains(child) || is_program_keeper(*child);
+            let unknown: Vec<u32> = own.filter(|child| !is_ours(child)).collect();
             if unknown.is_empty() {
                 return;
             }

@@ -7,10 +7,10 @@ use tracing::warn;
 use crate::checkout::mark_at_work;
 use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
 use crate::gate::{Gates, run_gates};
+use crate::live_child::{Outcome, Running};
 use crate::request::{SteerError, UnitRequest};
 use crate::room::{Patience, Place};
 use crate::run_progress::RunProgress;
-use crate::running::{Outcome, Running};
 use crate::setup::prepare;
 use crate::unit::Unit;
 
@@ -50,7 +50,7 @@ async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<End
         };
         let progress =
             progress.get_or_insert_with(|| RunProgress::begin(&unit.task, &mut unit.plan));
-        let at_work = mark_at_work(unit.plan.shared.as_ref());
+        let at_work = mark_at_work(unit.plan.here.shared.as_ref());
         let outcome = Running::new(unit, progress, child).run().await;
         drop(at_work);
         match outcome {

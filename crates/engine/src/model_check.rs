@@ -4,7 +4,7 @@
 //! and for a known provider it takes any id. Pure.
 
 use pi_subagents_vocabulary::child_protocol::{Command, ModelName, Response, ResponseData};
-use pi_subagents_vocabulary::{Ending, ModelChoice, Runner, TaskPlan, nearest};
+use pi_subagents_vocabulary::{Ending, ModelChoice, TaskPlan, nearest};
 
 /// The id of the commands of this check.
 const CHECK: &str = "check";
@@ -36,21 +36,19 @@ pub(crate) enum Checked {
 impl ModelCheck {
     /// Returns the check that a plan needs, if any.
     pub(crate) fn of(plan: &TaskPlan) -> Option<Self> {
-        match (&plan.model, plan.runner) {
-            (
-                ModelChoice::Named {
-                    provider, model, ..
-                },
-                Runner::Pi,
-            ) if provider.is_some() || model.is_some() => Some(Self {
+        if plan.here.runner.uses_our_models() {
+            // It checks for itself.
+            return None;
+        }
+        match &plan.work.model {
+            ModelChoice::Named {
+                provider, model, ..
+            } if provider.is_some() || model.is_some() => Some(Self {
                 provider: provider.clone(),
                 names_a_model: model.is_some(),
                 chosen: None,
             }),
-            // The embedded agent checks for itself.
-            (ModelChoice::Named { .. } | ModelChoice::Inherit, Runner::Pi | Runner::Embedded) => {
-                None
-            }
+            ModelChoice::Named { .. } | ModelChoice::Inherit => None,
         }
     }
 

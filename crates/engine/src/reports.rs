@@ -103,7 +103,7 @@ impl Reports {
         let (_, report) = typed.begun.iter().find(|(id, _)| id == call)?;
         Some(match typed.judge(report) {
             Judged::Fits(_) | Judged::Error(_) => REPORT_FITS.to_owned(),
-            Judged::Misfit(_, misfit) => misfit.told(),
+            Judged::Misfit(_, misfit) => misfit.correction(),
         })
     }
 
@@ -123,10 +123,10 @@ impl Reports {
     }
 
     /// Judges a child that has settled without a report. A child whose model failed is not
-    /// corrected.
+    /// corrected; a child whose words were cut off can still report.
     pub(crate) fn judge(&self, last: &LastAnswer) -> Verdict {
         match last.judge() {
-            Ending::Completed if self.are_needed() => Verdict::Unreported,
+            Ending::Completed | Ending::CutOff if self.are_needed() => Verdict::Unreported,
             ending => Verdict::Over(ending),
         }
     }
@@ -137,7 +137,7 @@ impl Reports {
     pub(crate) fn correct(&mut self) -> Result<String, Ending> {
         let untold = self.typed.as_mut().and_then(|typed| typed.untold.take());
         if let Some(misfit) = untold {
-            return Ok(misfit.told());
+            return Ok(misfit.correction());
         }
         if self.sent >= self.corrections.unwrap_or_default() {
             let corrections = self.sent;

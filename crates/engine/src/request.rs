@@ -70,6 +70,8 @@ pub(crate) enum EngineRequest {
         extent: Extent,
         answer: oneshot::Sender<Result<PartialReader, NotRunning>>,
     },
+    /// Have this many runs work at once from now on.
+    Places(usize),
     /// Stop the trees of all runs; the sender is dropped when that is done.
     Pause { paused: mpsc::Sender<()> },
     /// Let them go on after a pause of this length.

@@ -1,6 +1,6 @@
 //! The progress of a run, over all its children.
 
-use pi_subagents_vocabulary::{Runner, Task, TaskPlan};
+use pi_subagents_vocabulary::{Task, TaskPlan};
 use tokio::time::Instant;
 
 use crate::completion::LastAnswer;
@@ -37,10 +37,10 @@ impl RunProgress {
             check: ModelCheck::of(plan),
             tools: ToolCheck::of(plan, task.known_tools.as_ref()),
             last_answer: LastAnswer::default(),
-            reports: Reports::new(&plan.completion),
-            deadline: Deadline::new(Instant::now(), &plan.limits),
-            repetition: Repetition::new(plan.limits.repetitions),
-            spending: Spending::new(plan.limits.allowance),
+            reports: Reports::new(&plan.work.completion),
+            deadline: Deadline::new(Instant::now(), &plan.work.limits),
+            repetition: Repetition::new(plan.work.limits.repetitions),
+            spending: Spending::new(plan.work.limits.allowance),
             gates: GateAttempts::default(),
             shutdowns: 0,
         }
@@ -50,9 +50,9 @@ impl RunProgress {
 /// Returns the prompt of the first child. Pi takes a prompt that begins with a slash for a command
 /// and might never settle; with a newline before it the model reads the same words.
 fn first_prompt(plan: &mut TaskPlan) -> String {
-    let prompt = std::mem::take(&mut plan.prompt);
-    match plan.runner {
-        Runner::Pi if prompt.starts_with('/') => format!("\n{prompt}"),
-        Runner::Pi | Runner::Embedded => prompt,
+    let prompt = std::mem::take(&mut plan.work.prompt);
+    if plan.here.runner.reads_slash_commands() && prompt.starts_with('/') {
+        return format!("\n{prompt}");
     }
+    prompt
 }

@@ -11,10 +11,10 @@ pub(crate) struct Scheduler<T> {
 }
 
 impl<T: PartialEq> Scheduler<T> {
-    /// Makes a scheduler with this many places, at least one.
+    /// Makes a scheduler with this many places.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
-            limit: limit.max(1),
+            limit,
             taken: 0,
             waiting: VecDeque::new(),
         }
@@ -33,6 +33,11 @@ impl<T: PartialEq> Scheduler<T> {
         let one = self.waiting.pop_front()?;
         self.taken += 1;
         Some(one)
+    }
+
+    /// Changes the number of places. Runs that have one keep it.
+    pub(crate) fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
     }
 
     /// Returns how many places are free.
@@ -76,5 +81,17 @@ mod tests {
         assert!(!scheduler.withdraw(&"a"));
         scheduler.release();
         assert_eq!([scheduler.next(), scheduler.next()], [Some("d"), None]);
+    }
+
+    #[test]
+    fn places_can_come_later() {
+        let mut scheduler = Scheduler::new(0);
+        scheduler.enqueue("a");
+        scheduler.enqueue("b");
+        assert_eq!(scheduler.next(), None);
+        scheduler.set_limit(1);
+        assert_eq!([scheduler.next(), scheduler.next()], [Some("a"), None]);
+        scheduler.set_limit(2);
+        assert_eq!(scheduler.next(), Some("b"));
     }
 }

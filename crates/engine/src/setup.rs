@@ -16,7 +16,7 @@ const LONGEST_TOLD: usize = 300;
 /// Runs the command that prepares the worktree, if there is one. Returns how the run ends if that
 /// fails.
 pub(crate) async fn prepare(unit: &mut Unit) -> Option<Ending> {
-    let setup = unit.plan.setup.take()?;
+    let setup = unit.plan.here.setup.take()?;
     let command = Gate {
         timeout: Setup::TIMEOUT,
         ..Gate::new(setup.script())

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use pi_subagents_os::{
-    Family, Kin as _, ProcessName, Processes as _, Signal, System, descendants, for_each_carrier,
+    Kin as _, ProcessName, Processes as _, RunTree, Signal, System, descendants, for_each_carrier,
     reap_killed,
 };
 use pi_subagents_vocabulary::RunId;
@@ -35,7 +35,7 @@ pub fn end_leftovers(runs: &[RunId]) -> usize {
     if runs.is_empty() {
         return 0;
     }
-    Family::end_runs(&runs.iter().map(RunId::as_str).collect::<Vec<&str>>());
+    RunTree::end_runs(&runs.iter().map(RunId::as_str).collect::<Vec<&str>>());
     let marks = runs.iter().map(|run| format!("{RUN_MARK}={run}"));
     end_marked(&marks.collect::<Vec<String>>())
 }
@@ -54,7 +54,7 @@ pub(crate) async fn end_inherited(launcher: &Launcher, run: &RunId) {
 
 /// Kills the leftovers of all runs of an owner that is gone.
 pub(crate) fn end_leftovers_of_owner(owner: &str) {
-    Family::end_owner(owner);
+    RunTree::end_owner(owner);
     end_marked(&[format!("{OWNER_MARK}={owner}")]);
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use pi_subagents_vocabulary::{FINALIZE_TOOL, Runner, TaskPlan, ToolChange, ToolPolicy};
+use pi_subagents_vocabulary::{FINALIZE_TOOL, TaskPlan, ToolChange, ToolPolicy};
 
 /// The check of one child's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +29,12 @@ pub(crate) enum HadTools {
 impl ToolCheck {
     /// Returns the check that a plan needs, if any.
     pub(crate) fn of(plan: &TaskPlan, before: Option<&BTreeSet<String>>) -> Option<Self> {
-        let (Runner::Pi, ToolPolicy::Only(names)) = (plan.runner, &plan.tools) else {
+        let ToolPolicy::Only(names) = &plan.work.tools else {
             return None;
         };
+        if !plan.here.runner.loads_extensions() {
+            return None;
+        }
         let allowed = names.iter().filter(|name| *name != FINALIZE_TOOL);
         let allowed: Vec<String> = allowed.cloned().collect();
         (!allowed.is_empty()).then(|| Self {

@@ -8,7 +8,7 @@ use pi_subagents_vocabulary::{Happening, Task, TaskPlan, Timestamp};
 use tokio::sync::mpsc;
 
 use crate::child::LineMemory;
-use crate::clock;
+use crate::clock::RunClock;
 use crate::launcher::Launcher;
 use crate::partial_feed::PartialFeed;
 use crate::request::{UnitEvent, UnitEvents, UnitRequest};
@@ -29,6 +29,7 @@ pub(crate) struct Unit {
     pub(crate) memory: LineMemory,
     pub(crate) room: Arc<Room>,
     pub(crate) partial: PartialFeed,
+    pub(crate) clock: RunClock,
     pub(crate) events: mpsc::Sender<UnitEvents>,
     /// Events that are not sent yet. A unit sends all of them before it waits for anything.
     pub(crate) unsent: Vec<(Timestamp, UnitEvent)>,
@@ -53,7 +54,7 @@ impl Unit {
     }
 
     async fn add(&mut self, event: UnitEvent) {
-        self.unsent.push((clock::now(), event));
+        self.unsent.push((self.clock.now(), event));
         if self.unsent.len() >= EVENTS_AT_ONCE {
             self.send_events().await;
         }

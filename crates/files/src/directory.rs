@@ -11,8 +11,8 @@ use rustix::io::Errno;
 
 use crate::opening::{is_about_a_link, open_without_links};
 use crate::ownership::{Ownership, of_descriptor};
-use crate::refusal::Refusal;
-use crate::regular::{read_bounded, regular};
+use crate::refusal::FileRefusal;
+use crate::regular_files::{read_bounded, regular};
 
 /// A directory that is held open: if somebody renames it meanwhile, nothing changes for us.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl Directory {
             Err(error) if is_about_a_link(&error) => {
                 let real = fs::canonicalize(self.path.join(path))?;
                 let below = real.strip_prefix(&self.path);
-                open(self, below.map_err(|_| Refusal::LeadsOut)?)
+                open(self, below.map_err(|_| FileRefusal::LeadsOut)?)
             }
             other => other,
         }
@@ -128,7 +128,7 @@ impl Directory {
         let is_no_directory = error.raw_os_error() == Some(Errno::NOTDIR.raw_os_error());
         let is_link = || fs::symlink_metadata(self.path.join(path)).is_ok_and(|it| it.is_symlink());
         if is_no_directory && is_link() {
-            return Refusal::Link.into();
+            return FileRefusal::Link.into();
         }
         error
     }

@@ -198,7 +198,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
         | OFlags::NONBLOCK
         | OFlags::NOCTTY;
     let opened = openat(CWD, path, flags, Mode::RUSR | Mode::WUSR)?;
-    crate::regular::regular(opened)
+    crate::regular_files::regular(opened)
 }
 
 fn wait_for(

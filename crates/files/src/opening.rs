@@ -8,7 +8,7 @@ use pi_subagents_os::{Disk as _, System};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::refusal::Refusal;
+use crate::refusal::FileRefusal;
 
 /// Opens a relative path below a directory; a link at its end or on the way is refused.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn open_without_links(
     let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
     System::open_below(directory, path, flags, mode).map_err(|error| {
         match Errno::from_io_error(&error) {
-            Some(Errno::LOOP | Errno::XDEV) => Refusal::Link.into(),
+            Some(Errno::LOOP | Errno::XDEV) => FileRefusal::Link.into(),
             _ => explained(error),
         }
     })
@@ -33,14 +33,14 @@ pub(crate) fn open_without_links(
 /// socket, and for a pipe that nobody reads.
 pub(crate) fn explained(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
-        Some(Errno::NXIO) => Refusal::NotRegular.into(),
+        Some(Errno::NXIO) => FileRefusal::NotRegular.into(),
         _ => error,
     }
 }
 
 /// Returns whether an error means that there was a link.
 pub(crate) fn is_about_a_link(error: &io::Error) -> bool {
-    Refusal::of(error) == Some(Refusal::Link)
+    FileRefusal::of(error) == Some(FileRefusal::Link)
 }
 
 fn check_is_below(path: &Path) -> io::Result<()> {
@@ -48,7 +48,7 @@ fn check_is_below(path: &Path) -> io::Result<()> {
     if path.components().all(goes_down) {
         return Ok(());
     }
-    Err(Refusal::LeadsOut.into())
+    Err(FileRefusal::LeadsOut.into())
 }
 
 #[cfg(test)]
@@ -71,7 +71,10 @@ mod tests {
         for path in ["way/file", "end"] {
             let path = Path::new(path);
             let opened = open_without_links(directory.as_fd(), path, flags, mode);
-            assert_eq!(Refusal::of(&opened.unwrap_err()), Some(Refusal::Link));
+            assert_eq!(
+                FileRefusal::of(&opened.unwrap_err()),
+                Some(FileRefusal::Link)
+            );
         }
         let path = Path::new("inner/file");
         open_without_links(directory.as_fd(), path, flags, mode).unwrap();
@@ -88,8 +91,8 @@ mod tests {
                 OFlags::RDONLY,
                 Mode::empty(),
             );
-            let refusal = Refusal::of(&opened.unwrap_err());
-            assert_eq!(refusal, Some(Refusal::LeadsOut), "{path}");
+            let refusal = FileRefusal::of(&opened.unwrap_err());
+            assert_eq!(refusal, Some(FileRefusal::LeadsOut), "{path}");
         }
     }
 }

@@ -86,7 +86,7 @@ fn is_written_into(pi: &Path) -> bool {
         let entries = Directory::open(directory).and_then(|directory| directory.list(MANY));
         // If there are too many entries to be listed, not all of them are ours.
         entries.map_or_else(
-            |error| crate::Refusal::of(&error).is_some(),
+            |error| crate::FileRefusal::of(&error).is_some(),
             |entries| entries.iter().any(|entry| entry.name != ours),
         )
     };

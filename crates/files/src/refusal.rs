@@ -4,7 +4,7 @@ use std::io;
 
 /// The reason for which a file was not opened or read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum FileRefusal {
     /// It is a directory, a pipe, a socket or a device.
     #[error("it is not a regular file")]
     NotRegular,
@@ -34,7 +34,7 @@ pub enum Refusal {
     TooDeep,
 }
 
-impl Refusal {
+impl FileRefusal {
     /// Returns the refusal behind an error, if there is one.
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>().copied()
@@ -50,15 +50,17 @@ pub fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<FileRefusal> for io::Error {
+    fn from(refusal: FileRefusal) -> Self {
         let kind = match refusal {
-            Refusal::TooLarge { .. } | Refusal::TooMany { .. } => io::ErrorKind::FileTooLarge,
-            Refusal::NotRegular
-            | Refusal::MadeUp
-            | Refusal::Link
-            | Refusal::LeadsOut
-            | Refusal::TooDeep => io::ErrorKind::InvalidInput,
+            FileRefusal::TooLarge { .. } | FileRefusal::TooMany { .. } => {
+                io::ErrorKind::FileTooLarge
+            }
+            FileRefusal::NotRegular
+            | FileRefusal::MadeUp
+            | FileRefusal::Link
+            | FileRefusal::LeadsOut
+            | FileRefusal::TooDeep => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, refusal)
     }

@@ -17,22 +17,23 @@ use crate::runs::{
 };
 use pi_subagents_calls::destination::FleetDestination;
 use pi_subagents_calls::elsewhere::{
-    CallsElsewhere, Departure, NamedSession, Waiting, work_elsewhere,
+    CallsElsewhere, Departure, NamedSession, Waiting, guests_from_elsewhere,
 };
 use pi_subagents_calls::owner::Owner;
 use pi_subagents_calls::resolve::ResolvedWork;
-use pi_subagents_calls::work::Work;
+use pi_subagents_calls::work::CallWork;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
+use pi_subagents_ground::places::{Guests, Places};
 use pi_subagents_runs::elsewhere::{Elsewhere, Following, Pending, WordsElsewhere};
 
 /// The fleet of the user whose settings name one. It keeps nothing: every question says whose
 /// settings count.
 struct Guest;
 
-/// Lets a fleet answer for other machines, in this whole process.
-pub fn invite() {
-    work_elsewhere(&Guest);
+/// Returns the values with which a program hands the fleet over, so that it answers for other
+/// machines.
+pub fn guests() -> Guests {
+    guests_from_elsewhere(&Guest)
 }
 
 impl Elsewhere for Guest {
@@ -98,7 +99,7 @@ impl CallsElsewhere for Guest {
         conversation::catch_up(places, settings, named)
     }
 
-    fn work_here<'a>(&self, owner: &'a Owner, places: &Places, plan: Plan) -> Work<'a> {
+    fn work_here<'a>(&self, owner: &'a Owner, places: &Places, plan: Plan) -> CallWork<'a> {
         conversation::work_here(owner, places, plan)
     }
 }

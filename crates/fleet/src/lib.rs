@@ -3,7 +3,7 @@
 //! The fleet is a guest: the rooms below ask about other machines through two traits
 //! ([`Elsewhere`](pi_subagents_runs::elsewhere::Elsewhere) for runs,
 //! [`CallsElsewhere`](pi_subagents_calls::elsewhere::CallsElsewhere) for calls), and do not know
-//! that there is a fleet. A program that [invites](invite) it has one. Read in this order:
+//! that there is a fleet. A program that hands its [`guests`] over with its places has one. Read in this order:
 //!
 //! - `guest`: the answers to both traits;
 //! - `calls`: a call that leaves, with its files and its conversations;
@@ -24,9 +24,9 @@ mod runs;
 pub mod values;
 mod worker;
 
-pub use calls::DryRun;
-pub use guest::invite;
+pub use calls::{DryRun, DryRunResult};
+pub use guest::guests;
 pub use pi_subagents_fleet_queue::wire::WorkerCard;
-pub use pi_subagents_fleet_queue::{FleetError, PoolLoad, Shape};
+pub use pi_subagents_fleet_queue::{FleetError, LaggingServer, PoolLoad, Shape, Storage};
 pub use runs::{OwnFleet, new_key};
 pub use worker::{WorkerOptions, work_as_worker};

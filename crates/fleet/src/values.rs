@@ -1,7 +1,9 @@
 //! Questions of commands about a whole fleet, answered with the cards and figures of its queue.
 
+use std::collections::BTreeMap;
+
 use pi_subagents_fleet_queue::wire::{RunCard, WorkerCard};
-use pi_subagents_fleet_queue::{FleetError, MissingPart, Permissions, PoolLoad, Probe};
+use pi_subagents_fleet_queue::{FleetError, MissingPart, Permissions, PoolLoad, Probe, Storage};
 use pi_subagents_vocabulary::{RunId, Secret};
 
 /// The load of a fleet.
@@ -12,6 +14,11 @@ pub struct FleetLoad {
     pub workers: Vec<(String, WorkerCard)>,
     /// The runs under way that this machine does not know.
     pub others: Vec<OtherRun>,
+    /// The number of runs that ended with each status, as far as the fleet remembers.
+    pub endings: BTreeMap<String, u64>,
+    /// The number of those that were begun more than once.
+    pub begun_again: u64,
+    pub storage: Storage,
 }
 
 /// A run under way that somebody on another machine asked for.
@@ -59,6 +66,7 @@ pub struct ExaminedFleet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SoundFleet {
     pub probe: Probe,
+    pub storage: Storage,
     /// The number of workers in the pool of the settings.
     pub workers: usize,
 }

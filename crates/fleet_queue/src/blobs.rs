@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use async_nats::HeaderMap;
 use async_nats::jetstream::Context;
-use async_nats::jetstream::context::{ContextBuilder, PublishAckFuture};
+use async_nats::jetstream::context::{
+    ContextBuilder, PublishAckFuture, PublishError, PublishErrorKind,
+};
 use async_nats::jetstream::object_store::{InfoErrorKind, ObjectInfo, ObjectOptions};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE;
@@ -16,7 +18,7 @@ use bytes::Bytes;
 use pi_subagents_files as files;
 use ring::digest;
 use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::connect::Fleet;
 
@@ -31,6 +33,12 @@ const TO_CONFIRM: Duration = Duration::from_secs(30);
 
 /// The time that the next bytes of an object may take.
 const TO_READ: Duration = Duration::from_secs(20);
+
+/// The time for which storing an object is tried while the servers choose a leader.
+const NO_LEADER: Duration = Duration::from_secs(20);
+
+/// The pause between two tries.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The number of times that an object is read from its beginning.
 const TRIES: u32 = 3;
@@ -71,6 +79,8 @@ pub enum BlobError {
         verb: &'static str,
         /// The reason that the servers gave.
         why: String,
+        /// This is true if the same may succeed a little later: the servers choose a leader.
+        is_passing: bool,
     },
 }
 
@@ -102,10 +112,24 @@ impl Blobs {
         Ok(info.map(|info| info.size as u64))
     }
 
-    /// Stores a file under a name. An object that was there before is replaced.
+    /// Stores a file under a name. An object that was there before is replaced. Servers that have just
+    /// come back have no leader for it for some seconds, so it is tried again for a while.
     pub async fn put(&self, name: &str, path: &Path) -> Result<u64, BlobError> {
-        self.permitted(name, "stored", self.put_file(name, path))
-            .await
+        let begun = Instant::now();
+        loop {
+            let putting = self.put_file(name, path);
+            match self.permitted(name, "stored", putting).await {
+                Err(BlobError::Server {
+                    is_passing: true,
+                    why,
+                    ..
+                }) if begun.elapsed() < NO_LEADER => {
+                    tracing::debug!(name, why, "object is stored again");
+                    sleep(PAUSE).await;
+                }
+                other => return other,
+            }
+        }
     }
 
     async fn put_file(&self, name: &str, path: &Path) -> Result<u64, BlobError> {
@@ -279,7 +303,7 @@ impl<'a> Putting<'a> {
         let subject = format!("$O.{}.C.{}", self.blobs.bucket, self.nuid);
         let published = self.blobs.context.publish(subject, bytes).await;
         self.flight
-            .push_back(published.map_err(|error| self.failed(error.to_string()))?);
+            .push_back(published.map_err(|error| self.not_published(&error))?);
         Ok(())
     }
 
@@ -288,7 +312,7 @@ impl<'a> Putting<'a> {
             return Ok(());
         };
         let confirmed = oldest.await;
-        confirmed.map_err(|error| self.failed(error.to_string()))?;
+        confirmed.map_err(|error| self.not_published(&error))?;
         Ok(())
     }
 
@@ -324,7 +348,7 @@ impl<'a> Putting<'a> {
             .context
             .publish_with_headers(subject, headers, content.into())
             .await;
-        let published = published.map_err(|error| self.failed(error.to_string()))?;
+        let published = published.map_err(|error| self.not_published(&error))?;
         self.flight.push_back(published);
         self.confirm().await?;
         Ok(self.size as u64)
@@ -332,6 +356,20 @@ impl<'a> Putting<'a> {
 
     fn failed(&self, why: String) -> BlobError {
         not_done(self.name, "stored", why)
+    }
+
+    fn not_published(&self, error: &PublishError) -> BlobError {
+        let passing = [
+            PublishErrorKind::StreamNotFound,
+            PublishErrorKind::TimedOut,
+            PublishErrorKind::BrokenPipe,
+        ];
+        BlobError::Server {
+            name: self.name.to_owned(),
+            verb: "stored",
+            why: error.to_string(),
+            is_passing: passing.contains(&error.kind()),
+        }
     }
 }
 
@@ -350,5 +388,6 @@ fn not_done(name: &str, verb: &'static str, why: String) -> BlobError {
         name: name.to_owned(),
         verb,
         why,
+        is_passing: false,
     }
 }

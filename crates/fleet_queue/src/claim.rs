@@ -15,6 +15,8 @@ const MOST_LOSSES: u32 = 10;
 pub struct Facts<'a> {
     /// The run's entry.
     pub entry: Option<&'a RunEntry>,
+    /// The reason why the entry cannot be read, if it cannot.
+    pub unreadable: Option<&'a str>,
     /// The number of the delivery.
     pub n: u64,
     /// The number of times that the run is begun again after its worker was lost.
@@ -27,7 +29,7 @@ pub struct Facts<'a> {
 
 /// The decision of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum ClaimDecision {
     /// It acknowledges the message: the run has ended.
     Acknowledge,
     /// It does nothing: a later delivery has the run.
@@ -64,18 +66,23 @@ pub enum GiveUp {
     },
     /// Nobody waits for it any more.
     CallerGone,
+    /// Its entry cannot be read, so nobody knows how often it was begun.
+    Unreadable {
+        /// The fault in the entry.
+        why: String,
+    },
 }
 
 /// Decides what a worker does with a delivery.
-pub fn decide(facts: &Facts<'_>) -> Decision {
+pub fn decide(facts: &Facts<'_>) -> ClaimDecision {
     let (attempt, losses) = match facts.entry {
-        Some(RunEntry::Ended(_)) => return Decision::Acknowledge,
-        Some(entry) if entry.n() >= facts.n => return Decision::Leave,
+        Some(RunEntry::Ended(_)) => return ClaimDecision::Acknowledge,
+        Some(entry) if entry.n() >= facts.n => return ClaimDecision::Leave,
         Some(RunEntry::Running(lost)) => (lost.attempt + u32::from(lost.begun), lost.losses + 1),
         Some(RunEntry::Released(given)) => (given.attempt, given.losses),
         None => (1, 0),
     };
-    Decision::Take(Taking {
+    ClaimDecision::Take(Taking {
         left_by: facts.entry.map(RunEntry::left_by).unwrap_or_default(),
         ..taking(facts, attempt, losses)
     })
@@ -87,7 +94,12 @@ pub fn taking(facts: &Facts<'_>, attempt: u32, losses: u32) -> Taking {
     let give_up = match facts.stop {
         Some(by) => Some(GiveUp::Stopped { by: by.to_owned() }),
         None if facts.is_caller_gone => Some(GiveUp::CallerGone),
-        None => is_lost.then_some(GiveUp::Lost { losses }),
+        None => match facts.unreadable {
+            Some(why) => Some(GiveUp::Unreadable {
+                why: why.to_owned(),
+            }),
+            None => is_lost.then_some(GiveUp::Lost { losses }),
+        },
     };
     Taking {
         attempt,
@@ -105,6 +117,7 @@ mod tests {
     fn facts(entry: Option<&RunEntry>, n: u64) -> Facts<'_> {
         Facts {
             entry,
+            unreadable: None,
             n,
             retries: 1,
             stop: None,
@@ -125,8 +138,8 @@ mod tests {
         })
     }
 
-    fn take(attempt: u32, losses: u32, give_up: Option<GiveUp>) -> Decision {
-        Decision::Take(Taking {
+    fn take(attempt: u32, losses: u32, give_up: Option<GiveUp>) -> ClaimDecision {
+        ClaimDecision::Take(Taking {
             attempt,
             losses,
             left_by: LeftBy::new(),
@@ -141,14 +154,17 @@ mod tests {
         let decisions = [1, 2, 3].map(|n| decide(&facts(Some(&entry), n)));
         assert_eq!(
             decisions,
-            [Decision::Leave, Decision::Leave, take(2, 1, None)]
+            [ClaimDecision::Leave, ClaimDecision::Leave, take(2, 1, None)]
         );
         let ended = RunEntry::Ended(Box::new(Ended {
             n: 9,
             ..Ended::default()
         }));
         let decisions = [1, 20].map(|n| decide(&facts(Some(&ended), n)));
-        assert_eq!(decisions, [Decision::Acknowledge, Decision::Acknowledge]);
+        assert_eq!(
+            decisions,
+            [ClaimDecision::Acknowledge, ClaimDecision::Acknowledge]
+        );
     }
 
     #[test]
@@ -166,7 +182,7 @@ mod tests {
         // The next worker knows who could not do it.
         let mut taken = taking(&facts(None, 2), 2, 1);
         taken.left_by = given.left_by();
-        assert_eq!(decide(&facts(Some(&given), 2)), Decision::Take(taken));
+        assert_eq!(decide(&facts(Some(&given), 2)), ClaimDecision::Take(taken));
         let begun = running(1, 2, true, 1);
         let lost = Some(GiveUp::Lost { losses: 2 });
         assert_eq!(decide(&facts(Some(&begun), 2)), take(3, 2, lost));
@@ -178,6 +194,19 @@ mod tests {
         let losses = MOST_LOSSES + 1;
         let lost = Some(GiveUp::Lost { losses });
         assert_eq!(decide(&facts(Some(&entry), 31)), take(1, losses, lost));
+    }
+
+    #[test]
+    fn a_run_whose_entry_cannot_be_read_is_taken_in_order_to_end_it() {
+        let spoilt = Facts {
+            unreadable: Some("no state"),
+            ..facts(None, 4)
+        };
+        let why = "no state".to_owned();
+        assert_eq!(
+            decide(&spoilt),
+            take(1, 0, Some(GiveUp::Unreadable { why }))
+        );
     }
 
     #[test]
@@ -199,6 +228,6 @@ mod tests {
             stop: Some("ada"),
             ..facts(Some(&entry), 5)
         };
-        assert_eq!(decide(&late), Decision::Leave);
+        assert_eq!(decide(&late), ClaimDecision::Leave);
     }
 }

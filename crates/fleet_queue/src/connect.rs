@@ -57,8 +57,8 @@ pub(crate) struct Inner {
 #[derive(Debug, Clone, Copy, Default)]
 struct Connections {
     count: u64,
-    /// The time of the last one, if it was not the first.
-    returned: Option<Instant>,
+    /// The time of the last one.
+    at: Option<Instant>,
 }
 
 impl Fleet {
@@ -144,8 +144,16 @@ impl Fleet {
 
     /// Returns the time since the connection came back; `None` if it was never lost.
     pub(crate) fn back_for(&self) -> Option<Duration> {
-        let returned = self.inner.connections.borrow().returned;
+        let connections = *self.inner.connections.borrow();
+        let returned = connections.at.filter(|_| connections.count > 1);
         returned.map(|at| at.elapsed())
+    }
+
+    /// Returns for how long this connection has lasted without a break.
+    pub fn connected_for(&self) -> Duration {
+        let at = self.inner.connections.borrow().at;
+        at.filter(|_| self.is_connected())
+            .map_or(Duration::ZERO, |at| at.elapsed())
     }
 
     /// Returns whether we are connected to a server at this moment.
@@ -214,7 +222,7 @@ fn note(event: &Event, refused: &watch::Sender<Refusals>, counted: &watch::Sende
             // The server's file may have another entry for our key now.
             refused.send_modify(|refusals| refusals.is_deaf = false);
             counted.send_modify(|connections| {
-                connections.returned = (connections.count > 0).then(Instant::now);
+                connections.at = Some(Instant::now());
                 connections.count += 1;
             });
         }

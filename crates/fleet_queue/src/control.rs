@@ -9,6 +9,8 @@ use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
+use crate::names::check_name;
+use crate::wire::{RunEntry, Running};
 
 /// The outcome of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +26,38 @@ pub enum Asked {
 }
 
 impl Fleet {
-    /// Asks the process that runs a run, and waits at most `patience` for the answer.
+    /// Asks the worker that the entry of a run names, and waits at most `patience` for the answer.
     pub async fn ask_run(&self, run: &RunId, request: Bytes, patience: Duration) -> Asked {
-        let subject = self.names().control(run);
+        let seen = match self.look_at_entry(run).await {
+            Ok(seen) => seen.value,
+            Err(error @ FleetError::NotAllowed { .. }) => return Asked::NotAllowed(error),
+            Err(_) => return Asked::Silent,
+        };
+        match seen.state() {
+            Some(RunEntry::Running(Running { worker, .. })) => {
+                self.ask_worker(worker, run, request, patience).await
+            }
+            // It keeps the record for a while.
+            Some(RunEntry::Ended(ended)) if !ended.worker.is_empty() => {
+                self.ask_worker(&ended.worker, run, request, patience).await
+            }
+            Some(RunEntry::Released(_) | RunEntry::Ended(_)) | None => Asked::NobodyThere,
+        }
+    }
+
+    /// Asks a worker about a run, and waits at most `patience` for the answer.
+    pub(crate) async fn ask_worker(
+        &self,
+        worker: &str,
+        run: &RunId,
+        request: Bytes,
+        patience: Duration,
+    ) -> Asked {
+        if check_name("worker", worker).is_err() {
+            // The name comes from an entry that anybody in the fleet can write.
+            return Asked::NobodyThere;
+        }
+        let subject = self.names().control(worker, run);
         match self.ask_within(&subject, None, request, patience).await {
             Ok(answer) => Asked::Answered(answer.payload),
             Err(FleetError::Nobody { .. }) => Asked::NobodyThere,
@@ -35,13 +66,13 @@ impl Fleet {
         }
     }
 
-    /// Takes the requests about a run from now on.
-    pub async fn hear_run(&self, run: &RunId) -> Result<Requests, async_nats::SubscribeError> {
+    /// Takes the requests about a run from now on, as the worker whose name this connection has.
+    pub async fn subscribe_run(&self, run: &RunId) -> Result<Requests, async_nats::SubscribeError> {
         Ok(Requests {
             subscriber: self
                 .inner
                 .client
-                .subscribe(self.names().control(run))
+                .subscribe(self.names().control(&self.inner.name, run))
                 .await?,
             client: self.inner.client.clone(),
         })

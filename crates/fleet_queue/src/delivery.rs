@@ -11,6 +11,12 @@ use crate::error::FleetError;
 use crate::heartbeat::Heartbeat;
 use crate::lease::Lease;
 
+/// The header of an order that was given again: the number of the last delivery before.
+pub(crate) const AFTER: &str = "Pi-After";
+
+/// A larger number of deliveries cannot be meant.
+const MOST_DELIVERIES: u64 = 1 << 40;
+
 /// One hand-over of a run to this worker. Its signs of life have begun; they end when it is
 /// dropped, and then the queue hands the run to another worker after the lease.
 #[derive(Debug)]
@@ -30,7 +36,8 @@ impl Delivery {
     /// Reads a message of the queue, and begins with its signs of life.
     pub(crate) fn of(fleet: &Fleet, message: Message, lease: Lease) -> Option<Self> {
         let ack = message.reply.as_ref()?.to_string();
-        let n = delivery_number(&ack)?;
+        let headers = message.headers.unwrap_or_default();
+        let n = deliveries_before(&headers) + delivery_number(&ack)?;
         let rest = message.subject.strip_prefix(&fleet.names().subjects())?;
         let mut tokens = rest.strip_prefix("work.")?.split('.');
         let (pool, priority, run) = (tokens.next()?, tokens.next()?, tokens.next()?);
@@ -43,7 +50,7 @@ impl Delivery {
             pool: pool.to_owned(),
             priority: Priority::from_word(priority)?,
             payload: message.payload,
-            headers: message.headers.unwrap_or_default(),
+            headers,
         })
     }
 
@@ -101,6 +108,15 @@ pub(crate) async fn give_back(fleet: &Fleet, ack: &str, after: Duration) -> Resu
         nanoseconds => format!("-NAK {{\"delay\": {nanoseconds}}}"),
     };
     fleet.ask(ack, None, word.into()).await.map(drop)
+}
+
+/// Reads the number of deliveries that a run had before its order was given again; 0 if its order
+/// was given once, or if the number makes no sense.
+fn deliveries_before(headers: &HeaderMap) -> u64 {
+    let after = headers
+        .get(AFTER)
+        .and_then(|after| after.as_str().parse().ok());
+    after.filter(|after| *after <= MOST_DELIVERIES).unwrap_or(0)
 }
 
 /// Reads the number of a delivery from the subject that takes its acknowledgement. Older servers

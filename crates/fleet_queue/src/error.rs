@@ -129,6 +129,13 @@ pub enum FleetError {
 /// The code of the error of a server without room for a stream.
 const NO_ROOM: u64 = 10047;
 
+/// The codes of the errors of servers that keep nothing more: the account, the server, or its disk is
+/// full.
+const FULL: [u64; 4] = [10002, 10023, 10028, NO_ROOM];
+
+/// The code of the error of a stream that could not keep a message.
+const NOT_STORED: u64 = 10077;
+
 /// The codes of the errors of servers that choose a leader: the system is not available, and the
 /// server that answers is not the leader.
 const CHOOSING: [u64; 2] = [10008, 10009];
@@ -155,6 +162,16 @@ impl FleetError {
     /// Returns whether the server has no room for what it should keep.
     pub fn is_no_room(&self) -> bool {
         matches!(self, Self::Refused { code: NO_ROOM, .. })
+    }
+
+    /// Returns whether the servers keep nothing more of this kind until somebody makes room.
+    pub fn is_full(&self) -> bool {
+        match self {
+            Self::Refused { code, said, .. } => {
+                FULL.contains(code) || (*code == NOT_STORED && !said.contains("per subject"))
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether the same request may succeed a little later, without anybody doing

@@ -141,7 +141,7 @@ impl Shared {
         sleep(self.lease.first_beat()).await;
         while !self.standing.borrow().is_lost() {
             let sent = System::since_boot();
-            if self.tell().await.is_ok() {
+            if self.renew_entry().await.is_ok() {
                 self.confirmed.store(milliseconds(sent), Ordering::SeqCst);
             }
             if let Some(watched) = self.watched() {
@@ -159,7 +159,7 @@ impl Shared {
 
     /// Sends our sign to the server. It is a request, because a sign without a confirmation proves
     /// nothing.
-    async fn tell(&self) -> Result<(), FleetError> {
+    async fn renew_entry(&self) -> Result<(), FleetError> {
         let sign = Bytes::from_static(b"+WPI");
         let within = self.lease.beat();
         self.fleet

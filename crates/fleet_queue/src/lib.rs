@@ -7,7 +7,7 @@
 //! - [`wire`]: the messages between the machines;
 //! - [`address`], [`connect`], [`error`], `patience`, `absence`, [`keys`]: the connection, its errors,
 //!   and how long servers that are away are waited for;
-//! - [`permissions`], `permitted`: the rights of callers and workers on the servers;
+//! - [`permissions`], `permission_check`: the rights of callers and workers on the servers;
 //! - [`setup`]: the streams, buckets and consumers;
 //! - `refusals`, `ask`, [`store`]: what is not permitted, one request, and keys with values;
 //! - `stream_reader`, `run_watch`: the messages of streams and the changes of keys, as they come;
@@ -15,10 +15,12 @@
 //! - [`blobs`], `control`, `words`: large objects, requests to the process that runs a run, and the
 //!   words that its model is writing;
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
-//! - [`queue`], `places`, [`puller`], [`delivery`], `heartbeat`, [`held`], [`claiming`]: the life of a run, from
+//! - [`queue`], `places`, [`puller`], [`delivery`], `heartbeat`, [`held_run`], [`claim_attempt`]: the life of a run, from
 //!   its order to its end;
 //! - [`runs`], [`presence`]: the entries of runs, workers and callers in the store;
-//! - [`holding`], [`sessions`]: conversations that runs on several machines continue, and the rule of
+//! - `storage`, `probe`: the store on the servers, for somebody who looks after it;
+//! - `abandonment`: runs that nobody does any more, and whose order is gone;
+//! - [`holder_rule`], [`sessions`]: conversations that runs on several machines continue, and the rule of
 //!   who may.
 //!
 //! Three rules are ours, and everything else is the server's: a run is claimed with the number of
@@ -27,29 +29,29 @@
 //!
 //! The crate knows no engine, no session files and no windows: the app puts them together.
 
+mod abandonment;
 mod absence;
 pub mod address;
 mod ask;
-mod begins;
 pub mod blobs;
 pub mod claim;
-pub mod claiming;
+pub mod claim_attempt;
 pub mod connect;
 mod control;
 pub mod delivery;
 pub mod ending;
 pub mod error;
 mod heartbeat;
-pub mod held;
-pub mod holding;
+pub mod held_run;
+pub mod holder_rule;
 mod kept_key;
 pub mod keys;
 mod late_changes;
 pub mod lease;
 pub mod names;
 mod patience;
+mod permission_check;
 pub mod permissions;
-mod permitted;
 mod places;
 pub mod presence;
 mod probe;
@@ -61,42 +63,46 @@ mod run_watch;
 pub mod runs;
 pub mod sessions;
 pub mod setup;
-mod signing;
+mod signatures;
+mod starting_states;
 mod steps;
+mod storage;
 pub mod store;
 mod stream_reader;
 pub mod wire;
 mod words;
 
+pub use abandonment::Knowledge;
 pub use absence::{Absence, Turn};
 pub use address::Address;
 pub use async_nats::HeaderMap;
-pub use begins::begins;
 pub use blobs::{BlobError, Blobs};
 pub use claim::GiveUp;
-pub use claiming::{Claim, Terms};
+pub use claim_attempt::{Claim, Earlier, Terms};
 pub use connect::Fleet;
 pub use control::{Asked, Request, Requests};
 pub use delivery::Delivery;
 pub use error::{FleetError, MissingPart};
 pub use heartbeat::Standing;
-pub use held::{Begun, Held, Kept};
-pub use holding::Taker;
+pub use held_run::{Begun, Held, Kept};
+pub use holder_rule::Taker;
 pub use keys::Key;
 pub use patience::Patience;
 pub use permissions::Permissions;
 pub use presence::{Arrival, CallerLease, Presence};
 pub use probe::Probe;
 pub use puller::Puller;
-pub use queue::{PoolLoad, Submission, Submitted};
+pub use queue::{Again, PoolLoad, Submission, Submitted};
 pub use record::{
     ChunkFit, MOST_FILES, RecordChunk, RecordReader, RecordSender, SendError, chunk_fit,
     record_lengths, travels,
 };
 pub use run_watch::RunWatch;
-pub use runs::QueuedEnd;
+pub use runs::CallerEnd;
 pub use sessions::{HeldSession, TakenSession};
 pub use setup::Shape;
-pub use signing::signer;
+pub use signatures::signer;
+pub use starting_states::begins;
 pub use steps::die_at;
+pub use storage::{LaggingServer, Storage};
 pub use words::Words;

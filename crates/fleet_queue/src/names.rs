@@ -15,6 +15,9 @@ const WISH: &str = "want.";
 /// The beginning of the keys of changes that came after the end of their run.
 const LATE: &str = "late.";
 
+/// The beginning of the keys with which somebody finds out whether the servers keep anything more.
+const PROBE: &str = "probe.";
+
 /// The priority group of all pulls, which makes the ranks of workers count.
 pub const GROUP: &str = "pi";
 
@@ -132,9 +135,10 @@ impl Names {
         format!("{}_BLOBS", self.upper)
     }
 
-    /// Returns the subject on which the process that runs a run takes requests.
-    pub fn control(&self, run: &RunId) -> String {
-        format!("{}.ctl.{}", self.lower, run.as_str())
+    /// Returns the subject on which a worker takes requests about a run. A server lets each worker
+    /// listen to those of its own name only.
+    pub fn control(&self, worker: &str, run: &RunId) -> String {
+        format!("{}.ctl.{worker}.{}", self.lower, run.as_str())
     }
 
     /// Returns the subject of the partial messages of a run.
@@ -150,6 +154,15 @@ impl Names {
     /// Returns how streams and buckets of this fleet begin, with the underscore.
     pub fn streams(&self) -> String {
         format!("{}_", self.upper)
+    }
+
+    /// Returns all streams of this fleet, including those behind its buckets.
+    pub fn all_streams(&self) -> Vec<String> {
+        let buckets = [self.runs(), self.leases(), self.workers(), self.sessions()];
+        let mut streams = vec![self.work_stream(), self.record_stream()];
+        streams.extend(buckets.iter().map(Bucket::stream));
+        streams.push(format!("OBJ_{}", self.blobs()));
+        streams
     }
 
     /// Returns the inbox of a client, which no other client may listen to.
@@ -198,7 +211,7 @@ pub fn run_key(run: &RunId) -> String {
 
 /// Returns whether a key is that of a run's state.
 pub fn is_run_key(key: &str) -> bool {
-    ![WISH, CARD, LATE]
+    ![WISH, CARD, LATE, PROBE]
         .iter()
         .any(|begin| key.starts_with(begin))
 }
@@ -211,6 +224,12 @@ pub fn wish_key(run: &RunId) -> String {
 /// Returns the key of the changes of a run that came after its end, in the bucket of the runs.
 pub fn late_key(run: &RunId) -> String {
     format!("{LATE}{}", run.as_str())
+}
+
+/// Returns the key with which a client finds out whether the servers keep anything more, in the bucket
+/// of the runs.
+pub fn probe_key(client: &str) -> String {
+    format!("{PROBE}{client}")
 }
 
 /// Returns the key of the card of a run, in the bucket of the runs.
@@ -319,7 +338,7 @@ mod tests {
             names.record(&run, 3),
             names.runs().subject(&wish_key(&run)),
             names.runs().stream(),
-            names.control(&run),
+            names.control("build-7", &run),
         ];
         let expected = [
             "TEAM_WORK",
@@ -328,7 +347,7 @@ mod tests {
             "team.rec.20261116-120000-000-abcdef.3",
             "$KV.TEAM_RUNS.want.20261116-120000-000-abcdef",
             "KV_TEAM_RUNS",
-            "team.ctl.20261116-120000-000-abcdef",
+            "team.ctl.build-7.20261116-120000-000-abcdef",
         ];
         assert_eq!(made, expected);
         let runs = names.runs();

@@ -41,6 +41,7 @@ impl Permissions {
             format!("$JS.API.CONSUMER.LIST.{work}"),
             format!("$JS.API.CONSUMER.NAMES.{work}"),
             format!("$JS.API.STREAM.PURGE.{work}"),
+            format!("$JS.API.DIRECT.GET.{work}"),
             format!("$JS.API.DIRECT.GET.{work}.>"),
         ]);
         publish.extend(reading(names, true));
@@ -83,7 +84,7 @@ impl Permissions {
             publish,
             subscribe: vec![
                 format!("{}.>", Names::inbox(name)),
-                format!("{subjects}ctl.>"),
+                format!("{subjects}ctl.{name}.>"),
             ],
             answers: true,
         })
@@ -102,7 +103,7 @@ fn reading(names: &Names, records: bool) -> Vec<String> {
     if records {
         streams.push(names.record_stream());
     }
-    let mut subjects = vec!["$JS.FC.>".to_owned()];
+    let mut subjects = vec!["$JS.API.INFO".to_owned(), "$JS.FC.>".to_owned()];
     for stream in streams {
         subjects.extend([
             format!("$JS.API.DIRECT.GET.{stream}"),

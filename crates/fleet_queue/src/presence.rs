@@ -37,7 +37,7 @@ pub enum Arrival {
 
 impl Presence {
     /// Publishes a changed card.
-    pub fn tell(&self, card: &WorkerCard) {
+    pub fn publish(&self, card: &WorkerCard) {
         self.key.change(json(card));
     }
 
@@ -83,7 +83,7 @@ impl Fleet {
                 return Ok(Arrival::NameTaken(Box::new(Stored { value, revision })));
             }
             let (value, bucket) = (json(card), bucket.clone());
-            let claimed = self.claim_for(&bucket, worker, value.clone(), (over, time));
+            let claimed = self.claim_for(&bucket, worker, value.clone(), over, time);
             if let Written::At(_) = claimed.await? {
                 return Ok(Arrival::Present(Presence {
                     fleet: self.clone(),

@@ -89,6 +89,15 @@ impl Fleet {
     }
 }
 
+impl Fleet {
+    /// Returns the time for which runs are lent to workers, as the fleet was set up.
+    pub async fn lease(&self) -> Result<Duration, FleetError> {
+        let pool = self.pool_names().await?.into_iter().next();
+        let pool = pool.unwrap_or_else(|| "default".to_owned());
+        ack_wait(&self.consumer(&pool, Priority::Normal).await?)
+    }
+}
+
 impl Puller {
     /// Returns the lease of the runs, as the fleet was set up.
     pub fn lease(&self) -> Lease {

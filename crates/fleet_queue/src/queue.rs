@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use async_nats::{HeaderMap, header};
 use bytes::Bytes;
+use jiff::Timestamp;
 use pi_subagents_vocabulary::{Priority, RunId};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use crate::connect::Fleet;
+use crate::delivery::AFTER;
 use crate::error::FleetError;
-use crate::names::{Names, check_name, run_key};
+use crate::names::{Names, check_name};
 use crate::steps::{Step, reached};
 
 /// The code of the error of a stream that takes no more.
@@ -35,6 +37,19 @@ pub struct Submission<'a> {
     pub payload: Bytes,
     /// Further headers, such as a signature.
     pub headers: HeaderMap,
+    /// Set if the order is given again because the queue has lost it.
+    pub again: Option<Again>,
+}
+
+/// The facts about an order that is given again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Again {
+    /// The number of this attempt. It is part of the message's id, because a server drops a message
+    /// for minutes whose id it has seen.
+    pub attempt: u32,
+    /// The number of the last delivery that is known. The next ones are counted on from it, so that
+    /// they may take the run from the worker in its entry.
+    pub after: u64,
 }
 
 /// The outcome of a submission.
@@ -57,6 +72,8 @@ pub struct PoolLoad {
     pub running: u64,
     /// The number of workers that ask for runs at the moment.
     pub asking: u64,
+    /// The time for which the oldest of the runs has waited that no worker has taken yet.
+    pub oldest: Option<Duration>,
 }
 
 impl Fleet {
@@ -79,7 +96,10 @@ impl Fleet {
         let names = self.names();
         let subject = names.work(submission.pool, submission.priority, submission.run);
         let mut headers = submission.headers.clone();
-        headers.insert(header::NATS_MESSAGE_ID, submission.run.as_str());
+        headers.insert(header::NATS_MESSAGE_ID, message_id(submission).as_str());
+        if let Some(again) = submission.again {
+            headers.insert(AFTER, again.after.to_string());
+        }
         let payload = submission.payload.clone();
         match self
             .publish(&subject, &names.work_stream(), headers, payload)
@@ -102,20 +122,9 @@ impl Fleet {
             .await
     }
 
-    /// Returns whether the fleet knows of a run: its order is in the queue, or it has an entry. The
-    /// leader of the streams is asked, because another server may lag behind. The queue comes
-    /// first: an order leaves it only when the entry says that its run has ended.
-    pub async fn knows(&self, run: &RunId) -> Result<bool, FleetError> {
-        if self.is_queued(run).await? {
-            return Ok(true);
-        }
-        let bucket = self.names().runs();
-        self.has_subject(&bucket.stream(), &bucket.subject(&run_key(run)))
-            .await
-    }
-
-    /// Returns whether a stream has messages of subjects.
-    async fn has_subject(&self, stream: &str, filter: &str) -> Result<bool, FleetError> {
+    /// Returns whether a stream has messages of subjects, as its leader knows it: another server may
+    /// lag behind.
+    pub(crate) async fn has_subject(&self, stream: &str, filter: &str) -> Result<bool, FleetError> {
         let subject = format!("$JS.API.STREAM.INFO.{stream}");
         let question = json!({"subjects_filter": filter}).to_string();
         let info = self.ask_server(&subject, question.into()).await?;
@@ -168,8 +177,25 @@ impl Fleet {
             load.running += number("num_ack_pending");
             // A worker asks for all priorities at once.
             load.asking = load.asking.max(number("num_waiting"));
+            if number("num_pending") > 0 {
+                let taken = info["delivered"]["stream_seq"].as_u64().unwrap_or_default();
+                let filter = self.names().work_of(pool, priority);
+                let waited = self.waiting_since(&filter, taken + 1).await;
+                load.oldest = load.oldest.max(waited);
+            }
         }
         Ok(load)
+    }
+
+    /// Returns for how long the first of some orders has been in the queue, from a place on. It is
+    /// `None` if the order was taken meanwhile, or if our key may not look at orders.
+    async fn waiting_since(&self, filter: &str, from: u64) -> Option<Duration> {
+        let subject = format!("$JS.API.DIRECT.GET.{}", self.names().work_stream());
+        let question = json!({"seq": from, "next_by_subj": filter}).to_string();
+        let answer = self.ask(&subject, None, question.into()).await.ok()?;
+        let at = answer.headers?.get("Nats-Time-Stamp")?.to_string();
+        let at: Timestamp = at.parse().ok()?;
+        Timestamp::now().duration_since(at).try_into().ok()
     }
 
     /// Returns the load of all pools.
@@ -193,6 +219,15 @@ impl Fleet {
             self.names().work_stream()
         );
         self.ask_server(&subject, Bytes::new()).await
+    }
+}
+
+/// Returns the id of the message of an order.
+fn message_id(submission: &Submission<'_>) -> String {
+    let run = submission.run.as_str();
+    match submission.again {
+        None => run.to_owned(),
+        Some(Again { attempt, after }) => format!("{run}.{after}.{attempt}"),
     }
 }
 

@@ -28,6 +28,11 @@ impl Fleet {
 }
 
 impl RunWatch {
+    /// Returns whether everything has been read that the server had when it was last asked.
+    pub fn is_caught_up(&self) -> bool {
+        self.reader.is_caught_up()
+    }
+
     /// Waits for the next change. Nothing is lost if this is not waited for to its end.
     /// It fails if our key does not permit to read entries; then nothing comes any more.
     pub async fn next(&mut self) -> Result<(RunId, RunEntry), FleetError> {

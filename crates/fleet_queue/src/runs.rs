@@ -12,24 +12,36 @@ use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::names::{CARD, card_key, is_run_key, run_key, run_of_card, wish_key};
 use crate::store::{Stored, Written};
-use crate::wire::{Ended, RunCard, RunEntry, StopWish, Wish};
+use crate::wire::{Ended, RunCard, RunEntry, SeenEntry, StopWish, Wish};
 
 /// The number of times that a write which others prevent is tried again.
 const TRIES: u32 = 20;
 
-/// The outcome of ending a run before anybody took it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueuedEnd {
+/// The outcome of ending a run for its caller.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallerEnd {
     /// It has ended so.
-    Ended,
-    /// A worker has it, or it has ended otherwise.
-    Taken,
+    Now,
+    /// It had ended otherwise before.
+    Before(Box<Ended>),
 }
 
 impl Fleet {
     /// Returns the entry of a run; a run without an entry is queued, or not known.
     pub async fn entry(&self, run: &RunId) -> Result<Option<Stored<RunEntry>>, FleetError> {
         self.read(&self.names().runs(), &run_key(run)).await
+    }
+
+    /// Returns the entry of a run as it is found, also if it cannot be read. The revision is 0 if the
+    /// entry was never written.
+    pub async fn look_at_entry(&self, run: &RunId) -> Result<Stored<SeenEntry>, FleetError> {
+        let last = self.last_write(&self.names().runs(), &run_key(run)).await?;
+        let revision = last.as_ref().map_or(0, |write| write.revision);
+        let value = last.and_then(|write| write.value);
+        Ok(Stored {
+            value: SeenEntry::of(value.as_deref()),
+            revision,
+        })
     }
 
     /// Returns the entries of all runs that the fleet remembers.
@@ -80,9 +92,18 @@ impl Fleet {
         Ok(self.wish(run).await?.and_then(|wish| wish.value.stop))
     }
 
-    /// Returns the wish about a run.
+    /// Returns the wish about a run. A wish that cannot be read is none: somebody has spoilt it, and
+    /// the run goes on.
     pub async fn wish(&self, run: &RunId) -> Result<Option<Stored<Wish>>, FleetError> {
-        self.read(&self.names().runs(), &wish_key(run)).await
+        let last = self
+            .last_write(&self.names().runs(), &wish_key(run))
+            .await?;
+        let wish = last.and_then(|write| {
+            let value = serde_json::from_slice(&write.value?).ok()?;
+            let revision = write.revision;
+            Some(Stored { value, revision })
+        });
+        Ok(wish)
     }
 
     /// Wishes that a run be stopped. The worker that has the run sees the wish with its next sign
@@ -122,30 +143,42 @@ impl Fleet {
         Err(too_many(&key))
     }
 
-    /// Ends a run that no worker has, and takes its order out of the queue. If a worker takes the
-    /// run at the same moment, only one of the two succeeds.
-    pub async fn end_queued(&self, run: &RunId, ended: &Ended) -> Result<QueuedEnd, FleetError> {
-        let (bucket, key) = (self.names().runs(), run_key(run));
-        let ended = RunEntry::Ended(Box::new(ended.clone()));
+    /// Ends a run for its caller, who has asked its worker in vain, and takes its order out of the
+    /// queue. A worker that takes, begins or ends the run at the same moment writes before us, or
+    /// finds that the run has ended: only one of the two succeeds.
+    pub async fn end_for_caller(
+        &self,
+        run: &RunId,
+        ended: &Ended,
+    ) -> Result<CallerEnd, FleetError> {
         for _ in 0..TRIES {
-            let seen = self.last_write(&bucket, &key).await?;
-            let over = seen.as_ref().map_or(0, |write| write.revision);
-            let value = seen.and_then(|write| write.value);
-            let entry: Option<RunEntry> =
-                value.and_then(|value| serde_json::from_slice(&value).ok());
-            if entry.as_ref() == Some(&ended) {
-                // This is our own write, whose answer never came.
+            let seen = self.look_at_entry(run).await?;
+            if let Some(RunEntry::Ended(found)) = seen.value.state() {
+                // It may be our own write, whose answer never came.
+                if **found != *ended {
+                    return Ok(CallerEnd::Before(found.clone()));
+                }
                 break;
             }
-            if matches!(entry, Some(RunEntry::Running(_) | RunEntry::Ended(_))) {
-                return Ok(QueuedEnd::Taken);
-            }
-            if let Written::At(_) = self.write(&bucket, &key, json(&ended), over).await? {
+            if self.end_over(run, seen.revision, ended).await? {
                 break;
             }
         }
         self.withdraw(run).await?;
-        Ok(QueuedEnd::Ended)
+        Ok(CallerEnd::Now)
+    }
+
+    /// Ends a run whose entry has this revision. Returns false if somebody wrote meanwhile.
+    pub async fn end_over(
+        &self,
+        run: &RunId,
+        revision: u64,
+        ended: &Ended,
+    ) -> Result<bool, FleetError> {
+        let entry = RunEntry::Ended(Box::new(ended.clone()));
+        let (bucket, key) = (self.names().runs(), run_key(run));
+        let written = self.write(&bucket, &key, json(&entry), revision).await?;
+        Ok(written != Written::Late)
     }
 }
 

@@ -7,8 +7,8 @@ use pi_subagents_vocabulary::RunId;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
-use crate::held::Kept;
-use crate::holding::{Holding, Taker, decide};
+use crate::held_run::Kept;
+use crate::holder_rule::{Holding, Taker, decide};
 use crate::patience::Patience;
 use crate::runs::json;
 use crate::store::{Stored, Written};

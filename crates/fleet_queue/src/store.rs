@@ -126,7 +126,8 @@ impl Fleet {
         bucket: &Bucket,
         key: &str,
         value: Bytes,
-        (over, time): (u64, Duration),
+        over: u64,
+        time: Duration,
     ) -> Result<Written, FleetError> {
         let mut headers = expiring(time);
         headers.insert(
@@ -273,7 +274,7 @@ impl Fleet {
         stream: &str,
         headers: HeaderMap,
         payload: Bytes,
-    ) -> Result<Receipt, FleetError> {
+    ) -> Result<StreamReceipt, FleetError> {
         let answer = match self.ask(subject, Some(headers), payload).await {
             Err(FleetError::Nobody { .. }) => return Err(self.why_nobody(stream).await),
             other => other?,
@@ -289,7 +290,7 @@ impl Fleet {
             });
         };
         let is_duplicate = value["duplicate"].as_bool().unwrap_or(false);
-        Ok(Receipt {
+        Ok(StreamReceipt {
             sequence,
             is_duplicate,
         })
@@ -309,7 +310,7 @@ impl Fleet {
 
 /// The receipt of a stream for a message that it took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Receipt {
+pub struct StreamReceipt {
     /// Its number in the stream.
     pub sequence: u64,
     /// This is true if it had the message already.

@@ -1,6 +1,8 @@
 //! Reads the messages of some subjects of a stream in order, through everything that happens to the
 //! connection.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Message;
@@ -45,6 +47,8 @@ pub(crate) enum Beginning {
 #[derive(Debug)]
 pub(crate) struct StreamReader {
     messages: mpsc::Receiver<Result<Message, FleetError>>,
+    /// The server has no message for the reader that is not in the channel.
+    is_caught_up: Arc<AtomicBool>,
     reading: JoinHandle<()>,
 }
 
@@ -58,7 +62,9 @@ impl StreamReader {
     ) -> Self {
         // The same number as with one pull, so that a reader that stands still holds no more.
         let (sender, messages) = mpsc::channel(BATCH);
+        let is_caught_up = Arc::new(AtomicBool::new(false));
         let reading = Reading {
+            is_caught_up: Arc::clone(&is_caught_up),
             fleet: fleet.clone(),
             stream,
             subjects,
@@ -69,8 +75,14 @@ impl StreamReader {
         };
         Self {
             messages,
+            is_caught_up,
             reading: tokio::spawn(reading.go_on(sender)),
         }
+    }
+
+    /// Returns whether everything has been read that the server had when it was last asked.
+    pub(crate) fn is_caught_up(&self) -> bool {
+        self.messages.is_empty() && self.is_caught_up.load(Ordering::SeqCst)
     }
 
     /// Waits for the next message. Nothing is lost if this is not waited for to its end. A reader
@@ -92,6 +104,7 @@ impl Drop for StreamReader {
 
 struct Reading {
     fleet: Fleet,
+    is_caught_up: Arc<AtomicBool>,
     stream: String,
     subjects: Vec<String>,
     beginning: Beginning,
@@ -160,6 +173,7 @@ impl Reading {
             ..Config::default()
         };
         let consumer = stream.create_consumer(config).await?;
+        self.note_pending(consumer.cached_info().num_pending);
         Ok((stream, consumer))
     }
 
@@ -187,7 +201,9 @@ impl Reading {
                 }
                 expected += 1;
                 self.last = info.stream_sequence;
+                let pending = info.pending;
                 messages.send(Ok(message)).await.map_err(|_| Unwanted)?;
+                self.note_pending(pending);
                 self.heard = Instant::now();
             }
             if self.heard.elapsed() >= SILENCE {
@@ -210,6 +226,11 @@ impl Reading {
             }
         }
         false
+    }
+
+    /// Notes how many messages the server still has for this reader.
+    fn note_pending(&self, pending: u64) {
+        self.is_caught_up.store(pending == 0, Ordering::SeqCst);
     }
 
     fn connections_now(&self) -> u64 {

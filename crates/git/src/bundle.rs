@@ -25,7 +25,7 @@ const LEFT: &str = "refs/pi-subagents/left";
 
 /// A bundle that was written into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bundle {
+pub struct WrittenBundle {
     /// The commit that it leads to.
     pub commit: ObjectId,
     /// The size of the file.
@@ -54,7 +54,7 @@ pub fn bundle_base(
     commit: &ObjectId,
     history: u32,
     file: &Path,
-) -> Result<Bundle, WorkspaceError> {
+) -> Result<WrittenBundle, WorkspaceError> {
     let scratch = Scratch::empty(commit.format())?;
     let depth = format!("--depth={}", history.max(1));
     let wish = format!("{commit}:{SENT}");
@@ -69,7 +69,7 @@ pub fn bundle_base(
     arguments.extend([repository.common_dir().as_os_str(), wish.as_ref()]);
     scratch.git().run(&arguments)?;
     write(scratch.git(), file, &[SENT], &[])?;
-    Ok(Bundle {
+    Ok(WrittenBundle {
         commit: commit.clone(),
         bytes: size(file)?,
         shallow: read_shallow(&scratch.path().join("shallow"))?,
@@ -84,7 +84,7 @@ pub fn bundle_thin(
     have: &[ObjectId],
     shallow: &[ObjectId],
     file: &Path,
-) -> Result<Option<Bundle>, WorkspaceError> {
+) -> Result<Option<WrittenBundle>, WorkspaceError> {
     if have.contains(commit) {
         return Ok(None);
     }
@@ -95,7 +95,7 @@ pub fn bundle_thin(
     let scratch = Scratch::of(repository, &boundary)?;
     scratch.git().run(&["update-ref", SENT, commit.as_str()])?;
     write(scratch.git(), file, &[SENT], have)?;
-    Ok(Some(Bundle {
+    Ok(Some(WrittenBundle {
         commit: commit.clone(),
         bytes: size(file)?,
         shallow: boundary,
@@ -109,7 +109,7 @@ pub fn bundle_result(
     captured: &Captured,
     have: &[ObjectId],
     file: &Path,
-) -> Result<Option<Bundle>, WorkspaceError> {
+) -> Result<Option<WrittenBundle>, WorkspaceError> {
     let git = workspace.git();
     let mut names = vec![RESULT.to_owned()];
     git.run(&["update-ref", RESULT, captured.result.as_str()])?;
@@ -125,7 +125,7 @@ pub fn bundle_result(
         return Ok(None);
     }
     write(git, file, &names, have)?;
-    Ok(Some(Bundle {
+    Ok(Some(WrittenBundle {
         commit: captured.result.clone(),
         bytes: size(file)?,
         shallow: Vec::new(),

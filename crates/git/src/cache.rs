@@ -55,7 +55,7 @@ impl Cache {
         let in_use = begin_use(path)?;
         let path = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
         let cache = Self {
-            git: with_checks(Git::at(&path)),
+            git: with_checks(Git::of_bare(&path).patient()),
             path,
             _in_use: in_use,
         };

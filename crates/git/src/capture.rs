@@ -11,7 +11,7 @@ use crate::index_copy::IndexCopy;
 use crate::object_id::ObjectId;
 use crate::pins::{Pin, pin};
 use crate::repository::{Repository, lines};
-use crate::snapshot::{LeftOut, Rules, Snapshot, Unmerged};
+use crate::snapshot::{LargeUntracked, LeftOut, Rules, Snapshot, Unmerged};
 
 /// The largest number of commits that are kept beside the result, each by a name of its own.
 const MOST_LEFT: usize = 20;
@@ -28,10 +28,25 @@ const ALL_BASES: &str = "--glob=refs/pi-subagents/runs/*/base";
 /// The kind of a workspace, by who else uses its refs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkspaceKind {
-    /// A worktree: its refs are those of the user's repository and stay there.
-    Worktree,
+    /// A worktree: its refs are those of the user's repository and stay there, and so does its
+    /// directory as long as it has files that the result lacks.
+    Worktree(LargeUntracked),
     /// A clone that is thrown away, with every branch and stash in it.
     Clone,
+}
+
+impl WorkspaceKind {
+    fn largest_untracked(self) -> Option<u64> {
+        match self {
+            Self::Worktree(large) => large.limit(),
+            Self::Clone => None,
+        }
+    }
+
+    /// Returns whether its directory stays because of files that the result lacks.
+    fn keeps(self, left_out: &[LeftOut]) -> bool {
+        matches!(self, Self::Worktree(_)) && !left_out.is_empty()
+    }
 }
 
 /// The state that a run has left.
@@ -59,7 +74,7 @@ impl Captured {
         base: &ObjectId,
         kind: WorkspaceKind,
     ) -> Result<Self, WorkspaceError> {
-        let snapshot = snapshot(workspace)?;
+        let snapshot = snapshot(workspace, kind)?;
         let mut known = vec![base.clone()];
         let (base_tree, parent) = workspace.tree_and_parent(base)?;
         known.extend(parent);
@@ -72,7 +87,7 @@ impl Captured {
             result: snapshot.commit,
             commits: made,
             left_uncommitted: snapshot.uncommitted.len(),
-            is_unchanged: is_same && left.is_empty(),
+            is_unchanged: is_same && left.is_empty() && !kind.keeps(&snapshot.left_out),
             left,
             left_out: snapshot.left_out,
         })
@@ -88,10 +103,10 @@ impl Captured {
 }
 
 /// Takes the snapshot of a workspace in whatever state it is.
-fn snapshot(workspace: &Repository) -> Result<Snapshot, WorkspaceError> {
+fn snapshot(workspace: &Repository, kind: WorkspaceKind) -> Result<Snapshot, WorkspaceError> {
     let rules = Rules {
         unmerged: Unmerged::Recorded,
-        largest_untracked: None,
+        largest_untracked: kind.largest_untracked(),
         message: "what was left uncommitted",
     };
     let copied = IndexCopy::of(workspace);
@@ -143,9 +158,10 @@ fn left_commits(
     ];
     match kind {
         // Branches of our worktrees are deleted one day; all others stay.
-        WorkspaceKind::Worktree => arguments.extend([
+        WorkspaceKind::Worktree(_) => arguments.extend([
             "--not",
             "--exclude=pi-subagents/*",
+            "--exclude=pi-subagents-run/*",
             "--branches",
             "--tags",
             "--remotes",

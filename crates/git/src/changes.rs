@@ -12,11 +12,11 @@ pub const LARGEST_PATCH: usize = 20_000_000;
 
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
+pub struct FileChange {
     /// The present path, below the top of the checkout.
     pub path: PathBuf,
     /// The kind of change.
-    pub status: Status,
+    pub status: ChangeKind,
     /// Lines that were added and removed; `None` for a binary file.
     pub lines: Option<(u64, u64)>,
     /// The permissions before and after, if they have changed: `0o644` and `0o755`.
@@ -25,7 +25,7 @@ pub struct ChangedFile {
 
 /// The kind of change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Status {
+pub enum ChangeKind {
     /// The file is new.
     Added,
     /// The file has another content or mode.
@@ -41,7 +41,7 @@ pub enum Status {
     TypeChanged,
 }
 
-impl Status {
+impl ChangeKind {
     /// Returns the word for it.
     pub fn word(&self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ pub fn changes(
     repository: &Repository,
     base: &ObjectId,
     result: &ObjectId,
-) -> Result<Vec<ChangedFile>, WorkspaceError> {
+) -> Result<Vec<FileChange>, WorkspaceError> {
     let ends = [base.as_str(), result.as_str()];
     let arguments = [
         "diff-tree",
@@ -101,7 +101,7 @@ pub fn patch(
 }
 
 /// Reads raw entries and then, in the same order, the numbers of lines.
-fn parse(printed: &[u8]) -> Option<Vec<ChangedFile>> {
+fn parse(printed: &[u8]) -> Option<Vec<FileChange>> {
     let mut fields = printed.split(|byte| *byte == 0).peekable();
     let mut files = Vec::new();
     while fields.peek().is_some_and(|field| field.starts_with(b":")) {
@@ -114,21 +114,21 @@ fn parse(printed: &[u8]) -> Option<Vec<ChangedFile>> {
 }
 
 /// Reads `:100644 100644 <id> <id> M` and the one or two names after it.
-fn raw_entry<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<ChangedFile> {
+fn raw_entry<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<FileChange> {
     let entry = fields.next()?;
     let letter = entry.rsplit(|byte| *byte == b' ').next()?.first()?;
     let name = path(fields.next()?).to_owned();
     let (path, status) = match letter {
-        b'A' | b'C' => (name, Status::Added),
-        b'D' => (name, Status::Deleted),
-        b'T' => (name, Status::TypeChanged),
+        b'A' | b'C' => (name, ChangeKind::Added),
+        b'D' => (name, ChangeKind::Deleted),
+        b'T' => (name, ChangeKind::TypeChanged),
         b'R' => (
             path(fields.next()?).to_owned(),
-            Status::Renamed { from: name },
+            ChangeKind::Renamed { from: name },
         ),
-        _ => (name, Status::Modified),
+        _ => (name, ChangeKind::Modified),
     };
-    Some(ChangedFile {
+    Some(FileChange {
         path,
         status,
         lines: None,
@@ -173,21 +173,21 @@ mod tests {
         let printed = b":100644 100755 a b M\0a\nb\0:100644 100644 a b R090\0old\0new\0:000000 100644 a b A\0image\0\
                         3\t1\ta\nb\x002\t0\t\0old\0new\0-\t-\timage\0";
         let expected = [
-            ChangedFile {
+            FileChange {
                 path: "a\nb".into(),
-                status: Status::Modified,
+                status: ChangeKind::Modified,
                 lines: Some((3, 1)),
                 modes: Some((0o644, 0o755)),
             },
-            ChangedFile {
+            FileChange {
                 path: "new".into(),
-                status: Status::Renamed { from: "old".into() },
+                status: ChangeKind::Renamed { from: "old".into() },
                 lines: Some((2, 0)),
                 modes: None,
             },
-            ChangedFile {
+            FileChange {
                 path: "image".into(),
-                status: Status::Added,
+                status: ChangeKind::Added,
                 lines: None,
                 modes: None,
             },

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
 use crate::repository::{Repository, entries, path};
+use crate::snapshot::INSIDE_NO_SUBMODULE;
 
 /// A checkout with more changes is not compared.
 const MOST_FILES: usize = 20_000;
@@ -29,7 +30,7 @@ impl CheckoutState {
             "-z",
             "--no-renames",
             "--untracked-files=all",
-            "--ignore-submodules=none",
+            INSIDE_NO_SUBMODULE,
         ];
         let printed = repository.git().run(&arguments)?;
         let mut files = BTreeMap::new();

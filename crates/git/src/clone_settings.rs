@@ -12,12 +12,15 @@ use crate::error::WorkspaceError;
 /// section, which may have a name of its own as in `remote "origin"`, a key and a value.
 pub(crate) fn add(git_dir: &Path, settings: &[(&str, &str, &str)]) -> Result<(), WorkspaceError> {
     let file = git_dir.join("config");
-    let text: String = settings.iter().map(setting).collect();
+    let text: String = settings
+        .iter()
+        .map(|(section, key, value)| setting(section, key, value))
+        .collect();
     let added = append_own(&file).and_then(|mut config| config.write_all(text.as_bytes()));
     added.map_err(WorkspaceError::of_file(&file))
 }
 
-fn setting((section, key, value): &(&str, &str, &str)) -> String {
+fn setting(section: &str, key: &str, value: &str) -> String {
     format!("[{section}]\n\t{key} = {}\n", quoted(value))
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::error::WorkspaceError;
 use crate::merge_tree::Conflict;
 use crate::repository::{Repository, entries, path};
-use crate::touched::Touched;
+use crate::touched_paths::Touched;
 
 /// The kind of a conflict that only a merge driver could decide.
 pub(crate) const DRIVER: &str = "driver";

@@ -53,6 +53,21 @@ pub enum WorkspaceError {
         /// The files, at most ten.
         files: Vec<PathBuf>,
     },
+    /// A change touches a file that the checkout leaves out.
+    #[error(
+        "{} is not in the sparse checkout, so nothing can be merged into it; git sparse-checkout add {} brings it in",
+        path.display(), directory(path)
+    )]
+    Sparse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The `.git` of a worktree is not the file that was written when the worktree was made.
+    #[error("the .git of {} is not the one that was made for it, so git is not used there", path.display())]
+    ForeignGit {
+        /// The worktree.
+        path: PathBuf,
+    },
     /// A name cannot be part of a ref.
     #[error("\"{name}\" cannot be a part of the name of a ref; use letters, digits, - and _")]
     BadName {
@@ -81,6 +96,13 @@ impl WorkspaceError {
         let path = path.to_owned();
         move |source| Self::File { path, source }
     }
+}
+
+fn directory(path: &Path) -> String {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(path).display().to_string()
 }
 
 fn names(files: &[PathBuf]) -> String {

@@ -1,13 +1,14 @@
 //! The one place that starts git.
 //!
-//! No hook, no monitor, no signature, no collection of garbage and no question comes of it,
-//! whatever the caller's environment and configuration say. `GIT_DIR` and its kin are taken away,
-//! because they would lead to another repository.
+//! No hook, no monitor, no signature, no collection of garbage, no fetch and no question comes of
+//! it, whatever the caller's environment and configuration say. Git gets only the variables that it
+//! needs (`surroundings`), so it has no keys and is not led to another repository. It runs below a
+//! keeper of the crate `os`, which ends whatever a filter or git itself leaves behind.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,10 +16,15 @@ use pi_subagents_files::HeldLock;
 use tracing::debug;
 
 use crate::object_id::ObjectId;
-use pi_subagents_os::{EndedProgram, ProgramBounds, ProgramCut, run_holding};
+use crate::surroundings::{Reach, find_program, surroundings};
+use pi_subagents_os::{EndedProgram, ProgramBounds, ProgramCommand, ProgramCut, run_holding};
 
-/// The time that one command may take.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// The time that one command may take. Files that a child wrote decide how long git works, so it is
+/// short.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The time that a command may take which writes or sends a whole repository.
+const LONG_PATIENCE: Duration = Duration::from_mins(10);
 
 /// The largest number of bytes that one command may print.
 const MOST_OUTPUT: usize = 256 * 1024 * 1024;
@@ -27,7 +33,7 @@ const MOST_OUTPUT: usize = 256 * 1024 * 1024;
 const NO_CREDENTIALS: &str = "credential.helper=";
 
 /// The settings that switch off parts of git for every command.
-const SETTINGS: [&str; 17] = [
+const SETTINGS: [&str; 19] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -39,6 +45,8 @@ const SETTINGS: [&str; 17] = [
     "tag.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
+    "safe.bareRepository=explicit",
+    "diff.ignoreSubmodules=dirty",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "protocol.ext.allow=never",
@@ -47,41 +55,13 @@ const SETTINGS: [&str; 17] = [
     "advice.detachedHead=false",
 ];
 
-/// The variables that lead git elsewhere (`git rev-parse --local-env-vars`), and those that change
-/// its questions, its programs or its paths.
-const REMOVED: [&str; 32] = [
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_CONFIG_COUNT",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_GRAFT_FILE",
-    "GIT_INDEX_FILE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_NAMESPACE",
-    "GIT_QUARANTINE_PATH",
-    "GIT_ATTR_SOURCE",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "GIT_PROXY_COMMAND",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_REFLOG_ACTION",
-    "GIT_TRACE",
-    "GIT_TRACE_SETUP",
-    "GIT_DEFAULT_HASH",
+/// The variables that every command gets.
+const ALWAYS: [(&str, &str); 5] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_EDITOR", ":"),
 ];
 
 /// The reason why git could not do something.
@@ -138,15 +118,28 @@ pub enum GitError {
     },
 }
 
+/// A setting with its whole name and its value.
+pub(crate) type NamedSetting = (OsString, OsString);
+
+/// The directories of a repository, so that git looks for none.
+#[derive(Debug, Clone)]
+pub(crate) struct GitPlace {
+    pub(crate) git_dir: PathBuf,
+    /// The top of the files; `None` for a repository without a checkout.
+    pub(crate) work_tree: Option<PathBuf>,
+}
+
 /// Git, at work in one directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Git {
     directory: PathBuf,
     settings: Vec<String>,
+    named_settings: Vec<NamedSetting>,
     environment: Vec<(&'static str, OsString)>,
     bounds: ProgramBounds,
-    /// True if the user's helpers may be asked for credentials.
-    has_credentials: bool,
+    /// The repository, if it is not to be looked for from the directory.
+    place: Option<GitPlace>,
+    reach: Reach,
     /// A lock that each command holds.
     lock: Option<Arc<HeldLock>>,
 }
@@ -157,14 +150,43 @@ impl Git {
         Self {
             directory: directory.to_owned(),
             settings: Vec::new(),
+            named_settings: Vec::new(),
             environment: Vec::new(),
             bounds: ProgramBounds {
                 time: PATIENCE,
                 output: MOST_OUTPUT,
             },
-            has_credentials: false,
+            place: None,
+            reach: Reach::Local,
             lock: None,
         }
+    }
+
+    /// Prepares git for a repository without a checkout.
+    pub(crate) fn of_bare(directory: &Path) -> Self {
+        let place = GitPlace {
+            git_dir: directory.to_owned(),
+            work_tree: None,
+        };
+        Self::at(directory).with_place(place)
+    }
+
+    /// Works in another directory, on a repository that git does not look for.
+    pub(crate) fn at_place(mut self, directory: &Path, place: GitPlace) -> Self {
+        directory.clone_into(&mut self.directory);
+        self.with_place(place)
+    }
+
+    /// Names the repository, so that git does not look for it.
+    pub(crate) fn with_place(mut self, place: GitPlace) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// Lets a command take as long as a whole repository may need.
+    pub(crate) fn patient(mut self) -> Self {
+        self.bounds.time = LONG_PATIENCE;
+        self
     }
 
     /// Returns the directory in which git is at work.
@@ -174,13 +196,20 @@ impl Git {
 
     /// Lets the user's helpers be asked for credentials. Nobody is asked in person.
     pub(crate) fn with_credentials(mut self) -> Self {
-        self.has_credentials = true;
+        self.reach = Reach::Connections;
         self
     }
 
     /// Adds a setting, as `name=value`.
     pub(crate) fn with_setting(mut self, setting: impl Into<String>) -> Self {
         self.settings.push(setting.into());
+        self
+    }
+
+    /// Adds settings whose names somebody else has chosen. Written as `name=value`, a name with a
+    /// `=` in it would be another one.
+    pub(crate) fn with_named_settings(mut self, settings: Vec<NamedSetting>) -> Self {
+        self.named_settings = settings;
         self
     }
 
@@ -275,8 +304,10 @@ impl Git {
         input: &[u8],
     ) -> Result<EndedProgram, GitError> {
         let begun = Instant::now();
+        let program = find_program("git").ok_or(GitError::Absent)?;
         let lock = self.lock.as_deref().map(HeldLock::file);
-        let ended = run_holding(&mut self.command(arguments), input, self.bounds, lock);
+        let command = self.command(program, arguments);
+        let ended = run_holding(&command, input, self.bounds, lock);
         let name = name_of(arguments);
         let seconds = begun.elapsed().as_secs_f64();
         let code = ended.as_ref().ok().and_then(|ended| ended.as_ref().ok());
@@ -303,31 +334,61 @@ impl Git {
         }
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "git is started here and nowhere else; it is no sub-agent and starts none"
-    )]
-    fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
-        let mut command = Command::new("git");
-        command.current_dir(&self.directory);
-        for name in REMOVED {
-            command.env_remove(name);
+    fn command<A: AsRef<OsStr>>(&self, program: PathBuf, arguments: &[A]) -> ProgramCommand {
+        ProgramCommand {
+            program,
+            arguments: self.arguments(arguments),
+            environment: self.environment(arguments),
+            directory: Some(self.directory.clone()),
         }
-        command
-            .env("LC_ALL", "C")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("GIT_EDITOR", ":")
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .arg("--no-pager");
+    }
+
+    fn environment<A: AsRef<OsStr>>(&self, arguments: &[A]) -> BTreeMap<OsString, OsString> {
+        let mut environment: BTreeMap<OsString, OsString> =
+            surroundings(self.reach).into_iter().collect();
+        let mut set = |name: &str, value: &OsStr| {
+            environment.insert(name.into(), value.into());
+        };
+        for (name, value) in ALWAYS {
+            set(name, OsStr::new(value));
+        }
+        if self.reach == Reach::Local {
+            // An old git does not know of lazy fetches. A bundle is a file.
+            let is_fetch = name_of(arguments) == "fetch";
+            let allowed = if is_fetch { "file" } else { "" };
+            set("GIT_ALLOW_PROTOCOL", OsStr::new(allowed));
+        }
+        if !self.named_settings.is_empty() {
+            let count = self.named_settings.len().to_string();
+            set("GIT_CONFIG_COUNT", OsStr::new(&count));
+        }
+        for (number, (name, value)) in self.named_settings.iter().enumerate() {
+            set(&format!("GIT_CONFIG_KEY_{number}"), name);
+            set(&format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        for (name, value) in &self.environment {
+            set(name, value);
+        }
+        environment
+    }
+
+    fn arguments<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Vec<OsString> {
+        let mut all: Vec<OsString> = vec!["--no-pager".into()];
+        if let Some(place) = &self.place {
+            all.extend(["--git-dir".into(), place.git_dir.clone().into()]);
+            if let Some(work_tree) = &place.work_tree {
+                all.extend(["--work-tree".into(), work_tree.clone().into()]);
+            }
+        }
         let own = self.settings.iter().map(String::as_str);
+        let asks = self.reach == Reach::Connections;
         let off = SETTINGS.into_iter();
-        let off = off.filter(|setting| !(self.has_credentials && *setting == NO_CREDENTIALS));
+        let off = off.filter(|setting| !(asks && *setting == NO_CREDENTIALS));
         for setting in off.chain(own) {
-            command.arg("-c").arg(setting);
+            all.extend(["-c".into(), setting.into()]);
         }
-        command.args(arguments);
-        command
+        all.extend(arguments.iter().map(|argument| argument.as_ref().into()));
+        all
     }
 }
 
@@ -398,18 +459,6 @@ mod tests {
         assert_eq!(version("2.43.0 (Apple Git-154)"), Some((2, 43)));
         assert_eq!(version("2.50.rc1"), Some((2, 50)));
         assert_eq!(version("unknown"), None);
-    }
-
-    #[test]
-    fn git_names_no_variable_that_is_not_removed() {
-        let named = Git::at(Path::new("/"))
-            .line(&["rev-parse", "--local-env-vars"])
-            .unwrap();
-        let left: Vec<&str> = named
-            .lines()
-            .filter(|name| !REMOVED.contains(name))
-            .collect();
-        assert_eq!(left, [""; 0]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::error::WorkspaceError;
 use crate::git::Git;
+use crate::object_id::ObjectId;
 use crate::passing_directory::passing_directory;
 use crate::repository::Repository;
 
@@ -43,6 +44,25 @@ impl IndexCopy {
         })();
         copied.map_err(WorkspaceError::of_file(&path))?;
         Ok(copy)
+    }
+
+    /// Lets the copy know that the files of a checkout have gone from one state to another. A file
+    /// that is not as the new state has it stays marked as changed.
+    pub(crate) fn follow(
+        &self,
+        repository: &Repository,
+        before: &ObjectId,
+        after: &ObjectId,
+    ) -> Result<(), WorkspaceError> {
+        let git = self.git(repository);
+        // The files have been written already, so the index is not compared with them.
+        let (before, after) = (before.as_str(), after.as_str());
+        git.run(&["read-tree", "-i", "-m", before, after])?;
+        git.try_run(
+            &["update-index", "-q", "--ignore-submodules", "--refresh"],
+            b"",
+        )?;
+        Ok(())
     }
 
     /// Returns the file.

@@ -27,30 +27,31 @@
 //! own ([`commit_ignored`]). Caches that nobody uses are removed by [`collect_caches`].
 
 mod blobs;
-mod bring;
+mod brought_state;
 mod bundle;
 mod cache;
 mod cache_room;
 mod capture;
 mod changes;
 mod checkout_state;
+mod checkout_writer;
 mod clone_settings;
 mod conflict_places;
 mod drivers;
 mod error;
 mod filters;
 mod git;
-mod ignored;
-mod in_the_way;
-mod included;
+mod ignored_files;
 mod index_copy;
 mod large_files;
 mod line_map;
 mod matrix;
 mod merge;
 mod merge_tree;
-mod narrow;
+mod narrow_commits;
+mod new_repository;
 mod object_id;
+mod overwritten_files;
 mod passing_directory;
 mod pins;
 mod quarantine;
@@ -59,36 +60,43 @@ mod scratch;
 mod snapshot;
 mod submodule_worktrees;
 mod submodules;
-mod touched;
+mod surroundings;
+mod touched_paths;
 mod tracked_size;
 mod worktree;
+mod worktree_include;
 
-pub use bring::{Brought, bring_into, marked_files};
+pub use brought_state::{Brought, bring_into, marked_files};
 pub use bundle::{
-    Bundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_begin, receive_result,
+    WrittenBundle, bundle_base, bundle_result, bundle_thin, largest_files, receive_begin,
+    receive_result,
 };
 pub use cache::{Cache, CheckOut};
 pub use cache_room::collect_caches;
 pub use capture::{Captured, WorkspaceKind};
-pub use changes::{ChangedFile, LARGEST_PATCH, Status, changes, patch};
+pub use changes::{ChangeKind, FileChange, LARGEST_PATCH, changes, patch};
 pub use checkout_state::CheckoutState;
+pub use checkout_writer::{LateSave, Recovered, RecoveredAs};
 pub use error::WorkspaceError;
+pub use filters::FilterTrust;
 pub use git::{GitError, demand_git};
-pub use ignored::{IgnoredFiles, commit_ignored, ignored_files, lay_ignored};
-pub use included::{Included, copy_included};
+pub use ignored_files::{IgnoredFiles, commit_ignored, ignored_files, lay_ignored};
 pub use large_files::{LargeFile, large_files, large_files_of};
 pub use matrix::{Change, Matrix};
-pub use merge::{Merge, Outcome};
+pub use merge::{ChangeOutcome, Merge};
 pub use merge_tree::Conflict;
+pub use new_repository::new_repository;
 pub use object_id::{ObjectFormat, ObjectId};
 pub use pins::{Pin, Pins, discard, is_pinned, pin, unpin, unpin_expired};
 pub use repository::Repository;
-pub use snapshot::{LARGEST_UNTRACKED, LeftOut, Snapshot, WhyLeftOut};
+pub use snapshot::{LARGEST_UNTRACKED, LargeUntracked, LeftOut, Snapshot, WhyLeftOut};
 pub use submodule_worktrees::{
-    AddedSubmodules, WorktreeSubmodule, add_submodules, name_submodules, remove_submodules,
+    AddedSubmodules, WorktreeSubmodule, add_submodules, forget_submodules, name_submodules,
+    open_submodule,
 };
-pub use submodules::{Part, parts, submodule_commit};
+pub use submodules::{RepositoryPart, parts, submodule_commit};
 pub use worktree::{
-    NewWorktree, is_worktree_locked, lock_worktree, remove_worktree, remove_worktree_directory,
-    unlock_worktree,
+    NewWorktree, is_worktree_locked, lock_worktree, remove_branch, remove_directory,
+    remove_worktree, remove_worktree_directory, unlock_worktree,
 };
+pub use worktree_include::{CopiedFiles, copy_included};

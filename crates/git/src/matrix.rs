@@ -6,14 +6,14 @@
 
 use crate::drivers::Drivers;
 use crate::error::WorkspaceError;
-use crate::in_the_way::conflicts_in_the_way;
 use crate::merge_tree::{Conflict, Merged, Wished, merge_trees};
-use crate::narrow::{Narrow, unfolded};
+use crate::narrow_commits::{Narrow, unfolded};
 use crate::object_id::ObjectId;
+use crate::overwritten_files::conflicts_in_the_way;
 use crate::quarantine::Quarantine;
 use crate::repository::Repository;
 use crate::snapshot::Snapshot;
-use crate::touched::Touched;
+use crate::touched_paths::Touched;
 
 /// With fewer pairs, to make stand-ins for their changes takes longer than to merge the changes.
 const FEWEST_PAIRS: usize = 4;

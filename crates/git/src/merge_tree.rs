@@ -43,6 +43,7 @@ struct Stages {
 
 /// A file that two sides have changed in ways that cannot both be.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Conflict {
     /// The file.
     pub path: PathBuf,
@@ -52,17 +53,17 @@ pub struct Conflict {
     /// First and last line of each place in the file of the first side, for conflicts of contents.
     pub lines: Vec<(usize, usize)>,
     /// The same places in the file of the second side.
-    pub their_lines: Vec<(usize, usize)>,
+    pub other_lines: Vec<(usize, usize)>,
 }
 
 impl Conflict {
     /// Returns a conflict of a whole file.
-    pub(crate) fn without_lines(path: PathBuf, kind: &str) -> Self {
+    pub fn without_lines(path: PathBuf, kind: &str) -> Self {
         Self {
             path,
             kind: kind.to_owned(),
             lines: Vec::new(),
-            their_lines: Vec::new(),
+            other_lines: Vec::new(),
         }
     }
 
@@ -71,8 +72,8 @@ impl Conflict {
         Self {
             path: self.path.clone(),
             kind: self.kind.clone(),
-            lines: self.their_lines.clone(),
-            their_lines: self.lines.clone(),
+            lines: self.other_lines.clone(),
+            other_lines: self.lines.clone(),
         }
     }
 }
@@ -258,7 +259,7 @@ fn find_lines(
             if found.count == 0 {
                 "binary".clone_into(&mut conflict.kind);
             }
-            (conflict.lines, conflict.their_lines) = (found.ours, found.theirs);
+            (conflict.lines, conflict.other_lines) = (found.ours, found.theirs);
         }
     }
     Ok(())

@@ -21,20 +21,25 @@ impl Quarantine {
     /// Returns a place, and the repository as it writes its objects there.
     pub(crate) fn of(repository: &Repository) -> Result<(Self, Repository), WorkspaceError> {
         let directory = passing_directory()?;
-        let own = quoted(&repository.common_dir().join("objects"));
-        let writing = repository
-            .with_variables(&[
-                ("GIT_OBJECT_DIRECTORY", directory.path().into()),
-                ("GIT_ALTERNATE_OBJECT_DIRECTORIES", own),
-            ])
-            // They live for a moment. A tree of a large directory takes longer to compress than to
-            // merge.
-            .with_setting("core.looseCompression=0");
+        let writing = quarantined(repository, directory.path());
         let quarantine = Self {
             _directory: directory,
         };
         Ok((quarantine, writing))
     }
+}
+
+/// Returns a repository as it writes its objects to a place.
+pub(crate) fn quarantined(repository: &Repository, place: &Path) -> Repository {
+    let own = quoted(&repository.common_dir().join("objects"));
+    repository
+        .with_variables(&[
+            ("GIT_OBJECT_DIRECTORY", place.into()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", own),
+        ])
+        // They live for a moment. A tree of a large directory takes longer to compress than to
+        // merge.
+        .with_setting("core.looseCompression=0")
 }
 
 /// Writes a path so that git does not take it for a list of paths.

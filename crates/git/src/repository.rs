@@ -6,11 +6,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_files::{lock_file, read_own_text, write_whole, write_whole_once};
+use pi_subagents_files::{Directory, lock_file, read_own_text, write_whole, write_whole_once};
 
+use crate::checkout_writer::{Recovered, recover};
 use crate::error::WorkspaceError;
-use crate::filters;
-use crate::git::{Git, GitError, failed, strange};
+use crate::filters::{self, FilterTrust};
+use crate::git::{Git, GitError, GitPlace, failed, strange};
 use crate::object_id::{ObjectFormat, ObjectId};
 use crate::passing_directory::passing_directory;
 
@@ -30,6 +31,7 @@ pub struct Repository {
     is_shallow: bool,
     format: ObjectFormat,
     notes: Vec<String>,
+    recovered: Vec<Recovered>,
 }
 
 /// The author of the commits that this crate makes.
@@ -58,6 +60,9 @@ impl Repository {
             let said = String::from_utf8_lossy(&ended.stderr);
             return Err(match lines.first().copied() {
                 Some(b"true") => WorkspaceError::Bare { directory },
+                _ if said.contains("cannot use bare repository") => {
+                    WorkspaceError::Bare { directory }
+                }
                 _ if said.contains("not a git repository") => {
                     WorkspaceError::NoRepository { directory }
                 }
@@ -74,7 +79,7 @@ impl Repository {
         let [_, shallow, format, git_dir, common_dir, top, b""] = lines.as_slice() else {
             return Err(strange(&arguments, &ended.stdout).into());
         };
-        let (git, notes) = filters::without_missing(Git::at(path(top)))?;
+        let (git, notes) = filters::allowed(Git::at(path(top)), FilterTrust::User)?;
         Ok(Self {
             git,
             top: path(top).to_owned(),
@@ -86,6 +91,39 @@ impl Repository {
                 _ => ObjectFormat::Sha1,
             },
             notes,
+            recovered: Vec::new(),
+        })
+    }
+
+    /// Returns the same repository with other filters allowed. Without this, only those of the user
+    /// are.
+    pub fn with_filters(mut self, trust: FilterTrust) -> Result<Self, WorkspaceError> {
+        let plain = self.git.with_named_settings(Vec::new());
+        (self.git, self.notes) = filters::allowed(plain, trust)?;
+        Ok(self)
+    }
+
+    /// Opens a worktree of this repository in a directory that a child could write to. Git does not
+    /// look for its repository there: the directory of git is the one that was noted when the
+    /// worktree was made. A `.git` in it that says anything else is refused.
+    pub fn worktree(&self, path: &Path, git_dir: &Path) -> Result<Self, WorkspaceError> {
+        let top = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
+        let records = fs::canonicalize(self.common_dir.join("worktrees"));
+        let is_record = records.is_ok_and(|records| git_dir.parent() == Some(&records));
+        if !is_record || read_git_file(path).as_deref() != Some(git_dir) {
+            let path = path.to_owned();
+            return Err(WorkspaceError::ForeignGit { path });
+        }
+        let place = GitPlace {
+            git_dir: git_dir.to_owned(),
+            work_tree: Some(top.clone()),
+        };
+        let git = self.git.clone().at_place(&top, place);
+        Ok(Self {
+            git: git.with_variable("GIT_COMMON_DIR", &self.common_dir),
+            top,
+            git_dir: git_dir.to_owned(),
+            ..self.clone()
         })
     }
 
@@ -95,7 +133,7 @@ impl Repository {
     }
 
     /// Returns the directory of the files that belong to this checkout alone, such as its index.
-    pub(crate) fn git_dir(&self) -> &Path {
+    pub fn git_dir(&self) -> &Path {
         &self.git_dir
     }
 
@@ -107,6 +145,11 @@ impl Repository {
     /// Returns notes for the user about how the repository is read.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Returns the writes of killed processes that were finished or taken back when it was locked.
+    pub fn recovered(&self) -> &[Recovered] {
+        &self.recovered
     }
 
     /// Returns where a directory lies below the top of the checkout; `None` if it lies outside.
@@ -370,14 +413,25 @@ impl Repository {
 
     /// Waits until nobody else of ours changes the repository, and returns it for work that keeps
     /// others waiting until it is dropped. A git that outlives a killed caller keeps them waiting
-    /// too.
+    /// too. Writes into a checkout that a killed process left are finished or taken back first.
     pub fn locked(&self) -> Result<Self, WorkspaceError> {
         let path = self.common_dir.join("pi-subagents.lock");
         let lock = lock_file(&path, PATIENCE)?;
         let mut locked = self.clone();
         locked.git = locked.git.holding(lock);
+        locked.recovered = recover(&locked);
         Ok(locked)
     }
+}
+
+/// Returns the directory of git that the `.git` of a worktree names; `None` if that is anything
+/// else than the file that git writes.
+pub(crate) fn read_git_file(worktree: &Path) -> Option<PathBuf> {
+    const LONGEST: u64 = 16 * 1024;
+    let directory = Directory::open_plain(worktree).ok()?;
+    let text = directory.read(Path::new(".git"), LONGEST).ok()?;
+    let named = text.strip_prefix(b"gitdir: ")?.strip_suffix(b"\n")?;
+    Some(path(named).to_owned())
 }
 
 /// Reads the boundary of a shallow repository.

@@ -23,7 +23,7 @@ impl Scratch {
     /// Makes a repository without objects.
     pub(crate) fn empty(format: ObjectFormat) -> Result<Self, WorkspaceError> {
         let directory = passing_directory()?;
-        let git = Git::at(directory.path());
+        let git = Git::of_bare(directory.path()).patient();
         init(&git, &["--bare"], format)?;
         Ok(Self { directory, git })
     }

@@ -2,8 +2,9 @@
 //! HEAD or its files.
 //!
 //! `git stash create` leaves out untracked files and fails with unmerged ones; `git add -A` fails
-//! if a nested repository has no commit. So the index is copied, tracked files are added to the
-//! copy, and then untracked ones by name.
+//! if a nested repository has no commit; `git add -u` starts `git status` in each submodule, with
+//! the settings of whatever repository is there. So the index is copied, and files are added to the
+//! copy by name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,24 @@ pub enum WhyLeftOut {
     NestedRepository,
 }
 
+/// The treatment of untracked files above [`LARGEST_UNTRACKED`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LargeUntracked {
+    /// They are named and left out.
+    LeftOut,
+    /// They are taken like others.
+    Taken,
+}
+
+impl LargeUntracked {
+    pub(crate) fn limit(self) -> Option<u64> {
+        match self {
+            Self::LeftOut => Some(LARGEST_UNTRACKED),
+            Self::Taken => None,
+        }
+    }
+}
+
 /// The treatment of a file whose merge is not finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unmerged {
@@ -98,11 +117,16 @@ impl Snapshot {
     ) -> Result<(Self, IndexCopy), WorkspaceError> {
         let git = index.git(repository);
         let (untracked, left_out) = untracked(&git, repository.top(), rules)?;
-        git.run(&["add", "-u"])?;
-        if !untracked.is_empty() {
+        let (gone, changed) = tracked(&git)?;
+        if !gone.is_empty() {
+            // They go first: a directory may have taken the place of a file.
+            git.run_with(&["update-index", "--force-remove", "-z", "--stdin"], &gone)?;
+        }
+        let taken = [changed, untracked].concat();
+        if !taken.is_empty() {
             // A file that is removed in this moment does not count.
             let arguments = ["update-index", "--add", "--remove", "-z", "--stdin"];
-            git.run_with(&arguments, &untracked)?;
+            git.run_with(&arguments, &taken)?;
         }
         let tree = git.id(&["write-tree"])?;
         let head = Head::of(repository)?;
@@ -129,9 +153,29 @@ impl Snapshot {
     }
 }
 
+/// Lists the tracked files that are gone, and those that may differ from the index, each followed by
+/// a zero byte. No submodule is entered.
+fn tracked(git: &Git) -> Result<(Vec<u8>, Vec<u8>), WorkspaceError> {
+    let arguments = ["diff-files", "-z", "--name-status", INSIDE_NO_SUBMODULE];
+    let printed = git.run(&arguments)?;
+    let (mut gone, mut changed) = (Vec::new(), Vec::new());
+    let mut parts = entries(&printed);
+    while let (Some(how), Some(path)) = (parts.next(), parts.next()) {
+        let list = if how == b"D" { &mut gone } else { &mut changed };
+        list.extend_from_slice(path);
+        list.push(0);
+    }
+    Ok((gone, changed))
+}
+
+/// The option with which git compares the commit of a submodule and does not look into it: that
+/// would start git with the settings of the submodule.
+pub(crate) const INSIDE_NO_SUBMODULE: &str = "--ignore-submodules=dirty";
+
 /// Returns whether a checkout has changes that are not committed.
 pub(crate) fn is_dirty(repository: &Repository) -> Result<bool, WorkspaceError> {
-    let arguments = ["status", "--porcelain", "-z", "--untracked-files=normal"];
+    let options = ["--porcelain", "-z", "--untracked-files=normal"];
+    let arguments = [&["status", INSIDE_NO_SUBMODULE][..], &options].concat();
     Ok(!repository.git().run(&arguments)?.is_empty())
 }
 

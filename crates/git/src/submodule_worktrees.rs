@@ -10,7 +10,7 @@ use crate::object_id::ObjectId;
 use crate::repository::Repository;
 use crate::snapshot::is_dirty;
 use crate::submodules::{DEEPEST, gitlinks, open, parts};
-use crate::worktree::{forget_record, open_worktree, remove_worktree_directory};
+use crate::worktree::{ABSOLUTE, forget_record, open_worktree, remove_worktree_directory};
 
 /// A submodule of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct WorktreeSubmodule {
     pub path: PathBuf,
     /// The commit that it began with.
     pub base: ObjectId,
+    /// The directory that git keeps for it, in the repository of the submodule.
+    pub git_dir: PathBuf,
 }
 
 /// The submodules that a worktree has got.
@@ -39,9 +41,11 @@ pub fn add_submodules(
 ) -> Result<AddedSubmodules, WorkspaceError> {
     let mut added = AddedSubmodules::default();
     add_inside(
-        (checkout, worktree),
+        checkout,
+        worktree,
         Path::new(""),
-        (reason, DEEPEST),
+        reason,
+        DEEPEST,
         &mut added,
     )?;
     Ok(added)
@@ -54,9 +58,11 @@ pub fn name_submodules(worktree: &Repository) -> Result<Vec<String>, WorkspaceEr
 }
 
 fn add_inside(
-    (checkout, worktree): (&Repository, &Repository),
+    checkout: &Repository,
+    worktree: &Repository,
     at: &Path,
-    (reason, depth): (&str, usize),
+    reason: &str,
+    depth: usize,
     added: &mut AddedSubmodules,
 ) -> Result<(), WorkspaceError> {
     if depth == 0 {
@@ -80,8 +86,9 @@ fn add_inside(
                 added.added.push(WorktreeSubmodule {
                     path: path.clone(),
                     base: commit,
+                    git_dir: submodule.git_dir().to_owned(),
                 });
-                add_inside((&module, &submodule), &path, (reason, depth - 1), added)?;
+                add_inside(&module, &submodule, &path, reason, depth - 1, added)?;
             }
             Err(error) => added.notes.push(empty(&path, &format!(": {error}"))),
         }
@@ -106,25 +113,34 @@ fn add_one(
     arguments.extend(words(&[reason]));
     arguments.push(path.as_os_str());
     arguments.push(commit.as_str().as_ref());
-    module.git().run(&arguments)?;
-    let made = open_worktree(path);
+    let git = module.git().clone().patient();
+    git.with_setting(ABSOLUTE).run(&arguments)?;
+    let made = open_worktree(module, path);
     if made.is_err() {
         remove_worktree_directory(module, path)?;
     }
     made
 }
 
-/// Removes the submodules of a worktree, however far they were made. Their changes must have been
-/// captured before.
-pub fn remove_submodules(checkout: &Repository, worktree: &Path) -> Result<(), WorkspaceError> {
-    // Submodules inside others come after them, and go first.
-    for part in parts(checkout)?.iter().skip(1).rev() {
-        let path = worktree.join(&part.path);
-        if path.join(".git").exists() {
-            remove_worktree_directory(&part.repository, &path)?;
-        } else {
-            forget_record(&part.repository, &path)?;
-        }
+/// Opens a submodule of a worktree, in a directory that a child could write to.
+pub fn open_submodule(
+    checkout: &Repository,
+    worktree: &Path,
+    submodule: &WorktreeSubmodule,
+) -> Result<Repository, WorkspaceError> {
+    let WorktreeSubmodule { path, git_dir, .. } = submodule;
+    let module = open(checkout.top(), path).ok_or_else(|| {
+        let source = std::io::Error::other("the checkout has not got this submodule any more");
+        let path = path.clone();
+        WorkspaceError::File { path, source }
+    })?;
+    module.worktree(&worktree.join(path), git_dir)
+}
+
+/// Lets the repositories of submodules forget those of a worktree, whose directory is gone.
+pub fn forget_submodules(checkout: &Repository, worktree: &Path) -> Result<(), WorkspaceError> {
+    for part in parts(checkout)?.iter().skip(1) {
+        forget_record(&part.repository, &worktree.join(&part.path))?;
     }
     Ok(())
 }

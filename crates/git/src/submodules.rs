@@ -11,7 +11,7 @@ pub(crate) const DEEPEST: usize = 8;
 
 /// A repository with its submodules.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct RepositoryPart {
     /// The path below the top of the outermost repository; empty for the outermost one.
     pub path: PathBuf,
     /// The repository.
@@ -19,7 +19,7 @@ pub struct Part {
 }
 
 /// Lists a repository and its checked-out submodules, each before its own submodules.
-pub fn parts(repository: &Repository) -> Result<Vec<Part>, WorkspaceError> {
+pub fn parts(repository: &Repository) -> Result<Vec<RepositoryPart>, WorkspaceError> {
     let mut found = Vec::new();
     collect(repository.clone(), Path::new(""), DEEPEST, &mut found)?;
     Ok(found)
@@ -46,14 +46,14 @@ fn collect(
     repository: Repository,
     at: &Path,
     depth: usize,
-    found: &mut Vec<Part>,
+    found: &mut Vec<RepositoryPart>,
 ) -> Result<(), WorkspaceError> {
     let inner = if depth == 0 {
         Vec::new()
     } else {
         submodules(&repository)?
     };
-    found.push(Part {
+    found.push(RepositoryPart {
         path: at.to_owned(),
         repository,
     });

@@ -2,14 +2,18 @@
 //! removed only after their changes have been captured.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{Directory, create_directories, is_absent, read_own_text};
 
 use crate::error::WorkspaceError;
 use crate::git::words;
 use crate::object_id::ObjectId;
-use crate::repository::Repository;
+use crate::repository::{Repository, read_git_file};
+
+/// The setting that lets git name directories by whole paths, whatever the user likes: they are
+/// compared with what was noted.
+pub(crate) const ABSOLUTE: &str = "worktree.useRelativePaths=false";
 
 /// A worktree for one run.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +39,9 @@ impl NewWorktree<'_> {
         }
         let above = self.path.parent().unwrap_or(self.path);
         create_directories(above).map_err(WorkspaceError::of_file(above))?;
-        let made = self.add(repository).and_then(|()| open_worktree(self.path));
+        let made = self
+            .add(repository)
+            .and_then(|()| open_worktree(repository, self.path));
         if made.is_err() {
             // The first error says what is wrong.
             _ = remove_worktree(repository, self.path, self.branch);
@@ -56,7 +62,8 @@ impl NewWorktree<'_> {
         arguments.extend(words(&[self.reason, "-b", self.branch]));
         arguments.push(self.path.as_os_str());
         arguments.push(self.base.as_str().as_ref());
-        repository.git().run(&arguments)?;
+        let git = repository.git().clone().patient();
+        git.with_setting(ABSOLUTE).run(&arguments)?;
         Ok(())
     }
 
@@ -65,17 +72,24 @@ impl NewWorktree<'_> {
     }
 }
 
-/// Opens a worktree that was just made. Refuses one whose files are elsewhere, as `core.worktree` can
-/// have it.
-pub(crate) fn open_worktree(path: &Path) -> Result<Repository, WorkspaceError> {
-    let worktree = Repository::find(path)?;
-    let path = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
-    if worktree.top() == path {
-        return Ok(worktree);
+/// Opens a worktree that was just made, before any child has worked in it. Refuses one whose files
+/// are elsewhere, as `core.worktree` can have it: git would lead the child there.
+pub(crate) fn open_worktree(
+    repository: &Repository,
+    path: &Path,
+) -> Result<Repository, WorkspaceError> {
+    let found = Repository::find(path)?;
+    let real = fs::canonicalize(path).map_err(WorkspaceError::of_file(path))?;
+    if found.top() != real {
+        let words = format!("git takes {} for its files", found.top().display());
+        let source = std::io::Error::other(words);
+        return Err(WorkspaceError::File { path: real, source });
     }
-    let words = format!("git takes {} for its files", worktree.top().display());
-    let source = std::io::Error::other(words);
-    Err(WorkspaceError::File { path, source })
+    let named = read_git_file(path);
+    let foreign = || WorkspaceError::ForeignGit {
+        path: path.to_owned(),
+    };
+    repository.worktree(path, &named.ok_or_else(foreign)?)
 }
 
 /// Refuses a place where something is: it would be removed if the worktree could not be made.
@@ -95,10 +109,9 @@ pub fn unlock_worktree(repository: &Repository, path: &Path) -> Result<(), Works
     Ok(())
 }
 
-/// Returns whether somebody works in a worktree: it is there and locked.
-pub fn is_worktree_locked(path: &Path) -> bool {
-    let worktree = Repository::find(path).ok();
-    worktree.is_some_and(|worktree| worktree.git_dir().join("locked").exists())
+/// Returns whether somebody works in a worktree, by the directory that git keeps for it.
+pub fn is_worktree_locked(git_dir: &Path) -> bool {
+    git_dir.join("locked").exists()
 }
 
 /// Locks a worktree again: somebody works in it.
@@ -122,6 +135,11 @@ pub fn remove_worktree(
     branch: &str,
 ) -> Result<(), WorkspaceError> {
     remove_worktree_directory(repository, path)?;
+    remove_branch(repository, branch)
+}
+
+/// Removes a branch. It is no error if there is none.
+pub fn remove_branch(repository: &Repository, branch: &str) -> Result<(), WorkspaceError> {
     let name = format!("refs/heads/{branch}");
     repository
         .git()
@@ -129,29 +147,23 @@ pub fn remove_worktree(
     Ok(())
 }
 
-/// Removes a worktree and its directory, and leaves its branch.
+/// Removes a worktree and its directory, and leaves its branch. Git has no part in it: it would ask
+/// the directory what it is, and a child could write there.
 pub fn remove_worktree_directory(
     repository: &Repository,
     path: &Path,
 ) -> Result<(), WorkspaceError> {
-    let options = ["worktree", "remove", "--force", "--force"];
-    let mut arguments = words(&options);
-    arguments.push(path.as_os_str());
-    repository.git().try_run(&arguments, b"")?;
     remove_directory(path)?;
     forget_record(repository, path)
 }
 
-/// Removes what git has left of a directory.
-fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
+/// Removes the directory of a worktree, whatever is in it. It is no error if there is none.
+pub fn remove_directory(path: &Path) -> Result<(), WorkspaceError> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Ok(());
     };
     let removed = match Directory::open(above) {
-        Ok(above) if above.has(Path::new(name)).unwrap_or(false) => {
-            above.remove_tree(Path::new(name))
-        }
-        Ok(_) => Ok(()),
+        Ok(above) => above.remove_anything(Path::new(name)),
         Err(error) if is_absent(&error) => Ok(()),
         Err(error) => Err(error),
     };
@@ -165,11 +177,12 @@ pub(crate) fn forget_record(repository: &Repository, path: &Path) -> Result<(), 
     let Ok(listed) = fs::read_dir(&records) else {
         return Ok(());
     };
-    let wanted = path.join(".git");
+    let wanted = [path.join(".git"), real_place(path).join(".git")];
     for record in listed.flatten() {
         let file = record.path().join("gitdir");
         let text = read_own_text(&file, 16 * 1024).unwrap_or_default();
-        if Path::new(text.trim_end_matches('\n')) == wanted {
+        let named = Path::new(text.trim_end_matches('\n'));
+        if wanted.iter().any(|wanted| wanted == named) {
             let above = Directory::open(&records).map_err(WorkspaceError::of_file(&records))?;
             let name = record.file_name();
             above
@@ -178,4 +191,13 @@ pub(crate) fn forget_record(repository: &Repository, path: &Path) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Returns a path with the real path of its directory, whether or not there is something.
+fn real_place(path: &Path) -> PathBuf {
+    let above = path.parent().and_then(|above| fs::canonicalize(above).ok());
+    match (above, path.file_name()) {
+        (Some(above), Some(name)) => above.join(name),
+        (Some(_) | None, _) => path.to_owned(),
+    }
 }

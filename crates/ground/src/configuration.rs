@@ -6,14 +6,17 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_configuration::{
-    Catalogue, Places as DefinitionPlaces, ReadSettings, Settings, SettingsFiles, SkillPlaces,
-    Skills, Trust, TrustDecision, UsedKeys, Viewpoint, ignored_skills,
+    Catalogue, DefinitionPlaces, ReadSettings, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
+    TrustDecision, UsedKeys, Viewpoint, ignored_skills,
 };
 use pi_subagents_vocabulary::Definition;
 use tracing::debug;
 
 use crate::error::CommandError;
 use crate::places::Places;
+
+/// The beginning of the warning about a project whose settings are not used.
+pub const IGNORED_SETTINGS: &str = "Ignored the settings of ";
 
 /// Settings, definitions, skills and trust, as they are seen from where we were started.
 pub struct Configuration {
@@ -71,7 +74,7 @@ impl Configuration {
                 TrustDecision::Undecided | TrustDecision::Trusted(_) => "which is not trusted yet",
             };
             warnings.push(format!(
-                "Ignored the settings of {}, {why} (trust it with the command trust, or with /subagents trust inside pi).",
+                "{IGNORED_SETTINGS}{}, {why} (trust it with the command trust, or with /subagents trust inside pi).",
                 places.project.display()
             ));
         }
@@ -106,7 +109,7 @@ impl Configuration {
         match self.broken.as_slice() {
             [] => Ok(()),
             broken => Err(CommandError::usage(broken.join("; ")).hint(
-                "Nothing was started, because the limits in that file would not have held. Mend it and try again.",
+                "Nothing was started, because the limits in that file would not have held. Fix it and try again.",
             )),
         }
     }

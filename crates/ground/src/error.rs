@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::slice;
 
 use pi_subagents_vocabulary::{Advice, Door};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::exit;
 
@@ -41,7 +41,8 @@ impl Hint {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The kind of an error, from which the exit code follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
     /// The arguments or the definition are invalid.
@@ -71,6 +72,15 @@ impl CommandError {
 
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Kind::Failed, message)
+    }
+
+    /// Returns the error for work of ours that ended without a result. It is never the fault of the
+    /// caller, who should know that.
+    pub fn defect(message: impl Into<String>, error: &dyn Error) -> Self {
+        Self::failed(message).because(error).hint(
+            "The cause is in pi-subagents, not in what was asked for. Ask again; if it fails again, \
+             report it with the lines above.",
+        )
     }
 
     pub fn interrupted(message: impl Into<String>) -> Self {
@@ -189,20 +199,31 @@ impl CommandError {
     }
 
     /// Returns the error for a program.
-    pub(crate) fn to_json(&self) -> Value {
-        let kind = match self.kind {
-            Kind::Usage => "usage",
-            Kind::NotFound => "notFound",
-            Kind::NoAnswer => "noAnswer",
-            Kind::Failed => "failed",
-            Kind::Interrupted => "interrupted",
-        };
+    pub(crate) fn to_json(&self) -> ErrorResult {
         let hints = self.hints.iter().map(|hint| hint.words(Door::CommandLine));
         let hints: Vec<String> = hints.collect();
-        json!({"error": {
-            "kind": kind,
-            "message": self.sentence(),
-            "hint": (!hints.is_empty()).then(|| hints.join("\n")),
-        }})
+        ErrorResult {
+            error: PrintedError {
+                kind: self.kind,
+                message: self.sentence(),
+                hint: (!hints.is_empty()).then(|| hints.join("\n")),
+            },
+        }
     }
+}
+
+/// The JSON of a command that has no result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorResult {
+    error: PrintedError,
+}
+
+/// The reason why a command has no result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PrintedError {
+    kind: Kind,
+    /// What is wrong, with its causes.
+    message: String,
+    /// What somebody can do about it.
+    hint: Option<String>,
 }

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+/// The arguments or a definition are invalid, and nothing was started.
+pub const INVALID: u8 = 2;
+
 /// Some runs completed and some did not.
 const MIXED: u8 = 4;
 
@@ -17,6 +20,12 @@ pub fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {
     ExitCode::from(u8::try_from(merged(codes)).unwrap_or(1))
 }
 
+/// Returns one code for several runs whose answers were asked for. A run that completed without an
+/// answer has [`NO_ANSWER`] as its code, which counts if all runs completed.
+pub fn of_answers(codes: impl IntoIterator<Item = i32>) -> ExitCode {
+    ExitCode::from(u8::try_from(merged_answers(codes)).unwrap_or(1))
+}
+
 /// Returns the code of a command that did what it was asked for with some of several things: 0 if
 /// with all, 1 if with none.
 pub fn of_some(done: usize, all: usize) -> ExitCode {
@@ -30,6 +39,18 @@ pub fn of_some(done: usize, all: usize) -> ExitCode {
 /// Returns the code of a process that this signal ended, as shells count.
 pub fn of_signal(number: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + number).unwrap_or(1))
+}
+
+fn merged_answers(codes: impl IntoIterator<Item = i32>) -> i32 {
+    let no_answer = i32::from(NO_ANSWER);
+    let codes: Vec<i32> = codes.into_iter().collect();
+    let completed = codes
+        .iter()
+        .map(|code| if *code == no_answer { 0 } else { *code });
+    match merged(completed) {
+        0 if codes.contains(&no_answer) => no_answer,
+        merged => merged,
+    }
 }
 
 fn merged(codes: impl IntoIterator<Item = i32>) -> i32 {
@@ -61,6 +82,19 @@ mod tests {
             (vec![], 1),
         ] {
             assert_eq!(merged(codes.clone()), expected, "{codes:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_without_an_answer_counts_if_all_runs_completed() {
+        for (codes, expected) in [
+            (vec![5], 5),
+            (vec![0, 5], 5),
+            (vec![0, 0], 0),
+            (vec![5, 1], 4),
+            (vec![124, 124], 124),
+        ] {
+            assert_eq!(merged_answers(codes.clone()), expected, "{codes:?}");
         }
     }
 }

@@ -18,6 +18,7 @@
 )]
 
 pub mod bell;
+pub mod colour;
 pub mod configuration;
 pub mod error;
 pub mod exit;
@@ -28,6 +29,7 @@ pub mod places;
 pub mod print;
 pub mod random;
 pub mod runtime;
+pub mod sheet;
 pub mod signals;
 pub mod terminal;
 pub mod token_file;

@@ -1,6 +1,6 @@
 //! The names under which this binary starts itself. The parser of the command line knows only the
-//! agent, which people may start too. The keeper supervises one child, the warden one owner, and the
-//! sweeper removes old runs.
+//! agent, which people may start too. The keeper supervises one child, the keeper of programs
+//! one git after another, the warden one owner, and the sweeper removes old runs.
 
 use std::process::Command;
 
@@ -10,6 +10,8 @@ use crate::places::Places;
 
 /// Keeps one child and ends its whole tree.
 pub const KEEPER: &str = "keeper";
+/// Keeps the programs that a process of ours runs to their end, such as git.
+pub const PROGRAM_KEEPER: &str = "program-keeper";
 /// Watches over an owner, and ends the leftovers of its runs when it is killed.
 pub const WARDEN: &str = "warden";
 /// Owns a background run.

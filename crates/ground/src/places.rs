@@ -1,6 +1,7 @@
 //! Finds the directories and programs. This is the only module that reads the environment.
 
 mod for_agent;
+mod guests;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,10 +10,12 @@ use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_engine::LONGEST_SOCKET_NAME;
 use pi_subagents_files::NeverProjects;
-use pi_subagents_os::{Machine as _, System};
+use pi_subagents_os::{Machine as _, System, keep_programs};
 use pi_subagents_pi_files::written_path;
 
+pub use self::guests::Guests;
 use crate::error::CommandError;
+use crate::own_commands::PROGRAM_KEEPER;
 
 /// A path to a socket may have this many bytes.
 pub const LONGEST_SOCKET_PATH: usize = 100;
@@ -37,10 +40,13 @@ pub struct Places {
     pub variables: BTreeMap<OsString, OsString>,
     /// The variables that differ from those of this process, so that children must be given them.
     pub for_children: Vec<(OsString, OsString)>,
+    /// What the program hands over to other crates.
+    pub guests: Guests,
 }
 
 impl Places {
-    pub fn find() -> Result<Self, CommandError> {
+    /// Finds the places of this process, for a program that hands over these guests.
+    pub fn find(guests: Guests) -> Result<Self, CommandError> {
         let cwd = current_directory()?;
         let program = std::env::current_exe().map_err(|error| {
             CommandError::failed("the pi-subagents binary that is running was removed or replaced")
@@ -49,8 +55,10 @@ impl Places {
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let for_children = GIVEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
         variables.extend(for_children.iter().cloned());
+        keep_programs(&program, PROGRAM_KEEPER);
         Ok(Self {
             for_children,
+            guests,
             ..Self::new(cwd, program, variables)?
         })
     }
@@ -60,24 +68,21 @@ impl Places {
         cwd: Option<&Path>,
         home: Option<&Path>,
         binary: Option<&Path>,
+        guests: Guests,
     ) -> Result<Self, CommandError> {
         let here = current_directory()?;
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let for_children: Vec<(OsString, OsString)> = home
             .map(|home| here.join(home))
-            .map(|home| {
-                let agent_dir = home.join(".pi").join("agent");
-                vec![
-                    ("HOME".into(), home.into()),
-                    ("PI_CODING_AGENT_DIR".into(), agent_dir.into()),
-                ]
-            })
+            .map(|home| home_variables(&home).into())
             .unwrap_or_default();
         variables.extend(for_children.iter().cloned());
         let program = find_binary(binary, &here, &variables)?;
+        keep_programs(&program, PROGRAM_KEEPER);
         let cwd = cwd.map_or_else(|| here.clone(), |cwd| here.join(cwd));
         Ok(Self {
             for_children,
+            guests,
             ..Self::new(cwd, program, variables)?
         })
     }
@@ -124,6 +129,7 @@ impl Places {
             program,
             variables,
             for_children: Vec::new(),
+            guests: Guests::none(),
         })
     }
 
@@ -136,6 +142,20 @@ impl Places {
             cwd,
             ..self.clone()
         }
+    }
+
+    /// Returns the places of the same process in another directory and with another home, which its
+    /// children get too. Nothing of the user's own home is read or written there.
+    pub fn in_home(&self, home: &Path, cwd: PathBuf) -> Result<Self, CommandError> {
+        let mut for_children = self.for_children.clone();
+        for_children.extend(home_variables(home));
+        let mut variables = self.variables.clone();
+        variables.extend(for_children.iter().cloned());
+        Ok(Self {
+            for_children,
+            guests: self.guests.clone(),
+            ..Self::new(cwd, self.program.clone(), variables)?
+        })
     }
 
     /// Returns the project, unless there cannot be one here.
@@ -154,6 +174,15 @@ impl Places {
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
     }
+}
+
+/// Returns the variables that lead to a home.
+fn home_variables(home: &Path) -> [(OsString, OsString); 2] {
+    let agent_dir = home.join(".pi").join("agent");
+    [
+        ("HOME".into(), home.into()),
+        ("PI_CODING_AGENT_DIR".into(), agent_dir.into()),
+    ]
 }
 
 /// The variables that options of this command set.
@@ -278,6 +307,15 @@ mod tests {
             agent_dir(&[("PI_AGENT_DIR", "")]),
             Path::new("/h/.pi/agent")
         );
+    }
+
+    #[test]
+    fn another_home_has_an_agent_directory_of_its_own() {
+        let own = places(Path::new("/w"), Path::new("/h"), &[("PI_AGENT_DIR", "/a")]);
+        let other = own.in_home(Path::new("/t/home"), "/t/lamp".into()).unwrap();
+        assert_eq!(other.agent_dir, Path::new("/t/home/.pi/agent"));
+        assert_eq!(other.cwd, Path::new("/t/lamp"));
+        assert_eq!(other.for_children.len(), 2);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Prints the results of commands: data to stdout, notes for people to stderr, or both to a page.
 
+mod envelope;
 mod word_wrap;
 
 use std::borrow::Cow;
@@ -10,8 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 use pi_subagents_view::{Line, Paint, to_ascii};
 use pi_subagents_vocabulary::text::clean;
+use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use self::envelope::{Envelope, EnvelopeHead, EnvelopeKind};
 use self::word_wrap::wrapped;
 use crate::error::CommandError;
 use crate::{locale, terminal};
@@ -191,13 +194,27 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints one JSON object: for a stream on one line.
-    pub fn json(self, value: &impl Serialize) {
-        let text = if self.is_json_stream() {
-            serde_json::to_string(value)
+    /// Prints the result of a command as one JSON object: for a stream on one line.
+    pub fn json<T: Serialize + JsonSchema>(self, result: &T) {
+        self.envelope(&Envelope::new(EnvelopeKind::Result, result));
+    }
+
+    /// Prints the result of a command in one line, for a command that prints one after another.
+    pub fn json_line<T: Serialize + JsonSchema>(self, result: &T) {
+        let line = serde_json::to_string(&Envelope::new(EnvelopeKind::Result, result));
+        self.written(line);
+    }
+
+    /// Prints something in its envelope.
+    pub fn envelope<T: Serialize>(self, envelope: &Envelope<T>) {
+        self.written(if self.is_json_stream() {
+            serde_json::to_string(envelope)
         } else {
-            serde_json::to_string_pretty(value)
-        };
+            serde_json::to_string_pretty(envelope)
+        });
+    }
+
+    fn written(self, text: serde_json::Result<String>) {
         match text {
             Ok(text) => self.exact(&text),
             Err(error) => self.note(&format!("the answer could not be written as JSON: {error}")),
@@ -222,7 +239,7 @@ impl<'a> Printer<'a> {
     /// Prints an error where its reader looks for it.
     pub fn fail(self, error: &CommandError) -> ExitCode {
         if self.is_json() {
-            self.json(&error.to_json());
+            self.envelope(&Envelope::new(EnvelopeKind::Error, error.to_json()));
         } else {
             write_note(&error.to_text());
         }

@@ -52,14 +52,14 @@ impl Signals {
     /// Waits for the next signal that ends us and returns its number.
     pub async fn next(&mut self) -> i32 {
         loop {
-            if let Told::End(number) = self.told().await {
+            if let Told::End(number) = self.next_signal().await {
                 return number;
             }
         }
     }
 
     /// Waits for the next signal.
-    pub async fn told(&mut self) -> Told {
+    pub async fn next_signal(&mut self) -> Told {
         let kind = tokio::select! {
             _ = self.interrupt.recv() => SignalKind::interrupt(),
             _ = self.terminate.recv() => SignalKind::terminate(),
@@ -82,6 +82,11 @@ pub enum Told {
     End(i32),
     /// To stop until somebody continues us.
     Pause,
+}
+
+impl Told {
+    /// The terminal of this process is gone.
+    pub const HANG_UP: Self = Self::End(SignalName::HUP.as_raw());
 }
 
 /// Stops this process until somebody continues it; returns how long that took.

@@ -7,7 +7,7 @@ use pi_subagents_calls::Effect;
 use pi_subagents_ground::places::Places;
 use rmcp::model::{CallToolResult, Tool};
 
-use crate::listing::refused;
+use crate::protocol_lists::refused;
 use crate::tools::{Call, Question, Tools};
 
 /// The reason why a sub-agent gets no tools.

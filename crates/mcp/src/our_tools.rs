@@ -8,31 +8,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pi_subagents_records::CallerName;
+use pi_subagents_records::{CallerName, IndexedRun};
 use rmcp::model::{CallToolResult, Resource, ResourceTemplate, Tool};
-use serde_json::Value;
-use tokio::sync::watch;
+use serde_json::{Map, Value};
+use tokio::sync::{Semaphore, watch};
 use tracing::debug;
 
 use crate::extras::Extras;
-use crate::listing::{answered, listed, object, refused};
 use crate::notes::no_project;
 use crate::patience::patience;
+use crate::protocol_lists::{answered, listed, object, refused};
 use crate::resources;
-use crate::tools::{Call, Question, Tools};
-use crate::waited_answer::{Waiting, answer_within, may_take_long};
+use crate::shared_places::SharedPlaces;
+use crate::tools::{Call, Client, LongCall, Question, Tools};
+use crate::waited_answer::{Waiting, answer_within, count_of_tasks, may_take_long};
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::detached::Order;
+use pi_subagents_calls::detached_process::{
+    AnsweredCall, CallRecord, DetachedOrder, WaitedCall, WaitedReply,
+};
+use pi_subagents_calls::families::start_tool::BACKGROUND_FIELD;
 use pi_subagents_calls::families::{background, delegation, merging, runs, subagent};
 use pi_subagents_calls::progress::{CallProgress, OnCallProgress};
-use pi_subagents_calls::service::{CallService, ToolAnswer, ToolCall};
+use pi_subagents_calls::service::{CallService, ToolAnswer, ToolRequest};
 use pi_subagents_calls::trust_question::{TrustQuestion, remember};
 use pi_subagents_calls::watch::{Cancelled, Follow, Watch};
-use pi_subagents_calls::{Effect, check_fields, choices_of, mcp_tools, uses_definitions};
+use pi_subagents_calls::{
+    Effect, ToolSet, agents_of, check_fields, choices_of, mcp_tools, uses_definitions,
+};
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_runs::acts;
+use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::page_address::page_origin;
 
-/// The tools of this process, for one client.
+/// The number of tasks that a call may have.
+const MOST_TASKS: u32 = 16;
+
+/// The tools of this process, for its clients.
 pub(super) struct ServedTools {
     service: Arc<CallService>,
     caller: Caller,
@@ -43,22 +54,33 @@ pub(super) struct ServedTools {
     options: Options,
     /// True once an answer has mentioned that this directory is no project.
     is_noted: AtomicBool,
-    /// True once a run of the client has left something that can be merged.
-    has_results: AtomicBool,
+    /// The clients of which a run has left something that can be merged.
+    have_results: Mutex<HashSet<Client>>,
+    /// The places among the background runs for calls that other processes do.
+    room: Arc<Semaphore>,
+    /// The places of the sub-agents of such calls, which work at once.
+    places: Arc<Semaphore>,
     /// Becomes true when this server is to end.
     leaving: watch::Sender<bool>,
 }
 
 /// The options for all calls.
 pub(super) struct Options {
-    /// The number of runs of a call that work at once.
+    /// The number of runs that work at once.
     pub(super) concurrency: usize,
     /// The time after which a call is answered at the latest, if the person has set one.
     pub(super) answer_within: Option<Duration>,
+    /// The number of background runs that the user allows.
+    pub(super) max_background: usize,
+    /// The tools that clients are offered.
+    pub(super) tools: ToolSet,
 }
 
 impl ServedTools {
     pub(super) fn new(service: Arc<CallService>, caller: Caller, options: Options) -> Self {
+        // A call has at most 16 tasks, and must find room for them when nothing else runs.
+        let room = options.max_background.clamp(16, Semaphore::MAX_PERMITS);
+        let places = options.concurrency.min(Semaphore::MAX_PERMITS);
         Self {
             service,
             caller,
@@ -66,7 +88,9 @@ impl ServedTools {
             unkept: Mutex::default(),
             options,
             is_noted: AtomicBool::new(false),
-            has_results: AtomicBool::new(false),
+            have_results: Mutex::default(),
+            room: Arc::new(Semaphore::new(room)),
+            places: Arc::new(Semaphore::new(places)),
             leaving: watch::Sender::new(false),
         }
     }
@@ -78,7 +102,11 @@ impl ServedTools {
 
     async fn answer(&self, mut call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
         let extras = Extras::take(&call.tool, &mut call.arguments)?;
-        Ok(extras.apply(self.plain_answer(call, caller).await?))
+        let answer = self.plain_answer(call, caller).await?;
+        Ok(match extras {
+            Some(extras) => extras.apply(answer),
+            None => answer,
+        })
     }
 
     async fn plain_answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
@@ -93,18 +121,27 @@ impl ServedTools {
                 });
             })
         });
-        let arguments = Value::Object(call.arguments);
-        let asked = self.options.answer_within;
-        let patience = patience(asked, call.client.as_deref()).filter(|_| !call.is_task);
+        let mut arguments = call.arguments;
+        let patience = if call.tool == delegation::DELEGATE && takes_background(&mut arguments)? {
+            Some(Duration::ZERO)
+        } else {
+            patience(self.options.answer_within, call.client.name.as_deref())
+        };
+        let arguments = Value::Object(arguments);
         if let Some((tool, patience)) = may_take_long(&call.tool).zip(patience) {
             // The process that takes a call over reads it, and does not ask which fields there are.
             check_fields(&call.tool, &arguments, caller.door)?;
             let concurrency = self.options.concurrency;
-            let order = Order::of_call(tool, &arguments, caller, concurrency);
+            let order =
+                DetachedOrder::of_call(tool, &arguments, caller, concurrency).given_places();
+            let wanted = count_of_tasks(&arguments).min(MOST_TASKS);
             let waiting = Waiting {
                 patience,
                 on_progress,
                 cancelled: self.cancelled_or_leaving(call.cancelled),
+                room: Arc::clone(&self.room),
+                wanted,
+                places: self.places_of(wanted),
             };
             return answer_within(&self.service, caller, &order, waiting).await;
         }
@@ -113,13 +150,28 @@ impl ServedTools {
             cancelled: call.cancelled,
             ..Watch::nobody()
         };
-        let call = ToolCall {
+        let call = ToolRequest {
             tool: &call.tool,
             arguments: &arguments,
             caller,
             configuration: None,
         };
         self.service.call(call, watch).await
+    }
+
+    /// Returns whether a call counts as an error, because all its tasks have failed: hosts show it to
+    /// their people so. The tools of the seeds keep their promise that this is no error.
+    fn is_failure(&self, details: &Value) -> bool {
+        let runs = details["runs"].as_array().map_or(&[][..], Vec::as_slice);
+        self.options.tools == ToolSet::Compact
+            && !runs.is_empty()
+            && runs.iter().all(|run| run["status"] == "failed")
+    }
+
+    /// Returns the places of a call with this many tasks.
+    fn places_of(&self, tasks: u32) -> SharedPlaces {
+        let tasks = usize::try_from(tasks).unwrap_or(usize::MAX);
+        SharedPlaces::new(&self.places, tasks.min(self.options.concurrency))
     }
 
     fn cancelled_or_leaving(&self, cancelled: Cancelled) -> Cancelled {
@@ -140,16 +192,115 @@ impl ServedTools {
     }
 
     /// Looks for results of the client's runs, until there is one.
-    async fn look_for_results(&self, caller: &Caller) {
-        if self.has_results.load(Ordering::Relaxed) {
+    async fn look_for_results(&self, client: &Client, caller: &Caller) {
+        if self.has_results(client) {
             return;
         }
         let look =
             |service: &CallService, caller: &Caller| Ok(merging::has_results(service, caller));
-        let found = self.service.beside(caller, look).await;
         // After a failure, the next call looks again.
-        self.has_results
-            .store(found.unwrap_or(false), Ordering::Relaxed);
+        if self.service.beside(caller, look).await.unwrap_or(false) {
+            self.have_results().insert(client.clone());
+        }
+    }
+
+    fn has_results(&self, client: &Client) -> bool {
+        self.have_results().contains(client)
+    }
+
+    fn have_results(&self) -> MutexGuard<'_, HashSet<Client>> {
+        let clients = self.have_results.lock();
+        clients.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a client as the caller of tools, in the directory that it works in.
+    fn caller_of(&self, client: &Client, roots: &[PathBuf]) -> Caller {
+        Caller {
+            name: CallerName::Mcp {
+                client: client.name.clone(),
+                session: client.session.clone(),
+            },
+            ..self.caller_in(roots)
+        }
+    }
+
+    /// Returns the notes that the answer of a call ends with.
+    fn notes(&self, tool: &str, caller: &Caller) -> Vec<String> {
+        let unkept: Vec<String> = self.unkept().drain(..).collect();
+        let note = starts_runs(tool).then(|| self.note_once(caller)).flatten();
+        unkept.into_iter().chain(note).collect()
+    }
+
+    /// Has a detached process do a call that has a record, and follows it to its end.
+    async fn follow(&self, call: &LongCall, caller: &Caller, record: &mut CallRecord) {
+        let Some(tool) = may_take_long(&call.tool) else {
+            return;
+        };
+        let arguments = Value::Object(call.arguments.clone());
+        let wanted = count_of_tasks(&arguments).min(MOST_TASKS);
+        let Ok(_in_background) = self.room.acquire_many(wanted).await else {
+            return;
+        };
+        if record.is_cancelled() {
+            let words = "Cancelled before it began.".to_owned();
+            // Without its record nobody can ask for it.
+            _ = record.end(AnsweredCall::refused(words));
+            return;
+        }
+        let order = DetachedOrder::of_call(tool, &arguments, caller, self.options.concurrency)
+            .given_places()
+            .kept_in(record, self.notes(&call.tool, caller));
+        let mut places = self.places_of(wanted);
+        let known_children = &self.service.owner.known_children;
+        match WaitedCall::start(&order, &caller.places, known_children).await {
+            Ok(mut call) => {
+                while let Ok(WaitedReply::Progress(_)) = places.next_reply(&mut call).await {}
+            }
+            Err(error) => {
+                // The process has ended the record itself, if it could begin at all.
+                let found = CallRecord::read(&caller.places.agent_dir, record.id());
+                if found.is_some_and(|found| found.answer.is_none()) {
+                    _ = record.end(AnsweredCall::refused(error.to_answer(Door::Mcp)));
+                }
+            }
+        }
+    }
+
+    /// Reads the record of a call.
+    async fn record(&self, id: &str) -> Option<CallRecord> {
+        let id = id.to_owned();
+        let read = move |_: &CallService, caller: &Caller| {
+            let record = CallRecord::read(&caller.places.agent_dir, &id);
+            // A person who watches a client may rather watch the page, if it is served.
+            Ok(record.map(|mut record| {
+                let page = page_origin(&caller.places);
+                if let Some((message, page)) = record.message.as_mut().zip(page) {
+                    message.push_str(" · live at ");
+                    message.push_str(&page);
+                }
+                record
+            }))
+        };
+        self.service.beside(&self.caller, read).await.ok()?
+    }
+
+    /// Stops the runs of a call that have not ended.
+    async fn stop_runs(&self, record: &CallRecord) {
+        let ids: Vec<String> = record.runs.iter().map(|run| run.run.clone()).collect();
+        let find = move |service: &CallService, _: &Caller| {
+            let runs = service.owner.index.runs().map_err(find_failure)?;
+            let is_meant =
+                |run: &&IndexedRun| run.is_open() && ids.iter().any(|id| id == run.run.as_str());
+            Ok(runs.iter().filter(is_meant).cloned().collect())
+        };
+        let runs: Vec<IndexedRun> = self
+            .service
+            .beside(&self.caller, find)
+            .await
+            .unwrap_or_default();
+        let reach = self.service.owner.reach(&self.caller.places);
+        // Their state, which the client asks for, shows what became of them.
+        _ = acts::stop_all(&reach, runs).await;
     }
 
     /// Returns the caller, in the directory that their client works in. Many clients start us in a
@@ -190,14 +341,6 @@ impl ServedTools {
         })
     }
 
-    /// Adds to an answer that the decision of the person could not be kept, if that is so.
-    fn with_unkept(&self, mut text: String) -> String {
-        for problem in self.unkept().drain(..) {
-            text = format!("{text}\n\n! {problem}");
-        }
-        text
-    }
-
     fn unkept(&self) -> MutexGuard<'_, Vec<String>> {
         self.unkept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -209,21 +352,31 @@ impl ServedTools {
 
 impl Tools for ServedTools {
     fn list(&self) -> Vec<(Tool, Effect)> {
-        let catalogue = self.service.configuration(&self.caller).catalogue;
-        // A client may have been restarted since its runs have ended.
-        let has_results = merging::has_results(&self.service, &self.caller);
-        self.has_results.store(has_results, Ordering::Relaxed);
-        let tools = mcp_tools().into_iter();
+        let configuration = self.service.configuration(&self.caller);
+        let catalogue = &configuration.catalogue;
+        let gates = &configuration.settings.gates;
+        let tools = mcp_tools(self.options.tools).into_iter();
         tools
             .map(|tool| {
-                let choices = choices_of(&tool, &catalogue);
-                listed(tool, choices.as_deref())
+                let choices = match self.options.tools {
+                    ToolSet::Compact => agents_of(&tool, catalogue),
+                    ToolSet::All => choices_of(&tool, catalogue),
+                };
+                listed(tool, choices.as_deref(), gates)
             })
             .collect()
     }
 
-    fn is_offered(&self, tool: &str) -> bool {
-        tool != merging::MERGE || self.has_results.load(Ordering::Relaxed)
+    fn is_offered(&self, tool: &str, client: &Client) -> bool {
+        tool != merging::MERGE || self.has_results(client)
+    }
+
+    /// Looks for results: a client may have been restarted since its runs have ended.
+    fn look<'a>(&'a self, client: &'a Client) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let caller = self.caller_of(client, &[]);
+            self.look_for_results(client, &caller).await;
+        })
     }
 
     fn question<'a>(
@@ -251,10 +404,11 @@ impl Tools for ServedTools {
 
     fn resources<'a>(
         &'a self,
+        client: &'a Client,
         roots: &'a [PathBuf],
     ) -> Pin<Box<dyn Future<Output = Vec<Resource>> + Send + 'a>> {
         Box::pin(async move {
-            let caller = self.caller_in(roots);
+            let caller = self.caller_of(client, roots);
             let listed = self.service.beside(&caller, resources::list);
             // Every call reports an index that cannot be read.
             listed.await.unwrap_or_default()
@@ -279,37 +433,122 @@ impl Tools for ServedTools {
 
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallToolResult> + Send + '_>> {
         Box::pin(async move {
-            debug!(tool = call.tool, is_task = call.is_task, "client calls");
-            let caller = Caller {
-                name: CallerName::Mcp {
-                    client: call.client.clone(),
-                },
-                ..self.caller_in(&call.roots)
-            };
-            let starts_runs = [
-                delegation::DELEGATE,
-                subagent::SUBAGENT,
-                background::BACKGROUND,
-            ]
-            .contains(&&*call.tool);
-            let may_bring_results = starts_runs || call.tool == runs::RUNS;
+            debug!(tool = call.tool, "client calls");
+            let (client, tool) = (call.client.clone(), call.tool.clone());
+            let caller = self.caller_of(&client, &call.roots);
             let answer = self.answer(call, &caller).await;
-            if may_bring_results {
-                self.look_for_results(&caller).await;
+            if starts_runs(&tool) || tool == runs::RUNS {
+                self.look_for_results(&client, &caller).await;
             }
-            let (text, details, is_refused) = match answer {
-                Ok(answer) => (answer.text, object(answer.details), answer.is_refused),
+            let (mut text, details, is_error) = match answer {
+                Ok(answer) => {
+                    let is_error = answer.is_refused
+                        || (starts_runs(&tool) && self.is_failure(&answer.details));
+                    (answer.text, object(answer.details), is_error)
+                }
                 Err(error) => (error.to_answer(Door::Mcp), None, true),
             };
-            let mut text = self.with_unkept(text);
-            if starts_runs && let Some(note) = self.note_once(&caller) {
+            for note in self.notes(&tool, &caller) {
                 text = format!("{text}\n\n! {note}");
             }
-            if is_refused {
+            if is_error {
                 refused(text, details)
             } else {
                 answered(text, details)
             }
         })
     }
+
+    fn begin_task<'a>(
+        &'a self,
+        call: &'a LongCall,
+    ) -> Pin<Box<dyn Future<Output = Option<CallRecord>> + Send + 'a>> {
+        Box::pin(async move {
+            let arguments = Value::Object(call.arguments.clone());
+            // A call that does not fit, or that is not waited for anyhow, is answered at once.
+            if takes_background(&mut call.arguments.clone()).unwrap_or(true) {
+                return None;
+            }
+            check_fields(&call.tool, &arguments, Door::Mcp).ok()?;
+            may_take_long(&call.tool)?;
+            let caller = self.caller_of(&call.client, &call.roots);
+            let begin = |_: &CallService, caller: &Caller| {
+                // Without a record, the call is answered when it has ended.
+                Ok(CallRecord::begin(&caller.places.agent_dir).ok())
+            };
+            self.service.beside(&caller, begin).await.ok()?
+        })
+    }
+
+    fn do_task(
+        &self,
+        call: LongCall,
+        mut record: CallRecord,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            debug!(tool = call.tool, task = record.id(), "client begins a task");
+            let caller = self.caller_of(&call.client, &call.roots);
+            let mut leaving = self.leaving.subscribe();
+            tokio::select! {
+                () = self.follow(&call, &caller, &mut record) => {}
+                _ = leaving.wait_for(|is_leaving| *is_leaving) => return,
+            }
+            self.look_for_results(&call.client, &caller).await;
+        })
+    }
+
+    fn task<'a>(
+        &'a self,
+        id: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Option<CallRecord>> + Send + 'a>> {
+        Box::pin(async move {
+            let mut record = self.record(id).await?;
+            if let Some(answer) = &mut record.answer {
+                answer.is_refused |= self.is_failure(&answer.details);
+            }
+            Some(record)
+        })
+    }
+
+    fn cancel_task<'a>(&'a self, id: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let Some(record) = self.record(id).await else {
+                return;
+            };
+            if record.answer.is_some() || record.is_lost() {
+                return;
+            }
+            // A call that has not begun yet sees the wish when it does.
+            if let Err(error) = record.cancel() {
+                debug!(%error, "a task could not be marked as cancelled");
+            }
+            // It may have begun since it was read.
+            if let Some(record) = self.record(id).await {
+                self.stop_runs(&record).await;
+            }
+        })
+    }
+}
+
+/// Takes out of the arguments whether the work is to go on in the background.
+fn takes_background(arguments: &mut Map<String, Value>) -> Result<bool, CommandError> {
+    match arguments.remove(BACKGROUND_FIELD) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(wanted)) => Ok(wanted),
+        Some(Value::String(word)) if word == "true" => Ok(true),
+        Some(Value::String(word)) if ["", "false"].contains(&&*word) => Ok(false),
+        Some(_) => Err(CommandError::usage(format!(
+            "{BACKGROUND_FIELD} must be true or false"
+        ))),
+    }
+}
+
+/// Returns whether a tool starts runs.
+fn starts_runs(tool: &str) -> bool {
+    [
+        delegation::DELEGATE,
+        subagent::SUBAGENT,
+        background::BACKGROUND,
+    ]
+    .contains(&tool)
 }

@@ -2,15 +2,22 @@
 
 use std::time::Duration;
 
-/// Clients that give up after some minutes unless they are configured otherwise, by the names by
-/// which they introduce themselves, with the seconds after which a call of theirs is answered.
-/// Their waiting times are written down in `docs/mcp.md`.
-const IMPATIENT: [(&str, u64); 5] = [
-    ("codex", 240),
-    ("claude-ai", 50),
-    ("zed", 50),
-    ("opencode", 50),
-    ("cursor", 50),
+/// The seconds after which a call of an unknown client is answered. The official SDKs give up after
+/// 60 seconds unless a program asks for more, and what they give up on is lost.
+const OF_UNKNOWN: u64 = 50;
+
+/// Clients that are known to wait longer, by the beginnings of the names by which they introduce
+/// themselves, with the seconds after which a call of theirs is answered; `None` if they wait as
+/// long as it takes. Their waiting times are written down in `docs/mcp.md`.
+const PATIENT: [(&str, Option<u64>); 8] = [
+    ("codex", Some(240)),
+    ("claude-code", None),
+    ("visual studio code", None),
+    ("mcp-inspector", None),
+    ("inspector", None),
+    ("gemini-cli", None),
+    ("github-copilot", None),
+    ("copilot", None),
 ];
 
 /// Returns the time after which a call is answered at the latest: the time that the person has set,
@@ -19,16 +26,18 @@ pub(super) fn patience(asked: Option<Duration>, client: Option<&str>) -> Option<
     match asked {
         Some(Duration::ZERO) => None,
         Some(asked) => Some(asked),
-        None => of_client(client?),
+        None => of_client(client.unwrap_or_default()).map(Duration::from_secs),
     }
 }
 
-fn of_client(client: &str) -> Option<Duration> {
+fn of_client(client: &str) -> Option<u64> {
     let client = client.to_lowercase();
-    let known = IMPATIENT
-        .iter()
-        .find(|(name, _)| client == *name || client.starts_with(&format!("{name}-")));
-    known.map(|(_, seconds)| Duration::from_secs(*seconds))
+    let is_it = |name: &str| {
+        let rest = client.strip_prefix(name);
+        rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let known = PATIENT.iter().find(|(name, _)| is_it(name));
+    known.map_or(Some(OF_UNKNOWN), |(_, seconds)| *seconds)
 }
 
 /// Reads a time that a person wrote; 0 means as long as it takes.
@@ -53,11 +62,21 @@ mod tests {
             patience(asked.map(Duration::from_secs), client).map(|known| known.as_secs())
         };
         assert_eq!(seconds(None, Some("codex-mcp-client")), Some(240));
-        assert_eq!(seconds(None, Some("Zed")), Some(50));
-        assert_eq!(seconds(None, Some("claude-code")), None);
-        assert_eq!(seconds(None, Some("codexial")), None);
-        assert_eq!(seconds(None, None), None);
-        assert_eq!(seconds(Some(7), Some("Zed")), Some(7));
+        for patient in [
+            "claude-code",
+            "Visual Studio Code - Insiders",
+            "mcp-inspector",
+            "inspector-cli",
+            "gemini-cli-mcp-client-pi-subagents",
+            "github-copilot-developer",
+        ] {
+            assert_eq!(seconds(None, Some(patient)), None, "{patient}");
+        }
+        for unknown in ["Zed", "claude-ai", "my-host", "codexial", ""] {
+            assert_eq!(seconds(None, Some(unknown)), Some(50), "{unknown}");
+        }
+        assert_eq!(seconds(None, None), Some(50));
+        assert_eq!(seconds(Some(7), Some("claude-code")), Some(7));
         assert_eq!(seconds(Some(0), Some("Zed")), None);
     }
 

@@ -33,21 +33,21 @@ impl Teller {
     }
 
     /// Tells everything until the call is over.
-    pub(crate) async fn tell(mut self) {
+    pub(crate) async fn send_all(mut self) {
         while self.newest.changed().await.is_ok() {
             let newest = self.newest.borrow_and_update().clone();
             if let Some(progress) = newest {
-                self.tell_one(progress).await;
+                self.send_one(progress).await;
             }
         }
     }
 
-    async fn tell_one(&mut self, progress: CallProgress) {
+    async fn send_one(&mut self, progress: CallProgress) {
         #[expect(
             clippy::cast_precision_loss,
             reason = "a call has at most a few thousand parts"
         )]
-        let total = progress.total as f64;
+        let total = progress.total as f64 * PART;
         let told =
             ProgressNotificationParam::new(self.token.clone(), self.scale.next(progress.finished))
                 .with_total(total)
@@ -57,12 +57,17 @@ impl Teller {
     }
 }
 
+/// The points that a task is worth. People see these numbers, and a percentage made of them.
+const PART: f64 = 100.0;
+
 /// The protocol wants every number to be greater than the one before, also while no further part is
-/// over. So the work under way moves the number by up to a half.
+/// over. So the work under way moves the number by up to a half of a part, in numbers as short as
+/// they can be.
 #[derive(Default)]
 struct Scale {
     finished: usize,
     told_since: u32,
+    last: Option<f64>,
 }
 
 impl Scale {
@@ -77,8 +82,25 @@ impl Scale {
         }
         let told = f64::from(self.told_since);
         self.told_since += 1;
-        self.finished as f64 + 0.5 * told / (told + 1.0)
+        let exact = self.finished as f64 * PART + PART / 2.0 * told / (told + PACE);
+        let next = shortest_above(self.last, exact);
+        self.last = Some(next);
+        next
     }
+}
+
+/// The number of notices after which the work under way counts a quarter of a part.
+const PACE: f64 = 10.0;
+
+/// Returns the number with the fewest decimals near `exact` that is greater than the last one.
+fn shortest_above(last: Option<f64>, exact: f64) -> f64 {
+    let mut rounded = (0..8).map(|decimals| {
+        let scale = 10_f64.powi(decimals);
+        (exact * scale).floor() / scale
+    });
+    rounded
+        .find(|number| last.is_none_or(|last| *number > last))
+        .unwrap_or(exact)
 }
 
 #[cfg(test)]
@@ -89,13 +111,15 @@ mod tests {
     fn numbers_always_grow_and_never_overtake_the_parts() {
         let mut scale = Scale::default();
         let told = [0, 0, 0, 1, 1, 1, 3].map(|finished| scale.next(finished));
-        let expected = [0.0, 0.25, 1.0 / 3.0, 1.0, 1.25, 1.0 + 1.0 / 3.0, 3.0];
+        let expected = [0.0, 4.0, 8.0, 100.0, 104.0, 108.0, 300.0];
         assert_eq!(
-            told.map(|number| format!("{number:.9}")),
-            expected.map(|number| format!("{number:.9}"))
+            told.map(|number| number.to_string()),
+            expected.map(|number: f64| number.to_string())
         );
         let many: Vec<f64> = (0..100_000).map(|_| scale.next(3)).collect();
         assert!(many.is_sorted_by(|one, next| one < next));
-        assert!(many.iter().all(|number| *number < 3.5));
+        assert!(many.iter().all(|number| *number < 350.0));
+        let of_an_hour = many[..3600].iter().map(|number| number.to_string().len());
+        assert!(of_an_hour.max() <= Some("349.12345".len()));
     }
 }

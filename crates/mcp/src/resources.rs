@@ -3,10 +3,10 @@
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 
-use crate::listing::{listed_resource, listed_template};
+use crate::protocol_lists::{listed_resource, listed_template};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::families::{delegation, runs};
-use pi_subagents_calls::service::{CallService, ToolCall};
+use pi_subagents_calls::service::{CallService, ToolRequest};
 use pi_subagents_calls::watch::Watch;
 use pi_subagents_ground::error::CommandError;
 
@@ -19,7 +19,7 @@ const MOST: usize = 100;
 /// Lists the results of the sessions of this client.
 pub(super) fn list(service: &CallService, caller: &Caller) -> Result<Vec<Resource>, CommandError> {
     let mut listed: Vec<Resource> = Vec::new();
-    for run in runs::of_client(service, caller)?.iter().rev() {
+    for run in runs::of_caller(service, caller)?.iter().rev() {
         let uri = format!("{SESSIONS}{}{OUTPUT}", run.session);
         if listed.len() < MOST && !listed.iter().any(|known| known.uri == uri) {
             let title = format!("Result of {}", run.name);
@@ -70,7 +70,7 @@ pub(super) async fn read(
             "there is no resource {uri}"
         )));
     };
-    let call = ToolCall {
+    let call = ToolRequest {
         tool,
         arguments: &arguments,
         caller,

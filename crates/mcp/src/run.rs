@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::http::{self, HttpServer, Token};
+use crate::http::{self, AllowedOrigins, HttpServer};
 use crate::no_tools::{NoTools, REASON, is_for_sub_agent};
 use crate::notes;
 use crate::our_tools::{Options, ServedTools};
 use crate::serve::{ServeError, serve as serve_stdio};
 use crate::tools::{Introduction, Tools};
+use pi_subagents_calls::ToolSet;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::configuration::Configuration;
@@ -22,19 +23,17 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_ground::signals::Signals;
+use pi_subagents_loopback::Token;
 
 /// The instructions for a client's model, about all tools together.
 const INSTRUCTIONS: &str = "\
-These tools give you a team of sub-agents. Each works in a process of its own with its own context, \
-tools and working directory, and several work at once. Delegate what can be described without this \
-conversation: pieces of work that need nothing from each other, work of which only the result matters \
-to you (reading much code, long logs, a review), or what a definition or another model does better. \
-Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. \
-delegate_to_subagents and subagent answer when the work is done, which may take minutes; \
-background_agent answers at once. subagent_runs lists what is at work, waits for it, stops and \
-steers it. Results come with a session id; keep it, because with it you read the whole answer later \
-or continue where that sub-agent ended. When you cancel a call before it is answered, its sub-agents \
-are stopped and nothing of them is left running.";
+A team of sub-agents. delegate_to_subagents gives them tasks, one or many, and answers when the work is \
+done, or at once with background; if your client would give up on a long call, the answer comes before \
+and names the runs. subagent_runs waits for runs, reads their answers and transcripts, stops and steers \
+them. Delegate independent work of which only the result matters to you (reading much code, a review, a \
+long test), or what another agent or model does better; do short things and your next step yourself. \
+Sub-agents edit files and run commands without asking. Results come with a session id: resume goes on \
+where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped.";
 
 /// The options with which the tools are served.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +44,10 @@ pub struct McpOptions {
     pub answer_within: Option<Duration>,
     /// The address to listen on, instead of stdin and stdout.
     pub http: Option<SocketAddr>,
+    /// The pages in a browser that may use the server over HTTP.
+    pub origins: AllowedOrigins,
+    /// The tools that clients are offered.
+    pub tools: ToolSet,
 }
 
 /// Serves the tools to a client of this caller, until it leaves or a signal ends this process.
@@ -58,12 +61,14 @@ pub fn run(caller: Caller, options: McpOptions) -> Result<ExitCode, CommandError
     let served = Options {
         concurrency,
         answer_within: options.answer_within,
+        max_background: settings.max_background,
+        tools: options.tools,
     };
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
         let service = Arc::new(CallService::open(&caller.places, concurrency)?);
         let http = match options.http {
-            Some(address) => Some(http::open(address, &caller.places).await?),
+            Some(address) => Some(http::open(address, options.origins, &caller.places).await?),
             None => None,
         };
         let served = Arc::new(ServedTools::new(Arc::clone(&service), caller, served));
@@ -134,7 +139,7 @@ async fn serve(
                 served.map_err(|error| not_served(&error))?;
                 return Ok(code);
             }
-            told = signals.told() => if let Some(number) = service.owner.obey(told).await {
+            told = signals.next_signal() => if let Some(number) = service.owner.obey(told).await {
                 code = exit::of_signal(number);
                 served.leave();
                 told_to_end.notify_one();

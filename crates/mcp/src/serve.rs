@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::bounded_transport::BoundedTransport;
 use crate::calls::Calls;
-use crate::door::Door;
-use crate::tasks::Tasks;
+use crate::hang_up::has_left;
+use crate::line_transport::LineTransport;
+use crate::tool_server::ToolServer;
 use crate::tools::{Introduction, Tools};
-use crate::watched_input::WatchedInput;
+use crate::watched_pipes::{ByteCount, WatchedInput, WatchedOutput};
 
 /// The time that a client may take to read the last answers.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -49,18 +50,15 @@ pub(crate) async fn serve(
     let calls = Calls::new();
     let input_ended = CancellationToken::new();
     let connection = CancellationToken::new();
-    let door = Door::new(
-        tools,
-        introduction,
-        calls.clone(),
-        Tasks::default(),
-        input_ended.clone(),
-    );
+    let server = ToolServer::new(tools, introduction, calls.clone(), input_ended.clone());
     let (reader, writer) = stdio_pipes();
-    let reader = WatchedInput::new(reader, input_ended);
-    let transport = AsyncRwTransport::new_server(reader, writer).with_max_line_length(LONGEST_LINE);
+    let (read, written) = (ByteCount::default(), ByteCount::default());
+    let reader = WatchedInput::new(reader, input_ended.clone(), read.clone());
+    let writer = WatchedOutput::new(writer, written.clone());
+    let transport = LineTransport::new(reader, writer, LONGEST_LINE);
+    let transport = BoundedTransport::new(transport, read, has_left(written), input_ended);
     let connected = tokio::select! {
-        connected = serve_server_with_ct(door, transport, connection.clone()) => connected,
+        connected = serve_server_with_ct(server, transport, connection.clone()) => connected,
         () = &mut told_to_end => return Ok(()),
     };
     let connected = match connected {

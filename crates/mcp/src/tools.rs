@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 
 use pi_subagents_calls::Effect;
+use pi_subagents_calls::detached_process::CallRecord;
 use pi_subagents_calls::progress::OnCallProgress;
 use pi_subagents_calls::watch::Cancelled;
 use rmcp::model::{CallToolResult, Resource, ResourceTemplate, Tool};
@@ -14,10 +15,15 @@ pub(crate) trait Tools: Send + Sync + 'static {
     /// Lists all tools with their effects, also those that are not offered yet; asked once.
     fn list(&self) -> Vec<(Tool, Effect)>;
 
-    /// Returns whether a tool is offered now; asked for every list and after every call, so it must
-    /// not take long.
-    fn is_offered(&self, _tool: &str) -> bool {
+    /// Returns whether a tool is offered to a client now; asked for every list and after every call,
+    /// so it must not take long.
+    fn is_offered(&self, _tool: &str, _client: &Client) -> bool {
         true
+    }
+
+    /// Looks at what a client can be offered, before it lists the tools.
+    fn look<'a>(&'a self, _client: &'a Client) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async {})
     }
 
     /// Explains why a tool is not listed, if there is more to say than that it does not exist.
@@ -39,6 +45,7 @@ pub(crate) trait Tools: Send + Sync + 'static {
     /// Lists the resources that can be read beside calling tools.
     fn resources<'a>(
         &'a self,
+        _client: &'a Client,
         _roots: &'a [PathBuf],
     ) -> Pin<Box<dyn Future<Output = Vec<Resource>> + Send + 'a>> {
         Box::pin(async { Vec::new() })
@@ -60,6 +67,37 @@ pub(crate) trait Tools: Send + Sync + 'static {
 
     /// Calls a tool that is listed.
     fn call(&self, call: Call) -> Pin<Box<dyn Future<Output = CallToolResult> + Send + '_>>;
+
+    /// Makes the record of a call that is to outlive this server; `None` if that cannot be, and the
+    /// call is to be answered when it has ended.
+    fn begin_task<'a>(
+        &'a self,
+        _call: &'a LongCall,
+    ) -> Pin<Box<dyn Future<Output = Option<CallRecord>> + Send + 'a>> {
+        Box::pin(async { None })
+    }
+
+    /// Does a call that has a record, and returns when it has ended.
+    fn do_task(
+        &self,
+        _call: LongCall,
+        _record: CallRecord,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async {})
+    }
+
+    /// Returns the record of a call, as it is now.
+    fn task<'a>(
+        &'a self,
+        _id: &'a str,
+    ) -> Pin<Box<dyn Future<Output = Option<CallRecord>> + Send + 'a>> {
+        Box::pin(async { None })
+    }
+
+    /// Ends a call that has a record early. Returns when it has been asked to end.
+    fn cancel_task<'a>(&'a self, _id: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async {})
+    }
 }
 
 /// The introduction that a client gets when it connects.
@@ -86,6 +124,27 @@ pub(crate) struct Question {
     pub(crate) options: Vec<String>,
 }
 
+/// The client that calls, by which its runs are known as its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Client {
+    /// The name by which its program introduces itself.
+    pub(crate) name: Option<String>,
+    /// Its session, where several clients share this server.
+    pub(crate) session: Option<String>,
+}
+
+/// A call whose client asks how it stands and waits for no answer.
+#[derive(Debug, Clone)]
+pub(crate) struct LongCall {
+    /// The name of the tool.
+    pub(crate) tool: String,
+    /// The arguments of the call.
+    pub(crate) arguments: Map<String, Value>,
+    /// The directories the client works in, as far as they are known.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) client: Client,
+}
+
 /// One call of a tool.
 pub(crate) struct Call {
     /// The name of the tool.
@@ -94,10 +153,7 @@ pub(crate) struct Call {
     pub(crate) arguments: Map<String, Value>,
     /// The directories the client works in, as far as they are known.
     pub(crate) roots: Vec<PathBuf>,
-    /// The name by which the client's program introduces itself.
-    pub(crate) client: Option<String>,
-    /// True if the client asks how the call stands and waits for no answer.
-    pub(crate) is_task: bool,
+    pub(crate) client: Client,
     /// Takes how far it is, if somebody wants to know.
     pub(crate) on_progress: Option<OnCallProgress>,
     /// Becomes ready when nobody wants the answer any more.

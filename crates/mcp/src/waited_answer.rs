@@ -5,10 +5,16 @@ use pi_subagents_runs::ask_which::find_failure;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::shared_places::SharedPlaces;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::detached::{BegunRun, Order, OrderedTool, WaitedCall, WaitedReply};
+use pi_subagents_calls::detached_process::{
+    BegunRun, DetachedOrder, OrderedTool, WaitedCall, WaitedReply,
+};
+use pi_subagents_calls::families::runs::Answers;
 use pi_subagents_calls::families::{delegation, runs, subagent};
 use pi_subagents_calls::progress::OnCallProgress;
 use pi_subagents_calls::service::{CallService, ToolAnswer};
@@ -16,6 +22,7 @@ use pi_subagents_calls::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::page_address::page_words;
+use pi_subagents_vocabulary::Advice;
 
 /// The time that a call which was stopped may take to answer with its remains.
 const LAST_WORDS: Duration = Duration::from_secs(30);
@@ -29,6 +36,19 @@ pub(super) fn may_take_long(tool: &str) -> Option<OrderedTool> {
     }
 }
 
+/// Counts the tasks of a call, as far as its arguments show them: each needs a place among the
+/// background runs.
+pub(super) fn count_of_tasks(arguments: &Value) -> u32 {
+    let tasks = match &arguments["tasks"] {
+        Value::Array(tasks) => tasks.len(),
+        Value::String(text) => {
+            serde_json::from_str(text).map_or(1, |tasks: Vec<Value>| tasks.len())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => 1,
+    };
+    u32::try_from(tasks.max(1)).unwrap_or(u32::MAX)
+}
+
 /// The terms on which somebody waits for a call.
 pub(super) struct Waiting {
     /// The time after which it is answered at the latest.
@@ -36,30 +56,48 @@ pub(super) struct Waiting {
     pub(super) on_progress: Option<OnCallProgress>,
     /// Becomes ready when nobody wants the answer any more; then the call is stopped.
     pub(super) cancelled: Cancelled,
+    /// The places among the background runs, of which the call takes one for each task: more calls
+    /// than there are places wait here, and not in separate processes.
+    pub(super) room: Arc<Semaphore>,
+    pub(super) wanted: u32,
+    /// The places of its runs among those of this server.
+    pub(super) places: SharedPlaces,
 }
 
 /// Has a detached process do a call, and answers when the call or the time is over.
 pub(super) async fn answer_within(
     service: &Arc<CallService>,
     caller: &Caller,
-    order: &Order,
+    order: &DetachedOrder,
     waiting: Waiting,
 ) -> Result<ToolAnswer, CommandError> {
     let Waiting {
         patience,
         mut on_progress,
         mut cancelled,
+        room,
+        wanted,
+        mut places,
     } = waiting;
     let deadline = Instant::now() + patience;
+    let in_background = tokio::select! {
+        // Whoever does not want to wait at all is still given the places there are.
+        biased;
+        taken = room.acquire_many_owned(wanted) => taken.map_err(|_| no_room(patience))?,
+        () = sleep_until(deadline) => return Err(no_room(patience)),
+        () = &mut cancelled => return Err(CommandError::failed("the call was cancelled before it began")),
+    };
     let known_children = &service.owner.known_children;
     let mut call = WaitedCall::start(order, &caller.places, known_children).await?;
+    // A call of which nothing could begin is answered at once, with the reasons.
+    let has_begun = !call.runs().is_empty();
     loop {
-        let heard = tokio::select! {
-            heard = call.next() => heard?,
-            () = sleep_until(deadline) => break,
+        let reply = tokio::select! {
+            reply = places.next_reply(&mut call) => reply?,
+            () = sleep_until(deadline), if has_begun => break,
             () = &mut cancelled => return stop(call).await,
         };
-        match heard {
+        match reply {
             WaitedReply::Progress(progress) => {
                 if let Some(on_progress) = &mut on_progress {
                     on_progress(progress);
@@ -69,10 +107,24 @@ pub(super) async fn answer_within(
         }
     }
     let begun = call.runs().to_vec();
-    drop(call);
+    call.go_on().await;
+    // It keeps its places until it has ended.
+    tokio::spawn(async move {
+        while let Ok(WaitedReply::Progress(_)) = places.next_reply(&mut call).await {}
+        drop(in_background);
+    });
     let look =
         move |service: &CallService, caller: &Caller| goes_on(service, caller, &begun, patience);
     service.beside(caller, look).await
+}
+
+/// Says that so many sub-agents of the client work already that nothing could begin in time.
+fn no_room(patience: Duration) -> CommandError {
+    let seconds = patience.as_secs();
+    CommandError::failed(format!(
+        "nothing was begun: for {seconds} seconds as many of your sub-agents were running as the setting subagents.maxBackground allows"
+    ))
+    .advise("", Advice::MakeRoom, "")
 }
 
 /// Stops a call, and answers with its outcome.
@@ -104,15 +156,24 @@ fn goes_on(
     let is_begun = |run: &&IndexedRun| begun.iter().any(|one| one.run == run.run.as_str());
     let runs: Vec<IndexedRun> = known.iter().filter(is_begun).cloned().collect();
     let ids: Vec<&str> = begun.iter().map(|run| &*run.run).collect();
-    let heading = format!(
-        "Not over after {} seconds, so that your client does not give up: the work goes on in the background, also when this server ends. To wait for it call subagent_runs with action wait and ids {}; get_subagent_output reads what a session has answered.",
-        patience.as_secs(),
+    let wait = format!(
+        "subagent_runs with action wait and ids {} waits for it and returns the answers.",
         serde_json::to_string(&ids).unwrap_or_default(),
     );
+    let heading = if patience.is_zero() {
+        format!(
+            "Started in the background; it goes on when this server ends. Nobody tells you when it ends: go on with something else, and once you need the result, {wait}"
+        )
+    } else {
+        let seconds = patience.as_secs();
+        format!(
+            "Not over after {seconds} seconds, so that your client does not give up: the work goes on in the background, also when this server ends. {wait}"
+        )
+    };
     let page =
         page_words(&caller.places, caller.door).map(|words| format!("For the user: {words}"));
     let heading = std::iter::once(heading).chain(page).collect::<Vec<_>>();
-    let mut answer = runs::answer_of(heading.join("\n"), &runs);
+    let mut answer = runs::answer_of(heading.join("\n"), &runs, Answers::Begun, caller.door);
     let sessions: Vec<&str> = begun.iter().map(|run| &*run.session).collect();
     answer.details["globalStatus"] = "running".into();
     answer.details["sessionIds"] = sessions.into();

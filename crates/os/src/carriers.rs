@@ -13,12 +13,17 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 ///
 /// A process in the middle of becoming another program can hide from one look, though hardly from
 /// two: a caller that must not overlook any looks again.
+///
+/// A process whose environment the system hides counts as one without the mark. It belongs to
+/// another user, so that we could not end it, or has protected itself. Such a process of a run is
+/// found as a child of its keeper and in the control group of the run, never by a mark.
 pub fn carries(pid: u32, mark: &str) -> bool {
     let mut reader = MarkReader::of(vec![mark.to_owned()]);
     for _ in 0..LOOKS {
         match reader.look(pid) {
             Mark::Unsure => std::thread::sleep(LOOK_AGAIN),
-            found => return found == Mark::Carried,
+            Mark::Carried => return true,
+            Mark::Missing | Mark::Hidden => return false,
         }
     }
     false
@@ -26,7 +31,7 @@ pub fn carries(pid: u32, mark: &str) -> bool {
 
 /// Calls `on_sight` with each process that has one of these `NAME=value` in its environment. The
 /// youngest process comes first, because a process that forks without end is gone a moment later.
-/// A process whose environment is hidden from us is not called.
+/// A process whose environment is hidden from us does not count, as in [`carries`].
 ///
 /// All processes that are about to become other programs are waited for together, so the time this
 /// takes does not depend on their number.

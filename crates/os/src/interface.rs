@@ -244,10 +244,28 @@ pub trait Disk {
     /// Returns whether the content of a file is made up by the kernel.
     fn is_made_up(file: BorrowedFd<'_>) -> io::Result<bool>;
 
-    /// Gives an entry of a directory another name, which must be free
+    /// Moves an entry of a directory to a name in a directory of the same disk, which must be free
     /// ([`io::ErrorKind::AlreadyExists`]). Some file systems cannot do that in one step
     /// ([`io::ErrorKind::Unsupported`]).
-    fn rename_to_free(directory: BorrowedFd<'_>, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename_to_free(
+        directory: BorrowedFd<'_>,
+        from: &Path,
+        other: BorrowedFd<'_>,
+        to: &Path,
+    ) -> io::Result<()>;
+
+    /// Lets two entries of directories of the same disk take each other's place in one step. Both
+    /// must be there. Some file systems cannot do that ([`io::ErrorKind::Unsupported`]).
+    fn exchange(
+        directory: BorrowedFd<'_>,
+        name: &Path,
+        other: BorrowedFd<'_>,
+        other_name: &Path,
+    ) -> io::Result<()>;
+
+    /// Makes sure that a crash of the machine costs nothing that was written to the disk of a
+    /// directory before.
+    fn sync_disk(directory: BorrowedFd<'_>) -> io::Result<()>;
 
     /// Makes sure that a crash of the machine does not cost the present names in a directory.
     fn sync_directory(directory: BorrowedFd<'_>) -> io::Result<()>;
@@ -260,7 +278,7 @@ pub trait Disk {
 }
 
 /// Changes in some directories.
-pub trait Watch: Sized {
+pub trait DirectoryWatch: Sized {
     /// Makes a watch of nothing. It is waited for by the async runtime in which it is made.
     fn new() -> io::Result<Self>;
 
@@ -288,6 +306,10 @@ pub trait Machine {
 
     /// Fills a short buffer with random bytes that nobody can guess.
     fn random(bytes: &mut [u8; 8]) -> io::Result<()>;
+
+    /// Closes the memory and the open files of this process to other processes of the same user, who
+    /// are not the superuser.
+    fn hide_this_process() -> io::Result<()>;
 
     /// Returns the facts about this system.
     fn facts() -> SystemFacts;

@@ -21,33 +21,39 @@
 )]
 
 mod carriers;
+mod child_status;
 mod interface;
 mod name;
 mod posix;
 mod program;
-mod reaping;
+mod program_keeper;
 mod start;
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
 mod system;
+mod terminal;
 mod tree;
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the edge has no folder for this system yet: see docs/design/platforms.md");
 
 pub use carriers::{carries, for_each_carrier};
+pub use child_status::{Reaped, reap, reap_any, reap_killed};
 pub use interface::{
-    Adoption, Descriptors, Disk, Kin, Machine, Mark, Marks, ProcessLook, ProcessName, ProcessState,
-    Processes, System, SystemFacts, Watch, Watched,
+    Adoption, Descriptors, DirectoryWatch, Disk, Kin, Machine, Mark, Marks, ProcessLook,
+    ProcessName, ProcessState, Processes, System, SystemFacts, Watched,
 };
 pub use posix::{
-    free_space, is_for_want_of_room, is_superuser, kill_group, leave_terminal, let_inherit,
-    may_execute, may_write_into, silence_stderr, silence_stdout, stop_this_process, terminal_size,
+    free_space, is_for_want_of_room, is_superuser, kill_group, leave_no_core, leave_terminal,
+    let_inherit, may_execute, may_write_into, silence_stderr, silence_stdout, stop_this_process,
     truncate, user, wait_for_input,
 };
-pub use program::{EndedProgram, ProgramBounds, ProgramCut, run_bounded, run_holding};
-pub use reaping::{Reaped, reap, reap_any, reap_killed};
+pub use program::{
+    EndedProgram, ProgramBounds, ProgramCommand, ProgramCut, run_bounded, run_holding,
+};
+pub use program_keeper::{is_program_keeper, keep_program, keep_programs};
 pub use rustix::process::Signal;
 pub use start::{Startable, start};
-pub use system::{Family, FileEvents, MarkReader};
+pub use system::{FileEvents, MarkReader, RunTree, keeps_readers_waiting};
+pub use terminal::{Echo, has_terminal, terminal_size};
 pub use tree::{children, descendants, signal_descendants};

@@ -8,9 +8,11 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Access, access, ftruncate, statvfs};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
-use rustix::process::{Signal, geteuid, getpid, kill_process, kill_process_group, setsid};
+use rustix::process::{
+    Resource, Rlimit, Signal, geteuid, getpid, getrlimit, kill_process, kill_process_group,
+    setrlimit, setsid,
+};
 use rustix::stdio::{dup2_stderr, dup2_stdout};
-use rustix::termios::tcgetwinsize;
 
 use crate::name::raw;
 
@@ -64,6 +66,17 @@ pub fn stop_this_process() {
     _ = kill_process(getpid(), Signal::STOP);
 }
 
+/// Lets this process, and those that it starts, leave no image of their memory behind when they
+/// crash: there may be keys in it. They may ask for one themselves.
+pub fn leave_no_core() {
+    let limit = Rlimit {
+        current: Some(0),
+        ..getrlimit(Resource::Core)
+    };
+    // A limit can always be lowered.
+    _ = setrlimit(Resource::Core, limit);
+}
+
 /// Kills a process group at once, even if processes in it fork meanwhile. The caller knows that a
 /// process of its own is in the group, which therefore cannot be a stranger's.
 pub fn kill_group(leader: u32) {
@@ -90,13 +103,6 @@ pub fn silence_stderr() -> io::Result<()> {
 
 fn nowhere() -> io::Result<File> {
     File::options().write(true).open("/dev/null")
-}
-
-/// Returns the columns and rows of the terminal that a stream leads to, if there is one and it
-/// reports them.
-pub fn terminal_size(stream: impl AsFd) -> Option<(u16, u16)> {
-    let size = tcgetwinsize(stream).ok()?;
-    Some((size.ws_col, size.ws_row))
 }
 
 /// Waits until there is something to read. A stream that was hung up is the error

@@ -1,7 +1,7 @@
 //! JSON as people write it: where a file stops being JSON and why, in plain words.
 
 mod place;
-mod relaxed;
+mod relaxed_json;
 
 pub use place::{Step, position_of};
 
@@ -18,12 +18,12 @@ pub fn parse(text: &str) -> Result<Value, Problem> {
 
 /// Parses JSON with comments and commas at the end of lists, as pi reads `models.json`.
 pub fn parse_relaxed(text: &str) -> Result<Value, Problem> {
-    parse(&relaxed::strict(text))
+    parse(&relaxed_json::strict(text))
 }
 
 /// Returns the position of a key or an item in a text that [`parse_relaxed`] accepts.
 pub fn position_of_relaxed(text: &str, path: &[Step<'_>]) -> Option<Position> {
-    position_of(&relaxed::strict(text), path)
+    position_of(&relaxed_json::strict(text), path)
 }
 
 fn without_mark(text: &str) -> &str {

@@ -6,6 +6,7 @@
 //! - [`SettingsFile`] is one `settings.json`, of the user or of a project.
 //! - [`discover_skills`] and [`read_skills`] find skills, and [`SkillPlaces`] says where they are
 //!   looked for. A project's skill that leads out of the project is never read.
+//! - [`read_context_files`] reads `AGENTS.md` and its like, for both kinds of child.
 //! - [`BUILT_IN_TOOLS`] are the tools of every child, and [`with_default_tools`] applies the `defaultTools` setting.
 //! - [`written_path`] understands the `~` of a path.
 //! - [`installed_pi`] and [`on_path`] find programs.
@@ -23,6 +24,7 @@
     )
 )]
 
+mod context_files;
 pub mod json;
 pub mod markdown;
 mod problem;
@@ -34,6 +36,7 @@ mod tools;
 mod written_path;
 pub mod yaml;
 
+pub use context_files::{ContextFiles, read_context_files};
 pub use problem::{Position, Problem};
 pub use programs::{installed_pi, is_program, on_path};
 pub use settings_file::{SettingsFile, SettingsFileError};

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use pi_subagents_files::{Refusal, read_own};
+use pi_subagents_files::{FileRefusal, read_own};
 
 use crate::problem::{Position, Problem};
 
@@ -38,8 +38,8 @@ pub fn read(file: &Path) -> Result<Vec<u8>, Problem> {
 
 /// Returns the problem of a file that could not be read.
 pub fn unreadable(file: &Path, error: &io::Error) -> Problem {
-    match Refusal::of(error) {
-        Some(Refusal::TooLarge { .. }) => return Problem::new("is larger than 17 MB"),
+    match FileRefusal::of(error) {
+        Some(FileRefusal::TooLarge { .. }) => return Problem::new("is larger than 17 MB"),
         Some(_) => return Problem::new("is not a regular file"),
         None => {}
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_files::{Directory, Refusal, is_absent, read_own};
+use pi_subagents_files::{Directory, FileRefusal, is_absent, read_own};
 use serde_json::{Map, Value};
 
 use crate::json::{self, Step, position_of};
@@ -115,7 +115,7 @@ impl SettingsFile {
         let content = match content {
             Ok(content) => content,
             Err(error) if is_absent(&error) => b"{}".to_vec(),
-            Err(error) if matches!(Refusal::of(&error), Some(Refusal::LeadsOut)) => {
+            Err(error) if matches!(FileRefusal::of(&error), Some(FileRefusal::LeadsOut)) => {
                 return Err(SettingsFileError::LeadsOut { path });
             }
             Err(source) => return Err(SettingsFileError::Unreadable { path, source }),

@@ -34,12 +34,12 @@ pub enum Value {
     /// A list.
     List(Vec<Node>),
     /// A mapping, in the order of the file.
-    Map(Vec<Entry>),
+    Map(Vec<YamlEntry>),
 }
 
 /// A key and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct YamlEntry {
     /// The key.
     pub key: String,
     /// The place where the key begins.
@@ -80,7 +80,7 @@ impl Value {
             }
             Self::Map(entries) => {
                 let entry =
-                    |entry: &Entry| format!("{:?}:{}", entry.key, entry.value.value.plain());
+                    |entry: &YamlEntry| format!("{:?}:{}", entry.key, entry.value.value.plain());
                 format!("{{{}}}", list(entries.iter().map(entry).collect()))
             }
         }
@@ -88,7 +88,7 @@ impl Value {
 }
 
 /// Reads a frontmatter that begins at line 2 of its file.
-pub fn parse(frontmatter: &str) -> Result<Vec<Entry>, Problem> {
+pub fn parse(frontmatter: &str) -> Result<Vec<YamlEntry>, Problem> {
     let tree: Spanned<Tree> =
         from_str_with_options(frontmatter, options()).map_err(|error| problem(&error))?;
     let node = node(frontmatter, tree);
@@ -182,7 +182,7 @@ fn node(source: &str, tree: Spanned<Tree>) -> Node {
         Tree::Map(entries) => Value::Map(
             entries
                 .into_iter()
-                .map(|(key, value)| Entry {
+                .map(|(key, value)| YamlEntry {
                     position: position(key.referenced),
                     key: key.value,
                     value: node(source, value),

@@ -13,15 +13,15 @@ use crate::{HostLink, Level, background_widget};
 use pi_subagents_calls::families::background::notice;
 use pi_subagents_calls::service::BackgroundRuns;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::entries::{
-    DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY,
+    DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of, end_of,
 };
 use pi_subagents_runs::follow::Follower;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::SessionRuns;
-use pi_subagents_runs::tending::close_abandoned;
+use pi_subagents_runs::upkeep::close_abandoned;
 use pi_subagents_runs::workspace::settle;
+use pi_subagents_vocabulary::Counts;
 
 /// Follows the background runs of the pi we belong to. Clones share it.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl BackgroundRuns for BackgroundWatch {
         if let Some(session) = &row.pi_session {
             // Also where pi is about to leave that session: the run goes on, and pi still takes
             // the entry by which it is known when the session is opened again.
-            shared.keep(session, RUN_ENTRY, &row);
+            shared.keep(session, RUN_ENTRY, &begin_of(&row));
             if shared.runs.put_background(session, &row) {
                 shared.follow(&mut state, row);
             }
@@ -102,7 +102,7 @@ impl BackgroundWatch {
         for row in shared.runs.background() {
             if !row.is_over() {
                 shared.follow(&mut state, row);
-            } else if !kept.announced.contains(&row.run_id) {
+            } else if !kept.announced.contains(&row.report.run_id) {
                 shared.announce_later(&mut state, row);
             }
         }
@@ -187,7 +187,7 @@ impl Shared {
             // Ending the leftovers takes a while; if it panics, the run stays as it is.
             _ = tokio::task::spawn_blocking(move || close_abandoned(&shared.store)).await;
         }
-        let run = row.run_id.clone();
+        let run = row.report.run_id.clone();
         let read = move || {
             // Its owner does the same; the first of the two keeps the result of the run.
             settle(directory.path(), &run);
@@ -206,8 +206,8 @@ impl Shared {
         if state.session != session || !self.runs.put_background(session, row) {
             return false;
         }
-        self.keep(session, UPDATE_ENTRY, &RunUpdate::of(row));
-        let run = row.run_id.as_str();
+        self.keep(session, UPDATE_ENTRY, &end_of(row));
+        let run = row.report.run_id.as_str();
         note_result(&self.link, session, run, row.workspace.as_deref());
         if self.show_counts().under_way() == 0 {
             // At once: the notice of the end comes next.
@@ -245,12 +245,12 @@ impl Shared {
     async fn send(self: Arc<Self>, session: String, row: RunRow) {
         let (message, brief) = notice(&row);
         let done = json!(Done {
-            run_id: row.run_id.clone(),
+            run_id: row.report.run_id.clone(),
         });
         let link = &self.link;
         let message = link.send_message(&session, DONE_MESSAGE, &message, &done);
         if message.await {
-            link.notify(&brief, Level::of(row.status));
+            link.notify(&brief, Level::of(row.report.status));
         } else if let Some(directory) = row.directory() {
             // If the claim cannot be removed, nobody can claim it again; then the footer shows the
             // end.
@@ -262,9 +262,8 @@ impl Shared {
         self.sending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, session: &str, custom_type: &str, data: &impl serde::Serialize) {
-        let data: Value = serde_json::to_value(data).unwrap_or_default();
-        self.link.append_entry(session, custom_type, &data);
+    fn keep(&self, session: &str, custom_type: &str, data: &Value) {
+        self.link.append_entry(session, custom_type, data);
     }
 
     fn show_counts(&self) -> Counts {

@@ -32,6 +32,9 @@ const PIECES: usize = 8;
 /// A name takes no more columns than this.
 const WIDEST_NAME: usize = 24;
 
+/// The task beside it takes no more than this: it tells apart what one agent does.
+const WIDEST_TASK: usize = 30;
+
 /// A run that has a line.
 struct ShownRun {
     row: RunRow,
@@ -80,7 +83,9 @@ fn look(mut known: Vec<ShownRun>, open: Vec<RunRow>) -> (Vec<ShownRun>, Vec<Line
     let rows = open.into_iter().take(MOST_RUNS);
     let shown: Vec<ShownRun> = rows
         .map(|row| {
-            let place = known.iter().position(|run| run.row.run_id == row.run_id);
+            let place = known
+                .iter()
+                .position(|run| run.row.report.run_id == row.report.run_id);
             let mut run = place.map_or_else(|| ShownRun::new(row), |place| known.remove(place));
             run.read_on();
             run
@@ -97,7 +102,7 @@ fn look(mut known: Vec<ShownRun>, open: Vec<RunRow>) -> (Vec<ShownRun>, Vec<Line
 
 impl ShownRun {
     fn new(row: RunRow) -> Self {
-        let window = Window::new(row.run_id.clone(), PreviewContext::default());
+        let window = Window::new(row.report.run_id.clone(), PreviewContext::default());
         Self {
             tail: row.directory().map(|directory| RecordTail::new(&directory)),
             window: window.with_room(Room::LAST_LINE),
@@ -123,7 +128,7 @@ impl ShownRun {
     }
 
     fn line(&self, now: Timestamp) -> Line {
-        let name = text::one_line(&text::clean(&self.row.name));
+        let name = text::one_line(&text::clean(&self.row.report.name));
         let facts = self.window.facts();
         let used = usage_words(
             Some(facts.tool_calls),
@@ -134,14 +139,24 @@ impl ShownRun {
         let status = self.window.status();
         let state = match status {
             Status::Queued => "queued".to_owned(),
-            Status::Running | Status::Completed | Status::Failed | Status::Aborted => used,
+            Status::Running | Status::Completed | Status::Failed | Status::Stopped => used,
         };
         let newest = self.window.lines(1).last().map(WindowLine::text);
         let newest = newest.unwrap_or_default();
         let line = Line::new(Role::Warning, status.icon())
             .with(Role::Plain, " ")
-            .with(Role::Title, &text::cut_columns(&name, WIDEST_NAME))
-            .with(Role::Muted, &format!(" • {state}"));
+            .with(Role::Title, &text::cut_columns(&name, WIDEST_NAME));
+        let line = match self.row.report.task.as_deref() {
+            Some(task) => {
+                let task = text::one_line(&text::clean(task));
+                line.with(
+                    Role::Plain,
+                    &format!(": {}", text::cut_columns(&task, WIDEST_TASK)),
+                )
+            }
+            None => line,
+        };
+        let line = line.with(Role::Muted, &format!(" • {state}"));
         match newest.trim() {
             "" => line,
             newest => line.with(Role::Muted, &format!(" • {newest}")),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 use super::wire::{INVALID_PARAMS, RpcError};
-use pi_subagents_calls::watch::Look;
+use pi_subagents_calls::watch::CallLook;
 
 /// All calls under way, by pi's id of each.
 #[derive(Default)]
@@ -16,14 +16,14 @@ pub(super) struct Calls {
 
 struct Handle {
     cancelled: watch::Sender<bool>,
-    look: Arc<Look>,
+    look: Arc<CallLook>,
 }
 
 /// One call under way; it is over when this is dropped.
 pub(super) struct Call {
     pub(super) id: String,
     /// The look of its view.
-    pub(super) look: Arc<Look>,
+    pub(super) look: Arc<CallLook>,
     cancelled: watch::Receiver<bool>,
     calls: Arc<Calls>,
 }
@@ -37,7 +37,7 @@ impl Calls {
             return Err(RpcError::new(INVALID_PARAMS, message));
         }
         let (sender, cancelled) = watch::channel(false);
-        let look = Arc::<Look>::default();
+        let look = Arc::<CallLook>::default();
         let handle = Handle {
             cancelled: sender,
             look: Arc::clone(&look),

@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::text::clean;
 use tokio::runtime::Handle;
 
 use super::link::HostLink;
-use pi_subagents_definition_commands::ask::{Answer, Person, Stopped};
+use pi_subagents_definition_commands::ask::{DialogEnd, Person, Skippable};
 
 /// The option that ends a choice of several.
 const GO_ON: &str = "Go on with these";
@@ -31,7 +31,7 @@ impl Person for InPi {
 
     /// Asks a question. Pi's dialog for yes and no selects yes first, so it serves only where a page
     /// is shown that the person agrees to.
-    fn yes(&self, question: &str, default: bool) -> Answer<bool> {
+    fn yes(&self, question: &str, default: bool) -> Skippable<bool> {
         let page = clean(&self.page.take());
         if page.is_empty() {
             let options = ["No".to_owned(), "Yes".to_owned()];
@@ -42,14 +42,14 @@ impl Person for InPi {
         Ok(self.runtime.block_on(self.link.confirm(&question, &page)))
     }
 
-    fn line(&self, question: &str, initial: &str, help: &str) -> Answer<String> {
+    fn line(&self, question: &str, initial: &str, help: &str) -> Skippable<String> {
         let question = clean(&format!("{question} {help}"));
         let initial = clean(initial);
         Ok(self.runtime.block_on(self.link.input(&question, &initial)))
     }
 
     /// Lets the person select. Pi selects the first option, so the current value comes first.
-    fn place(&self, question: &str, options: &[String], cursor: usize) -> Answer<usize> {
+    fn place(&self, question: &str, options: &[String], cursor: usize) -> Skippable<usize> {
         let mut offered: Vec<String> = options.iter().map(|option| clean(option)).collect();
         let current = (cursor < offered.len()).then(|| offered.remove(cursor));
         offered.splice(0..0, current);
@@ -60,7 +60,12 @@ impl Person for InPi {
     }
 
     /// Lets the person select one option after the other, because pi has no dialog for several.
-    fn several(&self, question: &str, options: &[String], chosen: &[usize]) -> Answer<Vec<usize>> {
+    fn several(
+        &self,
+        question: &str,
+        options: &[String],
+        chosen: &[usize],
+    ) -> Skippable<Vec<usize>> {
         let mut chosen: BTreeSet<usize> = chosen.iter().copied().collect();
         // A person who toggles needs a few rounds; a client that answers by itself must come to an
         // end.
@@ -80,12 +85,12 @@ impl Person for InPi {
         Ok(Some(chosen.into_iter().collect()))
     }
 
-    fn long_text(&self, question: &str, initial: &str) -> Answer<String> {
+    fn long_text(&self, question: &str, initial: &str) -> Skippable<String> {
         let question = clean(question);
         Ok(self.runtime.block_on(self.link.editor(&question, initial)))
     }
 
-    fn show(&self, page: &str) -> Result<(), Stopped> {
+    fn show(&self, page: &str) -> Result<(), DialogEnd> {
         page.clone_into(&mut self.page.borrow_mut());
         Ok(())
     }

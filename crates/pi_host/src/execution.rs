@@ -13,7 +13,7 @@ use super::results::note_results;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::service::{CallService, ToolCall};
+use pi_subagents_calls::service::{CallService, ToolRequest};
 use pi_subagents_calls::trust_question::TrustQuestion;
 use pi_subagents_calls::uses_definitions;
 use pi_subagents_calls::watch::{Details, Follow, Watch, WindowFollower};
@@ -60,14 +60,15 @@ impl Execution {
             details: Details::ForPi,
             cancelled: Box::pin(self.call.cancelled()),
         };
-        let call = ToolCall {
+        let call = ToolRequest {
             tool: &tool,
             arguments: &arguments,
             caller: &self.caller,
             configuration,
         };
         let answered = self.service.call(call, watch).await;
-        let answer = answered.map_err(|error| failed(&error))?;
+        let mut answer = answered.map_err(|error| failed(&error))?;
+        self.questions.mention_once(&pi_session, &mut answer);
         note_results(&self.link, &pi_session, &answer.details);
         let mut result = answer.json();
         if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {

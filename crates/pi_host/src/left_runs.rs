@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep};
 
 use super::link::{HostLink, Level};
 use super::results::note_result;
-use pi_subagents_runs::entries::{BegunRun, ENTRY_TYPE, Entry, EntryMessages};
-use pi_subagents_runs::owned::is_alive;
+use pi_subagents_runs::entries::{BeginEntry, ENTRY_TYPE, EndEntry, EntryMessages};
+use pi_subagents_runs::owner_process::is_alive;
 use pi_subagents_runs::session_runs::{SessionRuns, StartedSession};
 use pi_subagents_runs::workspace::{Workspace, settle};
 
@@ -36,10 +36,10 @@ impl LeftRuns {
         let entries = session.entries.iter();
         let over: HashSet<RunId> = entries
             .clone()
-            .filter_map(Entry::read)
+            .filter_map(EndEntry::read)
             .filter_map(|entry| entry.run())
             .collect();
-        let begun = entries.filter_map(BegunRun::read);
+        let begun = entries.filter_map(BeginEntry::read);
         let runs = begun
             .filter_map(|begun| Some((begun.run()?, begun.directory())))
             .filter(|(run, directory)| !over.contains(run) && !is_ours(directory))
@@ -52,7 +52,7 @@ impl LeftRuns {
     }
 
     /// Waits until they are over, gives pi's session their entries, and notifies the person.
-    pub(super) async fn tell(self, session_runs: Arc<SessionRuns>, link: HostLink) {
+    pub(super) async fn report_ends(self, session_runs: Arc<SessionRuns>, link: HostLink) {
         let mut told = Vec::new();
         for (run, directory) in self.runs {
             let Some(entry) = entry_of(directory.clone()).await else {
@@ -91,7 +91,7 @@ fn is_ours(directory: &RunDir) -> bool {
 
 /// Reads the entry of a finished run; `None` if its owner still works on it, or if its record is
 /// gone.
-async fn entry_of(directory: RunDir) -> Option<Entry> {
+async fn entry_of(directory: RunDir) -> Option<EndEntry> {
     let begun = Instant::now();
     loop {
         let place = directory.clone();
@@ -108,7 +108,7 @@ async fn entry_of(directory: RunDir) -> Option<Entry> {
     }
 }
 
-fn read_entry(directory: &RunDir) -> Option<Entry> {
+fn read_entry(directory: &RunDir) -> Option<EndEntry> {
     let mut summary = RunSummary::default();
     let mut messages = EntryMessages::default();
     let add = |event: &RunEvent| {

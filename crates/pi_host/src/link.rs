@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::connection::Connection;
 use super::wire;
-use pi_subagents_calls::{Seen, WindowRecord};
+use pi_subagents_calls::{SeenLines, WindowRecord};
 
 /// The time for which we wait for pi beyond the time that pi waits for somebody.
 const GRACE: Duration = Duration::from_secs(5);
@@ -42,7 +42,7 @@ impl Level {
     pub(crate) fn of(status: Status) -> Self {
         match status {
             Status::Queued | Status::Running | Status::Completed => Self::Info,
-            Status::Aborted => Self::Warning,
+            Status::Stopped => Self::Warning,
             Status::Failed => Self::Error,
         }
     }
@@ -137,7 +137,7 @@ impl HostLink {
     }
 
     /// Sends the progress of a call; a slow reader gets fewer of these updates.
-    pub(super) fn update(&self, call_id: &str, windows: &WindowRecord, seen: Seen) {
+    pub(super) fn update(&self, call_id: &str, windows: &WindowRecord, seen: SeenLines) {
         let line = || {
             let details = windows.update(seen)?;
             wire::update_line(call_id, &windows.text(), &details)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pi_subagents_vocabulary::{EventSink, Happening, RunEvent, RunId, RunSummary, Task, Timestamp};
 
 use super::link::HostLink;
-use pi_subagents_runs::entries::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, EntryMessages};
+use pi_subagents_runs::entries::{BEGUN_TYPE, BeginEntry, ENTRY_TYPE, EntryMessages};
 use pi_subagents_runs::session_runs::SessionRuns;
 
 /// Follows the runs of one session of pi.
@@ -32,7 +32,7 @@ impl SessionRecord {
     /// Gives pi the entry of a run that begins. If pi is killed, nobody can write down how its runs
     /// ended, and this entry leads to their records.
     fn has_begun(&self, task: &Task, at: Timestamp) {
-        if let Some(begun) = BegunRun::of(task, at) {
+        if let Some(begun) = BeginEntry::of(task, at) {
             let data = begun.to_json();
             self.link.append_entry(&self.pi_session, BEGUN_TYPE, &data);
         }

@@ -27,12 +27,12 @@ use super::wire::{
 use crate::background_watch::BackgroundWatch;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::service::CallService;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
-use pi_subagents_ground::signals::Signals;
+use pi_subagents_ground::signals::{Signals, Told};
 use pi_subagents_runs::session_runs::{SessionRuns, StartedSession};
 
 /// Serves one pi. When its end of the wire is gone, all our runs are ended.
@@ -69,9 +69,16 @@ pub async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
                 };
                 host.take(incoming);
             }
-            told = signals.told() => if let Some(number) = service.owner.obey(told).await {
-                break exit::of_signal(number);
-            },
+            told = signals.next_signal() => {
+                if let (Told::HANG_UP, Told::End(number)) = (told, told) {
+                    // Its terminal is gone, and pi with it: the same end as without a signal.
+                    service.owner.abandon();
+                    break exit::of_signal(number);
+                }
+                if let Some(number) = service.owner.obey(told).await {
+                    break exit::of_signal(number);
+                }
+            }
             Some(_) = host.work.join_next() => {}
         }
     };
@@ -80,7 +87,7 @@ pub async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     loop {
         tokio::select! {
             joined = work.join_next() => if joined.is_none() { break },
-            told = signals.told() => {
+            told = signals.next_signal() => {
                 service.owner.obey(told).await;
             }
         }
@@ -161,7 +168,7 @@ impl Host {
                 self.background.open(session.id, told.has_terminal, &kept);
                 let left = LeftRuns::of(&session, &mut self.told_as_left);
                 let (runs, link) = (Arc::clone(&self.session_runs), self.link.clone());
-                self.work.spawn(left.tell(runs, link));
+                self.work.spawn(left.report_ends(runs, link));
                 self.connection.answer(&id, Ok(greeting()));
             }
             "session/shutdown" => {
@@ -218,7 +225,8 @@ impl Host {
                 self.answer_later(id, async move {
                     // It waits for answers, so it gets a thread of its own.
                     let work = spawn_blocking(move || {
-                        let seen = Seen::from(caller.places, caller.trusts_project, caller.door);
+                        let seen =
+                            VisibleAgents::from(caller.places, caller.trusts_project, caller.door);
                         commands::run_profile(&told.arguments, &seen, &person);
                     });
                     work.await.map(|()| json!({})).map_err(|error| bug(&error))
@@ -250,7 +258,8 @@ impl Host {
             // Definitions are read from the disk, for every letter that is typed.
             let work = spawn_blocking(move || match told.command.as_str() {
                 commands::PROFILE => {
-                    let seen = Seen::from(caller.places, caller.trusts_project, caller.door);
+                    let seen =
+                        VisibleAgents::from(caller.places, caller.trusts_project, caller.door);
                     commands::complete_profile(&told.prefix, &seen)
                 }
                 commands::SUBAGENTS => Subagents::complete(&session_runs, &told.prefix),

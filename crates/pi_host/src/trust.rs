@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_configuration::{Trust, TrustDecision, TrustSource};
@@ -14,8 +14,9 @@ use tokio::sync::Mutex;
 use super::link::{HostLink, Level};
 use super::wire::CallerParams;
 use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::service::ToolAnswer;
 use pi_subagents_calls::trust_question::{TrustQuestion, remember};
-use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::configuration::{Configuration, IGNORED_SETTINGS};
 
 /// The time for which a program that drives pi may think about a project; after that it is "not
 /// now".
@@ -25,6 +26,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 #[derive(Default)]
 pub(super) struct TrustQuestions {
     asked: Mutex<HashSet<(String, PathBuf)>>,
+    /// The warnings about settings that are not used, each with the session that has read it.
+    mentioned: std::sync::Mutex<HashSet<(String, String)>>,
 }
 
 /// Returns whether pi's person has trusted the project in pi itself. A refusal in our own trust
@@ -45,6 +48,35 @@ impl TrustQuestions {
     pub(super) async fn forget(&self, session: &str, project: &Path) {
         let asked = (session.to_owned(), project.to_owned());
         self.asked.lock().await.remove(&asked);
+    }
+
+    /// Takes the warning that the settings of a project are not used out of an answer, if the
+    /// session has read it before.
+    pub(super) fn mention_once(&self, session: &str, answer: &mut ToolAnswer) {
+        let Some(Value::Array(warnings)) = answer.details.get_mut("warnings") else {
+            return;
+        };
+        let mut mentioned = self
+            .mentioned
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut repeated = Vec::new();
+        warnings.retain(|warning| {
+            let words = warning.as_str().unwrap_or_default();
+            let is_repeated = words.starts_with(IGNORED_SETTINGS)
+                && !mentioned.insert((session.to_owned(), words.to_owned()));
+            if is_repeated {
+                repeated.push(format!("! {words}"));
+            }
+            !is_repeated
+        });
+        if repeated.is_empty() {
+            return;
+        }
+        let lines = answer.text.lines();
+        let lines = lines.filter(|line| !repeated.iter().any(|warning| warning == line));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        text.trim_end().clone_into(&mut answer.text);
     }
 
     /// Asks about the project if the call depends on it, nobody has decided and somebody can.

@@ -21,8 +21,14 @@ pub fn note_changed_files(directory: &RunDir, files: Vec<String>) -> io::Result<
         return Ok(());
     };
     let mut receipt: Receipt = serde_json::from_value(noted.clone())?;
-    receipt.files.take_worktree(files);
-    noted["files"] = serde_json::to_value(&receipt.files)?;
+    receipt.take_worktree(files);
+    for (field, value) in [
+        ("files", serde_json::to_value(&receipt.files)?),
+        ("tests", serde_json::to_value(&receipt.tests)?),
+        ("flags", serde_json::to_value(&receipt.flags)?),
+    ] {
+        noted[field] = value;
+    }
     write_whole(&directory.result(), &serde_json::to_vec_pretty(&result)?)
 }
 

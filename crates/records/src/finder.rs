@@ -6,7 +6,9 @@ use std::path::Path;
 
 use pi_subagents_vocabulary::{Timestamp, nearest};
 
-use crate::found::{Candidate, FindError, Found, LatestElsewhere, RunIds, SHORTEST_BEGINNING};
+use crate::id_lookup::{
+    Candidate, FindError, LatestElsewhere, RunIds, RunOrSession, SHORTEST_BEGINNING,
+};
 use crate::index::{IndexedRun, RemovedRun};
 
 /// The word for the newest run.
@@ -84,7 +86,7 @@ impl Finder<'_> {
 
     /// Finds the run or the session that a word means. The runs are given oldest first. An exact id
     /// comes before `last` and names, and a name before the beginning of an id.
-    pub fn find<R: Findable>(&self, runs: &[R], word: &str) -> Result<Found<R>, FindError> {
+    pub fn find<R: Findable>(&self, runs: &[R], word: &str) -> Result<RunOrSession<R>, FindError> {
         if let Some(found) = find_exactly(runs, word) {
             return Ok(found);
         }
@@ -92,7 +94,7 @@ impl Finder<'_> {
             return self.before_newest(runs, word, steps);
         }
         if let Some(run) = self.newest_of_that_name(runs, word) {
-            return Ok(Found::Run(run.clone()));
+            return Ok(RunOrSession::Run(run.clone()));
         }
         find_beginning(runs, word)
     }
@@ -102,10 +104,10 @@ impl Finder<'_> {
         runs: &[R],
         word: &str,
         steps: usize,
-    ) -> Result<Found<R>, FindError> {
+    ) -> Result<RunOrSession<R>, FindError> {
         let here: Vec<&R> = runs.iter().filter(|run| self.is_here(*run)).collect();
         let run = here.iter().rev().nth(steps).copied();
-        let run = run.cloned().map(Found::Run);
+        let run = run.cloned().map(RunOrSession::Run);
         run.ok_or_else(|| match runs.last() {
             Some(latest) if here.is_empty() => FindError::NothingHere {
                 typed: word.to_owned(),
@@ -179,19 +181,22 @@ fn steps_before_newest(word: &str) -> Option<usize> {
 }
 
 /// Finds a run or a session by its whole id.
-fn find_exactly<R: RunIds + Clone>(runs: &[R], id: &str) -> Option<Found<R>> {
+fn find_exactly<R: RunIds + Clone>(runs: &[R], id: &str) -> Option<RunOrSession<R>> {
     let of_session = runs.iter().filter(|run| run.session_id().as_str() == id);
     let of_session: Vec<R> = of_session.cloned().collect();
     if let Some(first) = of_session.first() {
-        return Some(Found::Session(first.session_id().clone(), of_session));
+        return Some(RunOrSession::Session(
+            first.session_id().clone(),
+            of_session,
+        ));
     }
     let run = runs.iter().find(|run| run.run_id().as_str() == id);
-    run.cloned().map(Found::Run)
+    run.cloned().map(RunOrSession::Run)
 }
 
 /// Finds a run or a session by the beginning of its id. The error has what helps: the candidates, or
 /// the word that was probably meant.
-fn find_beginning<R: Findable>(runs: &[R], word: &str) -> Result<Found<R>, FindError> {
+fn find_beginning<R: Findable>(runs: &[R], word: &str) -> Result<RunOrSession<R>, FindError> {
     let not_found = || FindError::NotFound {
         id: word.to_owned(),
         nearest: probably_meant(word, runs),
@@ -305,8 +310,8 @@ mod tests {
     fn found_in(runs: &[IndexedRun], text: &str, project: &str, prefers: Prefers) -> String {
         let scope = FindScope::Project(Path::new(project));
         match (Finder { scope, prefers }).find(runs, text) {
-            Ok(Found::Run(run)) => format!("run {}", run.run),
-            Ok(Found::Session(session, _)) => format!("session {session}"),
+            Ok(RunOrSession::Run(run)) => format!("run {}", run.run),
+            Ok(RunOrSession::Session(session, _)) => format!("session {session}"),
             Err(FindError::NotFound { id, nearest, .. }) => format!("no {id}, {nearest:?}"),
             Err(error) => error.to_string(),
         }
@@ -321,20 +326,23 @@ mod tests {
         assert_eq!(found("last"), "run 2026-3");
         assert_eq!(found("last~0"), "run 2026-3");
         assert_eq!(found("last~2"), "run 2026-1");
-        assert_eq!(found("last~3"), "there is no last~3: there are only 3 runs");
+        assert_eq!(
+            found("last~3"),
+            r#""last~3" means no run: there are only 3 runs"#
+        );
         let farthest = format!("last~{}", usize::MAX);
         assert_eq!(
             found(&farthest),
-            format!("there is no {farthest}: there are only 3 runs")
+            format!("\"{farthest}\" means no run: there are only 3 runs")
         );
         for text in ["last~", "last~x", "last~-1"] {
             assert_eq!(found(text), format!("no {text}, Some(\"last\")"));
         }
         let nowhere = found_in(&runs(), "last", "/tmp", Prefers::Newest);
-        let words = "there is no last in this project: it has no runs yet";
+        let words = r#""last" means no run: this project has no runs yet"#;
         assert_eq!(nowhere, words);
         let none = found_in(&[], "last", HERE, Prefers::Newest);
-        assert_eq!(none, "there is no last: there are no runs yet");
+        assert_eq!(none, r#""last" means no run: there are no runs yet"#);
     }
 
     #[test]
@@ -418,7 +426,10 @@ mod tests {
         assert_eq!(given("last"), "2026-5");
         assert_eq!(given("last~1"), "2026-4");
         assert_eq!(given("tests"), "2026-4");
-        assert_eq!(given("last~5"), "there is no last~5: there are only 5 runs");
+        assert_eq!(
+            given("last~5"),
+            r#""last~5" means no run: there are only 5 runs"#
+        );
     }
 
     #[test]

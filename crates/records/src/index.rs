@@ -19,7 +19,7 @@ use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine, beginning_of}
 use crate::OwnerName;
 use crate::format::Meta;
 use crate::run_dir::RunDir;
-use crate::used::{Used, UsedByRun};
+use crate::run_figures::{Used, UsedByRun};
 
 /// A run as the index knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -210,40 +210,55 @@ pub(crate) fn read_newest(index: &Path) -> io::Result<Vec<IndexedRun>> {
     Ok(runs_of(file::newest_content(index)?.lines()))
 }
 
-/// Reads the runs that have no end, in the order they began. Only the beginning of most lines is
-/// looked at, because every command reads this before it does anything else.
+/// Reads the runs that have no end, in the order they began. Every owner does this before it starts
+/// a run, so the lines of runs that have surely ended are passed over first: whatever is left is
+/// read as [`read`] reads it, so both agree about every run.
 pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
     let content = file::content(index)?;
-    let mut closed: HashSet<&str> = HashSet::new();
+    let mut ended: HashSet<&str> = HashSet::new();
+    // A run with a line that only a whole reading understands is read whole.
+    let mut unusual: HashSet<Cow<'_, str>> = HashSet::new();
     for line in content.lines() {
         match beginning_of(line) {
-            Some((run, Kind::Begin)) => _ = closed.remove(run),
-            Some((run, Kind::End | Kind::Removed)) => _ = closed.insert(run),
-            None => {}
+            Some((run, Kind::Begin)) => _ = ended.remove(run),
+            Some((run, Kind::End | Kind::Removed)) if ends(line, run) => _ = ended.insert(run),
+            Some((_, Kind::End | Kind::Removed)) => {}
+            None => unusual.extend(IndexLine::parse(line).map(|line| line.run)),
         }
     }
-    let is_open = |line: &&str| beginning_of(line).is_none_or(|(run, _)| !closed.contains(run));
-    Ok(runs_of(content.lines().filter(is_open)))
+    let has_ended = |run: &str| ended.contains(run) && !unusual.contains(run);
+    let may_be_open = |line: &&str| beginning_of(line).is_none_or(|(run, _)| !has_ended(run));
+    let mut runs = runs_of(content.lines().filter(may_be_open));
+    runs.retain(IndexedRun::is_open);
+    Ok(runs)
+}
+
+/// Returns whether a line as a whole ends this run. Its beginning proves nothing: the line may be
+/// torn, or two lines may have become one.
+fn ends(line: &str, run: &str) -> bool {
+    IndexLine::parse(line).is_some_and(|line| line.run == run && line.kind() != Kind::Begin)
 }
 
 /// Reads the runs that were removed, in that order, as far as the index remembers them.
 pub(crate) fn read_removed(index: &Path) -> io::Result<Vec<RemovedRun>> {
     let content = file::content(index)?;
     let mut removed: Vec<Option<RemovedRun>> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for line in content.lines() {
-        match beginning_of(line) {
-            Some((run, Kind::Removed)) => {
-                places.insert(run, removed.len());
-                removed.push(IndexLine::parse(line).and_then(IndexLine::into_removed));
+    let mut places: HashMap<RunId, usize> = HashMap::new();
+    for line in content.lines().filter_map(IndexLine::parse) {
+        match line.kind() {
+            Kind::Removed => {
+                if let Some(run) = line.into_removed() {
+                    places.insert(run.run.clone(), removed.len());
+                    removed.push(Some(run));
+                }
             }
             // Somebody brought it back, and it was entered again.
-            Some((run, Kind::Begin)) => {
-                if let Some(place) = places.remove(run) {
+            Kind::Begin => {
+                if let Some(place) = places.remove(&*line.run) {
                     removed[place] = None;
                 }
             }
-            Some((_, Kind::End)) | None => {}
+            Kind::End => {}
         }
     }
     Ok(removed.into_iter().flatten().collect())
@@ -312,7 +327,7 @@ impl IndexLine<'_> {
         RunState::Over {
             status: match &*self.status {
                 "completed" => Status::Completed,
-                "aborted" => Status::Aborted,
+                "stopped" | "aborted" => Status::Stopped,
                 _ => Status::Failed,
             },
             exit_code: self.exit_code,

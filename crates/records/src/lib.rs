@@ -33,21 +33,23 @@
     )
 )]
 
+mod abandoned_run;
 mod changed_files;
-mod closing;
 mod disk;
 mod finder;
+mod fleet_sessions;
 mod format;
-mod found;
 mod growing_file;
+mod id_lookup;
 mod index;
 mod log;
 mod open_run;
 mod owner;
-mod placed;
+mod placed_events;
 mod problems;
 mod record;
 mod record_files;
+mod record_line;
 mod recorded_time;
 mod recorder;
 mod recovery;
@@ -56,6 +58,7 @@ mod removal;
 mod replay;
 mod reserve;
 mod run_dir;
+mod run_figures;
 mod runs_place;
 mod seal;
 mod sequence;
@@ -65,33 +68,31 @@ mod sticky_files;
 mod store;
 mod tail;
 pub mod transcript;
-mod travelling;
-mod used;
 mod write_batch;
 mod writer;
 
 pub use changed_files::note_changed_files;
 pub use finder::{FindScope, Findable, FindableFacts, Finder, Prefers, find_removed};
+pub use fleet_sessions::install_session;
 pub use format::{Travelled, recorded_line};
-pub use found::{
-    Candidate, Conversation, FindError, Found, LatestElsewhere, RunIds, SHORTEST_BEGINNING,
-    runs_of_session,
-};
 pub use growing_file::GrowingFile;
+pub use id_lookup::{
+    Candidate, CandidateConversation, FindError, LatestElsewhere, RunIds, RunOrSession,
+    SHORTEST_BEGINNING, runs_of_session,
+};
 pub use index::{IndexedRun, RemovedRun, RunState};
 pub use owner::{CallerName, Detached, OwnerName};
-pub use placed::{PlacedEvent, PlacedReader, event_at, raw_lines};
+pub use placed_events::{PlacedEvent, PlacedReader, event_at, raw_lines};
 pub use problems::RecordProblems;
-pub use record::{RecordedEnd, RecordedRun};
+pub use record::RecordedRun;
 pub use record_files::RecordError;
 pub use recorder::Recorder;
 pub use removal::{QuietIndex, Removal};
-pub use replay::{history, read_events};
+pub use replay::{history, history_of, read_events};
 pub use run_dir::RunDir;
+pub use run_figures::Used;
 pub use session_tools::{SessionTools, tools_of_session};
-pub use sticky::{StickySession, lock_of as lock_of_session};
+pub use sticky::{StickySession, all_of as sticky_sessions_folder, lock_of as lock_of_session};
 pub use sticky_files::{StickyFile, sticky_files};
 pub use store::{BeginError, NewRun, Store};
 pub use tail::RecordTail;
-pub use travelling::install_session;
-pub use used::Used;

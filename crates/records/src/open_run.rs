@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write as _};
 use std::time::SystemTime;
 
 use pi_subagents_files as files;
-use pi_subagents_vocabulary::Timestamp;
+use pi_subagents_vocabulary::{RunReport, Timestamp};
 use serde::Serialize;
 
 use crate::disk::DiskUse;
@@ -102,10 +102,10 @@ impl OpenRun {
         if self.was_closed() {
             return Ok(false);
         }
-        result.incomplete.append(&mut self.lacks);
+        result.report.incomplete.append(&mut self.lacks);
         if matches!(self.files.get(&Log::Events), Some(None)) {
             // The result has the ending; perhaps the events cannot be written.
-            _ = self.note_gap(&result, at);
+            _ = self.note_gap(&result.report, at);
         }
         // A result is of no use without `meta.json`. If that file cannot be synced, neither can
         // this one.
@@ -143,22 +143,22 @@ impl OpenRun {
     }
 
     /// Notes in the events that some are missing, as soon as they can be written again.
-    fn note_gap(&self, result: &RunResult, at: Timestamp) -> io::Result<()> {
-        let at = at.to_string();
+    fn note_gap(&self, report: &RunReport, at: Timestamp) -> io::Result<()> {
+        let at = format!("{at:.3}");
         let warning = format!(
             "this record is incomplete: {}",
-            result.incomplete.join("; ")
+            report.incomplete.join("; ")
         );
-        let lines = [
-            LifeRecord::Warned {
-                at: at.clone(),
-                warning,
-            },
-            LifeRecord::Ended {
+        let mut lines = vec![LifeRecord::Warned {
+            at: at.clone(),
+            warning,
+        }];
+        if let Some(ending) = report.ending.as_deref() {
+            lines.push(LifeRecord::Ended {
                 at,
-                ending: result.ending.clone(),
-            },
-        ];
+                ending: ending.clone(),
+            });
+        }
         let lines = whole_lines(&lines)?;
         self.directory.append(run_dir::EVENTS)?.write_all(&lines)
     }
@@ -167,7 +167,7 @@ impl OpenRun {
     fn full(&mut self) -> Problem {
         let sentence = self.disk.sentence();
         let warning = LifeRecord::Warned {
-            at: Timestamp::now().to_string(),
+            at: format!("{:.3}", Timestamp::now()),
             warning: sentence.clone(),
         };
         let line = serde_json::to_vec(&warning).unwrap_or_default();

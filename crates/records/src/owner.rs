@@ -43,8 +43,12 @@ pub enum CallerName {
     },
     /// A client of the Model Context Protocol.
     Mcp {
-        /// The name by which its program introduces itself.
+        /// The name by which its program introduces itself, which stays the same when it connects
+        /// again.
         client: Option<String>,
+        /// The session in which it called, where several clients share one server.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<String>,
     },
     /// A program that uses the library.
     Program,

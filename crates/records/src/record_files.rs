@@ -68,9 +68,16 @@ pub(crate) fn read_result(directory: &RunDir) -> Result<Option<RunResult>, Recor
     match directory.read(run_dir::RESULT) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(spoilt(error)),
-        Ok(content) => match serde_json::from_slice(&content) {
-            Ok(result) => Ok(Some(result)),
-            Err(error) => Err(spoilt(error.into())),
-        },
+        Ok(content) => parse_result(&content).map(Some).map_err(spoilt),
     }
+}
+
+/// Parses the content of a `result.json`, and refuses one without an ending.
+fn parse_result(content: &[u8]) -> io::Result<RunResult> {
+    let mut result: RunResult = serde_json::from_slice(content)?;
+    if result.end().is_none() {
+        let lack = "missing field `ending`";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, lack));
+    }
+    Ok(result)
 }

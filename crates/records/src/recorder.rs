@@ -2,6 +2,7 @@
 //! bounded channel: when it is slow, the engine waits, and so do the children.
 
 use std::collections::HashMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -35,20 +36,22 @@ struct Writer {
 }
 
 impl Recorder {
-    /// Starts the writer; ends of runs are noted in this index too.
-    pub fn start(index: PathBuf) -> Self {
+    /// Starts the writer; ends of runs are noted in this index too. Fails if the system has no room
+    /// for a thread.
+    pub fn start(index: PathBuf) -> io::Result<Self> {
         let (jobs, waiting) = sync_channel(WAITING);
         let problems = Problems::default();
         let noted = problems.clone();
-        let thread = std::thread::spawn(move || write_all(&waiting, &index, &noted));
-        Self {
+        let write = move || write_all(&waiting, &index, &noted);
+        let thread = std::thread::Builder::new().spawn(write)?;
+        Ok(Self {
             writer: Arc::new(Writer {
                 jobs: Some(jobs),
                 problems,
                 thread: Some(thread),
             }),
             times: HashMap::new(),
-        }
+        })
     }
 
     /// Waits until all events so far are on disk.
@@ -83,14 +86,14 @@ impl Recorder {
     }
 
     fn end(&self, event: &RunEvent, summary: &RunSummary) {
-        let (Some(task), Some(ending)) = (&summary.task, &summary.ending) else {
+        let (Some(result), Some(ending)) = (RunResult::of(summary), &summary.ending) else {
             return;
         };
         self.send(Job::End {
             run: event.run.clone(),
             ending: ending.clone(),
             at: event.at,
-            result: Box::new(RunResult::new(task, summary, ending)),
+            result: Box::new(result),
         });
     }
 

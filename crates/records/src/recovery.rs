@@ -31,7 +31,7 @@ pub(crate) struct KnownMessages {
 
 impl KnownMessages {
     /// Takes one more event of the run.
-    pub(crate) fn hear(&mut self, event: &RunEvent) {
+    pub(crate) fn add_event(&mut self, event: &RunEvent) {
         match &event.happening {
             Happening::Accepted(_) => self.since = Some(event.at),
             Happening::Started(_) if self.known.is_empty() => self.since = Some(event.at),
@@ -78,7 +78,7 @@ impl KnownMessages {
     /// Returns the message in a line if it belongs to this run: several runs may share a session.
     fn entry_of_run<'a>(&self, line: &'a [u8]) -> Option<MessageEntry<'a>> {
         let entry: MessageEntry<'a> = serde_json::from_slice(line).ok()?;
-        let (said, since) = (entry.said_at()?, self.since?);
+        let (said, since) = (entry.written_at()?, self.since?);
         // The session has milliseconds.
         let is_of_run = said.as_millisecond() >= since.as_millisecond();
         (entry.kind == "message" && is_of_run).then_some(entry)
@@ -104,7 +104,7 @@ fn event_of(entry: &MessageEntry<'_>, run: &RunId) -> Option<RunEvent> {
     match decode(&line) {
         ChildLine::Record(record @ ChildRecord::MessageEnded(_)) => Some(RunEvent {
             run: run.clone(),
-            at: entry.said_at()?,
+            at: entry.written_at()?,
             happening: Happening::Said { line, record },
         }),
         ChildLine::Record(_) | ChildLine::Text => None,
@@ -159,7 +159,7 @@ mod tests {
             let ChildLine::Record(record) = decode(&line) else {
                 panic!("{line:?} is no record");
             };
-            known.hear(&RunEvent {
+            known.add_event(&RunEvent {
                 run: run.clone(),
                 at: at(*second),
                 happening: Happening::Said { line, record },

@@ -11,10 +11,10 @@ use crate::format::Meta;
 use crate::index::{self, IndexedRun, RemovedRun};
 use crate::record_files::{parse_meta, read_result};
 use crate::run_dir::{self, RunDir};
+use crate::run_figures::UsedByRun;
 use crate::runs_place;
 use crate::seal::Seal;
 use crate::store::Store;
-use crate::used::UsedByRun;
 
 /// The number of run directories that are looked at in one place.
 const MOST_RUNS: usize = 1_000_000;
@@ -101,9 +101,11 @@ impl Store {
         index::append_begin(&index, task, directory, project, meta)?;
         // Without a readable result the run is closed again, when somebody looks at it.
         if let Ok(Some(result)) = read_result(directory) {
-            let at = result.ended_at.parse().unwrap_or_default();
-            let used = UsedByRun::from(&result);
-            index::append_end(&index, &task.run, &result.ending, at, Some(&used))?;
+            let end = result.report;
+            let (at, used) = (end.ended_at.unwrap_or_default(), UsedByRun::from(&end));
+            if let Some(ending) = end.ending.as_deref() {
+                index::append_end(&index, &task.run, ending, at, Some(&used))?;
+            }
         }
         Ok(())
     }

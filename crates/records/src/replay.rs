@@ -1,13 +1,16 @@
 //! Reads a run back from its directory: the same events that were seen live.
 
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufReader};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
-use pi_subagents_vocabulary::{Gap, Happening, RunEvent, RunHistory, RunId, Timestamp};
+use pi_subagents_vocabulary::{Gap, Happening, RunEvent, RunHistory, RunId, RunReport, Timestamp};
 
-use crate::format::{LifeRecord, RunResult};
+use crate::format::LifeRecord;
+use crate::record::RecordedRun;
 use crate::record_files::{RecordError, read_meta, read_result};
+use crate::record_line::next_line;
 use crate::run_dir::{self, RunDir};
 
 /// Folds all that was recorded of a run.
@@ -15,7 +18,7 @@ pub fn history(directory: &RunDir) -> Result<RunHistory, RecordError> {
     let mut history = RunHistory::default();
     read_events(directory, |event| history.apply(event))?;
     match read_result(directory) {
-        Ok(Some(result)) => add_end(&mut history, result),
+        Ok(Some(result)) => add_end(&mut history, result.report, result.messages),
         Ok(None) => {}
         Err(error) => {
             history.gap = Some(Gap {
@@ -28,26 +31,68 @@ pub fn history(directory: &RunDir) -> Result<RunHistory, RecordError> {
 }
 
 /// Adds the facts that the result has and the events do not: a full disk may have cost the end of
-/// the events.
-fn add_end(history: &mut RunHistory, result: RunResult) {
-    if history.summary.ending.is_none() {
-        history.summary.ended_at = result.ended_at.parse().ok();
-        history.summary.ending = Some(result.ending);
+/// the events, and a crash of the machine a part of them.
+fn add_end(history: &mut RunHistory, end: RunReport, messages: usize) {
+    let mut reasons = end.incomplete;
+    if reasons.is_empty() {
+        reasons.extend(damage(history, messages));
     }
-    if !result.incomplete.is_empty() {
+    if history.summary.ending.is_none() {
+        history.summary.ended_at = end.ended_at;
+        history.summary.ending = end.ending.map(|ending| *ending);
+    }
+    if !reasons.is_empty() {
         history.gap = Some(Gap {
-            reasons: result.incomplete,
-            output: result.output,
+            reasons,
+            output: end.output,
         });
     }
 }
 
+/// Describes what the events of a run lack, in comparison with the number of messages that its
+/// owner counted.
+fn damage(history: &RunHistory, messages: usize) -> Option<String> {
+    let read = history.summary.messages;
+    let lost = messages.saturating_sub(read);
+    match lost {
+        0 if history.summary.ending.is_some() => None,
+        0 => Some("events.jsonl is damaged, it ends before the run did".to_owned()),
+        _ => Some(format!(
+            "events.jsonl is damaged, it has {read} of {messages} messages"
+        )),
+    }
+}
+
+/// Folds all that was recorded of a run whose other files were read before: only its events are
+/// read.
+pub fn history_of(run: &RecordedRun) -> Result<RunHistory, RecordError> {
+    let mut history = RunHistory::default();
+    let accepted = RunEvent {
+        run: run.task.run.clone(),
+        at: run.accepted_at,
+        happening: Happening::Accepted(Arc::clone(&run.task)),
+    };
+    read_events_after(&run.directory, &accepted, |event| history.apply(event))?;
+    if let Some(end) = run.end.clone() {
+        add_end(&mut history, end, run.messages);
+    }
+    Ok(history)
+}
+
 /// Reads the recorded events of a run in order, one at a time, so that a long record is never in
 /// memory as a whole.
-pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> Result<(), RecordError> {
-    let accepted = accepted(directory)?;
-    let mut reading = Reading::after(&accepted);
-    each(&accepted);
+pub fn read_events(directory: &RunDir, each: impl FnMut(&RunEvent)) -> Result<(), RecordError> {
+    read_events_after(directory, &accepted(directory)?, each)
+}
+
+/// Does the same for a run whose first event is known.
+fn read_events_after(
+    directory: &RunDir,
+    accepted: &RunEvent,
+    mut each: impl FnMut(&RunEvent),
+) -> Result<(), RecordError> {
+    let mut reading = Reading::after(accepted);
+    each(accepted);
     let unreadable = |error| RecordError::of_events(directory, error);
     let file = match directory.open_file(run_dir::EVENTS) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -55,11 +100,10 @@ pub fn read_events(directory: &RunDir, mut each: impl FnMut(&RunEvent)) -> Resul
     };
     let mut reader = BufReader::with_capacity(256 << 10, file);
     let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
+    while next_line(&mut reader, &mut line).map_err(unreadable)? {
         if let Some(event) = reading.event(&line) {
             each(&event);
         }
-        line.clear();
     }
     Ok(())
 }

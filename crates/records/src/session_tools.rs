@@ -1,13 +1,15 @@
 //! The tools that a session file names. A child that continues the session writes only new tools.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead as _, BufReader};
+use std::io::BufReader;
 use std::path::Path;
 
 use pi_subagents_files as files;
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{Happening, RunEvent, RunId, RunSummary, Timestamp};
 use serde_json::{Value, json};
+
+use crate::record_line::next_line;
 
 /// A text that every line about tools contains.
 const SYSTEM: &str = r#""role":"system""#;
@@ -25,9 +27,10 @@ pub struct SessionTools {
 pub fn tools_of_session(file: &Path) -> Option<SessionTools> {
     let mut summary = RunSummary::default();
     let mut ever = BTreeSet::new();
-    let lines = BufReader::new(files::open_own(file).ok()?).split(b'\n');
-    for line in lines.map_while(Result::ok) {
-        if let Some(said) = said_of(&line) {
+    let mut lines = BufReader::new(files::open_own(file).ok()?);
+    let mut line = Vec::new();
+    while next_line(&mut lines, &mut line).is_ok_and(|is_there| is_there) {
+        if let Some(said) = tool_event(&line) {
             summary.apply(&said);
             ever.extend(summary.tools.iter().flatten().cloned());
         }
@@ -37,7 +40,7 @@ pub fn tools_of_session(file: &Path) -> Option<SessionTools> {
 }
 
 /// Reads a line about tools as the event that its child reported.
-fn said_of(line: &[u8]) -> Option<RunEvent> {
+fn tool_event(line: &[u8]) -> Option<RunEvent> {
     let text = std::str::from_utf8(line).ok()?;
     if !text.contains(SYSTEM) {
         return None;

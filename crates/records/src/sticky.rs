@@ -63,7 +63,7 @@ impl StickySession {
 }
 
 /// Returns the directory of all conversations of a user.
-pub(crate) fn all_of(home: &Path) -> PathBuf {
+pub fn all_of(home: &Path) -> PathBuf {
     home.join(".pi").join("subagent-sessions")
 }
 

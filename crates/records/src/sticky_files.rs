@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use pi_subagents_files::{self as files, Directory};
 use pi_subagents_vocabulary::Timestamp;
 
+use crate::fleet_sessions::note_of;
 use crate::sticky;
-use crate::travelling::note_of;
 
 /// The number of entries that are looked at in one directory.
 const MOST_ENTRIES: usize = 100_000;

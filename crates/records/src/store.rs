@@ -9,7 +9,7 @@ use pi_subagents_vocabulary::{
 };
 
 use crate::format::{FORMAT, Meta};
-use crate::found::FindError;
+use crate::id_lookup::FindError;
 use crate::index::{self, IndexedRun, RemovedRun, RunState};
 use crate::run_dir::RunDir;
 use crate::seal::Seal;
@@ -34,8 +34,6 @@ pub struct NewRun<'a> {
     pub owner: &'a OwnerName,
     /// The kind of child that will do the run, unless the run was refused.
     pub runner: Option<&'a str>,
-    /// The model it asks for, as the caller wrote it.
-    pub requested_model: Option<&'a str>,
     /// The model that its child is started with.
     pub model: Option<&'a str>,
     /// The tools it is restricted to.
@@ -120,7 +118,7 @@ impl Store {
         let Some(directory) = run.task.directory.as_ref().map(RunDir::new) else {
             return Ok(());
         };
-        let at = Timestamp::now();
+        let at = run.task.accepted_at.unwrap_or_else(Timestamp::now);
         let failed = |path: &Path, source: io::Error| BeginError {
             path: path.display().to_string(),
             source,
@@ -235,7 +233,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {
         timeout_seconds: task.timeout.map(|timeout| timeout.as_secs_f64()),
         runner: run.runner.map(str::to_owned),
         model: run.model.map(str::to_owned),
-        requested_model: run.requested_model.map(str::to_owned),
+        requested_model: task.requested_model.clone(),
         resolved_model: run.model.map(str::to_owned),
         accepted_at: at.to_string(),
         sequence,

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use pi_subagents_vocabulary::{Happening, RunEvent};
 
 use crate::growing_file::GrowingFile;
+use crate::placed_events::{PlacedEvent, placed};
 use crate::record_files::RecordError;
 use crate::replay::{self, Reading};
 use crate::run_dir::RunDir;
@@ -40,24 +41,47 @@ impl RecordTail {
     /// Reads about this number of bytes further and returns their events; empty if there is nothing
     /// more for now.
     pub fn next(&mut self, bytes: usize) -> Result<Vec<RunEvent>, RecordError> {
+        loop {
+            let found = self.next_placed(bytes)?;
+            let is_end = found.is_empty();
+            let events: Vec<RunEvent> = found.into_iter().filter_map(|one| one.event).collect();
+            // Some lines hold no event, and the lines behind them must not wait.
+            if is_end || !events.is_empty() {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// Does the same, and returns the places of the events and the lines that cannot be read too.
+    /// The task and the child's other output have the place behind the last event.
+    pub fn next_placed(&mut self, bytes: usize) -> Result<Vec<PlacedEvent>, RecordError> {
         let mut found = Vec::new();
         let reading = if let Some(reading) = &mut self.reading {
             reading
         } else {
             let accepted = replay::accepted(&self.directory)?;
             let begun = Reading::after(&accepted);
-            found.push(accepted);
+            found.push(PlacedEvent {
+                place: 0,
+                event: Some(accepted),
+            });
             self.reading.insert(begun)
         };
-        // Some lines hold no event, and the lines behind them must not wait.
         let mut is_more = true;
         while is_more {
-            is_more = next_lines(&mut self.events, bytes, |line| {
-                found.extend(reading.event(line));
-            })? && found.is_empty();
+            let next = self.events.next_placed(bytes, |place, line| {
+                found.extend(placed(place, line, reading));
+            });
+            let next =
+                next.map_err(|error| RecordError::new(self.events.path().to_owned(), error))?;
+            is_more = next && found.is_empty();
         }
         if found.is_empty() {
-            let mut add = |happening| found.push(reading.at_this_time(happening));
+            let place = self.events.place();
+            let mut add = |happening| {
+                let event = Some(reading.at_this_time(happening));
+                found.push(PlacedEvent { place, event });
+            };
             next_lines(&mut self.stdout, bytes, |line| {
                 add(Happening::Printed(Bytes::copy_from_slice(line)));
             })?;
@@ -67,6 +91,11 @@ impl RecordTail {
             })?;
         }
         Ok(found)
+    }
+
+    /// Returns the place behind the last event that was read.
+    pub fn place(&self) -> u64 {
+        self.events.place()
     }
 }
 

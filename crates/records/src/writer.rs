@@ -15,7 +15,7 @@ use crate::log::{Log, Origin};
 use crate::open_run::{OpenRun, Problem, Unwritten};
 use crate::problems::{Problems, could_not_write};
 use crate::run_dir::RunDir;
-use crate::used::UsedByRun;
+use crate::run_figures::UsedByRun;
 
 /// The time without a job after which the writer hands its lines to the system.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -170,7 +170,7 @@ impl Writing<'_> {
             self.note(run, problem);
         }
         self.try_again();
-        let used = UsedByRun::from(&result);
+        let used = UsedByRun::from(&result.report);
         match open.end(result, at) {
             // Somebody ended the run while we were stopped, and has written down how.
             Ok(false) => return,

@@ -75,9 +75,9 @@ fn a_stored_record_is_read() {
     assert_eq!(record.accepted_at, at("2026-11-16T12:00:00Z"));
     assert_eq!(record.owner.pid, 4711);
     let end = record.end.unwrap();
-    assert_eq!((end.status, end.exit_code), (Status::Completed, 0));
+    assert_eq!((end.status, end.exit_code), (Status::Completed, Some(0)));
     assert_eq!(end.output.as_deref(), Some("They say milk."));
-    assert_eq!(end.usage.input, 30);
+    assert_eq!(end.usage.unwrap().input, 30);
     let history = history(&directory).unwrap();
     assert_eq!(history.output().as_deref(), Some("They say milk."));
     assert_eq!(history.messages.len(), 2);
@@ -128,7 +128,7 @@ fn a_stored_session_of_a_child_gives_what_a_killed_owner_lost() {
     let run = store.runs().unwrap().remove(0);
     assert!(store.close_interrupted(&run).unwrap());
     let history = history(&directory).unwrap();
-    assert_eq!(history.summary.status(), Status::Aborted);
+    assert_eq!(history.summary.status(), Status::Stopped);
     assert_eq!(history.output().as_deref(), Some("They say milk."));
 }
 
@@ -139,11 +139,12 @@ fn what_is_written_today_is_what_is_stored() {
     let here = home.path().to_str().unwrap();
     for name in ["meta.json", "events.jsonl", "result.json"] {
         let written = fs::read_to_string(directory.path().join(name)).unwrap();
-        assert_eq!(
-            normalised(&written, here),
-            normalised(&fixture(name), "/project"),
-            "{name}"
-        );
+        let mut stored = normalised(&fixture(name), "/project");
+        for line in &mut stored {
+            // Versions before this one wrote the command that continues the session.
+            line.as_object_mut().unwrap().remove("resume");
+        }
+        assert_eq!(normalised(&written, here), stored, "{name}");
     }
     let index = fs::read_to_string(store.index()).unwrap();
     assert_eq!(
@@ -168,8 +169,10 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         directory: Some(directory.path().to_owned()),
         record_limit: 1 << 20,
         known_tools: None,
+        requested_model: Some("fake/model".to_owned()),
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     });
     let owner = OwnerName {
         pid: 4711,
@@ -185,7 +188,6 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         project,
         owner: &owner,
         runner: Some("embedded"),
-        requested_model: Some("fake/model"),
         model: Some("fake/model"),
         tools: Some(vec!["read".to_owned()]),
         terms: None,
@@ -193,7 +195,7 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
         sticky_agent: None,
     };
     store.begin(&new).unwrap();
-    let mut recorder = Recorder::start(store.index());
+    let mut recorder = Recorder::start(store.index()).unwrap();
     let mut summary = RunSummary::default();
     for (time, happening) in happenings(&task) {
         let event = RunEvent {

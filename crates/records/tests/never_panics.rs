@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{
-    Finder, RecordTail, RecordedRun, RunDir, Store, history, read_events, transcript,
+    Finder, IndexedRun, RecordTail, RecordedRun, RunDir, Store, history, read_events, transcript,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -108,6 +108,39 @@ fn what_was_recorded_is_read_as_it_is() {
     assert!(counts.iter().all(|count| *count > 3), "{counts:?}");
 }
 
+#[test]
+fn both_readers_of_a_spoilt_index_agree_about_the_runs_in_progress() {
+    let index = fs::read_to_string(corpus_file("index.jsonl")).unwrap();
+    let lines: Vec<&str> = index.lines().collect();
+    let (begin, end) = (lines[1], lines[2]);
+    let status = r#","status":"failed""#;
+    let (run, _) = end.split_once(status).unwrap();
+    let (_, owner) = lines[4].split_once(r#","owner""#).unwrap();
+    let two_in_one = format!(r#"{run}{status},"owner"{owner}"#);
+    let (late_begin, late_end) = (format!(" {begin}"), format!(" {end}"));
+    let cases = [
+        ("as it was written", vec![begin, end], 0),
+        (
+            "an end that became the beginning of a line",
+            vec![begin, &two_in_one],
+            1,
+        ),
+        ("a beginning after a space", vec![&late_begin, end], 0),
+        ("an end after a space", vec![begin, &late_end], 0),
+        ("a torn end", vec![begin, &end[..end.len() - 1]], 1),
+        ("entered again", vec![begin, end, begin], 1),
+    ];
+    for (case, lines, expected) in cases {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::new(home.path());
+        fs::write(store.index(), lines.join("\n") + "\n").unwrap();
+        let mut open = store.runs().unwrap();
+        open.retain(IndexedRun::is_open);
+        assert_eq!(store.open_runs().unwrap(), open, "{case}");
+        assert_eq!(open.len(), expected, "{case}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -134,7 +167,8 @@ proptest! {
         fs::write(store.index(), spoilt).unwrap();
         let runs = store.runs().unwrap();
         prop_assert!(runs.iter().any(|run| run.name == "count"));
-        prop_assert!(store.open_runs().unwrap().len() <= runs.len());
+        let open: Vec<_> = runs.iter().filter(|run| run.is_open()).cloned().collect();
+        prop_assert_eq!(store.open_runs().unwrap(), open);
         let _ = Finder::GIVEN.find(&runs, &id);
     }
 }

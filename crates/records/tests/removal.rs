@@ -37,8 +37,10 @@ fn begin(store: &Store, project: &Path, run: &str) {
         directory: Some(directory.path().to_owned()),
         record_limit: 1 << 30,
         known_tools: None,
+        requested_model: None,
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     });
     let owner = OwnerName {
         pid: 1,
@@ -55,7 +57,6 @@ fn begin(store: &Store, project: &Path, run: &str) {
             project,
             owner: &owner,
             runner: Some("pi"),
-            requested_model: None,
             model: None,
             tools: None,
             terms: None,

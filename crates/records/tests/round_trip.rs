@@ -17,8 +17,8 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{
-    Candidate, Detached, FindError, Finder, Found, IndexedRun, NewRun, OwnerName, RecordTail,
-    RecordedRun, Recorder, RunDir, RunState, Store, history, read_events, transcript,
+    Candidate, Detached, FindError, Finder, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun,
+    Recorder, RunDir, RunOrSession, RunState, Store, history, read_events, transcript,
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
@@ -46,7 +46,7 @@ impl Desk {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let store = Store::new(home.path().join("agent"));
-        let recorder = Recorder::start(store.index());
+        let recorder = Recorder::start(store.index()).unwrap();
         Self {
             home,
             detached: None,
@@ -74,8 +74,10 @@ impl Desk {
             directory: Some(directory.path().to_owned()),
             record_limit: self.record_limit,
             known_tools: None,
+            requested_model: None,
             test_commands: Vec::new(),
             has_schema: false,
+            accepted_at: None,
         });
         let owner = OwnerName {
             pid: 1,
@@ -92,7 +94,6 @@ impl Desk {
                 project: self.home.path(),
                 owner: &owner,
                 runner: Some("pi"),
-                requested_model: None,
                 model: None,
                 tools: None,
                 terms: None,
@@ -131,17 +132,17 @@ impl Desk {
             Happening::Accepted(Arc::clone(task)),
             Happening::Started(started),
         ];
-        happenings.extend(lines.iter().map(|line| said(line)));
+        happenings.extend(lines.iter().map(|line| child_event(line)));
         happenings.extend(ending.map(Happening::Ended));
         self.record(task, happenings);
     }
 
-    fn find(&self, prefix: &str) -> Result<Found<IndexedRun>, FindError> {
+    fn find(&self, prefix: &str) -> Result<RunOrSession<IndexedRun>, FindError> {
         Finder::GIVEN.find(&self.store.runs().unwrap(), prefix)
     }
 
     fn histories(&self, session: &str) -> Vec<RunHistory> {
-        let Found::Session(_, runs) = self.find(session).unwrap() else {
+        let RunOrSession::Session(_, runs) = self.find(session).unwrap() else {
             panic!("{session} is no session");
         };
         runs.iter()
@@ -150,7 +151,7 @@ impl Desk {
     }
 }
 
-fn said(line: &str) -> Happening {
+fn child_event(line: &str) -> Happening {
     let ChildLine::Record(record) = decode(line.as_bytes()) else {
         panic!("{line} is no record");
     };
@@ -222,12 +223,12 @@ fn every_event_is_read_back_with_its_own_time() {
     let happenings = [
         (0, Happening::Accepted(Arc::clone(&task))),
         (1, Happening::Started(started)),
-        (1, said(PROMPT)),
-        (7, said(CALL)),
-        (7, said(RESULT)),
-        (9, said(&long)),
+        (1, child_event(PROMPT)),
+        (7, child_event(CALL)),
+        (7, child_event(RESULT)),
+        (9, child_event(&long)),
         (9, Happening::Warned("careful".to_owned())),
-        (12, said(ANSWER)),
+        (12, child_event(ANSWER)),
         (13, Happening::Ended(Ending::Completed)),
     ];
     let events = happenings.map(|(millisecond, happening)| RunEvent {
@@ -308,8 +309,10 @@ fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
 
     let read = desk.histories("session-1").remove(0);
     // Whenever somebody looks, it was over when it was last heard of.
-    let ended_at = read.summary.ended_at;
-    assert_eq!(ended_at, Timestamp::try_from(last_heard).ok());
+    let milliseconds = |at: Timestamp| at.as_millisecond();
+    let ended_at = read.summary.ended_at.map(milliseconds);
+    let last_heard = Timestamp::try_from(last_heard).ok().map(milliseconds);
+    assert_eq!(ended_at, last_heard);
     assert_eq!(
         read.summary.ending.unwrap().message().unwrap(),
         "Session was interrupted (main agent session ended unexpectedly)"
@@ -318,7 +321,7 @@ fn an_abandoned_run_is_closed_once_and_keeps_what_it_said() {
     let RunState::Over { status, .. } = desk.store.runs().unwrap()[0].state else {
         panic!("still open");
     };
-    assert_eq!(status, Status::Aborted);
+    assert_eq!(status, Status::Stopped);
 }
 
 #[test]
@@ -330,7 +333,7 @@ fn an_owner_that_goes_on_writes_nothing_more_about_a_run_that_was_ended_for_it()
     assert!(desk.store.close_stopped(&open).unwrap());
     desk.record(
         &task,
-        vec![said(ANSWER), Happening::Ended(Ending::Completed)],
+        vec![child_event(ANSWER), Happening::Ended(Ending::Completed)],
     );
 
     let read = desk.histories("session-1").remove(0);
@@ -409,15 +412,10 @@ fn a_background_run_without_its_owner_has_failed() {
     assert!(desk.store.close_interrupted(&open).unwrap());
     let end = RecordedRun::read(&open.directory).unwrap().end.unwrap();
     assert_eq!(
-        (
-            end.status,
-            end.error_message.as_deref(),
-            end.resume.as_str()
-        ),
+        (end.status, end.error_message.as_deref()),
         (
             Status::Failed,
-            Some("Lost the sub-agent: owner process exited."),
-            "pi-subagents resume session-1 PROMPT"
+            Some("Lost the sub-agent: owner process exited.")
         )
     );
 }
@@ -443,8 +441,8 @@ fn ids_are_found_by_their_unique_beginning() {
         desk.begin(run, session);
     }
     let found = |prefix: &str| match desk.find(prefix) {
-        Ok(Found::Run(run)) => format!("run {}", run.run),
-        Ok(Found::Session(id, runs)) => format!("session {id} with {}", runs.len()),
+        Ok(RunOrSession::Run(run)) => format!("run {}", run.run),
+        Ok(RunOrSession::Session(id, runs)) => format!("session {id} with {}", runs.len()),
         Err(error) => error.to_string(),
     };
     assert_eq!(found("aaab"), "session aaabb with 2");
@@ -473,6 +471,16 @@ fn ids_are_found_by_their_unique_beginning() {
     assert!(matches!(desk.find("x"), Err(FindError::NotFound { .. })));
 }
 
+/// Rounds the ends of runs: a result has milliseconds, and the index is more exact.
+fn by_milliseconds(mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
+    for run in &mut runs {
+        if let RunState::Over { at, .. } = &mut run.state {
+            *at = Timestamp::from_millisecond(at.as_millisecond()).unwrap();
+        }
+    }
+    runs
+}
+
 #[test]
 fn the_index_is_rebuilt_from_the_directories() {
     let mut desk = Desk::new();
@@ -483,7 +491,10 @@ fn the_index_is_rebuilt_from_the_directories() {
     fs::remove_file(desk.store.index()).unwrap();
     assert_eq!(desk.store.runs().unwrap(), []);
     assert_eq!(desk.store.reindex(Some(desk.home.path()), &[]), 2);
-    assert_eq!(desk.store.runs().unwrap(), before);
+    assert_eq!(
+        by_milliseconds(desk.store.runs().unwrap()),
+        by_milliseconds(before)
+    );
     let known = desk.store.runs().unwrap();
     assert_eq!(desk.store.reindex(Some(desk.home.path()), &known), 0);
 }
@@ -501,7 +512,7 @@ fn the_order_of_runs_is_not_that_of_the_clock() {
         desk.begin(run, "session-1");
     }
     let order = || {
-        let Ok(Found::Session(_, runs)) = desk.find("session-1") else {
+        let Ok(RunOrSession::Session(_, runs)) = desk.find("session-1") else {
             panic!("no session");
         };
         let ids = runs.iter().map(|run| run.run.to_string());

@@ -1,7 +1,7 @@
 //! Answers an id that leads nowhere, or to several things.
 
 use pi_subagents_records::{
-    Candidate, Conversation, FindError, LatestElsewhere, SHORTEST_BEGINNING,
+    Candidate, CandidateConversation, FindError, LatestElsewhere, SHORTEST_BEGINNING,
 };
 use pi_subagents_view::figures::ago;
 use pi_subagents_vocabulary::Advice;
@@ -97,7 +97,7 @@ fn of_latest(latest: &LatestElsewhere, how: impl Fn(&str) -> String) -> String {
     format!("The latest run of all projects is {name} in {project}, {since}: {command}")
 }
 
-fn of_conversation(one: &Conversation, how: impl Fn(&str) -> String) -> String {
+fn of_conversation(one: &CandidateConversation, how: impl Fn(&str) -> String) -> String {
     let (agent, place) = (&one.agent, one.cwd.display());
     format!("{agent} in {place}: {}", how(one.latest.as_str()))
 }

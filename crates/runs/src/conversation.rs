@@ -4,8 +4,11 @@
 //! same id: these are two conversations, and nobody wants the answers of one in the other.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use pi_subagents_records::{Conversation, FindError, IndexedRun, RecordedRun, RunDir, RunIds};
+use pi_subagents_records::{
+    CandidateConversation, FindError, IndexedRun, RecordedRun, RunDir, RunIds,
+};
 use pi_subagents_vocabulary::RunId;
 
 use crate::row::RunRow;
@@ -17,6 +20,13 @@ pub trait MayBeRecorded: RunIds {
 
     /// Returns the directory of its record, if it has one.
     fn record_directory(&self) -> Option<RunDir>;
+
+    /// Returns its record, if it has one that can be read.
+    fn recorded(&self) -> Option<Arc<RecordedRun>> {
+        RecordedRun::read(&self.record_directory()?)
+            .ok()
+            .map(Arc::new)
+    }
 }
 
 impl MayBeRecorded for IndexedRun {
@@ -31,7 +41,7 @@ impl MayBeRecorded for IndexedRun {
 
 impl MayBeRecorded for RunRow {
     fn task_name(&self) -> &str {
-        &self.name
+        &self.report.name
     }
 
     fn record_directory(&self) -> Option<RunDir> {
@@ -96,9 +106,8 @@ fn join_moved(kept: &mut [Option<Kept>], is_gone: &[bool]) {
 
 /// Returns whether the directory that a run worked in is there no more.
 fn is_directory_gone(run: &impl MayBeRecorded) -> bool {
-    let directory = run.record_directory();
-    let record = directory.and_then(|directory| RecordedRun::read(&directory).ok());
-    record.is_some_and(|record| !record.task.cwd.exists())
+    run.recorded()
+        .is_some_and(|record| !record.task.cwd.exists())
 }
 
 /// Chooses the runs of one conversation; fails with the latest run of each.
@@ -139,17 +148,17 @@ fn kept(run: &impl MayBeRecorded) -> Option<Kept> {
     if let Some(file) = directory.sticky_file() {
         return Some(Kept::In(file));
     }
-    let end = RecordedRun::read(&directory).ok()?.end;
+    let record = run.recorded()?;
+    let end = record.end.as_ref();
     let never_began = end.is_some_and(|end| end.started_at.is_none());
     (!never_began).then_some(Kept::Apart)
 }
 
-fn described(latest: &impl MayBeRecorded) -> Conversation {
-    let directory = latest.record_directory();
-    let record = directory.and_then(|directory| RecordedRun::read(&directory).ok());
-    let task = record.map(|record| record.task);
-    let agent = task.as_ref().and_then(|task| task.definition.as_ref());
-    Conversation {
+fn described(latest: &impl MayBeRecorded) -> CandidateConversation {
+    let record = latest.recorded();
+    let task = record.as_ref().map(|record| &record.task);
+    let agent = task.and_then(|task| task.definition.as_ref());
+    CandidateConversation {
         agent: agent.map_or_else(|| latest.task_name().to_owned(), |used| used.name.clone()),
         cwd: task.map(|task| task.cwd.clone()).unwrap_or_default(),
         latest: latest.run_id().clone(),

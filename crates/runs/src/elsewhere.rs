@@ -1,12 +1,11 @@
 //! Runs that work on other machines: what this crate and the rooms above it ask about them.
 //!
-//! Nothing here knows how such runs are reached. The program gives an [`Elsewhere`] once at its
-//! start, as it does with its log: whether it knows other machines is a fact about the program, and
-//! the settings in each caller's [`Places`] say which machines these are. Without one, all runs are
-//! those of this machine.
+//! Nothing here knows how such runs are reached. A program that knows other machines hands an
+//! [`Elsewhere`] over with its [`Places`], whose settings say which machines these are. Without one,
+//! all runs are those of this machine.
 
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use pi_subagents_engine::{OwnerReply, Want};
 use pi_subagents_records::{IndexedRun, OwnerName, RunDir, Store};
@@ -65,18 +64,9 @@ pub trait WordsElsewhere: Send + Sync {
     ) -> Pending<'static, ()>;
 }
 
-static ELSEWHERE: OnceLock<&'static dyn Elsewhere> = OnceLock::new();
-
-/// Says who answers for other machines, from now on and for the whole process. The first word
-/// counts.
-pub fn answer_elsewhere(elsewhere: &'static dyn Elsewhere) {
-    // A library may be opened several times, always with the same answer.
-    _ = ELSEWHERE.set(elsewhere);
-}
-
-/// Returns who answers for other machines, if anybody does.
-pub(crate) fn elsewhere() -> Option<&'static dyn Elsewhere> {
-    ELSEWHERE.get().copied()
+/// Returns what answers for other machines, if the program has handed it over.
+pub(crate) fn elsewhere(places: &Places) -> Option<&'static dyn Elsewhere> {
+    places.guests.get::<&'static dyn Elsewhere>().copied()
 }
 
 /// Follows a run of another machine to its end beside other work, once no other process does.
@@ -85,19 +75,19 @@ pub fn follow_elsewhere(
     directory: &RunDir,
     owner: &OwnerName,
 ) -> Option<Following> {
-    elsewhere()?.follow(places, directory, owner)
+    elsewhere(places)?.follow(places, directory, owner)
 }
 
 /// Fetches the changes of some runs into the checkout of a command, as far as other machines have
 /// them and this one does not. Returns why some could not be fetched.
 pub fn fetch_missing(places: &Places, runs: &[IndexedRun]) -> Result<(), String> {
-    elsewhere().map_or(Ok(()), |elsewhere| elsewhere.fetch(places, runs))
+    elsewhere(places).map_or(Ok(()), |elsewhere| elsewhere.fetch(places, runs))
 }
 
 /// Looks for the runs that an id stands for, and copies their records here. Returns whether there
 /// were any, or why nobody could be asked.
 pub(crate) fn look_elsewhere(store: &Store, places: &Places, id: &str) -> Result<bool, String> {
-    elsewhere().map_or(Ok(false), |elsewhere| elsewhere.find(store, places, id))
+    elsewhere(places).map_or(Ok(false), |elsewhere| elsewhere.find(store, places, id))
 }
 
 /// Steers or stops a run of another machine.
@@ -106,7 +96,7 @@ pub(crate) async fn ask_elsewhere(
     run: &RunId,
     want: Want,
 ) -> Result<OwnerReply, CommandError> {
-    let elsewhere = elsewhere().ok_or_else(|| {
+    let elsewhere = elsewhere(places).ok_or_else(|| {
         CommandError::failed(format!(
             "run {run} works in a fleet, and this program knows none"
         ))
@@ -120,5 +110,5 @@ pub fn no_fleet() -> CommandError {
         .hint(
             r#"Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}"#,
         )
-        .hint("docs/fleet.md leads from nothing to a fleet with two workers.")
+        .hint("docs/fleet.md shows how to set up two workers.")
 }

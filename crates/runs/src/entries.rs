@@ -1,16 +1,16 @@
 //! The custom entry that pi's session keeps of a finished run, small enough to be stored. (The
-//! entry of a run that begins is in `begun.rs`, those of background runs in `background.rs`.)
+//! entry of a run that begins is in `begin_entry.rs`, those of background runs in `background.rs`.)
 //!
 //! The run directory has everything; an entry is for the day when that directory is gone, or when
 //! the session is opened on another machine.
 
 mod background;
-mod begun;
+mod begin_entry;
+mod entry_usage;
 mod messages;
 mod storable;
 #[cfg(test)]
 mod stored_tests;
-mod used;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,23 +19,32 @@ use bytes::Bytes;
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
     Ending, FINALIZE_TOOL, Happening, Interruption, ModelChoice, RunEvent, RunHistory, RunId,
-    SessionId, Status, Task, Timestamp, Usage, UsedDefinition,
+    RunReport, SessionId, Task, Timestamp, Usage, UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub use background::{DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY};
-pub use begun::{BEGUN_TYPE, BegunRun};
+use crate::row::shown_task;
+
+pub use background::{
+    DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of, end_of,
+};
+pub use begin_entry::{BEGUN_TYPE, BeginEntry};
 pub use messages::EntryMessages;
 
 /// The type of our entries.
 pub const ENTRY_TYPE: &str = "pi-subagents";
 
+/// The length of the longest id.
+const LONGEST_ID: usize = 64;
+
 /// A finished run, as pi's session keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct EndEntry {
     session_id: String,
+    /// Sessions that the first implementation has written lack it.
+    #[serde(default)]
     run_id: String,
     task_name: String,
     #[serde(default)]
@@ -48,12 +57,15 @@ pub struct Entry {
     /// True if somebody ended the run; the status is `error` then too.
     #[serde(default, skip_serializing_if = "is_false")]
     aborted: bool,
+    #[serde(default)]
     exit_code: Option<i32>,
     /// In milliseconds, as JavaScript counts.
     started_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ended_at: Option<i64>,
+    #[serde(default)]
     model: Option<String>,
+    #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error_message: Option<String>,
@@ -69,14 +81,19 @@ enum EntryStatus {
     Error,
 }
 
-impl Entry {
+impl EndEntry {
     /// Reads `{customType, data}`; `None` if it is no entry of ours or cannot be read.
     pub fn read(entry: &Value) -> Option<Self> {
         if entry.get("customType")?.as_str()? != ENTRY_TYPE {
             return None;
         }
-        let entry = Self::deserialize(entry.get("data")?).ok()?;
+        let mut entry = Self::deserialize(entry.get("data")?).ok()?;
         SessionId::parse(&entry.session_id).ok()?;
+        if entry.run_id.is_empty() {
+            // The same every time it is read, and another one for each run of a session.
+            entry.run_id = format!("old-{}-{}", entry.started_at, entry.session_id);
+            entry.run_id.truncate(LONGEST_ID);
+        }
         RunId::parse(&entry.run_id).ok()?;
         Some(entry)
     }
@@ -98,19 +115,30 @@ impl Entry {
         &self.task_name
     }
 
-    /// Returns the prompt of the task.
-    pub(crate) fn prompt(&self) -> &str {
-        &self.prompt
-    }
-
     /// Returns the usage of its answers and the number of its tool calls, as far as the entry has
     /// them.
-    pub(crate) fn used(&self) -> (Usage, usize) {
-        used::used(&self.messages)
+    fn used(&self) -> (Usage, usize) {
+        entry_usage::used(&self.messages)
     }
 
-    pub(crate) fn model(&self) -> Option<&str> {
-        self.model.as_deref()
+    /// Returns the report of the run, as far as the entry has it; `None` if its times or ids cannot
+    /// be read.
+    pub(crate) fn report(&self) -> Option<RunReport> {
+        let started_at = self.started_at()?;
+        let (run, session) = (self.run()?, self.session()?);
+        let (usage, calls) = self.used();
+        let mut report = RunReport::new(run, session, self.task_name.clone(), started_at);
+        report.take_ending(self.ending());
+        report.exit_code = Some(self.exit_code());
+        report.agent.clone_from(&self.profile_name);
+        report.task = Some(shown_task(&self.prompt));
+        report.cwd.clone_from(&self.cwd);
+        report.model.clone_from(&self.model);
+        report.started_at = Some(started_at);
+        report.ended_at = self.ended_at();
+        report.usage = Some(usage);
+        report.tool_calls = Some(calls);
+        Some(report)
     }
 
     pub(crate) fn started_at(&self) -> Option<Timestamp> {
@@ -119,10 +147,6 @@ impl Entry {
 
     pub(crate) fn ended_at(&self) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.ended_at?).ok()
-    }
-
-    pub(crate) fn status(&self) -> Status {
-        self.ending().status()
     }
 
     /// Says how it ended, in a word or a sentence.
@@ -182,13 +206,15 @@ impl Entry {
             directory: None,
             record_limit: 0,
             known_tools: None,
+            requested_model: None,
             test_commands: Vec::new(),
             has_schema: false,
+            accepted_at: None,
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
         let prompt = self.prompt_if_gone();
         let messages = prompt.iter().chain(&self.messages);
-        let said = messages.flat_map(said_of);
+        let said = messages.flat_map(events_of_message);
         let happenings = accepted.into_iter().chain(said);
         let events = happenings.chain([Happening::Ended(self.ending())]);
         let mut history = RunHistory::default();
@@ -220,7 +246,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// Makes the events of a stored message; a report needs a second event, which marks it.
-fn said_of(message: &Value) -> impl Iterator<Item = Happening> {
+fn events_of_message(message: &Value) -> impl Iterator<Item = Happening> {
     let report = message
         .get("toolName")
         .is_some_and(|tool| tool == FINALIZE_TOOL)

@@ -1,14 +1,15 @@
 //! Finds recorded runs by the words that people and models use for them.
 
 use pi_subagents_records::{
-    FindError, FindScope, Finder, Found, IndexedRun, Prefers, RunState, history, runs_of_session,
+    FindError, FindScope, Finder, IndexedRun, Prefers, RunOrSession, RunState, history,
+    runs_of_session,
 };
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
 
 use crate::conversation::of_one_conversation;
 use crate::elsewhere::look_elsewhere;
 use crate::known_index::KnownIndex;
-use crate::tending::tend_records;
+use crate::upkeep::tend_records;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
@@ -18,13 +19,13 @@ pub(crate) fn find_each(
     places: &Places,
     finder: Finder<'_>,
     words: &[&str],
-) -> Result<Vec<Found<IndexedRun>>, FindError> {
+) -> Result<Vec<RunOrSession<IndexedRun>>, FindError> {
     let of_each = |runs: &[IndexedRun]| {
         let found = words.iter().map(|word| finder.find(runs, word));
         found.collect::<Result<Vec<_>, _>>()
     };
     look_up(index, places, of_each, |found| {
-        let mut runs = found.iter().flat_map(Found::runs);
+        let mut runs = found.iter().flat_map(RunOrSession::runs);
         runs.any(is_lost)
     })
 }
@@ -44,7 +45,10 @@ pub fn find_runs(
     id: &str,
 ) -> Result<Vec<IndexedRun>, FindError> {
     let found = find_each(index, places, newest_of(places), &[id])?;
-    Ok(found.into_iter().flat_map(Found::into_runs).collect())
+    Ok(found
+        .into_iter()
+        .flat_map(RunOrSession::into_runs)
+        .collect())
 }
 
 /// Returns the session that is meant with all its runs, and the run if a run is meant.

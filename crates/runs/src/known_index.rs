@@ -1,5 +1,5 @@
 //! The index as everybody in this process sees it: read again only when it has changed. Looking
-//! changes nothing; what is to be done about runs is in `tending.rs`.
+//! changes nothing; what is to be done about runs is in `upkeep.rs`.
 
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};

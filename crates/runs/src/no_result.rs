@@ -2,9 +2,10 @@
 
 use pi_subagents_git::Repository;
 use pi_subagents_records::{IndexedRun, RecordedRun};
-use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::text::one_line;
-use serde_json::{Value, json};
+use pi_subagents_vocabulary::{Advice, RunId};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::submodule_changes::{changed_submodules, submodule_note};
 use crate::workspace::{Workspace, WorkspaceState};
@@ -72,12 +73,12 @@ impl NoResult {
     }
 
     /// Describes it for programs.
-    pub fn to_json(&self) -> Value {
-        json!({
-            "runId": self.run.run.as_str(),
-            "name": self.run.name,
-            "error": self.sentence(),
-        })
+    pub fn printed(&self) -> PrintedNoResult<'_> {
+        PrintedNoResult {
+            run_id: &self.run.run,
+            name: &self.run.name,
+            error: self.sentence(),
+        }
     }
 
     /// Returns one error for runs none of which has what was asked for.
@@ -89,6 +90,17 @@ impl NoResult {
         let lines: Vec<String> = without.iter().map(Self::sentence).collect();
         CommandError::no_answer(lines.join("\n  "))
     }
+}
+
+/// A run without a result, as programs get it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PrintedNoResult<'a> {
+    run_id: &'a RunId,
+    /// The name of the task.
+    name: &'a str,
+    /// The reason, in a sentence.
+    error: String,
 }
 
 impl From<NoResult> for CommandError {
@@ -111,7 +123,7 @@ fn reason(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
         let words = if workspace.is_unmerged() {
             why_unreachable(workspace)
         } else {
-            workspace.words(id.as_str())
+            workspace.state_words()
         };
         return CommandError::no_answer(format!("has no result: {words}"));
     }

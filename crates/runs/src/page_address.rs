@@ -8,7 +8,6 @@ use std::path::PathBuf;
 
 use pi_subagents_engine::ProcessName;
 use pi_subagents_files::{Audience, read_own_text, replace};
-use pi_subagents_page::Power;
 use serde_json::{Value, json};
 
 use pi_subagents_ground::places::Places;
@@ -27,6 +26,15 @@ pub fn page_words(places: &Places, door: Door) -> Option<String> {
 /// Returns the address at which a person can watch, if a page is served. It has no token.
 pub fn page_origin(places: &Places) -> Option<String> {
     PageAddress::read(places).map(PageAddress::origin)
+}
+
+/// The rights of everybody who has the token of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// It looks at runs, steers and stops them, lets them go on, merges and discards results.
+    Full,
+    /// It looks at runs. There are no routes for anything else.
+    ReadOnly,
 }
 
 /// A page that is served by some process.

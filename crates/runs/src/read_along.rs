@@ -33,7 +33,7 @@ impl<M: Send + 'static> ReadAlong<M> {
     ) -> Self {
         Self {
             tasks: HashMap::new(),
-            elsewhere: elsewhere().map(|elsewhere| elsewhere.words(places)),
+            elsewhere: elsewhere(places).map(|elsewhere| elsewhere.words(places)),
             tell,
             told,
         }

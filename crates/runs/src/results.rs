@@ -4,7 +4,7 @@ use pi_subagents_vocabulary::Advice;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use pi_subagents_git::{Change, Pins, Repository, WorkspaceError, patch};
+use pi_subagents_git::{Change, LargeUntracked, ObjectId, Pins, Repository, WorkspaceError, patch};
 use pi_subagents_records::{IndexedRun, RecordedRun};
 use pi_subagents_view::{Line, Role};
 
@@ -205,6 +205,26 @@ impl RunResult {
     /// Finds the result of the latest of some runs that has one.
     pub fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
         Ok(Results::default().of_latest(runs)??)
+    }
+
+    /// Captures the result once more, with its large untracked files, if it has left some out.
+    pub(crate) fn take_large_files(&mut self) -> Result<(), WorkspaceError> {
+        let Some(workspace) = &mut self.workspace else {
+            return Ok(());
+        };
+        let has_large = workspace.left_out.iter().any(|file| file.bytes.is_some());
+        let Some(worktree) = workspace.worktree.clone().filter(|_| has_large) else {
+            return Ok(());
+        };
+        let (directory, run) = (self.run.directory.path(), &self.run.run);
+        workspace.capture_again(&worktree, directory, run, LargeUntracked::Taken)?;
+        // If it cannot be written, it is captured again by the next who asks for it.
+        _ = workspace.write(directory);
+        let left = workspace.left.as_ref();
+        if let Some(result) = left.and_then(|left| ObjectId::parse(&left.result)) {
+            self.change.result = result;
+        }
+        Ok(())
     }
 
     /// Returns whether nobody has merged or discarded it.

@@ -12,13 +12,13 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pi_subagents_records::{FindError, FindScope, Finder, Found, Prefers, RunIds as _};
+use pi_subagents_records::{FindError, FindScope, Finder, Prefers, RunIds as _, RunOrSession};
 use pi_subagents_vocabulary::{RunId, RunSummary, SessionId, Task, Timestamp};
 use serde_json::Value;
 
-use super::entries::{BegunRun, Entry, KeptBackgroundRuns};
-use crate::counts::Counts;
+use super::entries::{BeginEntry, EndEntry, KeptBackgroundRuns};
 use crate::row::RunRow;
+use pi_subagents_vocabulary::Counts;
 pub use run::SessionRun;
 
 /// A session that pi has begun or opened.
@@ -47,7 +47,11 @@ struct State {
 
 impl SessionRuns {
     /// Returns the run or session in pi's session that a word means.
-    pub fn find(&self, word: &str, prefers: Prefers) -> Result<Found<SessionRun>, FindError> {
+    pub fn find(
+        &self,
+        word: &str,
+        prefers: Prefers,
+    ) -> Result<RunOrSession<SessionRun>, FindError> {
         let scope = FindScope::Given;
         Finder { scope, prefers }.find(&self.all(), word)
     }
@@ -85,7 +89,7 @@ impl SessionRuns {
     pub fn background_counts(&self) -> Counts {
         let state = self.lock();
         let background = state.runs.iter().filter(|run| run.is_background());
-        Counts::of(background.map(|run| run.row.status))
+        Counts::of(background.map(|run| run.row.report.status))
     }
 
     /// Takes over the runs of a session that pi has begun or opened; pi may report it twice.
@@ -104,7 +108,7 @@ impl SessionRuns {
         for run in session.entries.iter().filter_map(run_of) {
             state.enter(&run);
         }
-        let entries = session.entries.iter().filter_map(Entry::read);
+        let entries = session.entries.iter().filter_map(EndEntry::read);
         for run in entries.filter_map(|entry| SessionRun::of_entry(&Arc::new(entry))) {
             state.put(run);
         }
@@ -112,7 +116,7 @@ impl SessionRuns {
         for row in &kept.rows {
             state.put(SessionRun::in_background(row.clone()));
         }
-        let begun = session.entries.iter().filter_map(BegunRun::read);
+        let begun = session.entries.iter().filter_map(BeginEntry::read);
         for left in begun.filter_map(|begun| SessionRun::left(&begun)) {
             if state.run(left.run_id()).is_none() {
                 state.put(left);
@@ -139,12 +143,13 @@ impl SessionRuns {
     /// Takes in the state of a run under way.
     pub fn changed(&self, run: &RunId, summary: &RunSummary) {
         if let Some(known) = self.lock().run(run) {
-            known.row.take_summary(summary);
+            known.row.report.take_figures(summary);
+            known.row.report.status = summary.status();
         }
     }
 
     /// Takes in the end of a run.
-    pub fn ended(&self, run: &RunId, entry: &Arc<Entry>) {
+    pub fn ended(&self, run: &RunId, entry: &Arc<EndEntry>) {
         let mut state = self.lock();
         if let Some(known) = state.run(run)
             && let Some(over) = SessionRun::of_entry(entry)

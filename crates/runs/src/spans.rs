@@ -17,7 +17,7 @@ const FEW: usize = 16;
 
 /// A stretch of a run's time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Span {
+pub struct TimeSpan {
     pub kind: SpanKind,
     pub begin: Timestamp,
     /// `None` as long as it goes on.
@@ -47,7 +47,7 @@ pub enum SpanKind {
 /// The spans of one run: a fold over its events.
 #[derive(Debug, Default)]
 pub struct Spans {
-    all: Vec<Span>,
+    all: Vec<TimeSpan>,
     /// The number of spans before these that were taken out.
     taken: usize,
     /// The calls without a result, with the numbers of their spans.
@@ -98,13 +98,13 @@ impl Spans {
     }
 
     /// Returns all spans, in the order in which they began.
-    pub fn all(&self) -> &[Span] {
+    pub fn all(&self) -> &[TimeSpan] {
         &self.all
     }
 
     /// Returns the first span that was added or changed since the last time this was asked, with all
     /// behind it; `None` if nothing has changed.
-    pub fn news(&mut self) -> Option<(usize, &[Span])> {
+    pub fn news(&mut self) -> Option<(usize, &[TimeSpan])> {
         let from = std::mem::replace(&mut self.changed, usize::MAX);
         let spans = self.all.get(from.checked_sub(self.taken)?..)?;
         (!spans.is_empty()).then_some((from, spans))
@@ -118,7 +118,7 @@ impl Spans {
 
     /// Takes out the spans that are over and have none before them that goes on, so that a long run
     /// is never held whole.
-    pub fn take_finished(&mut self) -> impl Iterator<Item = Span> + '_ {
+    pub fn take_finished(&mut self) -> impl Iterator<Item = TimeSpan> + '_ {
         let open = self.all.iter().position(|span| span.end.is_none());
         let finished = open.unwrap_or(self.all.len());
         self.taken += finished;
@@ -137,7 +137,7 @@ impl Spans {
                 self.end_all(at, false);
                 self.begin_model(at);
             }
-            Happening::Said { record, .. } => self.said(record, at),
+            Happening::Said { record, .. } => self.add_record(record, at),
             Happening::Steered(_) => self.steered.push(at),
             Happening::Ended(_) => {
                 self.end_all(at, true);
@@ -147,7 +147,7 @@ impl Spans {
         }
     }
 
-    fn said(&mut self, record: &ChildRecord, at: Timestamp) {
+    fn add_record(&mut self, record: &ChildRecord, at: Timestamp) {
         match record {
             ChildRecord::MessageEnded(Message::User(_)) => self.begin_model(at),
             ChildRecord::MessageEnded(Message::Assistant(answer)) => {
@@ -218,7 +218,7 @@ impl Spans {
         if number >= MOST {
             return None;
         }
-        self.all.push(Span {
+        self.all.push(TimeSpan {
             kind,
             begin,
             end: None,
@@ -231,7 +231,7 @@ impl Spans {
         Some(number)
     }
 
-    fn change(&mut self, number: usize, change: impl FnOnce(&mut Span)) {
+    fn change(&mut self, number: usize, change: impl FnOnce(&mut TimeSpan)) {
         let place = number.checked_sub(self.taken);
         if let Some(span) = place.and_then(|place| self.all.get_mut(place)) {
             change(span);
@@ -258,7 +258,7 @@ impl Spans {
     }
 }
 
-impl Span {
+impl TimeSpan {
     /// Returns the span as the page reads it: kind, beginning and end in milliseconds, label,
     /// whether it failed, the tokens and cost of an answer, and the file that a call changes.
     pub fn json(&self) -> Value {
@@ -315,7 +315,7 @@ mod tests {
         spans
     }
 
-    fn said(record: ChildRecord) -> Happening {
+    fn child_event(record: ChildRecord) -> Happening {
         Happening::Said {
             line: bytes::Bytes::new(),
             record,
@@ -330,7 +330,7 @@ mod tests {
                 arguments: json!({"command": "make", "path": "a.rs"}),
             })
         };
-        said(ChildRecord::MessageEnded(Message::Assistant(
+        child_event(ChildRecord::MessageEnded(Message::Assistant(
             AssistantMessage {
                 parts: names.iter().map(call).collect(),
                 ..AssistantMessage::default()
@@ -339,7 +339,7 @@ mod tests {
     }
 
     fn result(name: &str, is_error: bool) -> Happening {
-        said(ChildRecord::MessageEnded(Message::ToolResult(ToolResult {
+        child_event(ChildRecord::MessageEnded(Message::ToolResult(ToolResult {
             call_id: name.to_owned(),
             tool: name.to_owned(),
             is_error,
@@ -355,8 +355,8 @@ mod tests {
         })
     }
 
-    fn told(spans: &Spans) -> Vec<String> {
-        let one = |span: &Span| {
+    fn lines_of(spans: &Spans) -> Vec<String> {
+        let one = |span: &TimeSpan| {
             let (begin, end) = (span.begin.as_second(), span.end.map(Timestamp::as_second));
             let mark = if span.is_failed { " ✗" } else { "" };
             let kind = span.kind.as_str();
@@ -380,7 +380,7 @@ mod tests {
             (26, calls(&["edit"])),
         ]);
         assert_eq!(
-            told(&spans),
+            lines_of(&spans),
             [
                 "queued 0-5",
                 "model 5-9",
@@ -402,7 +402,7 @@ mod tests {
         });
         assert_eq!(spans.news().map(|(from, _)| from), Some(5));
         assert_eq!(
-            told(&spans).last().map(String::as_str),
+            lines_of(&spans).last().map(String::as_str),
             Some("edit 26-30 ✗")
         );
     }
@@ -427,7 +427,7 @@ mod tests {
             spans.forget_finished();
             spans.apply(&at(2, result("bash", false)));
         }
-        assert_eq!(told(&spans), ["shell 991-992", "model 992-…"]);
+        assert_eq!(lines_of(&spans), ["shell 991-992", "model 992-…"]);
         assert_eq!(spans.news().map(|(from, _)| from), Some(199));
     }
 
@@ -443,8 +443,10 @@ mod tests {
             directory: None,
             record_limit: 0,
             known_tools: None,
+            requested_model: None,
             test_commands: Vec::new(),
             has_schema: false,
+            accepted_at: None,
         }
     }
 }

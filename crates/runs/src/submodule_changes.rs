@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_git::{Part, Pins, Repository, parts};
+use pi_subagents_git::{Pins, Repository, RepositoryPart, parts};
 use pi_subagents_vocabulary::text::shell_quoted;
 
 /// Returns the submodules of a checkout in which a run left changes that nobody has merged.
@@ -12,7 +12,7 @@ pub fn changed_submodules(checkout: &Repository, run: &str) -> Vec<PathBuf> {
 }
 
 /// The submodules of a checkout, listed once for many runs.
-pub(crate) struct Submodules(Vec<Part>);
+pub(crate) struct Submodules(Vec<RepositoryPart>);
 
 impl Submodules {
     pub(crate) fn of(checkout: &Repository) -> Self {

@@ -10,7 +10,7 @@ use pi_subagents_vocabulary::{Timestamp, text};
 use serde_json::{Value, json};
 
 use crate::json_list::JsonList;
-use crate::spans::{Span, SpanKind, Spans};
+use crate::spans::{SpanKind, Spans, TimeSpan};
 
 /// The number of the track with the queue and the model. The tracks of tools are behind it.
 const MODEL: usize = 1;
@@ -51,7 +51,7 @@ fn named(process: usize, name: &str) -> [Value; 2] {
 /// Adds what a run spent its time on. What still goes on is shown as far as it has come, to `last`.
 fn add_spans(events: &mut JsonList, process: usize, spans: &Spans, last: Timestamp) {
     let mut tracks = Tracks::default();
-    let mut sorted: Vec<&Span> = spans.all().iter().collect();
+    let mut sorted: Vec<&TimeSpan> = spans.all().iter().collect();
     sorted.sort_by_key(|span| span.begin);
     for span in sorted {
         let end = span.end.unwrap_or(last).max(span.begin);
@@ -104,7 +104,7 @@ impl Tracks {
 }
 
 /// Returns a span as an event with its duration.
-fn complete(span: &Span, end: Timestamp, process: usize, track: usize) -> Value {
+fn complete(span: &TimeSpan, end: Timestamp, process: usize, track: usize) -> Value {
     let name = match (span.kind, span.label.as_str()) {
         (SpanKind::Queued, _) => "queued",
         (SpanKind::Model, "") => "model",

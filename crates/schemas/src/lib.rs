@@ -4,7 +4,7 @@
 //!
 //! - `schema` reads a schema and says what is wrong with it
 //! - `misfit` checks a value and names what does not fit
-//! - `offered` makes the form that a model is shown
+//! - `model_schema` makes the form that a model is shown
 //! - `references` bounds what a schema may refer to
 //! - `effort` bounds the effort of checking a value
 //! - `error` names what is wrong with a schema
@@ -12,7 +12,7 @@
 mod effort;
 mod error;
 mod misfit;
-mod offered;
+mod model_schema;
 mod references;
 mod schema;
 

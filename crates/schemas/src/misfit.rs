@@ -42,7 +42,7 @@ impl Misfit {
     }
 
     /// Returns the words by which a model is told that its result does not fit.
-    pub fn told(&self) -> String {
+    pub fn correction(&self) -> String {
         let lines = self.lines.join("\n");
         let more = match self.count - self.lines.len().min(self.count) {
             0 => String::new(),

@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use jsonschema::{PatternOptions, Validator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::effort;
 use crate::error::{SchemaError, pointer};
 use crate::misfit::{self, Misfit};
-use crate::offered;
+use crate::model_schema;
 use crate::references;
 
 /// The size of the largest schema that is read, in bytes.
@@ -69,7 +71,7 @@ impl OutputSchema {
 
     /// Returns the schema as a model is shown it, without what providers refuse.
     pub fn offered(&self) -> Value {
-        offered::of(&self.source)
+        model_schema::of(&self.source)
     }
 
     /// Returns what a model should know beside the offered form, if that leaves anything out.
@@ -122,6 +124,22 @@ impl PartialEq for OutputSchema {
 }
 
 impl Eq for OutputSchema {}
+
+/// In JSON it is the schema as it was written.
+impl Serialize for OutputSchema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.source.serialize(serializer)
+    }
+}
+
+/// A schema of another machine has the same limits as one of this machine.
+impl<'de> Deserialize<'de> for OutputSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let source = Value::deserialize(deserializer)?;
+        Self::new(source)
+            .map_err(|why| D::Error::custom(format!("outputSchema cannot be used: {why}")))
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ mod failure;
 mod merging;
 mod options;
 mod outcome;
-mod task;
 mod tool_names;
 mod workspace;
 
@@ -14,16 +13,29 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pi_subagents_configuration::Asker;
+pub use pi_subagents_git::Conflict;
 use pi_subagents_records::CallerName;
-use pi_subagents_vocabulary::{Definition, EventSink, RunId};
+use pi_subagents_vocabulary::{Definition, EventSink, RunId, RunTerms};
 
 pub use self::failure::{TeamError, TeamErrorKind};
 pub use self::merging::{Clash, MergeCheck};
 pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
-pub use self::task::Task;
 use self::tool_names::check_tools;
-pub use self::workspace::{ChangedFile, Conflict, MergeOutcome, Merged, Workspace, WorkspaceState};
+pub use self::workspace::{ChangedFile, MergeOutcome, Merged, TaskWorkspace, TaskWorkspaceState};
+/// A task for one sub-agent.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use pi_subagents::Task;
+///
+/// let task = Task::new("review", "Look for what could break.")
+///     .profile("reviewer")
+///     .file("src/main.rs")
+///     .timeout(Duration::from_mins(5));
+/// ```
+pub use pi_subagents_calls::TaskRequest as Task;
 use pi_subagents_calls::caller::{Caller, Overrides};
 use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::families::delegation::DelegateCall;
@@ -51,7 +63,8 @@ use pi_subagents_ground::places::Places;
 /// let team = Team::open(TeamOptions::new()).await?;
 /// let tasks = [Task::new("purpose", "Say in one sentence what this is.")];
 /// for outcome in team.delegate(tasks, Vec::new()).await?.outcomes {
-///     println!("{}: {:?} (session: {})", outcome.name, outcome.output, outcome.session);
+///     let report = outcome.report;
+///     println!("{}: {:?} (session: {})", report.name, report.output, report.session_id);
 /// }
 /// team.close().await;
 /// # Ok(())
@@ -74,22 +87,25 @@ impl Team {
             options.cwd.as_deref(),
             options.home.as_deref(),
             options.binary.as_deref(),
+            pi_subagents_fleet::guests(),
         )?;
         let settings = Configuration::read_once(&places, options.trusts_project).settings;
         let concurrency = options
             .concurrency
             .map_or(settings.max_concurrency, NonZeroUsize::get);
-        pi_subagents_fleet::invite();
         Ok(Self {
             service: CallService::open_in_a_program(&places, concurrency)?,
             caller: Caller {
                 name: CallerName::Program,
                 trusts_project: options.trusts_project,
                 overrides: Overrides {
-                    runner: options.runner,
-                    model: options.model,
-                    tools: options.tools,
-                    allowance: options.allowance,
+                    terms: RunTerms {
+                        runner: options.runner,
+                        model: options.model,
+                        tools: options.tools,
+                        allowance: options.allowance,
+                        ..RunTerms::default()
+                    },
                     ..Overrides::default()
                 },
                 ..Caller::at(places)
@@ -97,16 +113,16 @@ impl Team {
         })
     }
 
-    /// Returns the definitions that tasks can name, as they are on disk now.
+    /// Returns the agents that tasks can name, as they are on disk now.
     ///
     /// ```no_run
     /// # fn example(team: &pi_subagents::Team) {
-    /// for definition in team.definitions() {
+    /// for definition in team.agents() {
     ///     println!("{}: {:?}", definition.name, definition.description);
     /// }
     /// # }
     /// ```
-    pub fn definitions(&self) -> Vec<Definition> {
+    pub fn agents(&self) -> Vec<Definition> {
         let catalogue = self.service.configuration(&self.caller).catalogue;
         let effective = catalogue.effective(Asker::Delegation);
         effective.into_iter().cloned().collect()
@@ -121,7 +137,7 @@ impl Team {
     /// # Cancelling
     ///
     /// If the future is dropped, the runs of this call are stopped, and no others: they end as
-    /// [`Status::Aborted`](pi_subagents_vocabulary::Status::Aborted), and the sinks are dropped when nothing of
+    /// [`Status::Stopped`](pi_subagents_vocabulary::Status::Stopped), and the sinks are dropped when nothing of
     /// them is left.
     ///
     /// ```no_run
@@ -141,7 +157,7 @@ impl Team {
         tasks: impl IntoIterator<Item = Task>,
         sinks: Vec<Box<dyn EventSink>>,
     ) -> Result<Delegated, TeamError> {
-        let tasks = tasks.into_iter().map(Task::into_call).collect();
+        let tasks = tasks.into_iter().collect();
         let call = DelegateCall::new(tasks).map_err(CommandError::from)?;
         let watch = Watch {
             sinks,

@@ -4,20 +4,21 @@ use pi_subagents_runs::ask_which::find_failure;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pi_subagents_git::Conflict;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::RunId;
 use tokio::task::spawn_blocking;
 
 use super::Team;
 use super::failure::TeamError;
-use super::workspace::{Conflict, MergeOutcome, Merged};
+use super::workspace::{MergeOutcome, Merged};
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{self, Checkout, ToDiscard, WantedChanges};
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::merging::{AddedCopies, Fit, MergedAs, ToMerge};
+use pi_subagents_runs::merging::{Fit, HeldBackFiles, MergedAs, ToMerge};
 use pi_subagents_runs::no_result::NoResult;
-use pi_subagents_runs::tending::tend;
+use pi_subagents_runs::upkeep::tend;
 
 /// The runs that fit the checkout and each other, and those that do not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Team {
     ///
     /// let tasks = [Task::new("docs", "Mend the spelling in docs/.").isolated()];
     /// let delegated = team.delegate(tasks, Vec::new()).await?;
-    /// let runs: Vec<_> = delegated.outcomes.into_iter().map(|outcome| outcome.run).collect();
+    /// let runs: Vec<_> = delegated.outcomes.into_iter().map(|outcome| outcome.report.run_id).collect();
     /// for merged in team.merge(&runs).await? {
     ///     match merged.outcome {
     ///         MergeOutcome::Merged(files) => println!("{} files", files.len()),
@@ -88,7 +89,7 @@ impl Team {
     pub async fn merge(&self, runs: &[RunId]) -> Result<Vec<Merged>, TeamError> {
         let work = self.merge_work(runs);
         beside(move || {
-            let report = acts::merge(work.changes()?, MergedAs::Changes, AddedCopies::Refused)?;
+            let report = acts::merge(work.changes()?, MergedAs::Changes, HeldBackFiles::Refused)?;
             let merged = report.merged.iter().map(|merged| Merged {
                 run: merged.run.run.clone(),
                 outcome: MergeOutcome::of(&merged.outcome),
@@ -193,7 +194,7 @@ fn check_of(fit: &Fit<'_>) -> MergeCheck {
     let clashes = fit.clashes().map(|(run, with, conflicts)| Clash {
         run: run.run.clone(),
         with: with.map(|with| with.run.clone()),
-        conflicts: Conflict::all(conflicts),
+        conflicts: conflicts.to_vec(),
     });
     let without = fit.without.iter();
     let without = without.map(|one| (one.run.run.clone(), one.sentence()));
@@ -210,6 +211,6 @@ async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
 ) -> Result<T, TeamError> {
     let done = spawn_blocking(work).await;
-    let bug = |error| CommandError::failed("this is a bug in pi-subagents").because(&error);
+    let bug = |error| CommandError::defect("the changes could not be looked at", &error);
     Ok(done.map_err(bug)??)
 }

@@ -44,7 +44,7 @@ impl TeamOptions {
     }
 
     /// Sets the home directory that holds `.pi/agent`, for us and for the sub-agents; else that of
-    /// the environment.
+    /// the environment. Git reads its own configuration in the home of the process.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
         self
@@ -57,7 +57,7 @@ impl TeamOptions {
         self
     }
 
-    /// Uses the definitions, settings and skills of the project even if nobody has trusted it yet.
+    /// Uses the agents, settings and skills of the project even if nobody has trusted it yet.
     pub fn trust_project(mut self) -> Self {
         self.trusts_project = true;
         self

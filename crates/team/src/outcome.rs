@@ -3,13 +3,10 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use pi_subagents_vocabulary::{
-    Receipt, Rejected, RunId, RunSummary, SessionId, Status, Task, Usage,
-};
+use pi_subagents_vocabulary::{RunReport, RunSummary};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::workspace::Workspace;
+use super::workspace::TaskWorkspace;
 use pi_subagents_calls::{Answer, whole_output};
 
 /// The outcomes of the tasks of one call.
@@ -21,9 +18,10 @@ use pi_subagents_calls::{Answer, whole_output};
 /// let tasks = [Task::new("a", "Say hello."), Task::new("b", "Say goodbye.")];
 /// let delegated = team.delegate(tasks, Vec::new()).await?;
 /// for outcome in &delegated.outcomes {
-///     match outcome.status {
-///         Status::Completed => println!("{:?}", outcome.output),
-///         _ => println!("{} went wrong: {:?}", outcome.name, outcome.error),
+///     let report = &outcome.report;
+///     match report.status {
+///         Status::Completed => println!("{:?}", report.output),
+///         _ => println!("{} went wrong: {:?}", report.name, report.error_message),
 ///     }
 /// }
 /// # Ok(())
@@ -38,33 +36,14 @@ pub struct Delegated {
     pub warnings: Vec<String>,
 }
 
-/// The outcome of one task.
+/// The outcome of one task: the report of its run, and its worktree.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The name of the task.
-    pub name: String,
-    /// The run; `pi-subagents events` prints its events.
-    pub run: RunId,
-    /// The session, by which it can be continued.
-    pub session: SessionId,
-    /// The status in which it ended.
-    pub status: Status,
-    /// The whole answer of the sub-agent.
-    pub output: Option<String>,
-    /// The error, in a sentence.
-    pub error: Option<String>,
-    /// The tokens and the cost of the run.
-    pub usage: Usage,
-    /// The receipt of the run: calls, changed files, commands, tests. `None` for a task that was
-    /// refused.
-    pub receipt: Option<Receipt>,
+    /// The report of the run, with the whole answer: the same as `--json` prints.
+    pub report: RunReport,
     /// The worktree in which it worked, if it had one of its own.
-    pub workspace: Option<Workspace>,
-    /// The result that meets the schema of the task, if it has one.
-    pub result: Option<Value>,
-    /// The best of the results that do not meet it, if none does.
-    pub rejected: Option<Rejected>,
+    pub workspace: Option<TaskWorkspace>,
     /// The directory of its record.
     pub directory: Option<PathBuf>,
 }
@@ -73,9 +52,7 @@ impl Delegated {
     pub(super) fn new(answer: &Answer) -> Self {
         let runs = answer.outcomes().iter();
         Self {
-            outcomes: runs
-                .filter_map(|run| Some(Outcome::new(run.task.as_ref()?, run, answer)))
-                .collect(),
+            outcomes: runs.filter_map(|run| Outcome::of(run, answer)).collect(),
             warnings: answer.warnings().to_vec(),
         }
     }
@@ -100,23 +77,19 @@ impl Outcome {
     /// # }
     /// ```
     pub fn structured<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_json::Error> {
-        self.result.as_ref().map(T::deserialize).transpose()
+        let structured = self.report.structured.as_ref();
+        structured.map(T::deserialize).transpose()
     }
 
-    fn new(task: &Task, run: &RunSummary, answer: &Answer) -> Self {
-        Self {
-            name: task.name.clone(),
-            run: task.run.clone(),
-            session: task.session.clone(),
-            status: run.status(),
-            output: whole_output(task, run).map(Cow::into_owned),
-            error: run.problem(),
-            usage: run.usage,
-            receipt: run.receipt(),
-            workspace: answer.worktree(task).map(Workspace::of),
-            result: run.structured.clone(),
-            rejected: run.rejected.clone(),
+    fn of(run: &RunSummary, answer: &Answer) -> Option<Self> {
+        let task = run.task.as_ref()?;
+        let mut report = run.report()?;
+        report.output = whole_output(task, run).map(Cow::into_owned);
+        report.error_message = run.problem();
+        Some(Self {
+            report,
+            workspace: answer.worktree(task).map(TaskWorkspace::of),
             directory: task.directory.clone(),
-        }
+        })
     }
 }

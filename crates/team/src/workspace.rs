@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_git as workspaces;
+use pi_subagents_git::{self as workspaces, Conflict};
 use pi_subagents_vocabulary::RunId;
 
 use pi_subagents_runs::merging;
@@ -12,13 +12,13 @@ use pi_subagents_runs::workspace as kept;
 /// The git worktree in which an isolated task worked, or the result of a task that a fleet did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Workspace {
+pub struct TaskWorkspace {
     /// Its directory, which is gone unless something waits in it; none if a fleet did the task.
     pub path: Option<PathBuf>,
     /// The branch that was made for it; none if a fleet did the task.
     pub branch: Option<String>,
     /// Its state.
-    pub state: WorkspaceState,
+    pub state: TaskWorkspaceState,
     /// The number of commits that the sub-agent made.
     pub commits: u64,
     /// The files that differ from where it began.
@@ -32,7 +32,7 @@ pub struct Workspace {
 /// The state of a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WorkspaceState {
+pub enum TaskWorkspaceState {
     /// A sub-agent may be working in it.
     InUse,
     /// The changes of the sub-agent wait to be merged or discarded.
@@ -97,22 +97,7 @@ pub enum MergeOutcome {
     NoResult(String),
 }
 
-/// Two changes of one file that cannot both be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Conflict {
-    /// The file.
-    pub path: PathBuf,
-    /// Its kind, such as `contents` or `modify/delete`.
-    pub kind: String,
-    /// The places in the file of the checkout, or of the first of two runs, each from its first
-    /// line to its last.
-    pub lines: Vec<(usize, usize)>,
-    /// The same places in the file of the run, or of the second of two runs.
-    pub other_lines: Vec<(usize, usize)>,
-}
-
-impl Workspace {
+impl TaskWorkspace {
     pub(super) fn of(workspace: &kept::Workspace) -> Self {
         let left = workspace.left.as_ref();
         let worktree = workspace.worktree.as_ref();
@@ -120,7 +105,7 @@ impl Workspace {
         Self {
             path: worktree.map(|worktree| worktree.path.clone()),
             branch: worktree.map(|worktree| worktree.branch.clone()),
-            state: WorkspaceState::of(workspace.state),
+            state: TaskWorkspaceState::of(workspace.state),
             commits: left.map_or(0, |left| left.commits),
             files: files.iter().map(ChangedFile::of).collect(),
             patch: left.and_then(|left| left.patch.clone()),
@@ -129,7 +114,7 @@ impl Workspace {
     }
 }
 
-impl WorkspaceState {
+impl TaskWorkspaceState {
     fn of(state: kept::WorkspaceState) -> Self {
         match state {
             kept::WorkspaceState::Planned | kept::WorkspaceState::Ready => Self::InUse,
@@ -152,7 +137,7 @@ impl ChangedFile {
         }
     }
 
-    fn of_merged(file: &workspaces::ChangedFile) -> Self {
+    fn of_merged(file: &workspaces::FileChange) -> Self {
         let path = file.path.clone();
         let described = kept::WorkspaceFile::of(file);
         Self {
@@ -163,43 +148,35 @@ impl ChangedFile {
 }
 
 impl MergeOutcome {
-    pub(super) fn of(outcome: &merging::MergeOutcome) -> Self {
+    pub(super) fn of(outcome: &merging::RunMergeOutcome) -> Self {
         let outcome = match outcome {
-            merging::MergeOutcome::Tried(outcome) => outcome,
-            merging::MergeOutcome::HoldsCopies(files) => return Self::HoldsCopies(files.clone()),
-            merging::MergeOutcome::ChangedSince { conflicts, .. } => {
-                return Self::Conflicts(Conflict::all(conflicts));
+            merging::RunMergeOutcome::Tried(outcome) => outcome,
+            merging::RunMergeOutcome::HoldsCopies(files) => {
+                return Self::HoldsCopies(files.clone());
             }
-            merging::MergeOutcome::HoldsMarkers(files) => {
+            merging::RunMergeOutcome::ChangedSince { conflicts, .. } => {
+                return Self::Conflicts(conflicts.clone());
+            }
+            merging::RunMergeOutcome::HoldsMarkers(files) => {
                 return Self::HoldsMarkers(files.clone());
             }
-            merging::MergeOutcome::Failed(why) => return Self::Failed(why.clone()),
-            merging::MergeOutcome::NotTried => return Self::NotTried,
-            merging::MergeOutcome::NoResult(why) => return Self::NoResult(why.clone()),
+            merging::RunMergeOutcome::Failed(why) => return Self::Failed(why.clone()),
+            merging::RunMergeOutcome::NotTried => return Self::NotTried,
+            merging::RunMergeOutcome::NoResult(why) => return Self::NoResult(why.clone()),
         };
         match outcome {
-            workspaces::Outcome::Merged { files, .. } => {
+            workspaces::ChangeOutcome::Merged { files, .. } => {
                 Self::Merged(files.iter().map(ChangedFile::of_merged).collect())
             }
-            workspaces::Outcome::Nothing => Self::AlreadyThere,
-            workspaces::Outcome::Conflicts(conflicts)
-            | workspaces::Outcome::NeedsUncommitted(conflicts) => {
-                Self::Conflicts(Conflict::all(conflicts))
+            workspaces::ChangeOutcome::Nothing => Self::AlreadyThere,
+            workspaces::ChangeOutcome::Conflicts(conflicts)
+            | workspaces::ChangeOutcome::NeedsUncommitted(conflicts) => {
+                Self::Conflicts(conflicts.clone())
             }
-            workspaces::Outcome::InTheWay(files) => Self::InTheWay(files.clone()),
-            workspaces::Outcome::ChangedMeanwhile(file) => Self::ChangedMeanwhile(file.clone()),
+            workspaces::ChangeOutcome::InTheWay(files) => Self::InTheWay(files.clone()),
+            workspaces::ChangeOutcome::ChangedMeanwhile(file) => {
+                Self::ChangedMeanwhile(file.clone())
+            }
         }
-    }
-}
-
-impl Conflict {
-    pub(super) fn all(conflicts: &[workspaces::Conflict]) -> Vec<Self> {
-        let conflicts = conflicts.iter().map(|conflict| Self {
-            path: conflict.path.clone(),
-            kind: conflict.kind.clone(),
-            lines: conflict.lines.clone(),
-            other_lines: conflict.their_lines.clone(),
-        });
-        conflicts.collect()
     }
 }

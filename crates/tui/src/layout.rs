@@ -1,6 +1,6 @@
 //! Divides a screen of any size among its parts.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 
 use super::model::{Focus, Model};
 
@@ -29,7 +29,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn of(model: &Model) -> Self {
-        let screen = Rect::new(0, 0, model.size.0, model.size.1);
+        let screen = Rect::from((Position::ORIGIN, model.size));
         let (rest, footer) = from_bottom(screen, u16::from(screen.height > 1));
         let has_title = rest.height >= ROWS_FOR_TITLE && !model.is_zoomed;
         let (title, rest) = from_top(rest, u16::from(has_title));

@@ -12,7 +12,7 @@
     reason = "only this workspace uses the crate, and many fields say enough by their names"
 )]
 
-mod copying;
+mod clipboard;
 mod draw;
 mod keyboard;
 mod keys;
@@ -22,7 +22,9 @@ mod list;
 mod list_row;
 mod message;
 mod model;
-mod opened;
+mod model_queries;
+mod news;
+mod opened_run;
 mod owners;
 mod page;
 mod reader;
@@ -33,15 +35,13 @@ mod search;
 mod selection;
 mod session;
 mod sheet;
-mod sorting;
-mod taking;
+mod sort_order;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod transcript;
-mod wants;
 
 pub use model::Leaving;
-pub use scope::Scope;
+pub use scope::ScreenScope;
 pub use session::{Attachment, attach};

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use pi_subagents_records::IndexedRun;
-use pi_subagents_view::{Counts, PreviewContext};
-use pi_subagents_vocabulary::{RunEvent, RunId, Timestamp};
+use pi_subagents_view::PreviewContext;
+use pi_subagents_vocabulary::{Counts, RunEvent, RunId, Timestamp};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::list_row::{ListRow, Live};
-use super::sorting::Sorting;
+use super::sort_order::Sorting;
 
 /// The runs in scope. The shown runs are worked out when something changes, so that a list of ten
 /// thousand costs nothing while nothing happens.

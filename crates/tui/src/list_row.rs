@@ -6,7 +6,7 @@ use pi_subagents_records::{IndexedRun, RunState, Used};
 use pi_subagents_view::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
 use pi_subagents_vocabulary::{RunEvent, RunSummary, Status, Timestamp, Usage, text};
 
-use super::sorting::SortKey;
+use super::sort_order::SortKey;
 use pi_subagents_runs::find::status_of;
 use pi_subagents_runs::row::RunRow;
 
@@ -60,12 +60,12 @@ impl Recorded {
     /// Takes the fields that the list shows out of a finished run's row.
     pub(crate) fn of(row: &RunRow) -> Self {
         Self {
-            task: task_line(row.task.as_deref().unwrap_or_default()),
-            definition: row.preset.clone(),
-            worker: row.end.worker.clone(),
-            model: row.model_id().map(str::to_owned),
-            calls: row.end.tool_calls,
-            usage: row.end.usage,
+            task: task_line(row.report.task.as_deref().unwrap_or_default()),
+            definition: row.report.agent.clone(),
+            worker: row.report.worker.clone(),
+            model: row.report.model.clone(),
+            calls: row.report.tool_calls,
+            usage: row.report.usage,
             lasted: row.lasted(Timestamp::UNIX_EPOCH),
             outcome: row.outcome_line(),
         }
@@ -184,7 +184,7 @@ impl ListRow {
         };
         match self.status() {
             Status::Queued => "queued until another run ends".to_owned(),
-            Status::Failed | Status::Aborted => live.window.error().unwrap_or_default(),
+            Status::Failed | Status::Stopped => live.window.error().unwrap_or_default(),
             Status::Running | Status::Completed => live
                 .partial_lines(columns)
                 .or_else(|| live.window.lines(1).last().map(WindowLine::text))

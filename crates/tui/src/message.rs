@@ -4,6 +4,7 @@ use crossterm::event::KeyEvent;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::{PartialMessage, RunEvent, RunId};
+use ratatui::layout::Size;
 
 use super::list_row::Record;
 use super::results::Fitting;
@@ -16,7 +17,7 @@ pub(crate) enum Message {
     Pasted(String),
     /// The mouse did something at a column and a row.
     Mouse(MouseAct, u16, u16),
-    Resized(u16, u16),
+    Resized(Size),
     /// The index was read: the runs in scope.
     IndexRead(Vec<IndexedRun>),
     /// The record of a run has grown by these events.

@@ -1,5 +1,6 @@
 //! The model of the screen: a fold over everything that happens.
 
+use ratatui::layout::Size;
 use std::path::PathBuf;
 
 use pi_subagents_view::PreviewContext;
@@ -8,20 +9,20 @@ use pi_subagents_vocabulary::{RunId, TimeZone, Timestamp};
 use super::line_editor::LineEditor;
 use super::list::RunList;
 use super::message::{Effect, Message, Notice};
-use super::opened::Opened;
-use super::scope::Scope;
+use super::opened_run::Opened;
+use super::scope::ScreenScope;
 
 /// Everything the screen shows.
 #[derive(Debug, Clone)]
 pub(crate) struct Model {
-    pub(crate) scope: Scope,
+    pub(crate) scope: ScreenScope,
     /// The project we were started in.
     pub(crate) project: PathBuf,
     pub(crate) context: PreviewContext,
     /// The time zone of the person, for times of day.
     pub(crate) zone: TimeZone,
     /// Columns and rows.
-    pub(crate) size: (u16, u16),
+    pub(crate) size: Size,
     pub(crate) list: RunList,
     pub(crate) selected: Option<RunId>,
     /// The run that a person has chosen, which a filter may hide for a while.
@@ -94,12 +95,12 @@ pub enum Leaving {
 
 impl Model {
     pub(crate) fn new(
-        scope: Scope,
+        scope: ScreenScope,
         project: PathBuf,
         context: PreviewContext,
-        size: (u16, u16),
+        size: Size,
     ) -> Self {
-        let is_one = matches!(scope, Scope::Run(_));
+        let is_one = matches!(scope, ScreenScope::Run(_));
         Self {
             scope,
             project,
@@ -140,10 +141,10 @@ impl Model {
         match message {
             Message::Pressed(key) => return self.pressed(key).into_iter().collect(),
             Message::Mouse(act, column, row) => {
-                return self.moused(act, (column, row)).into_iter().collect();
+                return self.moused(act, column, row).into_iter().collect();
             }
             Message::Pasted(text) => self.pasted(&text),
-            Message::Resized(columns, rows) => self.size = (columns, rows),
+            Message::Resized(size) => self.size = size,
             Message::IndexRead(runs) => effects = self.take_index(runs),
             Message::RecordGrew(subject, events) => self.apply(&subject, &events),
             Message::RecordGone(run) => self.note_gone(&run),

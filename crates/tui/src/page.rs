@@ -2,6 +2,7 @@
 //!
 //! Only the visible entries are ever drawn, so a page of any length costs one screen.
 
+use pi_subagents_view::ScreenSize;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -53,14 +54,14 @@ impl<'a> Page<'a> {
         sheet: &'a Sheet,
         tail: Vec<Line>,
         context: PreviewContext,
-        (columns, height): (usize, usize),
+        size: ScreenSize,
     ) -> Self {
         Self {
             sheet,
             tail,
             context,
-            columns,
-            height,
+            columns: size.columns,
+            height: size.rows,
             drawn: RefCell::default(),
         }
     }

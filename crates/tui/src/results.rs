@@ -13,7 +13,7 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{self, Checkout, ToDiscard, WantedChanges, in_one_worktree};
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::merging::{AddedCopies, Fit, MergedAs, ToMerge};
+use pi_subagents_runs::merging::{Fit, HeldBackFiles, MergedAs, ToMerge};
 use pi_subagents_runs::results::RunResult;
 use pi_subagents_runs::workspace::waiting_results;
 
@@ -90,7 +90,7 @@ pub(super) fn check(listed: &Listed) -> Result<Fitting, CommandError> {
 /// Merges a run as uncommitted changes.
 pub(super) fn merge_one(listed: &Listed) -> Result<Notice, CommandError> {
     let changes = listed.changes(&listed.known()?)?;
-    let report = acts::merge(changes, MergedAs::Changes, AddedCopies::Refused)?;
+    let report = acts::merge(changes, MergedAs::Changes, HeldBackFiles::Refused)?;
     let role = if report.merged_count() > 0 {
         Role::Success
     } else {

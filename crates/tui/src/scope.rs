@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::{RunId, SessionId};
 
 /// The runs that are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub enum ScreenScope {
     /// All runs of this user.
     All,
     /// All runs under way, and the finished ones of this project.
@@ -16,7 +16,7 @@ pub enum Scope {
     Run(RunId),
 }
 
-impl Scope {
+impl ScreenScope {
     /// Chooses the runs that are shown.
     pub(crate) fn choose(&self, mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
         runs.retain(|run| match self {

@@ -1,6 +1,7 @@
 //! The terminal while it is ours: another screen, every key as it is pressed, the mouse if a person
 //! wants it. However we end, it is given back as it was.
 
+use ratatui::layout::Size;
 use std::io::{self, Stdout, Write as _, stdout};
 use std::mem::ManuallyDrop;
 use std::panic;
@@ -95,11 +96,11 @@ impl Drop for Screen {
     }
 }
 
-/// Columns and rows; a terminal that does not know them is as large as most.
-pub(super) fn terminal_size() -> (u16, u16) {
+/// Returns the size of the terminal; a terminal that does not know it is as large as most.
+pub(super) fn terminal_size() -> Size {
     match size() {
-        Ok((columns @ 1.., rows @ 1..)) => (columns, rows),
-        Ok(_) | Err(_) => (80, 24),
+        Ok((columns @ 1.., rows @ 1..)) => Size::new(columns, rows),
+        Ok(_) | Err(_) => Size::new(80, 24),
     }
 }
 

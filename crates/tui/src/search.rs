@@ -123,7 +123,7 @@ impl Sheet {
         page: &impl Fn(&Self) -> Page<'_>,
     ) -> Vec<usize> {
         let held = self.transcript.entry(entry);
-        if !held.is_some_and(|entry| entry.says(words)) {
+        if !held.is_some_and(|entry| entry.contains_words(words)) {
             return Vec::new();
         }
         let was_closed = self.open.insert(entry);

@@ -6,7 +6,7 @@ use pi_subagents_vocabulary::RunId;
 use super::layout::Layout;
 use super::list_row::ListRow;
 use super::model::Model;
-use super::opened::Opened;
+use super::opened_run::Opened;
 
 impl Model {
     pub(crate) fn selected_row(&self) -> Option<&ListRow> {

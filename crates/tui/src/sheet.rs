@@ -111,10 +111,10 @@ impl Sheet {
             next = drawn.next_to_open(next, true);
         }
         self.marked = marked;
-        self.open = if self.open.is_empty() {
-            all
-        } else {
+        self.open = if all.is_subset(&self.open) {
             BTreeSet::new()
+        } else {
+            all
         };
         if let Place::At(_) = place {
             self.place = page(self).at((entry, 0));

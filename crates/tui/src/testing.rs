@@ -1,5 +1,6 @@
 //! Made-up runs for the tests of the model and of the frames.
 
+use ratatui::layout::Size;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use super::draw::draw;
 use super::list_row::{Record, Recorded};
 use super::message::{Effect, Message, MouseAct, Subject};
 use super::model::Model;
-use super::scope::Scope;
+use super::scope::ScreenScope;
 use pi_subagents_runs::row::RunRow;
 
 pub(super) const PROJECT: &str = "/home/ada/engine";
@@ -85,10 +86,13 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(columns: u16, rows: u16) -> Self {
-        Self::with_scope(Scope::Project(PathBuf::from(PROJECT)), (columns, rows))
+        Self::with_scope(
+            ScreenScope::Project(PathBuf::from(PROJECT)),
+            Size::new(columns, rows),
+        )
     }
 
-    pub(super) fn with_scope(scope: Scope, size: (u16, u16)) -> Self {
+    pub(super) fn with_scope(scope: ScreenScope, size: Size) -> Self {
         let context = PreviewContext {
             home: Some(PathBuf::from("/home/ada")),
             cwd: PathBuf::from(PROJECT),
@@ -144,7 +148,7 @@ impl Desk {
     }
 
     /// Lets the record of a run grow, for all who follow it.
-    pub(super) fn hears(&mut self, run: &IndexedRun, happenings: Vec<Happening>) {
+    pub(super) fn grow_record(&mut self, run: &IndexedRun, happenings: Vec<Happening>) {
         let events: Vec<RunEvent> = happenings
             .into_iter()
             .map(|happening| RunEvent {
@@ -164,7 +168,10 @@ impl Desk {
 
     /// Returns the screen, row by row.
     pub(super) fn screen(&self) -> String {
-        let (columns, rows) = self.model.size;
+        let Size {
+            width: columns,
+            height: rows,
+        } = self.model.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let now = at(self.second);
         terminal
@@ -206,8 +213,10 @@ pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        requested_model: None,
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     }))
 }
 
@@ -219,7 +228,7 @@ pub(super) fn started() -> Happening {
     })
 }
 
-pub(super) fn said(text: &str) -> Happening {
+pub(super) fn answer_event(text: &str) -> Happening {
     answered(&json!([{"type": "text", "text": text}]))
 }
 
@@ -284,21 +293,21 @@ pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
         ),
     ];
     desk.sees(&runs);
-    desk.hears(
+    desk.grow_record(
         &runs[0],
         vec![accepted(&runs[0], "Review the last commit."), started()],
     );
-    desk.hears(&runs[1], vec![accepted(&runs[1], "Look."), started()]);
-    desk.hears(&runs[2], vec![accepted(&runs[2], "Run the tests.")]);
+    desk.grow_record(&runs[1], vec![accepted(&runs[1], "Look."), started()]);
+    desk.grow_record(&runs[2], vec![accepted(&runs[2], "Run the tests.")]);
     desk.wait(75);
-    desk.hears(
+    desk.grow_record(
         &runs[0],
         vec![
-            said("I look at the change first.\nIt touches the parser."),
+            answer_event("I look at the change first.\nIt touches the parser."),
             called("read", &json!({"path": "/home/ada/engine/src/parser.rs"})),
         ],
     );
-    desk.hears(
+    desk.grow_record(
         &runs[1],
         vec![called("bash", &json!({"command": "rg -n 設定"}))],
     );
@@ -309,11 +318,11 @@ pub(super) fn team(desk: &mut Desk) -> [IndexedRun; 5] {
             cost: Some(0.25),
             ..Usage::default()
         };
-        row.resolved_model = Some("haiku".to_owned());
-        row.end.usage = Some(usage);
-        row.end.tool_calls = Some(7);
-        row.end.output = Some(answer.to_owned());
-        row.task = Some(format!("Do what {} says.", run.name));
+        row.report.model = Some("haiku".to_owned());
+        row.report.usage = Some(usage);
+        row.report.tool_calls = Some(7);
+        row.report.output = Some(answer.to_owned());
+        row.report.task = Some(format!("Do what {} says.", run.name));
         (run.run.clone(), Record::Read(Box::new(Recorded::of(&row))))
     };
     desk.happens(Message::RecordsRead(vec![

@@ -116,7 +116,7 @@ pub(crate) fn placeholder(status: Status) -> Option<&'static str> {
     match status {
         Status::Running => Some("(starting...)"),
         Status::Completed => Some("(no output)"),
-        Status::Queued | Status::Failed | Status::Aborted => None,
+        Status::Queued | Status::Failed | Status::Stopped => None,
     }
 }
 

@@ -1,63 +1,72 @@
-//! Counts the runs by their state, and formats the counts as one line.
+//! The numbers of runs in each state, as one line.
 
-use pi_subagents_vocabulary::Status;
+use pi_subagents_vocabulary::Counts;
 
 use crate::{Line, Role};
 
-/// The number of runs in each state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// They run.
-    pub running: usize,
-    /// They have no place yet.
-    pub queued: usize,
-    /// They ended as they should.
-    pub done: usize,
-    /// They ended otherwise.
-    pub failed: usize,
+/// Draws the counts above the windows of a call as one line, in the words of the delegation
+/// family, for which a run that somebody stopped is an error.
+pub(crate) fn results_header(counts: Counts) -> Line {
+    titled(&results(counts))
 }
 
-impl Counts {
-    /// Counts one more run.
-    pub fn add(&mut self, status: Status) {
-        match status {
-            Status::Queued => self.queued += 1,
-            Status::Running => self.running += 1,
-            Status::Completed => self.done += 1,
-            Status::Failed | Status::Aborted => self.failed += 1,
-        }
-    }
+/// Draws the counts of a list as one line, in the words for the states of a run.
+pub fn states_header(counts: Counts) -> Line {
+    titled(&[
+        State::new(counts.running, "running", Role::Warning),
+        State::new(counts.queued, "queued", Role::Muted),
+        State::new(counts.completed, "completed", Role::Success),
+        State::new(counts.failed, "failed", Role::Failed),
+        State::new(counts.stopped, "stopped", Role::Warning),
+    ])
+}
 
-    /// Draws the counts as one line.
-    pub fn header(self) -> Line {
-        let line = self.listed(Line::new(Role::Title, "Sub-agents: "));
-        if line.spans().len() == 1 {
-            return line.with(Role::Muted, "none");
-        }
-        line
-    }
+/// Says how many runs are not shown.
+pub(crate) fn and_so_many(hidden: Counts) -> Line {
+    listed(&results(hidden), Line::new(Role::Muted, "… and "))
+}
 
-    /// Says how many runs are not shown.
-    pub(crate) fn and_so_many(self) -> Line {
-        self.listed(Line::new(Role::Muted, "… and "))
-    }
+/// The number of runs in a state, with its word.
+struct State {
+    number: usize,
+    word: &'static str,
+    role: Role,
+}
 
-    fn listed(self, begun: Line) -> Line {
-        let errors = if self.failed == 1 { "error" } else { "errors" };
-        let states = [
-            (self.running, "running", Role::Warning),
-            (self.queued, "queued", Role::Muted),
-            (self.done, "done", Role::Success),
-            (self.failed, errors, Role::Failed),
-        ];
-        let states = states.into_iter().filter(|(number, ..)| *number > 0);
-        let mut line = begun;
-        for (place, (number, state, role)) in states.enumerate() {
-            if place > 0 {
-                line = line.with(Role::Plain, ", ");
-            }
-            line = line.with(role, &format!("{number} {state}"));
-        }
-        line
+impl State {
+    fn new(number: usize, word: &'static str, role: Role) -> Self {
+        Self { number, word, role }
     }
+}
+
+fn results(counts: Counts) -> [State; 4] {
+    let errors = counts.failed + counts.stopped;
+    let word = if errors == 1 { "error" } else { "errors" };
+    [
+        State::new(counts.running, "running", Role::Warning),
+        State::new(counts.queued, "queued", Role::Muted),
+        State::new(counts.completed, "done", Role::Success),
+        State::new(errors, word, Role::Failed),
+    ]
+}
+
+fn titled(states: &[State]) -> Line {
+    let line = listed(states, Line::new(Role::Title, "Sub-agents: "));
+    if line.spans().len() == 1 {
+        return line.with(Role::Muted, "none");
+    }
+    line
+}
+
+/// Adds the states that some runs are in.
+fn listed(states: &[State], begun: Line) -> Line {
+    let states = states.iter().filter(|state| state.number > 0);
+    let mut line = begun;
+    for (place, state) in states.enumerate() {
+        if place > 0 {
+            line = line.with(Role::Plain, ", ");
+        }
+        line = line.with(state.role, &format!("{} {}", state.number, state.word));
+    }
+    line
 }

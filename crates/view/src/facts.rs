@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use pi_subagents_vocabulary::{Ending, RunSummary, Status, StopReason, Task, Timestamp, Usage};
 
-/// The part of a run's summary that a window keeps. The run's last text is not part of it, because
-/// it can be long and no window shows it.
+/// The part of a run's summary that a window keeps.
+///
+/// It is not a `RunReport`: that is the whole run, with its answer and its receipt, and is made once.
+/// This is copied for every batch of events of every run on a screen, so it holds what a header
+/// shows and nothing that can be long, and its strings keep their memory.
 #[derive(Debug, Clone, Default)]
 pub struct RunFacts {
     /// The task, once it was accepted.

@@ -142,7 +142,7 @@ fn role(status: Status) -> Role {
     match status {
         Status::Queued | Status::Running => Role::Warning,
         Status::Completed => Role::Success,
-        Status::Failed | Status::Aborted => Role::Failed,
+        Status::Failed | Status::Stopped => Role::Failed,
     }
 }
 
@@ -196,7 +196,7 @@ fn state(window: &Window) -> Option<String> {
         Status::Queued if window.facts().worker.is_some() => Some("starting".to_owned()),
         Status::Queued => Some("queued".to_owned()),
         Status::Running if window.is_stopping() => Some("stopping".to_owned()),
-        Status::Running | Status::Completed | Status::Failed | Status::Aborted => None,
+        Status::Running | Status::Completed | Status::Failed | Status::Stopped => None,
     }
 }
 

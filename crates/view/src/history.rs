@@ -6,7 +6,7 @@ use pi_subagents_vocabulary::ToolResult;
 use serde_json::Value;
 
 use crate::held_call::HeldCall;
-use crate::preview::{CallPreview, Outcome, PreviewContext};
+use crate::preview::{CallOutcome, CallPreview, PreviewContext};
 use crate::room::Room;
 use crate::window_line::WindowLine;
 
@@ -94,13 +94,13 @@ impl History {
 
     /// Adds the important part of a result whose call is not held any more.
     pub(crate) fn push_answer(&mut self, result: &ToolResult) {
-        let lines = match Outcome::of(result) {
-            outcome @ Outcome::Failed(_) => {
+        let lines = match CallOutcome::of(result) {
+            outcome @ CallOutcome::Failed(_) => {
                 let context = PreviewContext::default();
                 let preview = CallPreview::new(&result.tool, &Value::Null, &context);
                 preview.lines(&outcome, self.width)
             }
-            Outcome::Done { summary, .. } => summary.into_iter().collect(),
+            CallOutcome::Done { summary, .. } => summary.into_iter().collect(),
             _ => Vec::new(),
         };
         for line in WindowLine::call(lines.clone(), lines) {

@@ -43,7 +43,7 @@ mod wrap;
 
 pub use ascii::{AsciiOutput, is_ascii_locale, to_ascii};
 pub use body::error_lines;
-pub use counts::Counts;
+pub use counts::states_header;
 pub use facts::RunFacts;
 pub use header::{header, header_with_files};
 pub use item_lines::remarks;
@@ -55,6 +55,7 @@ pub use progress::ProgressLines;
 pub use receipt::{ReceiptFact, receipt_facts, receipt_lines, receipt_lines_with_figures};
 pub use report::words_of_report;
 pub use room::Room;
+pub use screen::{Keyboard, NoKeyboard, ScreenSize};
 pub use span::{Line, Role, Span};
 pub use table::{Column, table};
 pub use todos::TodoProgress;

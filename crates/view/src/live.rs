@@ -3,6 +3,7 @@
 //! Events only change the wall and wake a thread; that thread draws, at most twenty times a
 //! second, and once a second for the clocks. [`LiveView`] owns it and joins it.
 
+use crate::screen::ScreenSize;
 use std::fmt;
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pi_subagents_vocabulary::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
 
-use crate::screen::Screen;
+use crate::screen::{Keyboard, NoKeyboard, Screen};
 use crate::{Paint, View, Wall};
 
 /// No eye reads faster than this.
@@ -27,8 +28,10 @@ const MARGINS: usize = 4;
 pub struct Terminal {
     /// The stream on which the view is drawn.
     pub output: Box<dyn Write + Send>,
+    /// The keyboard, whose echo would disturb the frames.
+    pub keyboard: Box<dyn Keyboard>,
     /// Returns the present number of columns and rows.
-    pub size: Box<dyn Fn() -> (usize, usize) + Send>,
+    pub size: Box<dyn Fn() -> ScreenSize + Send>,
     /// Returns the present time.
     pub clock: Box<dyn Fn() -> Timestamp + Send>,
     /// The use of colours.
@@ -240,19 +243,25 @@ impl Shared {
 fn draw_until_finished(shared: &Shared, terminal: Terminal) {
     let Terminal {
         output,
+        keyboard,
         size,
         clock,
         paint,
         at_end,
     } = terminal;
-    let mut screen = Screen::new(output, paint);
+    let mut screen = Screen::new(output, keyboard, paint);
     while !shared.wait(LONGEST_PAUSE, |state| {
         state.is_dirty || state.pause != Pause::None
     }) {
         if rest(shared, &mut screen) {
             continue;
         }
-        let (columns, rows) = usable(size());
+        if !screen.is_ours() {
+            shared.wait(LONGEST_PAUSE, |state| state.pause != Pause::None);
+            continue;
+        }
+        let size_now = usable(size());
+        let ScreenSize { columns, rows } = size_now;
         let lines = {
             let mut state = shared.lock();
             state.is_dirty = false;
@@ -262,7 +271,7 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
             state.wall.view_in_rows(clock(), columns, rows)
         };
         // A terminal that is gone needs no view; the runs are recorded elsewhere.
-        if screen.draw(lines, (columns, rows)).is_err() {
+        if screen.draw(lines, size_now).is_err() {
             return;
         }
         if shared.wait(SHORTEST_PAUSE, |_| false) {
@@ -278,7 +287,7 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         let mut state = shared.lock();
         state.wall.drop_partials();
         let view = View {
-            columns: size.0,
+            columns: size.columns,
             max_lines,
             expanded: false,
         };
@@ -301,12 +310,11 @@ fn rest(shared: &Shared, screen: &mut Screen) -> bool {
 }
 
 /// Replaces a size of 0, which some terminals report because they do not know their size.
-fn usable((columns, rows): (usize, usize)) -> (usize, usize) {
-    match (columns, rows) {
-        (0, 0) => (80, 24),
-        (0, rows) => (80, rows),
-        (columns, 0) => (columns, 24),
-        size => size,
+fn usable(size: ScreenSize) -> ScreenSize {
+    let or = |number: usize, usual: usize| if number == 0 { usual } else { number };
+    ScreenSize {
+        columns: or(size.columns, 80),
+        rows: or(size.rows, 24),
     }
 }
 
@@ -314,11 +322,12 @@ impl Terminal {
     /// Makes a terminal with the clock of this machine, on which nothing is left behind.
     pub fn new(
         output: Box<dyn Write + Send>,
-        size: Box<dyn Fn() -> (usize, usize) + Send>,
+        size: Box<dyn Fn() -> ScreenSize + Send>,
         paint: Paint,
     ) -> Self {
         Self {
             output,
+            keyboard: Box::new(NoKeyboard),
             size,
             clock: Box::new(Timestamp::now),
             paint,

@@ -14,7 +14,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::held_call::more_lines;
 use crate::item_lines::{Piece, lines_of};
 use crate::paint::fit;
-use crate::preview::{CallPreview, Outcome, PreviewContext};
+use crate::preview::{CallOutcome, CallPreview, PreviewContext};
 use crate::story::{Story, What};
 use crate::{Line, Role, Room, Span, WindowLine};
 
@@ -100,9 +100,13 @@ impl<W: Write + Send> ProgressLines<W> {
     fn started(&mut self, event: &RunEvent) {
         self.unstarted.retain(|run| *run != event.run);
         if let Some(known) = self.runs.get_mut(&event.run) {
-            known.started_at = Some(event.at);
-            let session = format!("started, session {}", known.session);
-            self.write(&event.run, &session);
+            // A child that is to fix a gate is started again; the run goes on.
+            let words = match known.started_at {
+                None => format!("started, session {}", known.session),
+                Some(_) => "started again".to_owned(),
+            };
+            known.started_at.get_or_insert(event.at);
+            self.write(&event.run, &words);
         }
     }
 
@@ -165,7 +169,7 @@ impl<W: Write + Send> ProgressLines<W> {
     }
 
     fn called(&mut self, event: &RunEvent, id: String, preview: CallPreview) {
-        if let Some(line) = preview.lines(&Outcome::Untold, MAX_COLUMNS).first() {
+        if let Some(line) = preview.lines(&CallOutcome::Untold, MAX_COLUMNS).first() {
             self.write_line(&event.run, line);
         }
         if let Some(known) = self.runs.get_mut(&event.run) {
@@ -183,8 +187,8 @@ impl<W: Write + Send> ProgressLines<W> {
         };
         let place = known.calls.iter().position(|(id, _)| *id == result.call_id);
         let call = place.and_then(|place| known.calls.remove(place));
-        let outcome = Outcome::of(result);
-        if let (Some((_, preview)), Outcome::Failed(_)) = (call, &outcome) {
+        let outcome = CallOutcome::of(result);
+        if let (Some((_, preview)), CallOutcome::Failed(_)) = (call, &outcome) {
             for line in preview.lines(&outcome, MAX_COLUMNS) {
                 self.write_line(&event.run, &line);
             }

@@ -62,9 +62,10 @@ fn seen_parts(receipt: &Receipt) -> Vec<String> {
     if let Some((command, end)) = last_test(receipt) {
         let command = cut_columns(&one_line(&clean(command)), SHORT_COMMAND);
         parts.push(format!("{command} → {}", end_words(end)));
-    } else if receipt.command_count > 0 {
+    } else if receipt.command_count > 0 && receipt.files.uncertain_commands == 0 {
         parts.push(count(receipt.command_count, "command"));
     }
+    parts.extend(uncertain_words(&receipt.files));
     if let Some(gate) = receipt
         .gate
         .as_ref()
@@ -77,8 +78,23 @@ fn seen_parts(receipt: &Receipt) -> Vec<String> {
     if receipt.tool_errors > 0 {
         parts.push(count(receipt.tool_errors, "failed call"));
     }
-    parts.push(count(receipt.turns, "turn"));
+    parts.push(turns(receipt));
     parts
+}
+
+/// Writes `1 turn, 3 failed requests`.
+fn turns(receipt: &Receipt) -> String {
+    let turns = count(receipt.turns, "turn");
+    match receipt.failed_requests {
+        0 => turns,
+        failed => format!("{turns}, {}", count(failed, "failed request")),
+    }
+}
+
+/// Writes that shell commands may have changed files in a checkout that others use too.
+fn uncertain_words(files: &SeenFiles) -> Option<String> {
+    let commands = files.uncertain_commands;
+    (commands > 0).then(|| format!("{} may have changed files", count(commands, "command")))
 }
 
 /// Writes how the reports stood to the schema.
@@ -136,6 +152,10 @@ pub fn receipt_facts(receipt: &Receipt, most: usize) -> Vec<ReceiptFact> {
     let files = receipt.files.changed.iter().map(|path| clean_line(path));
     let all = receipt.files.changed.len() + receipt.files.unlisted;
     add_list(&mut facts, "changed", files, all, most);
+    if let Some(words) = uncertain_words(&receipt.files) {
+        let label = if all == 0 { "changed" } else { "" };
+        facts.push((label, Role::Muted, words));
+    }
     // The last commands are the ones that people look for.
     let skipped = receipt.commands.len().saturating_sub(most);
     let commands = receipt.commands.iter().skip(skipped).map(command_words);
@@ -190,7 +210,7 @@ fn clean_line(text: &str) -> String {
 }
 
 fn calls(receipt: &Receipt) -> String {
-    let turns = count(receipt.turns, "turn");
+    let turns = turns(receipt);
     let tools = receipt.tools.iter();
     let tools: Vec<String> = tools
         .map(|(name, times)| format!("{} {times}", clean_line(name)))
@@ -261,10 +281,25 @@ fn gate_state(gate: &SeenGate) -> (Role, String) {
 
 fn tests(receipt: &Receipt) -> (Role, String) {
     let (role, words) = match receipt.tests.state {
-        TestState::Passed => (Role::Success, "passed"),
-        TestState::Failed => (Role::Failed, "failed"),
-        TestState::Stale => (Role::Warning, "passed, and files changed after that"),
-        TestState::Unclear => (Role::Warning, "unclear, because its exit code is hidden"),
+        TestState::Passed => (Role::Success, "passed".to_owned()),
+        TestState::Failed => (Role::Failed, "failed".to_owned()),
+        TestState::PassedBeforeCommands => {
+            let since = receipt
+                .tests
+                .last
+                .as_ref()
+                .map_or(0, |test| test.commands_since);
+            let words = format!("passed, {} since", count(since, "command"));
+            (Role::Warning, words)
+        }
+        TestState::Stale => {
+            let words = "passed, and files changed after that".to_owned();
+            (Role::Warning, words)
+        }
+        TestState::Unclear => {
+            let words = "unclear, because its exit code proves nothing".to_owned();
+            (Role::Warning, words)
+        }
         TestState::NotSeen => return (Role::Muted, "none was seen".to_owned()),
     };
     let command = last_test(receipt).map_or(String::new(), |(command, end)| {

@@ -17,9 +17,45 @@ const CLEAR_ROW: &str = "\u{1b}[K";
 /// Clears the rows below. Never from the first row, where tmux would keep the frame as history.
 const CLEAR_BELOW: &str = "\r\n\u{1b}[J\u{1b}[1A";
 
+/// The room on a terminal, or on a part of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScreenSize {
+    /// The number of columns.
+    pub columns: usize,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+/// The keyboard of a terminal on which frames are drawn: what a person types would be echoed into
+/// them.
+pub trait Keyboard: Send {
+    /// Returns whether this process has the terminal. A job in the background does not.
+    fn is_ours(&self) -> bool;
+
+    /// Keeps what is typed from being shown.
+    fn hush(&mut self);
+
+    /// Shows again what is typed.
+    fn restore(&mut self);
+}
+
+/// A terminal on which nobody types.
+pub struct NoKeyboard;
+
+impl Keyboard for NoKeyboard {
+    fn is_ours(&self) -> bool {
+        true
+    }
+
+    fn hush(&mut self) {}
+
+    fn restore(&mut self) {}
+}
+
 /// A place at the bottom of a terminal where frames are drawn.
 pub(crate) struct Screen {
     output: Box<dyn Write + Send>,
+    keyboard: Box<dyn Keyboard>,
     paint: Paint,
     /// The frame that is on the screen now; the cursor is at the end of its last line.
     drawn: Vec<Line>,
@@ -27,42 +63,56 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    pub(crate) fn new(output: Box<dyn Write + Send>, paint: Paint) -> Self {
+    pub(crate) fn new(
+        output: Box<dyn Write + Send>,
+        keyboard: Box<dyn Keyboard>,
+        paint: Paint,
+    ) -> Self {
         Self {
             output,
+            keyboard,
             paint,
             drawn: Vec::new(),
             is_cursor_hidden: false,
         }
     }
 
+    /// Returns whether frames may be drawn: in the background they would be drawn over the shell.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.keyboard.is_ours()
+    }
+
     /// Draws a frame in place of the last one; an equal frame costs nothing.
-    pub(crate) fn draw(&mut self, lines: Vec<Line>, size: (usize, usize)) -> io::Result<()> {
+    pub(crate) fn draw(&mut self, lines: Vec<Line>, size: ScreenSize) -> io::Result<()> {
         if lines == self.drawn {
             return Ok(());
         }
         let frame = self.frame(&lines, size);
-        self.is_cursor_hidden = true;
+        if !std::mem::replace(&mut self.is_cursor_hidden, true) {
+            self.keyboard.hush();
+        }
         self.drawn = lines;
         self.write(&frame)
     }
 
     /// Leaves these lines on the screen for good and gives the cursor back.
-    pub(crate) fn leave(&mut self, lines: &[Line], size: (usize, usize)) -> io::Result<()> {
+    pub(crate) fn leave(&mut self, lines: &[Line], size: ScreenSize) -> io::Result<()> {
         let frame = self.frame(lines, size);
         self.drawn.clear();
         self.is_cursor_hidden = false;
+        self.keyboard.restore();
         self.write(&format!("{frame}\r\n{SHOW_CURSOR}"))
     }
 
     /// Takes the frame off the screen and gives the cursor back where it began.
-    pub(crate) fn erase(&mut self, size: (usize, usize)) -> io::Result<()> {
+    pub(crate) fn erase(&mut self, size: ScreenSize) -> io::Result<()> {
         if self.drawn.is_empty() {
             return Ok(());
         }
         let frame = self.frame(&[Line::default()], size);
         self.drawn.clear();
         self.is_cursor_hidden = false;
+        self.keyboard.restore();
         self.write(&format!("{frame}\r{SHOW_CURSOR}"))
     }
 
@@ -72,10 +122,11 @@ impl Screen {
             return Ok(());
         }
         self.drawn.clear();
+        self.keyboard.restore();
         self.write(&format!("{END_FRAME}\r\n{SHOW_CURSOR}"))
     }
 
-    fn frame(&self, lines: &[Line], size: (usize, usize)) -> String {
+    fn frame(&self, lines: &[Line], size: ScreenSize) -> String {
         let height = self.height(size);
         let rows: Vec<String> = lines
             .iter()
@@ -96,7 +147,7 @@ impl Screen {
 
     /// Returns how many rows the last frame takes; a terminal that became narrower has wrapped its
     /// lines.
-    fn height(&self, (columns, rows): (usize, usize)) -> usize {
+    fn height(&self, ScreenSize { columns, rows }: ScreenSize) -> usize {
         let height: usize = self
             .drawn
             .iter()
@@ -131,6 +182,7 @@ fn wrapped_rows(line: &str, columns: usize) -> usize {
 
 impl Drop for Screen {
     fn drop(&mut self) {
+        self.keyboard.restore();
         if self.is_cursor_hidden {
             // A terminal that is gone has no cursor to give back.
             let _ = self.write(&format!("{END_FRAME}\r\n{SHOW_CURSOR}"));

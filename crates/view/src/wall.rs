@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use pi_subagents_vocabulary::{
-    PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
+    Counts, PartialMessage, RunEvent, RunId, RunSummary, Status, Timestamp, Usage, text,
 };
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::Body;
-use crate::counts::Counts;
+use crate::counts::{and_so_many, results_header};
 use crate::header::{SEPARATOR, folded, header};
 use crate::layout::{self, Need, Standing};
 use crate::paint::fit;
@@ -113,7 +113,7 @@ impl Wall {
 
     /// Returns how many runs are in which state.
     pub fn status_header(&self) -> Line {
-        self.counts().header()
+        results_header(self.counts())
     }
 
     /// Returns the first line for people: the number of runs in each state, and their calls and
@@ -213,7 +213,7 @@ impl Wall {
             above = Some(share);
         }
         if hidden != Counts::default() {
-            lines.push(fit(&hidden.and_so_many(), columns));
+            lines.push(fit(&and_so_many(hidden), columns));
         }
         lines.truncate(rows);
         lines
@@ -254,7 +254,7 @@ impl Wall {
 fn standing(status: Status) -> Standing {
     match status {
         Status::Running => Standing::Running,
-        Status::Failed | Status::Aborted => Standing::Failed,
+        Status::Failed | Status::Stopped => Standing::Failed,
         Status::Completed => Standing::Done,
         Status::Queued => Standing::Queued,
     }

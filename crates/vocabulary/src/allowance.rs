@@ -9,6 +9,7 @@ use crate::Usage;
 
 /// The largest amounts that a run may consume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Allowance {
     /// Tokens of every kind together, if they are limited.
     pub tokens: Option<u64>,
@@ -129,14 +130,14 @@ mod tests {
 
     use super::*;
 
-    fn excess(tokens: Option<u64>, cost: Option<f64>, usage: (u64, Option<f64>)) -> String {
+    fn excess(tokens: Option<u64>, cost: Option<f64>, used: u64, spent: Option<f64>) -> String {
         let allowance = Allowance {
             tokens,
             cost: cost.map(Dollars::new),
         };
         let usage = Usage {
-            input: usage.0,
-            cost: usage.1,
+            input: used,
+            cost: spent,
             ..Usage::default()
         };
         let excess = allowance.exceeded_by(&usage);
@@ -145,28 +146,28 @@ mod tests {
 
     #[test]
     fn what_is_used_up_is_named_with_its_limit() {
-        assert_eq!(excess(None, None, (9_000_000, Some(99.0))), "");
-        assert_eq!(excess(Some(100), None, (99, None)), "");
+        assert_eq!(excess(None, None, 9_000_000, Some(99.0)), "");
+        assert_eq!(excess(Some(100), None, 99, None), "");
         assert_eq!(
-            excess(Some(100), None, (100, None)),
+            excess(Some(100), None, 100, None),
             "100 of at most 100 tokens"
         );
-        assert_eq!(excess(None, Some(2.0), (1, Some(1.999_999))), "");
+        assert_eq!(excess(None, Some(2.0), 1, Some(1.999_999)), "");
         assert_eq!(
-            excess(None, Some(2.0), (1, Some(2.134))),
+            excess(None, Some(2.0), 1, Some(2.134)),
             "$2.13 of at most $2.00"
         );
         assert_eq!(
-            excess(None, Some(0.001), (1, Some(0.0042))),
+            excess(None, Some(0.001), 1, Some(0.0042)),
             "$0.004200 of at most $0.001000"
         );
     }
 
     #[test]
     fn a_price_that_is_not_known_uses_up_nothing() {
-        assert_eq!(excess(None, Some(0.01), (9_000_000, None)), "");
+        assert_eq!(excess(None, Some(0.01), 9_000_000, None), "");
         assert_eq!(
-            excess(Some(5), Some(0.01), (6, None)),
+            excess(Some(5), Some(0.01), 6, None),
             "6 of at most 5 tokens"
         );
     }

@@ -49,6 +49,8 @@ pub enum Ending {
         /// The message of the provider or of the child.
         message: String,
     },
+    /// The model's last answer was cut off at the number of tokens that it may write.
+    CutOff,
     /// The task was refused before a child was started.
     Refused {
         /// The reason for the refusal.
@@ -153,8 +155,9 @@ pub enum Status {
     Completed,
     /// It ended in an error.
     Failed,
-    /// Somebody ended it.
-    Aborted,
+    /// Somebody stopped it. Records of earlier versions have the word `aborted`.
+    #[serde(alias = "aborted")]
+    Stopped,
 }
 
 impl Status {
@@ -165,7 +168,7 @@ impl Status {
             Self::Running => 0,
             Self::Queued => 1,
             Self::Failed => 2,
-            Self::Aborted => 3,
+            Self::Stopped => 3,
             Self::Completed => 4,
         }
     }
@@ -237,12 +240,13 @@ impl Ending {
     pub fn status(&self) -> Status {
         match self {
             Self::Completed => Status::Completed,
-            Self::Stopped | Self::Interrupted(_) => Status::Aborted,
+            Self::Stopped | Self::Interrupted(_) => Status::Stopped,
             Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
             | Self::SchemaNotMet { .. }
             | Self::GateFailed { .. }
             | Self::ModelError { .. }
+            | Self::CutOff
             | Self::Refused { .. }
             | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
@@ -265,6 +269,7 @@ impl Ending {
             | Self::SchemaNotMet { .. }
             | Self::GateFailed { .. }
             | Self::ModelError { .. }
+            | Self::CutOff
             | Self::Refused { .. }
             | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
@@ -288,6 +293,10 @@ impl Ending {
             Self::ReportedError { error: message }
             | Self::ModelError { message }
             | Self::Refused { message } => message.clone(),
+            Self::CutOff => {
+                "Its answer was cut off at the number of tokens that its model may write."
+                    .to_owned()
+            }
             Self::NeverFinalized { corrections } => format!(
                 "The sub-agent never called subagent_finalize, although it was told {corrections} times."
             ),
@@ -370,7 +379,7 @@ impl Status {
             Self::Running => "running",
             Self::Completed => "completed",
             Self::Failed => "failed",
-            Self::Aborted => "aborted",
+            Self::Stopped => "stopped",
         }
     }
 
@@ -379,7 +388,7 @@ impl Status {
         match self {
             Self::Queued | Self::Running => "⏳",
             Self::Completed => "✓",
-            Self::Failed | Self::Aborted => "✗",
+            Self::Failed | Self::Stopped => "✗",
         }
     }
 
@@ -388,7 +397,19 @@ impl Status {
         match self {
             Self::Queued | Self::Running => "running",
             Self::Completed => "completed",
-            Self::Failed | Self::Aborted => "error",
+            Self::Failed | Self::Stopped => "error",
+        }
+    }
+}
+
+impl Status {
+    /// Returns the word for this state in the background family and in the entries of pi's session.
+    pub fn as_background_word(self) -> &'static str {
+        match self {
+            Self::Queued | Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "aborted",
         }
     }
 }
@@ -444,6 +465,7 @@ mod tests {
             Ending::ModelError {
                 message: text("401 Unauthorized"),
             },
+            Ending::CutOff,
             Ending::Refused {
                 message: text("cwd must be an absolute path"),
             },
@@ -518,6 +540,7 @@ mod tests {
         failed      1 None of its 5 reports met the output schema. Wrong in the best one: /a: e
         failed      1 The gate `c` still fails after 3 attempts: r.
         failed      1 401 Unauthorized
+        failed      1 Its answer was cut off at the number of tokens that its model may write.
         failed      1 cwd must be an absolute path
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until that is over, or stop it.
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait until that is over, or stop it.
@@ -530,9 +553,9 @@ mod tests {
         failed      1 Loop detected: sub-agent is repeating the same tool calls
         failed      1 Used up 520311 of at most 500000 tokens. Consider resuming with a higher limit.
         failed      1 Used up $2.13 of at most $2.00. Consider resuming with a higher limit.
-        aborted   143 Stopped on request.
-        aborted   130 Interrupted by SIGINT.
-        aborted     1 Session was interrupted (main agent session ended unexpectedly)
+        stopped   143 Stopped on request.
+        stopped   130 Interrupted by SIGINT.
+        stopped     1 Session was interrupted (main agent session ended unexpectedly)
         failed      1 Lost the sub-agent: it closed its output and lived on.
         ");
     }
@@ -557,6 +580,7 @@ mod tests {
         {"kind":"schemaNotMet","attempts":5,"errors":["/a: e"]}
         {"kind":"gateFailed","command":"c","reason":"r","attempts":3}
         {"kind":"modelError","message":"401 Unauthorized"}
+        {"kind":"cutOff"}
         {"kind":"refused","message":"cwd must be an absolute path"}
         {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":"r1"}
         {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":null}

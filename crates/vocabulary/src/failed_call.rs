@@ -99,7 +99,7 @@ fn first_sentence(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(tool: &str, text: &str) -> String {
+    fn message_of(tool: &str, text: &str) -> String {
         let result = ToolResult {
             tool: tool.to_owned(),
             parts: vec![Part::Text(text.to_owned())],
@@ -152,13 +152,16 @@ mod tests {
             ("read", "\u{1b}[31mred\u{1b}[0m\nmore", "red"),
             ("read", "  \n", "failed"),
         ] {
-            assert_eq!(told(tool, text), expected, "{text}");
+            assert_eq!(message_of(tool, text), expected, "{text}");
         }
     }
 
     #[test]
     fn a_call_that_did_not_fail_has_no_failure_and_a_long_error_is_cut() {
         assert_eq!(ToolResult::default().failure(), None);
-        assert_eq!(told("read", &"x".repeat(1 << 20)).len(), LONGEST_REASON + 3);
+        assert_eq!(
+            message_of("read", &"x".repeat(1 << 20)).len(),
+            LONGEST_REASON + 3
+        );
     }
 }

@@ -126,7 +126,7 @@ fields! {
     AppendSystemPrompt => FieldRow::new("appendSystemPrompt", "append-system-prompt", FieldKind::LongText(slot!(append_system_prompt)))
         .help("TEXT", "Text to append to the system prompt: the text itself, @FILE, or - for stdin");
     Body => FieldRow::new("body", "system-prompt", FieldKind::LongText(slot!(body)))
-        .help("TEXT", "Text of the definition, below the frontmatter: the text itself, @FILE, or - for stdin");
+        .help("TEXT", "Text of the agent file, below the frontmatter: the text itself, @FILE, or - for stdin");
     ApiKey => FieldRow::new("apiKey", "api-key", FieldKind::Secret(slot!(api_key)))
         .help("NAME", "Save the API key that this environment variable holds now");
     ExtraArgs => FieldRow::new("extraArgs", "extra-args", FieldKind::Texts(slot!(extra_args)))
@@ -141,7 +141,7 @@ fields! {
         .help("CMD", "Command that must pass before a run counts as completed, such as \"cargo test\". May be given several times");
     OutputSchema => FieldRow::new("outputSchema", "output-schema", FieldKind::Schema(slot!(output_schema)));
     OutputSchemaFile => FieldRow::new("outputSchemaFile", "output-schema-file", FieldKind::Text(slot!(output_schema_file)))
-        .help("FILE", "File with the JSON schema that the result of a run must meet, relative to the file of the definition");
+        .help("FILE", "File with the JSON schema that the result of a run must meet, relative to the agent file");
     Finalize => FieldRow::new("finalize", "finalize", FieldKind::DialectSwitch(slot!(finalize)))
         .shows(Dialect::Prompt)
         .help("BOOL", "Whether runs must end with a report (the answer is then the report, not the last text)");
@@ -203,6 +203,24 @@ impl Field {
     /// Returns all fields as they stand in a file: the frontmatter, and the body below it.
     pub fn of_file() -> impl Iterator<Item = Self> {
         Self::of_frontmatter().chain([Self::Body])
+    }
+
+    /// Returns whether the field keeps a sub-agent from something, or checks what it did. If such a
+    /// field is misspelt, its agent must not run.
+    pub fn restricts(self) -> bool {
+        matches!(
+            self,
+            Self::Tools
+                | Self::NoTools
+                | Self::ExcludeTools
+                | Self::NoExtensions
+                | Self::Isolation
+                | Self::Timeout
+                | Self::Gate
+                | Self::OutputSchema
+                | Self::OutputSchemaFile
+                | Self::Finalize
+        )
     }
 
     /// Returns the key that the files of a dialect use for this field.

@@ -7,10 +7,12 @@ use serde_json::{Map, Value, json};
 
 /// A command that must pass.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gate {
     /// The command, for `sh -c`.
     pub command: String,
     /// The time limit of the command.
+    #[serde(with = "crate::seconds")]
     pub timeout: Duration,
     /// The number of times that the sub-agent gets the failure and may mend it.
     pub retries: u32,

@@ -5,11 +5,13 @@
 //! In reading order: a caller's [`Task`] is resolved to a [`Plan`]; the engine turns the plan into
 //! [`RunEvent`]s; all other parts consume the events through an [`EventSink`]. A child uses
 //! [`child_protocol`]; the end of a run is an [`Ending`]; its summary, its messages and its receipt
-//! are folds over its events ([`RunSummary`], [`RunHistory`], [`Receipt`]).
+//! are folds over its events ([`RunSummary`], [`RunHistory`], [`Receipt`]). Programs get a run as a
+//! [`RunReport`].
 
 mod advice;
 mod allowance;
 pub mod child_protocol;
+mod counts;
 mod definition;
 mod dialect;
 mod edits;
@@ -19,31 +21,37 @@ mod failed_call;
 mod field;
 mod field_kind;
 mod field_value;
-mod finalized;
+mod finalize_report;
 mod gate;
 mod history;
 mod ids;
 mod isolation;
 mod message;
-mod nearest;
+pub mod moment;
+mod nearest_word;
 mod pacer;
 mod partial_message;
 mod place;
 mod plan;
 mod policy;
 pub mod receipt;
+mod report;
+mod runner;
 mod runner_choice;
 mod seconds;
 mod secret;
 mod setup;
 mod sink;
 mod summary;
+mod system_prompt;
 mod terms;
 pub mod text;
 mod usage;
+mod work;
 
 pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
+pub use counts::Counts;
 pub use definition::{Definition, Scope};
 pub use dialect::{BodyUse, Dialect, DialectRow, FolderName, ProjectFolder};
 pub use edits::{SeenChange, SeenEdit, SeenEdits};
@@ -53,7 +61,7 @@ pub use failed_call::CallFailure;
 pub use field::{Field, FieldRow, FlagHelp};
 pub use field_kind::{FieldChoice, FieldKind, FieldSlot, UnknownWord};
 pub use field_value::{FieldValue, Origin};
-pub use finalized::{
+pub use finalize_report::{
     CheckedReport, FINALIZE_TOOL, Finalized, MOST_MISFITS, REPORT_FITS, REPORT_QUESTION, Rejected,
 };
 pub use gate::{Gate, GateStep, Gated};
@@ -61,23 +69,25 @@ pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use isolation::{BadBase, BaseChoice, Isolation};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
-pub use nearest::nearest;
+pub use nearest_word::{most_similar, nearest};
 pub use pacer::Pacer;
 pub use partial_message::{Activity, PartialMessage};
 pub use place::{Place, Priority, WorkspaceChoice, fits_fleet_name};
 pub use plan::{
-    Limits, Plan, PlannedTask, Program, Refusal, SharedCheckout, Task, TaskPlan, UsedDefinition,
+    Plan, PlannedTask, Program, Refusal, SharedCheckout, Task, TaskPlan, UsedDefinition,
 };
-pub use policy::{
-    Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, ThinkingLevel, ToolPolicy,
-};
+pub use policy::{Completion, ModelChoice, SessionPolicy, ThinkingLevel, ToolPolicy};
 pub use receipt::{Receipt, Witness};
+pub use report::{RunReport, SCHEMA_VERSION};
+pub use runner::Runner;
 pub use runner_choice::RunnerChoice;
 pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
-pub use terms::RunTerms;
+pub use system_prompt::{PromptFiles, PromptTexts, SystemPrompt};
+pub use terms::{Limits, RunTerms};
 pub use usage::{Cost, Usage};
+pub use work::{Here, Work};
 
 /// The schemas that reports must meet.
 pub use pi_subagents_schemas::{LARGEST_SCHEMA, Misfit, OutputSchema, SchemaError};

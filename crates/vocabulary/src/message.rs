@@ -170,6 +170,11 @@ impl Message {
 }
 
 impl AssistantMessage {
+    /// Returns whether the model answered at all; a request may have failed before it did.
+    pub fn is_answer(&self) -> bool {
+        self.error.is_none() || !self.parts.is_empty()
+    }
+
     /// Joins the parts of text with newlines; `None` if there are no such parts.
     pub fn text(&self) -> Option<String> {
         joined_text(&self.parts)

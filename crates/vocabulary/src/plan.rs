@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{
-    Allowance, Completion, Gate, ModelChoice, RunId, Runner, Secret, SessionId, SessionPolicy,
-    Setup, SystemPrompt, ToolPolicy,
-};
+use jiff::Timestamp;
+
+use crate::{Here, ModelChoice, RunId, SessionId, Work};
 
 /// The tasks of one call, in the order the caller gave them.
 #[derive(Debug, Clone)]
@@ -42,6 +41,8 @@ pub struct Task {
     pub cwd: PathBuf,
     /// The definition it uses, if any.
     pub definition: Option<UsedDefinition>,
+    /// The model as the caller wrote it, if the caller named one.
+    pub requested_model: Option<String>,
     /// The time it was given, if any.
     pub timeout: Option<Duration>,
     /// The run's directory, if one could be made.
@@ -54,6 +55,9 @@ pub struct Task {
     pub test_commands: Vec<String>,
     /// True if its report must meet a schema.
     pub has_schema: bool,
+    /// The time at which its run was opened, which the record has too; none if somebody else
+    /// opened it.
+    pub accepted_at: Option<Timestamp>,
 }
 
 /// A definition that a task uses.
@@ -72,36 +76,10 @@ pub struct UsedDefinition {
 /// The plan by which a task will be done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPlan {
-    /// The kind of child.
-    pub runner: Runner,
-    /// The program that is started.
-    pub program: Program,
-    /// The whole prompt: files, transcript and the caller's words.
-    pub prompt: String,
-    /// The model that answers.
-    pub model: ModelChoice,
-    /// The system prompt of the child.
-    pub system_prompt: SystemPrompt,
-    /// The tools of the child.
-    pub tools: ToolPolicy,
-    /// The place where the child keeps its own session.
-    pub session: SessionPolicy,
-    /// The condition under which the run counts as done.
-    pub completion: Completion,
-    /// The command that prepares the worktree before the first child, if there is one.
-    pub setup: Option<Setup>,
-    /// The commands that must pass before the run counts as completed, in their order.
-    pub gates: Vec<Gate>,
-    /// The checkout that the run shares with others, unless it has one of its own.
-    pub shared: Option<SharedCheckout>,
-    /// The limits of the run.
-    pub limits: Limits,
-    /// True if the child may use the configuration in the project's directory.
-    pub trusted: bool,
-    /// Further arguments for the child.
-    pub extra_arguments: Vec<String>,
-    /// The key of its provider, which reaches the child on a descriptor and nowhere else.
-    pub api_key: Option<Secret>,
+    /// The part that holds on every machine.
+    pub work: Work,
+    /// The part that belongs to this machine.
+    pub here: Here,
 }
 
 /// A checkout in which several runs may work at once.
@@ -126,19 +104,6 @@ pub struct Program {
     pub has_mcp: bool,
     /// True if a continued session keeps the tools it had, unless others are named.
     pub keeps_tools: bool,
-}
-
-/// The limits of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// The time from the start of the child, if it is limited.
-    pub timeout: Option<Duration>,
-    /// The time for which tools may be silent once the time limit is reached.
-    pub extension: Duration,
-    /// The number of equal tool calls in a row that count as a loop; 0 for never.
-    pub repetitions: u32,
-    /// The limits of what it may consume.
-    pub allowance: Allowance,
 }
 
 /// The reason why a task was not started.

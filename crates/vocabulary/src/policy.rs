@@ -3,39 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use pi_subagents_schemas::OutputSchema;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::FINALIZE_TOOL;
 
-/// The kind of child that does the work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Runner {
-    /// A real pi process.
-    Pi,
-    /// The agent inside our own binary.
-    Embedded,
-}
-
-/// The system prompt that the child gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SystemPrompt {
-    /// Its own system prompt.
-    Inherit,
-    /// Its own, followed by these files.
-    Append(Vec<PathBuf>),
-    /// This file instead of its own, followed by others.
-    Replace {
-        /// The file that replaces it.
-        file: PathBuf,
-        /// The files that follow.
-        append: Vec<PathBuf>,
-    },
-}
-
 /// The tools that the child has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum ToolPolicy {
     /// The tools it has by default.
     Inherit,
@@ -85,9 +59,11 @@ impl ToolPolicy {
 }
 
 /// The model that answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "ModelFields", into = "ModelFields")]
 pub enum ModelChoice {
     /// The child's default.
+    #[default]
     Inherit,
     /// This model.
     Named {
@@ -100,8 +76,67 @@ pub enum ModelChoice {
     },
 }
 
+/// A choice of a model in JSON: an object without fields stands for the child's default.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ModelFields {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    thinking: Option<ThinkingLevel>,
+}
+
+impl From<ModelFields> for ModelChoice {
+    fn from(fields: ModelFields) -> Self {
+        let ModelFields {
+            provider,
+            model,
+            thinking,
+        } = fields;
+        if provider.is_none() && model.is_none() && thinking.is_none() {
+            return Self::Inherit;
+        }
+        Self::Named {
+            provider,
+            model,
+            thinking,
+        }
+    }
+}
+
+impl From<ModelChoice> for ModelFields {
+    fn from(choice: ModelChoice) -> Self {
+        match choice {
+            ModelChoice::Inherit => Self {
+                provider: None,
+                model: None,
+                thinking: None,
+            },
+            ModelChoice::Named {
+                provider,
+                model,
+                thinking,
+            } => Self {
+                provider,
+                model,
+                thinking,
+            },
+        }
+    }
+}
+
+impl ModelChoice {
+    /// Returns whether the choice is left to the child.
+    pub fn is_inherited(&self) -> bool {
+        *self == Self::Inherit
+    }
+}
+
 /// The thinking levels of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ThinkingLevel {
     /// The model does not think.
     #[default]
@@ -148,7 +183,8 @@ impl SessionPolicy {
 }
 
 /// The condition under which a run counts as done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Completion {
     /// The child settles; its last text is the answer.
     LastMessage,
@@ -157,24 +193,9 @@ pub enum Completion {
         /// The number of corrections for a child that settles without a report.
         corrections: u32,
         /// The schema that the result must meet, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<OutputSchema>,
     },
-}
-
-impl Runner {
-    /// Reads the word for a runner; `None` for a word of a newer version.
-    pub fn from_word(word: &str) -> Option<Self> {
-        let all = [Self::Pi, Self::Embedded];
-        all.into_iter().find(|runner| runner.as_str() == word)
-    }
-
-    /// Returns the word for this runner.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pi => "pi",
-            Self::Embedded => "embedded",
-        }
-    }
 }
 
 impl ThinkingLevel {

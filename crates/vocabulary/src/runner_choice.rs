@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Runner;
+
 /// The wish for a kind of child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -17,6 +19,14 @@ pub enum RunnerChoice {
 impl RunnerChoice {
     /// All choices.
     pub const ALL: [Self; 3] = [Self::Auto, Self::Pi, Self::Embedded];
+
+    /// Returns the kind that is meant where nobody looks for the programs.
+    pub fn usual(self) -> Runner {
+        match self {
+            Self::Auto | Self::Pi => Runner::Pi,
+            Self::Embedded => Runner::Embedded,
+        }
+    }
 
     /// Reads the word for a choice.
     pub fn from_word(word: &str) -> Option<Self> {

@@ -109,7 +109,8 @@ impl RunSummary {
             Happening::Accepted(task) => {
                 self.task = Some(Arc::clone(task));
                 self.tools.clone_from(&task.known_tools);
-                self.accepted_at = Some(event.at);
+                // The record of the run was written a moment before the engine took it.
+                self.accepted_at = Some(task.accepted_at.unwrap_or(event.at));
             }
             Happening::Started(started) => {
                 self.runner = Some(started.runner);
@@ -175,6 +176,12 @@ impl RunSummary {
                 .as_deref()
                 .or(self.last_text.as_deref()),
         }
+    }
+
+    /// Returns whether the run completed and said nothing at all.
+    pub fn has_no_text(&self) -> bool {
+        let is_completed = self.ending == Some(Ending::Completed);
+        is_completed && !self.is_without_text && self.output().is_none()
     }
 
     /// Returns the receipt of the run, or `None` if it is empty.

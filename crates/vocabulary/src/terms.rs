@@ -1,11 +1,12 @@
-//! The terms of a run that its call has set: a run that continues it inherits them.
+//! The terms of a run: as its call has set them, which a run that continues it inherits, and the
+//! limits that follow from them.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Allowance, Gate, Isolation, RunnerChoice};
+use crate::{Allowance, Gate, Isolation, RunnerChoice, ThinkingLevel, seconds};
 
 /// The terms that a call has set for a run. Terms that are not set here come from the definition and
 /// the settings, each time anew.
@@ -18,11 +19,14 @@ pub struct RunTerms {
     /// The model, as the caller wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// How much the model thinks, whatever its name or the definition says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<ThinkingLevel>,
     /// The only tools of the child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
     /// The time limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// The limits of what it may consume.
     pub allowance: Allowance,
@@ -49,6 +53,7 @@ impl RunTerms {
         Self {
             runner: self.runner.or(earlier.runner),
             model: self.model.or(earlier.model),
+            thinking: self.thinking.or(earlier.thinking),
             tools: self.tools.or(earlier.tools),
             timeout: self.timeout.or(earlier.timeout),
             allowance: self.allowance.or(earlier.allowance),
@@ -65,8 +70,44 @@ impl RunTerms {
         Self {
             runner: None,
             model: None,
+            thinking: None,
             tools: None,
             ..self
+        }
+    }
+}
+
+/// The limits of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Limits {
+    /// The time from the start of the child, if it is limited.
+    #[serde(
+        default,
+        with = "seconds::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub timeout: Option<Duration>,
+    /// The time for which tools may be silent once the time limit is reached.
+    #[serde(with = "seconds")]
+    pub extension: Duration,
+    /// The number of equal tool calls in a row that count as a loop; 0 for never.
+    pub repetitions: u32,
+    /// The limits of what it may consume.
+    #[serde(default)]
+    pub allowance: Allowance,
+}
+
+impl Limits {
+    /// Returns the limits of a run with these terms. A term that is not set is taken from the
+    /// limits that hold by default.
+    #[must_use]
+    pub fn of(terms: &RunTerms, default: Self) -> Self {
+        Self {
+            timeout: terms.timeout.or(default.timeout),
+            extension: default.extension,
+            repetitions: default.repetitions,
+            allowance: terms.allowance.or(default.allowance),
         }
     }
 }
@@ -98,6 +139,9 @@ mod tests {
         };
         let merged = call.or(earlier);
         assert_eq!(merged, expected);
+        let earlier_version = json!({"timeout": {"secs": 5, "nanos": 0}, "gates": []});
+        let read: RunTerms = serde_json::from_value(earlier_version).unwrap();
+        assert_eq!(read.timeout, merged.timeout);
         let written = serde_json::to_string(&merged).unwrap();
         assert_eq!(
             serde_json::from_str::<RunTerms>(&written).unwrap(),

@@ -48,7 +48,7 @@ fn known_words(owner: &OwnerName) -> String {
         Some(CallerName::Terminal) => "terminal".to_owned(),
         Some(CallerName::Page) => "this page".to_owned(),
         Some(CallerName::Program) => "a Rust program".to_owned(),
-        Some(CallerName::Mcp { client }) => client.as_deref().map_or_else(
+        Some(CallerName::Mcp { client, .. }) => client.as_deref().map_or_else(
             || "an MCP client".to_owned(),
             |client| {
                 let client = text::one_line(&text::clean(client));
@@ -92,6 +92,7 @@ mod tests {
     fn mcp(client: &str) -> CallerName {
         CallerName::Mcp {
             client: Some(client.to_owned()),
+            session: None,
         }
     }
 
@@ -140,7 +141,13 @@ mod tests {
             "this page, in the background"
         );
         assert_eq!(
-            words(CallerName::Mcp { client: None }, false),
+            words(
+                CallerName::Mcp {
+                    client: None,
+                    session: None
+                },
+                false
+            ),
             "an MCP client"
         );
         let strange = words(mcp(&"\u{1b}[31mx\n".repeat(100)), false);

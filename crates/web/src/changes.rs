@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use pi_subagents_files::Directory;
-use pi_subagents_page::Problem;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text;
 use serde_json::{Value, json};
 
+use crate::problem::Problem;
 use pi_subagents_runs::workspace::{PATCH, Workspace, WorkspaceFile, WorkspaceState};
 
 /// A longer patch is not read; the command `diff` prints it.

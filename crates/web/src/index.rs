@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::sums::Sums;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend;
+use pi_subagents_runs::upkeep::tend;
 
 /// The index of this user, and the runs that were seen in it last.
 pub(super) struct Index {
@@ -66,9 +66,9 @@ impl SeenRuns {
     /// Returns the runs of a scope, oldest first.
     pub(super) fn of<'a>(
         &'a self,
-        scope: &'a Scope,
+        scope: &Scope,
     ) -> impl DoubleEndedIterator<Item = &'a IndexedRun> {
-        self.runs.iter().filter(|run| scope.has(run))
+        self.runs.iter().filter(move |run| scope.has(run))
     }
 
     /// Returns the sums over the finished runs of a scope.

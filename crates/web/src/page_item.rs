@@ -1,14 +1,14 @@
 //! The items of a run's story as the page reads them: with their places in the record, and only the
 //! beginning of long texts. The page asks for a whole text when somebody wants to read it.
 
-use pi_subagents_page::markdown;
-use pi_subagents_view::preview::{self, Outcome};
+use pi_subagents_view::preview::{self, CallOutcome};
 use pi_subagents_view::story::{self, Item, Remark, RemarkKind, What};
 use pi_subagents_view::{Line, PreviewContext};
 use pi_subagents_vocabulary::{AssistantMessage, Ending, ToolCall, ToolResult, text};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::markdown::markdown;
 use super::texts::arguments_text;
 use pi_subagents_runs::spans::{SpanKind, changed_file};
 
@@ -278,9 +278,9 @@ impl PageItems {
     fn result(&self, result: &ToolResult) -> ResultFields {
         let all = text::clean(&story::words(&result.parts));
         let (text, cut) = self.text(&all);
-        let words = match Outcome::of(result) {
-            Outcome::Failed(failure) => Some(failure.to_string()),
-            Outcome::Done {
+        let words = match CallOutcome::of(result) {
+            CallOutcome::Failed(failure) => Some(failure.to_string()),
+            CallOutcome::Done {
                 summary: Some(summary),
                 ..
             } => Some(summary.text().trim().to_owned()),

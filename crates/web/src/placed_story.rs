@@ -5,7 +5,7 @@ use std::path::Path;
 use pi_subagents_records::{PlacedEvent, PlacedReader, RecordError, RunDir};
 use pi_subagents_view::PreviewContext;
 use pi_subagents_view::story::Story;
-use pi_subagents_vocabulary::Happening;
+use pi_subagents_vocabulary::{Happening, RunEvent};
 
 use super::page_item::{PageItem, PageItems, TextExtent};
 
@@ -76,14 +76,26 @@ impl PlacedStory {
         self.reader.place()
     }
 
-    /// Reads about this number of bytes; `None` if nothing more is there. Many lines of a record
-    /// have no items.
-    pub(super) fn next(&mut self, bytes: usize) -> Result<Option<Vec<PageItem>>, RecordError> {
+    /// Returns the first event of the run, which has no line in its record.
+    pub(super) fn accepted(&self) -> &RunEvent {
+        self.reader.accepted()
+    }
+
+    /// Reads about this number of bytes, and gives each event to `each` too; `None` if nothing more
+    /// is there. Many lines of a record have no items.
+    pub(super) fn next(
+        &mut self,
+        bytes: usize,
+        mut each: impl FnMut(&RunEvent),
+    ) -> Result<Option<Vec<PageItem>>, RecordError> {
         let found = self.reader.next(bytes)?;
         if found.is_empty() {
             return Ok(None);
         }
-        let items = found.iter().flat_map(|placed| self.items_of(placed));
+        let items = found.iter().flat_map(|placed| {
+            placed.event.iter().for_each(&mut each);
+            self.items_of(placed)
+        });
         Ok(Some(items.collect()))
     }
 

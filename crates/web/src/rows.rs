@@ -42,11 +42,10 @@ pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Va
     let (outcome, notice) = (row.outcome_line(), row.notice());
     let mut row = row.shortened();
     row.artifacts = None;
-    row.end.output = None;
-    row.task = row
-        .task
-        .map(|task| text::cut_characters(&text::one_line(&text::clean(&task)), SHOWN_TASK));
-    row.name = text::one_line(&text::clean(&row.name));
+    row.report.output = None;
+    let task = row.report.task.take();
+    row.report.task =
+        task.map(|task| text::cut_characters(&text::one_line(&text::clean(&task)), SHOWN_TASK));
     let mut value = whole(run, &row);
     value["doing"] = match doing {
         Some(doing) => json!(doing.line),
@@ -58,12 +57,30 @@ pub(super) fn listed(run: &IndexedRun, row: RunRow, doing: Option<&Doing>) -> Va
     value
 }
 
-/// Returns all of a row.
+/// Returns all of a row. A model may have picked the name, so that is cleaned as answers are: it
+/// stands beside words of the page, which it must not reorder.
 pub(super) fn whole(run: &IndexedRun, row: &RunRow) -> Value {
     let mut value = serde_json::to_value(row).unwrap_or_default();
+    value["name"] = json!(clean_name(&row.report.name));
     value["sequence"] = json!(run.sequence);
     let (group, label) = group_of(&run.owner);
     value["group"] = json!(group);
     value["groupLabel"] = json!(label);
     value
+}
+
+/// Returns a name as it may stand among other words.
+pub(super) fn clean_name(name: &str) -> String {
+    text::one_line(&text::clean(name))
+}
+
+/// Returns the files that a run changed: exactly where git knows them, else those that its tools
+/// named.
+pub(super) fn changed_files(row: &RunRow) -> Vec<String> {
+    let workspace = row.workspace.as_deref();
+    if let Some(left) = workspace.and_then(|workspace| workspace.left.as_ref()) {
+        return left.files.iter().map(|file| file.path.clone()).collect();
+    }
+    let receipt = row.report.receipt.as_deref();
+    receipt.map_or_else(Vec::new, |receipt| receipt.files.changed.clone())
 }

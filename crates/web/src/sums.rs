@@ -4,9 +4,9 @@ use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::{Status, Timestamp};
 use serde_json::{Value, json};
 
-use pi_subagents_runs::counts::Counts;
 use pi_subagents_runs::find::status_of;
 use pi_subagents_runs::row::{RowTotals, RunRow};
+use pi_subagents_vocabulary::Counts;
 
 /// Runs by their states, and what they used.
 pub(super) struct Sums {
@@ -41,11 +41,11 @@ impl Sums {
         open: impl Iterator<Item = &'a RunRow> + Clone,
         today: Timestamp,
     ) -> Value {
-        let states = open.clone().map(|row| row.status);
+        let states = open.clone().map(|row| row.report.status);
         let counts = Counts::of(states.chain(self.states.iter().copied()));
-        let new = open.clone().filter(|row| row.accepted_at >= today);
+        let new = open.clone().filter(|row| row.report.accepted_at >= today);
         json!({
-            "counts": counts.json_with_queued(),
+            "counts": counts,
             "totals": self.totals.plus(RowTotals::of(open)),
             "today": self.today.plus(RowTotals::of(new)),
         })

@@ -3,305 +3,412 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use pi_subagents_page::View;
-use pi_subagents_records::IndexedRun;
-use pi_subagents_view::PreviewContext;
-use pi_subagents_vocabulary::{PartialMessage, RunId, TimeZone, Timestamp};
+use pi_subagents_records::{IndexedRun, RunDir};
+use pi_subagents_vocabulary::{RunId, TimeZone, Timestamp};
 use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::spawn_blocking;
 
-use super::context::ContextSizes;
-use super::index::{Index, SeenRuns};
-use super::open_run::OpenRun;
-use super::page_item::TextExtent;
-use super::placed_story::PlacedStory;
-use super::rows::{listed, row_of};
-use super::scope::{Scope, today};
-use pi_subagents_ground::places::Places;
+use crate::board::{Board, BoardState};
+use crate::index::SeenRuns;
+use crate::item_log::ItemPiece;
+use crate::open_run::OpenRun;
+use crate::page_item::TextExtent;
+use crate::placed_story::PlacedStory;
+use crate::scope::{Scope, today};
+use crate::streams::View;
+use pi_subagents_runs::json_list::JsonList;
 
-/// The number of finished runs that a tab gets by itself; History asks for the others.
+/// The number of finished runs that a tab gets by itself, beside those that wait for a person; the
+/// page asks for the others.
 const FINISHED: usize = 200;
 
 /// The number of rows that are sent at once, so that the first are on the screen while the others
 /// are read.
 const AT_ONCE: usize = 40;
 
-/// The approximate number of bytes of the open run's record that are sent at once.
+/// About how much of a record is read at a time by a tab that has missed something.
 const PIECE: usize = 256 << 10;
 
-/// One tab, and the data that it has received.
-pub(super) struct Tab {
-    index: Arc<Index>,
-    scope: Scope,
-    places: Arc<Places>,
-    sizes: Arc<ContextSizes>,
-    zone: TimeZone,
-    /// The runs as they were when the tab was last told about them.
-    known: Option<Arc<SeenRuns>>,
-    /// True once the tab was told that the runs follow.
-    has_begun: bool,
-    /// True once it was told that these were all.
-    is_whole: bool,
-    /// The finished runs that are still to be told, newest first.
-    untold: Vec<IndexedRun>,
-    /// The finished runs that were sent.
-    told: HashMap<RunId, IndexedRun>,
-    open: HashMap<RunId, OpenRun>,
-    /// The run that is read, with its reader.
-    opened: Option<Opened>,
-    /// The messages that are still to be sent.
-    outbox: Vec<Value>,
-}
-
-struct Opened {
-    run: RunId,
-    from: u64,
-    story: Option<PlacedStory>,
-    partial: Option<PartialMessage>,
-}
-
-impl Opened {
-    /// Reads a run from a place on.
-    fn of(run: Option<&str>, from: u64) -> Option<Self> {
-        Some(Self {
-            run: RunId::parse(run?).ok()?,
-            from,
-            story: None,
-            partial: None,
-        })
+/// Sends the changes to a tab, which may turn to another view, until the tab is closed or hidden.
+/// `free` bounds the number of tabs that are looked after at once.
+pub(crate) async fn follow(
+    mut tab: Tab,
+    mut view: watch::Receiver<View>,
+    free: Arc<Semaphore>,
+    send: mpsc::Sender<String>,
+) {
+    let mut versions = tab.board.versions();
+    loop {
+        versions.mark_unchanged();
+        let place = Arc::clone(&free).acquire_owned().await;
+        let looked = spawn_blocking(move || {
+            let pieces = tab.look();
+            drop(place);
+            (tab, pieces)
+        });
+        let Ok((looked, pieces)) = looked.await else {
+            return;
+        };
+        tab = looked;
+        for piece in pieces {
+            if send.send(piece).await.is_err() {
+                return;
+            }
+        }
+        if tab.has_more() {
+            continue;
+        }
+        tokio::select! {
+            () = send.closed() => return,
+            Ok(()) = view.changed() => tab.turn_to(&view.borrow_and_update().clone()),
+            Ok(()) = versions.changed() => {}
+        }
     }
 }
 
+/// One tab, and the data that it has received.
+pub(crate) struct Tab {
+    board: Arc<Board>,
+    scope: Scope,
+    zone: TimeZone,
+    /// The version of the board that the tab has seen.
+    seen: u64,
+    /// The runs as they were when the tab was last told about them.
+    known: Option<Arc<SeenRuns>>,
+    /// The number of results that were merged or discarded before the tab looked.
+    results: u64,
+    has_begun: bool,
+    /// True once the tab knows that it has got all rows.
+    is_whole: bool,
+    /// True once the rows that wait for a person are among those to be sent.
+    has_waiting: bool,
+    /// The number of runs that wait for a person, once it was counted.
+    waiting: Option<usize>,
+    /// The finished runs that are still to be sent, newest first.
+    unsent: Vec<IndexedRun>,
+    /// The runs that were sent, the finished ones with the number of their row.
+    sent: HashMap<RunId, Option<u64>>,
+    opened: Option<Opened>,
+}
+
+/// The run that the tab reads.
+struct Opened {
+    run: RunId,
+    /// The place behind what the tab has read.
+    place: u64,
+    /// True once the tab has all lines before those that the board keeps.
+    has_caught_up: bool,
+}
+
 impl Tab {
-    pub(super) fn new(
-        index: Arc<Index>,
-        places: Arc<Places>,
-        sizes: Arc<ContextSizes>,
-        zone: TimeZone,
-        view: View,
-    ) -> Self {
-        Self {
-            index,
-            scope: Scope::of(view.project),
-            places,
-            sizes,
+    pub(crate) fn new(board: Arc<Board>, zone: TimeZone, view: &View) -> Self {
+        board.enter();
+        let mut tab = Self {
+            board,
+            scope: Scope::of(view.project.clone()),
             zone,
+            seen: 0,
             known: None,
-            untold: Vec::new(),
+            results: 0,
             has_begun: false,
             is_whole: false,
-            told: HashMap::new(),
-            open: HashMap::new(),
-            opened: Opened::of(view.run.as_deref(), view.from),
-            outbox: Vec::new(),
-        }
+            has_waiting: false,
+            waiting: None,
+            unsent: Vec::new(),
+            sent: HashMap::new(),
+            opened: None,
+        };
+        tab.open(view);
+        tab
     }
 
     /// Turns to another view. The runs of another project are sent anew; else only the run that is
     /// read is another one, and everything else goes on.
-    pub(super) fn turn_to(&mut self, view: View) {
+    fn turn_to(&mut self, view: &View) {
         if Scope::of(view.project.clone()) == self.scope {
-            self.opened = Opened::of(view.run.as_deref(), view.from);
+            self.open(view);
         } else {
-            *self = Self::new(
-                Arc::clone(&self.index),
-                Arc::clone(&self.places),
-                Arc::clone(&self.sizes),
-                self.zone.clone(),
-                view,
-            );
+            *self = Self::new(Arc::clone(&self.board), self.zone.clone(), view);
         }
     }
 
-    /// Returns the runs under way.
-    pub(super) fn open_runs(&self) -> impl Iterator<Item = &IndexedRun> {
-        self.open.values().map(|open| &open.run)
-    }
-
-    /// Returns whether a run is open in the tab.
-    pub(super) fn is_opened(&self, run: &RunId) -> bool {
-        self.opened
-            .as_ref()
-            .is_some_and(|opened| opened.run == *run)
-    }
-
-    /// Looks at everything that may have changed, and returns the news for the tab.
-    pub(super) fn look(&mut self) -> Vec<String> {
-        self.look_at_index();
-        // The runs under way come first: a person wants to see them before all others.
-        self.look_at_open_runs();
-        self.tell_rows();
-        self.tell_that_all_is_told();
-        if !self.outbox.is_empty() {
-            self.tell_sums();
+    fn open(&mut self, view: &View) {
+        let run = view.run.as_deref().and_then(|run| RunId::parse(run).ok());
+        if let Some(run) = &run {
+            self.board.begin_reading(run);
         }
-        self.look_at_opened();
-        let outbox = std::mem::take(&mut self.outbox);
-        outbox.iter().map(Value::to_string).collect()
+        self.close();
+        self.opened = run.map(|run| Opened {
+            run,
+            place: view.from,
+            has_caught_up: false,
+        });
     }
 
-    /// Returns whether there is more to tell already.
-    pub(super) fn has_more(&self) -> bool {
-        !self.untold.is_empty()
-    }
-
-    /// Takes the partial message of a run's model.
-    pub(super) fn take_partial(&mut self, run: &RunId, message: PartialMessage) {
-        if let Some(opened) = self.opened.as_mut().filter(|opened| opened.run == *run) {
-            opened.partial = Some(message.clone());
-        }
-        if let Some(open) = self.open.get_mut(run) {
-            open.take_partial(message);
+    fn close(&mut self) {
+        if let Some(opened) = self.opened.take() {
+            self.board.end_reading(&opened.run);
         }
     }
 
-    fn look_at_index(&mut self) {
-        let known = match self.index.tended() {
-            Ok(known) => known,
-            Err(error) => {
-                self.outbox.push(json!({"problem": error.to_string()}));
-                return;
-            }
+    /// Returns whether there is more to send already.
+    fn has_more(&self) -> bool {
+        !self.unsent.is_empty() || (self.has_begun && !self.is_whole)
+    }
+
+    /// Returns the news for the tab.
+    fn look(&mut self) -> Vec<String> {
+        let mut pieces = Vec::new();
+        let board = Arc::clone(&self.board);
+        let state = board.state();
+        let Some(known) = state.known.clone() else {
+            pieces.extend(problem_since(&state, self.seen));
+            return pieces;
         };
-        let before = self.known.replace(Arc::clone(&known));
-        if !before.is_some_and(|before| Arc::ptr_eq(&before, &known)) {
-            self.take_runs(&known);
+        pieces.extend(self.gone(&known));
+        // Open runs come first: a person wants to see them before all others.
+        pieces.extend(self.open_rows(&state));
+        pieces.extend(spans_since(&state, self.seen));
+        let is_changed = !self.is_same(&known) || state.results != self.results;
+        let results = state.results;
+        let due = self.due_items(&state);
+        let mut behind: Vec<String> = self.words(&state).into_iter().collect();
+        behind.extend(problem_since(&state, self.seen));
+        let is_news = !pieces.is_empty() || is_changed || self.has_more();
+        let sums = is_news.then(|| self.sums(&known, &state));
+        let seen = state.version;
+        drop(state);
+        if is_changed {
+            self.results = results;
+            self.choose_rows(&known);
+            self.known = Some(Arc::clone(&known));
         }
+        pieces.extend(self.finished_rows());
+        pieces.extend(self.send_whole(&known));
+        if let Some(mut sums) = sums {
+            sums["waiting"] = json!(self.waiting);
+            pieces.push(sums.to_string());
+        }
+        if let Some(due) = due {
+            pieces.extend(self.items(due));
+        }
+        pieces.extend(behind);
+        self.seen = seen;
+        pieces
     }
 
-    fn take_runs(&mut self, known: &SeenRuns) {
-        let runs: Vec<&IndexedRun> = known.of(&self.scope).collect();
-        let ids: HashSet<&RunId> = runs.iter().map(|run| &run.run).collect();
-        let gone = self.told.keys().chain(self.open.keys());
+    /// Adds up all runs that the tab shows, as `status` counts them.
+    fn sums(&self, known: &SeenRuns, state: &BoardState) -> Value {
+        let begin = today(&self.zone);
+        let open = state.open.values().map(OpenRun::counted);
+        let mut sums = known.sums(&self.scope, begin).with(open, begin);
+        sums["now"] = json!(Timestamp::now().as_millisecond());
+        sums
+    }
+
+    fn is_same(&self, known: &Arc<SeenRuns>) -> bool {
+        let is_same = |old: &Arc<SeenRuns>| Arc::ptr_eq(old, known);
+        self.known.as_ref().is_some_and(is_same)
+    }
+
+    /// Says that the rows follow, and which runs are gone.
+    fn gone(&mut self, known: &Arc<SeenRuns>) -> Option<String> {
+        if self.is_same(known) {
+            return None;
+        }
+        let ids: HashSet<&RunId> = known.of(&self.scope).map(|run| &run.run).collect();
+        let gone: Vec<RunId> = self.sent.keys().cloned().collect();
         let gone: Vec<String> = gone
+            .iter()
             .filter(|run| !ids.contains(run))
             .map(ToString::to_string)
             .collect();
-        self.told.retain(|run, _| ids.contains(run));
-        self.open.retain(|run, _| ids.contains(run));
-        for run in runs.iter().filter(|run| run.is_open()) {
-            self.told.remove(&run.run);
-            let context = self.context();
-            self.open
-                .entry(run.run.clone())
-                .or_insert_with(|| OpenRun::new((*run).clone(), &context));
+        self.sent.retain(|run, _| ids.contains(run));
+        let begins = !std::mem::replace(&mut self.has_begun, true);
+        let is_news = begins || !gone.is_empty();
+        is_news.then(|| json!({"rows": [], "gone": gone, "begins": begins}).to_string())
+    }
+
+    /// Returns the rows of open runs that are new or have changed.
+    fn open_rows(&mut self, state: &BoardState) -> Option<String> {
+        let mut rows = Vec::new();
+        for (id, run) in &state.open {
+            let is_known = self.sent.insert(id.clone(), None).is_some();
+            let row = if is_known {
+                run.row_since(self.seen)
+            } else {
+                Some(run.row())
+            };
+            rows.extend(row.map(|row| &**row));
         }
-        let finished = runs.into_iter().rev().filter(|run| !run.is_open());
+        (!rows.is_empty()).then(|| format!(r#"{{"rows":[{}]}}"#, rows.join(",")))
+    }
+
+    /// Chooses the finished runs that the tab does not have as they are now.
+    fn choose_rows(&mut self, known: &SeenRuns) {
+        let waiting: HashSet<&RunId> = if self.has_waiting {
+            self.find_waiting(known).into_iter().collect()
+        } else {
+            HashSet::new()
+        };
+        let finished = known.of(&self.scope).rev().filter(|run| !run.is_open());
         let wanted = finished.enumerate().filter(|(number, run)| {
-            let is_shown = *number < FINISHED || self.open.contains_key(&run.run);
-            is_shown && self.told.get(&run.run) != Some(*run)
+            let is_shown = *number < FINISHED || waiting.contains(&run.run);
+            match self.sent.get(&run.run) {
+                // It was open when it was sent.
+                Some(None) => true,
+                Some(Some(row)) => self.board.finished.row(run).number != *row,
+                None => is_shown,
+            }
         });
-        self.untold = wanted.map(|(_, run)| run.clone()).collect();
-        if !self.has_begun || !gone.is_empty() {
-            let begins = !std::mem::replace(&mut self.has_begun, true);
-            self.outbox
-                .push(json!({"rows": [], "gone": gone, "begins": begins}));
-        }
+        self.unsent = wanted.map(|(_, run)| run.clone()).collect();
     }
 
-    /// Tells some of the finished runs that the tab does not know yet.
-    fn tell_rows(&mut self) {
-        let count = self.untold.len().min(AT_ONCE);
-        let mut rows = Vec::new();
-        let some: Vec<IndexedRun> = self.untold.drain(..count).collect();
-        for run in some {
-            if let Some(mut ended) = self.open.remove(&run.run) {
-                ended.read();
-                self.tell_spans(&run.run, &mut ended);
-            }
-            rows.push(listed(&run, row_of(&run, None), None));
-            self.told.insert(run.run.clone(), run);
-        }
-        if !rows.is_empty() {
-            self.outbox.push(json!({ "rows": rows }));
-        }
+    /// Finds the runs that wait for a person, and counts them.
+    fn find_waiting<'a>(&mut self, known: &'a SeenRuns) -> Vec<&'a RunId> {
+        let scope = self.scope.clone();
+        let waiting = self.board.finished.waiting(known.of(&scope));
+        let waiting: Vec<&RunId> = waiting.into_iter().map(|run| &run.run).collect();
+        self.waiting = Some(waiting.len());
+        waiting
     }
 
-    /// Tells once that all runs were told. Until then a page that was connected before shows what it
-    /// knew.
-    fn tell_that_all_is_told(&mut self) {
-        if self.has_begun && !self.is_whole && self.untold.is_empty() {
-            self.is_whole = true;
-            self.outbox.push(json!({"rows": [], "isWhole": true}));
+    /// Returns some of the finished runs that the tab does not have yet.
+    fn finished_rows(&mut self) -> Option<String> {
+        let count = self.unsent.len().min(AT_ONCE);
+        let mut rows = JsonList::new();
+        for run in self.unsent.drain(..count) {
+            let row = self.board.finished.row(&run);
+            rows.add(&row.row);
+            self.sent.insert(run.run, Some(row.number));
         }
+        (rows.count() > 0).then(|| format!(r#"{{"rows":{}}}"#, rows.finish()))
     }
 
-    fn look_at_open_runs(&mut self) {
-        let mut rows = Vec::new();
-        let mut spans = Map::new();
-        for (id, open) in &mut self.open {
-            open.read();
-            let size = |model: &str| self.sizes.of(model, &self.places);
-            rows.extend(open.news(size));
-            if let Some(news) = open.span_news() {
-                spans.insert(id.to_string(), news);
+    /// Says once that all rows were sent. Until then a page that was connected before shows what it
+    /// knew. The runs that wait for a person are looked for when the newest are on the screen.
+    fn send_whole(&mut self, known: &SeenRuns) -> Option<String> {
+        if self.is_whole || !self.unsent.is_empty() {
+            return None;
+        }
+        if !std::mem::replace(&mut self.has_waiting, true) {
+            self.choose_rows(known);
+            if !self.unsent.is_empty() {
+                return None;
             }
         }
-        if !rows.is_empty() {
-            self.outbox.push(json!({ "rows": rows }));
-        }
-        if !spans.is_empty() {
-            self.outbox.push(json!({ "spans": spans }));
-        }
+        self.is_whole = true;
+        Some(json!({"rows": [], "isWhole": true}).to_string())
     }
 
-    fn tell_spans(&mut self, run: &RunId, open: &mut OpenRun) {
-        if let Some(news) = open.span_news() {
-            self.outbox.push(json!({"spans": {run.as_str(): news}}));
+    /// Returns what is new of the run that is read, as far as the board knows it.
+    fn due_items(&self, state: &BoardState) -> Option<DueItems> {
+        let opened = self.opened.as_ref()?;
+        let followed = state.followed(&opened.run);
+        if let Some((run, log)) = followed.and_then(|run| Some((run, run.items()?))) {
+            return Some(DueItems {
+                directory: run.run.directory.clone(),
+                end: log.begin(),
+                pieces: log.since(opened.place),
+            });
         }
+        // The items of a run that was opened just now are kept from the next look on.
+        if opened.has_caught_up || state.open.contains_key(&opened.run) {
+            return None;
+        }
+        let known = state.known.as_ref()?;
+        let run = known.runs.iter().rev().find(|run| run.run == opened.run)?;
+        Some(DueItems {
+            directory: run.directory.clone(),
+            end: u64::MAX,
+            pieces: Vec::new(),
+        })
     }
 
-    /// Tells the sums over all runs of the page, as `status` counts them.
-    fn tell_sums(&mut self) {
-        let Some(known) = &self.known else {
-            return;
-        };
-        let open = self.open.values().map(OpenRun::counted);
-        let begin = today(&self.zone);
-        let mut sums = known.sums(&self.scope, begin).with(open, begin);
-        sums["now"] = json!(Timestamp::now().as_millisecond());
-        self.outbox.push(sums);
-    }
-
-    fn look_at_opened(&mut self) {
+    /// Returns the new items of the run that is read. Lines that the board does not keep any more are
+    /// read from the record.
+    fn items(&mut self, due: DueItems) -> Vec<String> {
         let Some(opened) = &mut self.opened else {
-            return;
+            return Vec::new();
         };
-        if opened.story.is_none() {
-            let run = self.open.get(&opened.run).map(|open| &open.run);
-            let Some(run) = run.or_else(|| self.told.get(&opened.run)) else {
-                return;
-            };
-            let (home, extent) = (&self.places.home, TextExtent::Beginning);
-            let story = PlacedStory::at(&run.directory, opened.from, home, extent);
-            let Ok(story) = story else {
-                return;
-            };
-            opened.story = Some(story);
+        let mut pieces = Vec::new();
+        if opened.place < due.end && !(opened.has_caught_up && due.end == u64::MAX) {
+            pieces.extend(catch_up(opened, &due, &self.board));
         }
-        if let Some(story) = &mut opened.story {
-            // The page has asked for the task itself.
-            drop(story.take_task());
-            while let Ok(Some(events)) = story.next(PIECE) {
-                let (run, place) = (opened.run.as_str(), story.place());
-                self.outbox
-                    .push(json!({"run": run, "events": events, "place": place}));
-            }
+        opened.has_caught_up = true;
+        let place = opened.place;
+        for piece in due.pieces.into_iter().filter(|piece| piece.end > place) {
+            opened.place = piece.end;
+            pieces.push(events(&opened.run, &piece.items, piece.end));
         }
-        if let Some(partial) = opened.partial.take() {
-            let doing = pi_subagents_view::describe(&partial.activity);
-            self.outbox.push(json!({
-                "run": opened.run.as_str(),
-                "words": pi_subagents_vocabulary::text::clean(&partial.text),
-                "number": partial.number,
-                "activity": doing,
-            }));
-        }
+        pieces
     }
 
-    fn context(&self) -> PreviewContext {
-        PreviewContext {
-            home: Some(self.places.home.clone()),
-            ..PreviewContext::default()
-        }
+    /// Returns what the model of the run that is read is writing.
+    fn words(&self, state: &BoardState) -> Option<String> {
+        let opened = self.opened.as_ref()?;
+        let words = state.open.get(&opened.run)?.words_since(self.seen)?;
+        Some(words.to_string())
     }
+}
+
+impl Drop for Tab {
+    fn drop(&mut self) {
+        self.close();
+        self.board.leave();
+    }
+}
+
+/// What is new of the run that a tab reads.
+struct DueItems {
+    directory: RunDir,
+    /// The place up to which the record itself is read.
+    end: u64,
+    /// The items behind that place.
+    pieces: Vec<ItemPiece>,
+}
+
+/// Reads the lines between those that a tab has and those that the board keeps.
+fn catch_up(opened: &mut Opened, due: &DueItems, board: &Board) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let (home, extent) = (&board.places.home, TextExtent::Beginning);
+    let Ok(mut story) = PlacedStory::at(&due.directory, opened.place, home, extent) else {
+        return pieces;
+    };
+    // The page has asked for the task itself.
+    drop(story.take_task());
+    while story.place() < due.end {
+        let room = usize::try_from(due.end - story.place()).unwrap_or(PIECE);
+        let Ok(Some(found)) = story.next(room.min(PIECE), |_| {}) else {
+            break;
+        };
+        let mut items = JsonList::new();
+        items.extend(found);
+        opened.place = story.place();
+        pieces.push(events(&opened.run, &items.finish(), opened.place));
+    }
+    pieces
+}
+
+fn events(run: &RunId, items: &str, place: u64) -> String {
+    format!(
+        r#"{{"run":{},"events":{items},"place":{place}}}"#,
+        json!(run.as_str())
+    )
+}
+
+fn spans_since(state: &BoardState, seen: u64) -> Option<String> {
+    let runs = state.open.values().chain(&state.ended);
+    let spans = runs.filter_map(|run| Some((run.run.run.to_string(), run.spans_since(seen)?)));
+    let spans: Map<String, Value> = spans.collect();
+    (!spans.is_empty()).then(|| json!({ "spans": spans }).to_string())
+}
+
+fn problem_since(state: &BoardState, seen: u64) -> Option<String> {
+    let (_, problem) = state
+        .problem
+        .as_ref()
+        .filter(|(version, _)| *version > seen)?;
+    Some(json!({ "problem": problem }).to_string())
 }

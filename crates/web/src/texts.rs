@@ -1,10 +1,12 @@
 //! Whole texts of a run, found by their places in its record.
 
-use pi_subagents_page::{Problem, markdown};
 use pi_subagents_records::{IndexedRun, event_at, raw_lines};
 use pi_subagents_view::story::{self, Story, What};
 use pi_subagents_vocabulary::{RunEvent, ToolCall, text};
 use serde_json::{Value, json};
+
+use super::markdown::markdown;
+use super::problem::Problem;
 
 /// The number of bytes of one text that are sent; the record has all of it.
 const LONGEST: usize = 4 << 20;
@@ -17,8 +19,7 @@ const LONGEST_RAW: usize = 4 << 10;
 pub(super) fn texts(run: &IndexedRun, places: &[(u64, usize)]) -> Result<Value, Problem> {
     let mut found = Vec::new();
     for (place, part) in places {
-        let event = event_at(&run.directory, *place)
-            .map_err(|error| Problem::failed(format!("{error}: {}", error.reason())))?;
+        let event = event_at(&run.directory, *place)?;
         let text = event.as_ref().and_then(|event| text_of(event, *part));
         found.push(text.unwrap_or(Value::Null));
     }
@@ -67,8 +68,7 @@ fn bounded(words: &str) -> &str {
 
 /// Returns lines of the record as they are.
 pub(super) fn raw(run: &IndexedRun, from: u64) -> Result<Value, Problem> {
-    let (lines, next) = raw_lines(&run.directory, from, RAW_PIECE)
-        .map_err(|error| Problem::failed(format!("{error}: {}", error.reason())))?;
+    let (lines, next) = raw_lines(&run.directory, from, RAW_PIECE)?;
     let lines: Vec<Value> = lines
         .iter()
         .map(|(place, line)| {

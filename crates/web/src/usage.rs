@@ -1,4 +1,4 @@
-//! Tokens and costs of runs, added up as `status` adds them up: by day, model, definition and
+//! Tokens and costs of runs, added up as `status` adds them up: by day, model, agent and
 //! caller.
 
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) fn usage<'a>(runs: impl Iterator<Item = &'a IndexedRun>, zone: &TimeZ
         "totals": RowTotals::of(rows.iter().map(|(_, row)| row)),
         "days": by(&rows, day),
         "models": by(&rows, model),
-        "definitions": by(&rows, definition),
+        "agents": by(&rows, definition),
         "callers": by(&rows, |run, _| caller_words(&run.owner)),
         "projects": by(&rows, project),
     })
@@ -52,11 +52,11 @@ fn by(rows: &[(&IndexedRun, RunRow)], key: impl Fn(&IndexedRun, &RunRow) -> Stri
 /// Returns the model of a run, or an empty text if it is unknown.
 fn model(run: &IndexedRun, row: &RunRow) -> String {
     let model = if run.is_open() {
-        row.resolved_model.as_ref()
+        row.report.full_model()
     } else {
-        run.model.as_ref()
+        run.model.clone()
     };
-    model.cloned().unwrap_or_default()
+    model.unwrap_or_default()
 }
 
 fn summary_of(run: &IndexedRun) -> RunSummary {

@@ -35,6 +35,8 @@ pub struct NatsServer {
     directory: tempfile::TempDir,
     /// Text of the configuration beside the port and the store.
     settings: String,
+    /// The room for its streams, as its configuration writes it.
+    room: String,
     port: u16,
 }
 
@@ -61,6 +63,7 @@ impl NatsServer {
             process: None,
             directory,
             settings,
+            room: "50G".to_owned(),
             port,
         };
         server.restart();
@@ -109,6 +112,12 @@ impl NatsServer {
         self.wait_until_up();
     }
 
+    /// Starts it again with other room for its streams, such as `1K`.
+    pub fn restart_with_room(&mut self, room: &str) {
+        room.clone_into(&mut self.room);
+        self.restart();
+    }
+
     /// Removes its stored data. It must not be running.
     pub fn lose_store(&self) {
         assert!(self.process.is_none(), "the server runs");
@@ -133,8 +142,9 @@ impl NatsServer {
         };
         let store = directory.join("store").display().to_string();
         let text = format!(
-            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{store}\", max_file: 50G }}\n\
+            "listen: \"127.0.0.1:{port}\"\njetstream {{ store_dir: \"{store}\", max_file: {} }}\n\
              ports_file_dir: \"{}\"\n{}\n",
+            self.room,
             ports.display(),
             self.settings,
         );

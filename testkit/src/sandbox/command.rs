@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::directory::Sandbox;
 use super::normalise::Normaliser;
 use super::output::CommandOutput;
-use super::running::RunningCommand;
+use super::running_command::RunningCommand;
 
 /// A command with the environment of its sandbox and nothing of the test's own.
 #[derive(Debug)]

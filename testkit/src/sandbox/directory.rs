@@ -8,9 +8,12 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::command::SandboxCommand;
+use super::leftovers;
 use super::normalise::Normaliser;
+use crate::program_file;
 
-/// A temporary directory with a home, an agent directory and a project, removed on drop.
+/// A temporary directory with a home, an agent directory and a project. When it is dropped, the
+/// processes of its home are ended and it is removed.
 #[derive(Debug)]
 pub struct Sandbox {
     root: PathBuf,
@@ -48,6 +51,7 @@ impl Sandbox {
         }
         fs::set_permissions(sandbox.runtime_dir(), Permissions::from_mode(0o700))
             .expect("the permissions of the runtime directory");
+        leftovers::claim(&sandbox.root);
         sandbox
     }
 
@@ -100,6 +104,15 @@ impl Sandbox {
         path
     }
 
+    /// Writes a script that can be run, named relative to the root, and returns its path.
+    pub fn program(&self, path: &str, script: &str) -> PathBuf {
+        let path = self.root.join(path);
+        let parent = path.parent().expect("a file in a directory");
+        fs::create_dir_all(parent).expect("the directory of the program");
+        program_file::write(&path, script);
+        path
+    }
+
     /// Makes the model `fake/fake-model` at `base_url` (OpenAI chat completions) the default.
     pub fn models_json(&self, base_url: &str) {
         self.models_json_for("openai-completions", base_url);
@@ -137,5 +150,11 @@ impl Sandbox {
     /// Replaces the parts of a text that differ from run to run, as [`super::CommandOutput`] does.
     pub fn normalise(&self, text: &str) -> String {
         self.normaliser.normalise(text)
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        leftovers::end_all(&self.root);
     }
 }

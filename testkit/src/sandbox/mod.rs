@@ -11,11 +11,12 @@
 
 mod command;
 mod directory;
+mod leftovers;
 mod normalise;
 mod output;
-mod running;
+mod running_command;
 
 pub use command::SandboxCommand;
 pub use directory::Sandbox;
 pub use output::CommandOutput;
-pub use running::RunningCommand;
+pub use running_command::RunningCommand;

@@ -29,10 +29,10 @@ pub(super) fn measure() -> Outcome<()> {
     let server = nats::install()?;
     calls(&server)?;
     super::build(
-        "build --release --locked --package pi-subagents-fleet-queue --example fleet_bench",
+        "build --profile dist --locked --package pi-subagents-fleet-queue --example fleet_bench",
     )?;
     println!();
-    let measuring = target()?.join("release/examples/fleet_bench");
+    let measuring = target()?.join("dist/examples/fleet_bench");
     let status = program(measuring).status()?;
     if status.success() {
         return Ok(());

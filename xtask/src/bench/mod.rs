@@ -5,7 +5,7 @@ mod background;
 mod crowd;
 mod figures;
 mod fleet;
-mod installed;
+mod installed_package;
 mod one_turn;
 mod page;
 mod past_runs;
@@ -70,19 +70,21 @@ impl Wishes {
     }
 }
 
-/// Builds the program as users do, and measures it.
+/// Builds the program as it is shipped, and measures it.
 #[expect(clippy::needless_pass_by_value, reason = "they are used up here")]
 pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
-    build("build --release --locked")?;
+    build("build --profile dist --locked")?;
     // The page is measured with a browser alone.
     if MEASURES
         .iter()
         .any(|name| *name != "page" && wishes.want(name))
     {
-        build("build --release --locked --package pi-subagents-testkit --bins")?;
+        build("build --profile dist --locked --package pi-subagents-testkit --bins")?;
     }
     if wishes.want("receipts") {
-        build("build --release --locked --package pi-subagents-records --example receipt_time")?;
+        build(
+            "build --profile dist --locked --package pi-subagents-records --example receipt_time",
+        )?;
     }
     let pi = pi::find(wishes.install_pi)?;
     let crowds: &[usize] = if wishes.full {
@@ -103,7 +105,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("page", _) => page::measure()?,
             ("worktrees", _) => worktrees::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
-            (_, Some(pi)) => installed::measure(pi)?,
+            (_, Some(pi)) => installed_package::measure(pi)?,
             (_, None) => println!(
                 "\n{name}: no pi to compare with; put it on PATH, set PI_SUBAGENTS_PI, or add --pi."
             ),
@@ -112,7 +114,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     Ok(())
 }
 
-/// Builds for release. The testkit is built apart, so that it adds no features to the users' build.
+/// Builds with the settings of what is shipped. The testkit is built apart, so that it adds no features to the users' build.
 fn build(arguments: &str) -> Outcome<()> {
     println!("xtask: cargo {arguments}");
     let status = cargo().args(arguments.split(' ')).status()?;

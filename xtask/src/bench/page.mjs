@@ -3,7 +3,8 @@
 import { createRequire } from "node:module";
 import { existsSync, readFileSync } from "node:fs";
 
-const [scene, url, long, pid, modules] = process.argv.slice(2);
+const [scene, address, long, pid, modules, token] = process.argv.slice(2);
+const url = address.replace(/code=[^&]*&/, "");
 const { chromium } = createRequire(modules)("playwright-core");
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
 const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
@@ -17,6 +18,7 @@ const part = (times, share) => [...times].sort((a, b) => a - b)[Math.min(times.l
 /** Opens a page in a browser that has never seen it, and notes when its first row is there. */
 async function open(context) {
   const page = await (context ?? (await browser.newContext({ viewport: { width: 1400, height: 860 } }))).newPage();
+  await page.addInitScript((token) => sessionStorage.setItem("pi-subagents-token", token), token);
   await page.addInitScript(() => {
     const seen = new MutationObserver(() => {
       if (!window.firstRow && document.querySelector(".run")) window.firstRow = performance.now();

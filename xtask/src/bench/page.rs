@@ -50,6 +50,8 @@ pub(super) fn measure() -> Outcome<()> {
 struct Server {
     process: Child,
     url: String,
+    /// The token that every tab begins with: the code in the address is good for one of them.
+    token: String,
 }
 
 impl Server {
@@ -61,7 +63,13 @@ impl Server {
             BufReader::new(stdout).read_line(&mut url)?;
         }
         let url = url.trim().to_owned();
-        Ok(Self { process, url })
+        let token = fs::read_to_string(stage.agent_dir().join("subagents-web-token"))?;
+        let token = token.trim().to_owned();
+        Ok(Self {
+            process,
+            url,
+            token,
+        })
     }
 
     /// Plays a scene in the browser, and prints the figures that it has seen.
@@ -74,6 +82,7 @@ impl Server {
             .arg(script)
             .args([scene, &self.url, long, &pid])
             .arg(modules)
+            .arg(&self.token)
             .stderr(Stdio::inherit());
         let output = command.output()?;
         let text = String::from_utf8_lossy(&output.stdout);

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::figures::{Times, as_float, heading, megabytes, over, row};
 use super::processes::watch;
-use super::stage::{Stage, release, succeed};
+use super::stage::{Stage, shipped, succeed};
 use crate::Outcome;
 use crate::machine::{program, variable};
 use crate::real_pi;
@@ -54,7 +54,7 @@ struct Server {
 impl Server {
     fn start(stage: &Stage) -> Outcome<Self> {
         let script = r#"{"rules": [{"turns": [{"text": "Hello."}], "repeat": true}]}"#;
-        let mut process = program(release("llm-server")?)
+        let mut process = program(shipped("llm-server")?)
             .arg(stage.write("llm.json", script)?)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::figures::{Times, heading, milliseconds, over, row};
-use super::stage::{Stage, release, succeed};
+use super::stage::{Stage, shipped, succeed};
 use crate::Outcome;
 
 const ROUNDS: usize = 5;
@@ -34,7 +34,7 @@ pub(super) fn measure() -> Outcome<()> {
     row("delegate, with its receipt", &wall.text(), "");
     let directory = find_record(&stage.path(""))?.ok_or("the run left no record")?;
     let output = stage
-        .other(&release("examples/receipt_time")?)
+        .other(&shipped("examples/receipt_time")?)
         .arg(directory)
         .stdout(std::process::Stdio::piped())
         .output()?;

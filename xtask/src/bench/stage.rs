@@ -49,7 +49,7 @@ impl Stage {
 
     /// Returns `pi-subagents` with these arguments, in the project.
     pub(super) fn command(&self, arguments: &[&str]) -> Outcome<Command> {
-        let mut command = self.other(&release("pi-subagents")?);
+        let mut command = self.other(&shipped("pi-subagents")?);
         command.args(arguments);
         Ok(command)
     }
@@ -87,9 +87,9 @@ impl Drop for Stage {
     }
 }
 
-/// Returns a binary that was built for release.
-pub(super) fn release(name: &str) -> Outcome<PathBuf> {
-    Ok(target()?.join("release").join(name))
+/// Returns a binary that was built as those that are shipped.
+pub(super) fn shipped(name: &str) -> Outcome<PathBuf> {
+    Ok(target()?.join("dist").join(name))
 }
 
 /// Runs a command to its end; any result but success is an error with the output of the command.

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use super::figures::{as_float, heading, megabytes, row};
 use super::processes::{Watched, watch};
-use super::stage::{Stage, release};
+use super::stage::{Stage, shipped};
 use crate::Outcome;
 
 const MEGABYTES: u64 = 1000;
@@ -84,7 +84,7 @@ fn read(floods: &[Flood]) -> Outcome<Watched> {
     let mut command = stage.command(&["delegate", "--runner", "pi"])?;
     command
         .arg(call)
-        .env("PI_SUBAGENTS_PI", release("misbehave")?)
+        .env("PI_SUBAGENTS_PI", shipped("misbehave")?)
         .stderr(Stdio::null());
     let watched = watch(command.spawn()?)?;
     if watched.status.success() {

@@ -12,7 +12,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::figures::{heading, row};
 use super::processes::processor_time;
-use super::stage::{Stage, release};
+use super::stage::{Stage, shipped};
 use crate::Outcome;
 
 const CHILDREN: usize = 16;
@@ -47,7 +47,7 @@ pub(super) fn measure() -> Outcome<()> {
         command
             .args(more)
             .arg(call)
-            .env("PI_SUBAGENTS_PI", release("misbehave")?)
+            .env("PI_SUBAGENTS_PI", shipped("misbehave")?)
             .env("TERM", "xterm-256color")
             .stderr(Stdio::null());
         Ok(command)
@@ -74,14 +74,14 @@ fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome
     fs::write(stage.agent_dir().join("settings.json"), settings)?;
     let mut host = stage
         .command(&["host"])?
-        .env("PI_SUBAGENTS_PI", release("misbehave")?)
+        .env("PI_SUBAGENTS_PI", shipped("misbehave")?)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()?;
     let (wire, said) = host.stdin.take().zip(host.stdout.take()).ok_or("no wire")?;
     let reader = thread::spawn(move || drain(said));
-    tell(&wire, stage, &call(saying), expanded)?;
+    send_messages(&wire, stage, &call(saying), expanded)?;
     let share = share_while_at_work(&host);
     // The host ends when its pi is gone.
     drop(wire);
@@ -92,7 +92,7 @@ fn inside_pi(name: &str, stage: &Stage, saying: &str, expanded: bool) -> Outcome
 }
 
 /// Sends the messages of the shim, written by hand because this crate knows no JSON.
-fn tell(mut wire: &ChildStdin, stage: &Stage, call: &str, expanded: bool) -> Outcome<()> {
+fn send_messages(mut wire: &ChildStdin, stage: &Stage, call: &str, expanded: bool) -> Outcome<()> {
     let caller = format!(
         r#"{{"cwd": "{}", "mode": "tui", "hasUI": true, "columns": 120, "trusted": true, "hasTrustQuestion": false, "models": [], "activeTools": [], "skills": []}}"#,
         stage.project().display()

@@ -10,6 +10,7 @@ use crate::abort::Aborted;
 use crate::agent::Agent;
 use crate::event::Event;
 use crate::message::{Block, Message, StopReason};
+use crate::model_access::NO_MODEL;
 use crate::providers::{Chunk, ProviderError, Request};
 use crate::usage::Usage;
 
@@ -222,7 +223,8 @@ impl Agent {
             };
             let retry = self.setup.retry;
             attempt += 1;
-            if !error.is_transient || !retry.enabled || attempt > retry.max_retries {
+            let may_help = error.is_transient && retry.can_wait(&error);
+            if !may_help || !retry.enabled || attempt > retry.max_retries {
                 return Err(CompactionError::NoSummary(error));
             }
             tokio::select! {
@@ -240,7 +242,7 @@ impl Agent {
         let chosen = self.chosen.borrow().clone();
         let ready = chosen.and_then(|chosen| Some((chosen.model, chosen.provider?)));
         let Some((model, provider)) = ready else {
-            return Err(ProviderError::permanent("No model selected."));
+            return Err(ProviderError::permanent(NO_MODEL));
         };
         let limits = Limits::new(self.setup.compaction, model.context_window);
         let window = model.context_window.unwrap_or(u64::MAX / 8);

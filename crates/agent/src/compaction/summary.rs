@@ -53,7 +53,7 @@ fn transcript(messages: &[Rc<Message>]) -> String {
 fn as_text(message: &Message) -> Option<String> {
     match message {
         Message::User(user) => Some(format!("[User] {}", joined_text(&user.content))),
-        Message::Assistant(answer) => Some(said(answer)),
+        Message::Assistant(answer) => Some(answer_lines(answer)),
         Message::ToolResult(result) => {
             let text = joined_text(&result.content);
             Some(format!(
@@ -67,7 +67,7 @@ fn as_text(message: &Message) -> Option<String> {
     }
 }
 
-fn said(answer: &AssistantMessage) -> String {
+fn answer_lines(answer: &AssistantMessage) -> String {
     let mut parts = Vec::new();
     for block in &answer.content {
         match block {

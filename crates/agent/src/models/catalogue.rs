@@ -5,7 +5,7 @@ use crate::surroundings::Surroundings;
 
 /// The models in files: `models.json`, the installed pi, and the built-in table.
 pub struct ModelCatalogue {
-    known_models: KnownModels,
+    pub(super) known_models: KnownModels,
     surroundings: Surroundings,
 }
 
@@ -42,6 +42,11 @@ impl ModelCatalogue {
             Some(ModelsFileError::WrongShape(why)) => Some(why),
             Some(ModelsFileError::NotJson(_)) | None => None,
         }
+    }
+
+    /// Returns whether `models.json` is of no use to the embedded agent.
+    pub fn is_broken(&self) -> bool {
+        self.known_models.problem.is_some()
     }
 
     /// Returns the warnings about `models.json`.
@@ -96,17 +101,21 @@ impl ModelCatalogue {
         if let Some(problem) = &self.known_models.problem {
             return Err(problem.to_string());
         }
-        let keyring = Keyring {
-            given: None,
-            known_models: &self.known_models,
-            agent_dir: &self.surroundings.agent_dir,
-            variables: &self.surroundings.variables,
-        };
+        let keyring = self.keyring();
         choose(&wanted, &self.known_models, |provider| {
             asked.provider == Some(provider) || keyring.seems_to_have(provider)
         })
         .map(|choice| choice.warning)
         .map_err(|error| error.to_string())
+    }
+
+    pub(super) fn keyring(&self) -> Keyring<'_> {
+        Keyring {
+            given: None,
+            known_models: &self.known_models,
+            agent_dir: &self.surroundings.agent_dir,
+            variables: &self.surroundings.variables,
+        }
     }
 }
 

@@ -24,10 +24,12 @@ pub(crate) enum ChoiceError {
         pattern: String,
         matches: Vec<String>,
     },
-    #[error("There is no model \"{pattern}\"{}", meant_or(meant.as_deref(), &how_to_name(pattern)))]
+    #[error("There is no model \"{pattern}\"{}{}", meant_or(meant.as_deref(), &how_to_name(pattern)), known(near))]
     NotFound {
         pattern: String,
         meant: Option<String>,
+        /// The names of models that can be asked, the most similar first.
+        near: Vec<String>,
     },
 }
 
@@ -39,6 +41,14 @@ fn how_to_name(pattern: &str) -> String {
         }
         None => ". Name it as provider/id, or list it in models.json.".to_owned(),
     }
+}
+
+/// Lists the models that can be asked: a model that calls cannot look them up.
+fn known(near: &[String]) -> String {
+    if near.is_empty() {
+        return String::new();
+    }
+    format!(" Models that can be used here: {}.", near.join(", "))
 }
 
 /// Asks whether a similar name was meant, or gives other advice.

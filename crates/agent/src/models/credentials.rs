@@ -182,9 +182,10 @@ impl Keyring<'_> {
         if let Some(why) = unusable(&self.agent_dir.join(AUTH_FILE)) {
             advice = format!("{why}. {advice}");
         }
-        for offer in local_servers::offers(&local_servers::USUAL).await {
+        let asked = tokio::task::spawn_blocking(|| local_servers::answering(&local_servers::USUAL));
+        for server in asked.await.unwrap_or_default() {
             advice.push('\n');
-            advice.push_str(&offer);
+            advice.push_str(&server.sentence());
         }
         advice
     }

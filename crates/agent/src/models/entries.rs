@@ -27,6 +27,9 @@ pub(super) struct ProviderEntry {
 pub(super) struct ModelEntry {
     pub(super) id: String,
     pub(super) name: Option<String>,
+    /// The kind of request that the model answers (`chat`, `classifier`, …), as an installed pi names
+    /// it.
+    pub(super) r#type: Option<String>,
     pub(super) api: Option<String>,
     pub(super) base_url: Option<String>,
     pub(super) reasoning: Option<bool>,
@@ -55,6 +58,7 @@ impl ModelEntry {
         Self {
             id: base.id,
             name: self.name.or(base.name),
+            r#type: self.r#type.or(base.r#type),
             api: self.api.or(base.api),
             base_url: self.base_url.or(base.base_url),
             reasoning: self.reasoning.or(base.reasoning),

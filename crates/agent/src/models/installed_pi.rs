@@ -82,7 +82,9 @@ impl InstalledPi {
         let by_api: BTreeMap<String, BTreeMap<String, ModelEntry>> =
             serde_json::from_str(&text).ok()?;
         let models = by_api.into_values().flat_map(BTreeMap::into_values);
-        Some(models.collect())
+        // Newer ones also list classifiers and models that draw.
+        let chat = models.filter(|model| model.r#type.as_deref().is_none_or(|kind| kind == "chat"));
+        Some(chat.collect())
     }
 
     /// Asks pi for a token of a login; an error gives the reason why there is none.

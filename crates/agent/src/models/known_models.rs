@@ -1,11 +1,14 @@
 //! Everything known about providers and models: `models.json` over pi's own catalogue over
-//! the built-in providers.
+//! the built-in providers and models.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use pi_subagents_vocabulary::nearest;
 
+use super::builtin_models::{self, BuiltInModels};
 use super::entries::{ModelEntry, ProviderEntry};
 use super::models_file::{self, ModelsFileError};
 use super::{InstalledPi, Model, Wire, builtin};
@@ -16,6 +19,8 @@ pub(crate) struct KnownModels {
     providers: BTreeMap<String, ProviderEntry>,
     /// Knows prices and sizes of the built-in providers' models; asked only when they are.
     pub(super) installed: InstalledPi,
+    /// The built-in models of the providers that somebody has asked for.
+    built_in: RefCell<BTreeMap<String, Rc<BuiltInModels>>>,
     /// The reason why `models.json` cannot be used; then the built-in providers are all there is.
     pub(crate) problem: Option<ModelsFileError>,
     /// Keys of `models.json` that are probably misspelt.
@@ -32,6 +37,7 @@ impl KnownModels {
         Self {
             providers: file.providers,
             installed,
+            built_in: RefCell::default(),
             problem,
             warnings: file.warnings,
         }
@@ -50,11 +56,13 @@ impl KnownModels {
         listed.collect()
     }
 
-    /// Returns the models of one provider, including those of the installed pi.
+    /// Returns the models of one provider: its own in `models.json`, those of the installed pi, and the
+    /// built-in ones.
     pub(crate) fn models_of(&self, provider: &str) -> Vec<Model> {
         let own = self.providers.get(provider);
         let mut entries: Vec<ModelEntry> = own.map(|own| own.models.clone()).unwrap_or_default();
-        for entry in self.installed.models(provider).iter() {
+        let (installed, built_in) = (self.installed.models(provider), self.built_in(provider));
+        for entry in installed.iter().chain(&built_in.models) {
             if !entries.iter().any(|known| known.id == entry.id) {
                 entries.push(ModelEntry::named(&entry.id));
             }
@@ -63,6 +71,52 @@ impl KnownModels {
             .into_iter()
             .map(|entry| self.model(provider, entry))
             .collect()
+    }
+
+    /// Returns the model that a provider is asked for when nobody names one: the first that
+    /// `models.json` lists, else the built-in default, else the first of the installed pi.
+    pub(crate) fn default_of(&self, provider: &str) -> Option<Model> {
+        let own = self.providers.get(provider);
+        let of_user = own.and_then(|own| own.models.first().cloned());
+        let entry = of_user.or_else(|| {
+            let built_in = self.built_in(provider);
+            let is_known = !built_in.default.is_empty();
+            is_known.then(|| ModelEntry::named(&built_in.default))
+        });
+        match entry {
+            Some(entry) => Some(self.model(provider, entry)),
+            None => self.models_of(provider).into_iter().next(),
+        }
+    }
+
+    /// Returns the model that a short name such as `sonnet` stands for at a provider.
+    pub(crate) fn alias_of(&self, provider: &str, name: &str) -> Option<Model> {
+        let built_in = self.built_in(provider);
+        let id = built_in.aliases.get(&name.to_lowercase())?;
+        Some(self.model(provider, ModelEntry::named(id)))
+    }
+
+    /// Returns the short names of a provider's models, each with its id.
+    pub(crate) fn aliases_of(&self, provider: &str) -> BTreeMap<String, String> {
+        self.built_in(provider).aliases.clone()
+    }
+
+    fn built_in(&self, provider: &str) -> Rc<BuiltInModels> {
+        let mut read = self.built_in.borrow_mut();
+        let entry = read.entry(provider.to_owned());
+        let found =
+            entry.or_insert_with(|| Rc::new(BuiltInModels::of(provider).unwrap_or_default()));
+        Rc::clone(found)
+    }
+
+    /// Returns the names of all providers that could be asked, first those with built-in models in the
+    /// order in which one with a key is chosen.
+    pub(crate) fn providers_in_order(&self) -> Vec<String> {
+        let mut names: Vec<String> = builtin_models::providers().map(str::to_owned).collect();
+        let others = self.provider_names().into_iter();
+        let others: Vec<String> = others.filter(|name| !names.contains(name)).collect();
+        names.extend(others);
+        names
     }
 
     /// Returns the names of all providers that could be asked.
@@ -112,8 +166,8 @@ impl KnownModels {
         })
     }
 
-    /// Puts a model together: the user's fields come before pi's, and pi's before the built-in
-    /// ones.
+    /// Puts a model together: the user's fields come before pi's, pi's before those of the built-in
+    /// catalogue, and these before those of the table of providers.
     fn model(&self, provider: &str, entry: ModelEntry) -> Model {
         let nothing = ProviderEntry::default();
         let own = self.providers.get(provider).unwrap_or(&nothing);
@@ -130,6 +184,9 @@ impl KnownModels {
             if !is_spoken && reached.is_some() {
                 (known.api, known.base_url) = (None, None);
             }
+            entry = entry.over(known);
+        }
+        if let Some(known) = self.built_in(provider).model(&entry.id) {
             entry = entry.over(known);
         }
         let (api, base_url) = match reached {

@@ -2,30 +2,37 @@
 
 mod bounded_output;
 mod builtin;
+mod builtin_models;
 mod catalogue;
 mod choice_error;
 mod credentials;
+mod default_model;
 mod entries;
 mod installed_pi;
 mod interpolation;
 mod known_models;
 mod local_servers;
 mod models_file;
-mod offered;
+mod offered_models;
 mod overview;
 mod pattern;
 mod secrets;
 mod wire;
 
+pub use builtin_models::{CatalogueOrigin, catalogue_origin};
 pub use catalogue::{AskedModel, ModelCatalogue};
 pub(crate) use choice_error::ChoiceError;
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
+pub use default_model::{DefaultModel, DefaultReason};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::{Unresolved, resolve as interpolate};
 pub(crate) use known_models::KnownModels;
+pub use local_servers::local_model_servers;
 pub(crate) use models_file::ModelsFileError;
-pub use offered::{OfferedProvider, offered_models};
+pub use offered_models::{
+    OfferedModel, OfferedPrice, OfferedProvider, all_providers, offered_models,
+};
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, Wanted, choose};
 pub use secrets::secret_variables;

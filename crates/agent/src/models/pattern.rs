@@ -1,10 +1,14 @@
 //! From the user's words to one model: exact id, `provider/id`, a unique part of a name, each with
 //! an optional `:thinking` at its end.
 
-use pi_subagents_vocabulary::{ThinkingLevel, nearest};
+use pi_subagents_vocabulary::{ThinkingLevel, most_similar, nearest};
 
 use super::choice_error::ChoiceError;
+use super::default_model::default_by_key;
 use super::{KnownModels, Model, SCRIPTED};
+
+/// The number of models that an error lists.
+const MOST_NEAR: usize = 10;
 
 /// The model that the flags and settings ask for.
 #[derive(Debug, Default, Clone)]
@@ -56,7 +60,7 @@ pub(crate) fn choose(
     match (&wanted.provider, &wanted.model) {
         (_, Some(pattern)) => by_pattern(pattern, wanted, known_models, usable),
         (Some(provider), None) => first_of(provider, wanted, known_models),
-        (None, None) => by_default(wanted, known_models),
+        (None, None) => by_default(wanted, known_models, usable),
     }
 }
 
@@ -82,8 +86,60 @@ fn by_pattern(
         }
         Some((provider, _)) => anywhere(pattern, wanted, &everywhere(known_models, usable))
             .map_err(|error| provider_or(error, provider, known_models)),
-        None => anywhere(pattern, wanted, &everywhere(known_models, usable)),
+        None => match by_alias(pattern, wanted, known_models, &usable) {
+            Some(choice) => Ok(choice),
+            None => anywhere(pattern, wanted, &everywhere(known_models, &usable))
+                .map_err(|error| meant_alias(error, known_models, usable)),
+        },
     }
+}
+
+/// Suggests a short name that is similar to a name which matches nothing.
+fn meant_alias(
+    error: ChoiceError,
+    known_models: &KnownModels,
+    usable: impl Fn(&str) -> bool,
+) -> ChoiceError {
+    let ChoiceError::NotFound {
+        pattern,
+        meant: None,
+        near,
+    } = error
+    else {
+        return error;
+    };
+    let providers = known_models.providers_in_order().into_iter();
+    let aliases = providers.filter(|provider| usable(provider));
+    let aliases = aliases.flat_map(|provider| known_models.aliases_of(&provider).into_keys());
+    let aliases: Vec<String> = aliases.collect();
+    let (name, _) = readings(&pattern).last().unwrap_or((&pattern, None));
+    let meant = nearest(name, aliases.iter().map(String::as_str)).map(str::to_owned);
+    ChoiceError::NotFound {
+        pattern,
+        meant,
+        near,
+    }
+}
+
+/// Chooses the model that a short name stands for: of the default provider if it has a key, else of
+/// the first provider with a key.
+fn by_alias(
+    pattern: &str,
+    wanted: &Wanted,
+    known_models: &KnownModels,
+    usable: impl Fn(&str) -> bool,
+) -> Option<Choice> {
+    let in_order = known_models.providers_in_order();
+    let preferred = wanted.default_provider.iter();
+    let mut usable = preferred.chain(&in_order).filter(|name| usable(name));
+    usable.find_map(|provider| alias_at(provider, pattern, known_models))
+}
+
+fn alias_at(provider: &str, pattern: &str, known_models: &KnownModels) -> Option<Choice> {
+    readings(pattern).find_map(|(name, thinking)| {
+        let model = known_models.alias_of(provider, name)?;
+        Some(found(model, thinking))
+    })
 }
 
 /// Blames the provider in a name that matches nothing, if a known provider has a similar name.
@@ -137,6 +193,9 @@ fn of_provider(
             return Ok(found(model.clone(), thinking));
         }
     }
+    if let Some(choice) = alias_at(provider, pattern, known_models) {
+        return Ok(choice);
+    }
     for (part, thinking) in readings(pattern) {
         if let [model] = &matching(part, &models)[..] {
             return Ok(found_by_part(part, model, thinking));
@@ -187,9 +246,11 @@ fn anywhere(pattern: &str, wanted: &Wanted, models: &[Model]) -> Result<Choice, 
     let names: Vec<String> = models.iter().map(full_name).collect();
     let ids = models.iter().map(|model| model.id.as_str());
     let meant = nearest(pattern, ids.chain(names.iter().map(String::as_str)));
+    let near = most_similar(pattern, names.iter().map(String::as_str), MOST_NEAR);
     Err(ChoiceError::NotFound {
         pattern: pattern.to_owned(),
         meant: meant.map(str::to_owned),
+        near: near.into_iter().map(str::to_owned).collect(),
     })
 }
 
@@ -236,7 +297,7 @@ fn first_of(
     {
         return of_provider(provider, model, known_models);
     }
-    match known_models.models_of(provider).into_iter().next() {
+    match known_models.default_of(provider) {
         Some(model) => Ok(found(model, None)),
         None if known_models.knows_provider(provider) => {
             Err(ChoiceError::NoModel(provider.to_owned()))
@@ -245,7 +306,13 @@ fn first_of(
     }
 }
 
-fn by_default(wanted: &Wanted, known_models: &KnownModels) -> Result<Choice, ChoiceError> {
+/// Chooses without any word of the caller: the default of the settings, else the first model of
+/// `models.json`, else the default of the first provider with a key.
+fn by_default(
+    wanted: &Wanted,
+    known_models: &KnownModels,
+    usable: impl Fn(&str) -> bool,
+) -> Result<Choice, ChoiceError> {
     if let (Some(provider), Some(id)) = (&wanted.default_provider, &wanted.default_model) {
         // Another model than the user chose may be dear, or somebody else's.
         return of_provider(provider, id, known_models).map_err(|error| ChoiceError::Default {
@@ -254,7 +321,7 @@ fn by_default(wanted: &Wanted, known_models: &KnownModels) -> Result<Choice, Cho
         });
     }
     Ok(Choice {
-        model: known_models.models().into_iter().next(),
+        model: default_by_key(known_models, usable),
         ..Choice::default()
     })
 }

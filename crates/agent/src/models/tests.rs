@@ -90,19 +90,65 @@ fn patterns_lead_to_models() {
     None Some("QWEN CODER") => local qwen-coder http://127.0.0.1:1/v1
     None Some("odd:high") => local odd:high http://127.0.0.1:1/v1
     None Some("qwen") => error: Model "qwen" is not unique: local/qwen-coder, local/qwen-chat, openrouter/vendor/qwen-coder.
-    None Some("nothing") => error: There is no model "nothing". Name it as provider/id, or list it in models.json.
-    None Some("openai/gpt-9:low") => openai gpt-9 https://api.openai.com/v1 thinking low
+    None Some("nothing") => error: There is no model "nothing". Name it as provider/id, or list it in models.json. Models that can be used here: local/odd:high, local/qwen-chat, local/qwen-coder, openrouter/vendor/qwen-coder.
+    None Some("openai/gpt-9:low") => openai gpt-9 https://api.openai.com/v1 thinking low (no model "gpt-9" of the provider "openai" is known; the id is sent as it is. Did you mean "gpt-4"?)
     Some("local") Some("unknown") => local unknown http://127.0.0.1:1/v1 (no model "unknown" of the provider "local" is known; the id is sent as it is)
     Some("local") Some("chat:low") => local qwen-chat http://127.0.0.1:1/v1 thinking low
     Some("local") Some("cha:low") => local qwen-chat http://127.0.0.1:1/v1 thinking low (no model is called "cha"; "local/qwen-chat" is taken)
     None Some("ven") => openrouter vendor/qwen-coder https://openrouter.ai/api/v1 (no model is called "ven"; "openrouter/vendor/qwen-coder" is taken)
     Some("local") None => local qwen-coder http://127.0.0.1:1/v1
-    Some("openai") None => error: Provider "openai" has no listed model. Name one with --model.
+    Some("openai") None => openai gpt-6.1-sol https://api.openai.com/v1
     Some("nobody") Some("x") => error: There is no provider "nobody". Add it to models.json, or name one that is built in.
     None Some("scripted/tour") => scripted tour 
     None Some("scripted//abs/file.json:low") => scripted /abs/file.json  thinking low
     None None => local qwen-coder http://127.0.0.1:1/v1
     default => local qwen-chat http://127.0.0.1:1/v1
+    "#);
+}
+
+#[test]
+fn short_names_and_the_default_follow_the_keys() {
+    let known_models = KnownModels::default();
+    let with_keys = |keys: &[&str], model: Option<&str>| {
+        let wanted = Wanted {
+            model: model.map(str::to_owned),
+            ..Wanted::default()
+        };
+        let choice = choose(&wanted, &known_models, |provider| keys.contains(&provider));
+        match choice {
+            Ok(choice) => {
+                let model = choice
+                    .model
+                    .map(|model| format!("{}/{}", model.provider, model.id));
+                let level = choice.thinking.map(|level| format!(" {}", level.as_str()));
+                model.unwrap_or_else(|| "none".to_owned()) + &level.unwrap_or_default()
+            }
+            Err(error) => error.to_string(),
+        }
+    };
+    let seen = [
+        with_keys(&[], None),
+        with_keys(&["openai"], None),
+        with_keys(&["openrouter", "google", "openai"], None),
+        with_keys(&["anthropic"], Some("sonnet")),
+        with_keys(&["anthropic"], Some("Opus:high")),
+        with_keys(&["openrouter"], Some("haiku")),
+        with_keys(&["openrouter", "anthropic"], Some("haiku")),
+        with_keys(&["openai"], Some("gpt-5")),
+        with_keys(&[], Some("anthropic/sonnet")),
+        with_keys(&["xai"], Some("gork")),
+    ];
+    insta::assert_snapshot!(seen.join("\n"), @r#"
+    none
+    openai/gpt-6.1-sol
+    openai/gpt-6.1-sol
+    anthropic/claude-sonnet-5-5
+    anthropic/claude-opus-5-5 high
+    openrouter/anthropic/claude-haiku-5.5
+    anthropic/claude-haiku-5-5
+    openai/gpt-5
+    anthropic/claude-sonnet-5-5
+    There is no model "gork"; did you mean "grok"? Models that can be used here: xai/grok-4.3, xai/grok-4.5, xai/grok-4.6, xai/grok-4.7.
     "#);
 }
 

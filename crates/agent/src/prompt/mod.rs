@@ -1,7 +1,6 @@
 //! The system prompt, and the files that it is made of: instructions of the user and of projects,
 //! and skills.
 
-mod context_files;
 mod skills;
 #[cfg(test)]
 mod skills_tests;

@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use pi_subagents_files::read_own;
-use pi_subagents_pi_files::{FoundSkills, SkillPlaces, discover_skills, read_skills};
+use pi_subagents_pi_files::{
+    FoundSkills, SkillPlaces, discover_skills, read_context_files, read_skills,
+};
 
-use super::{context_files, skills};
+use super::skills;
 use crate::flags::Flags;
 use crate::notices;
 use crate::sections::Sections;
@@ -47,9 +49,13 @@ pub(crate) fn build(
         sections.set_tagged("addendum", &addenda.join("\n\n"));
     }
     if !flags.no_context_files {
-        let context = context_files::read_all(cwd, surroundings);
-        if !context.is_empty() {
-            sections.set_tagged("project_context", &context);
+        let (agent_dir, never) = (&surroundings.agent_dir, &surroundings.never_projects);
+        let context = read_context_files(cwd, agent_dir, never);
+        for problem in &context.problems {
+            notices::warn(problem);
+        }
+        if !context.text.is_empty() {
+            sections.set_tagged("project_context", &context.text);
         }
     }
     if let Some(text) = skills_of(flags, tools, cwd, surroundings) {

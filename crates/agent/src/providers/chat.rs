@@ -7,7 +7,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use reqwest::Response;
 use tracing::{debug, warn};
 
-use super::answering::answer;
+use super::answer_stream::answer;
 use super::post::Post;
 use super::{ChunkStream, Connections, Provider, ProviderError, Request};
 use crate::message::Message;
@@ -15,6 +15,26 @@ use crate::models::{Credential, Wire};
 
 /// Shorter words of a header are no keys, and an error may well contain them.
 const KEY_LENGTH: usize = 16;
+
+/// A shorter key is a placeholder, such as `none` for a local server, and may be a part of any word.
+const PLACEHOLDER_LENGTH: usize = 8;
+
+/// Masks a key wherever it is in a text; a short key only where it is a whole word.
+fn masked(text: &str, key: &str) -> String {
+    const MASK: &str = "****";
+    if key.len() >= PLACEHOLDER_LENGTH {
+        return text.replace(key, MASK);
+    }
+    let mut parts = text.split(key);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_in_word =
+            shown.ends_with(char::is_alphanumeric) || part.starts_with(char::is_alphanumeric);
+        shown.push_str(if is_in_word { key } else { MASK });
+        shown.push_str(part);
+    }
+    shown
+}
 
 /// Asks one provider with one key.
 pub(crate) struct ChatProvider {
@@ -35,7 +55,7 @@ impl ChatProvider {
         let words = self.headers.values().flat_map(|value| value.split(' '));
         let in_headers = words.filter(|word| word.len() >= KEY_LENGTH);
         for secret in key.chain(in_headers).filter(|secret| !secret.is_empty()) {
-            error.message = error.message.replace(secret, "****");
+            error.message = masked(&error.message, secret);
         }
         error
     }
@@ -80,4 +100,20 @@ fn call_ids(request: &Request<'_>) -> HashSet<String> {
     answers
         .flat_map(|answer| answer.tool_calls().map(|call| call.id.clone()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::masked;
+
+    #[test]
+    fn a_short_key_is_masked_only_as_a_word_of_its_own() {
+        assert_eq!(
+            masked("Check the key 'k', k.", "k"),
+            "Check the key '****', ****."
+        );
+        assert_eq!(masked("token=sk-secret1x", "sk-secret1"), "token=****x");
+    }
 }

@@ -59,7 +59,8 @@ pub(super) fn in_stream(body: &Value) -> ProviderError {
 pub(super) fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderError {
     let parsed = serde_json::from_str::<Value>(body).ok();
     let said = parsed.as_ref().and_then(message_in);
-    let said = said.unwrap_or_else(|| body.trim().chars().take(500).collect());
+    let said = said.unwrap_or_else(|| body.trim().to_owned());
+    let said: String = said.chars().take(500).collect();
     let said = if said.is_empty() {
         "status code (no body)".to_owned()
     } else {
@@ -68,7 +69,12 @@ pub(super) fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderE
     let wait = headers
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    let wait = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let wait = wait.and_then(|seconds: f64| match Duration::try_from_secs_f64(seconds) {
+        Ok(wait) => Some(wait),
+        // It is more than anybody can wait.
+        Err(_) if seconds > 0.0 => Some(Duration::MAX),
+        Err(_) => None,
+    });
     let message = format!("{status}: {said}");
     if USED_UP.iter().any(|words| body.contains(words)) {
         return ProviderError::permanent(message);

@@ -1,6 +1,6 @@
 //! Providers answer requests: a model behind a wire format, or a script.
 
-mod answering;
+mod answer_stream;
 mod chat;
 mod chat_errors;
 #[cfg(test)]
@@ -19,7 +19,7 @@ mod post;
 #[cfg(test)]
 mod request_tests;
 mod responses;
-pub(crate) mod scripted;
+pub(crate) mod scripted_provider;
 mod sse;
 #[cfg(test)]
 mod testing;
@@ -28,7 +28,7 @@ mod wire;
 
 pub(crate) use chat::ChatProvider;
 pub(crate) use connections::Connections;
-pub(crate) use scripted::{ScriptError, ScriptedProvider};
+pub(crate) use scripted_provider::{ScriptError, ScriptedProvider};
 pub(crate) use wire::GATEWAY_KEY;
 
 use std::pin::Pin;
@@ -105,6 +105,9 @@ pub(crate) struct ProviderError {
     pub(crate) retry_after: Option<Duration>,
 }
 
+/// The shortest wait that an error mentions.
+const LONG_WAIT: Duration = Duration::from_secs(10);
+
 impl ProviderError {
     /// Returns an error for which asking again will not help.
     pub(crate) fn permanent(message: impl Into<String>) -> Self {
@@ -128,10 +131,15 @@ impl ProviderError {
         Self::transient("The stream ended before the answer was complete.")
     }
 
-    /// Returns the error for an HTTP status that is not a success.
+    /// Returns the error for an HTTP status that is not a success. A long wait that the server asks
+    /// for is part of the message, because it decides whether asking again is worth it.
     pub(crate) fn status(status: u16, message: impl Into<String>, wait: Option<Duration>) -> Self {
+        let mut message = message.into();
+        if let Some(wait) = wait.filter(|wait| *wait >= LONG_WAIT) {
+            message = format!("{message} (the server asks to wait {} s)", wait.as_secs());
+        }
         Self {
-            message: message.into(),
+            message,
             is_transient: matches!(status, 408 | 409 | 429) || status >= 500,
             retry_after: wait,
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use super::answering::AnswerReader;
+use super::answer_stream::AnswerReader;
 use super::{Request, completions, google, messages, responses};
 use crate::models::{Credential, Wire};
 

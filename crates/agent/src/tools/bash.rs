@@ -240,12 +240,11 @@ impl Shell {
     }
 }
 
-/// Returns the directory for long output: the run directory if the session is in one, else the
-/// directory of temporary files.
+/// Returns the directory for long output: the run directory if there is one, else the directory of
+/// temporary files.
 fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
-    let directory = surroundings.session_file.as_deref().and_then(Path::parent);
-    if let Some(run) = directory.filter(|directory| directory.join("meta.json").is_file()) {
-        return run.to_owned();
+    if let Some(run) = &surroundings.run_directory {
+        return run.clone();
     }
     let temporary = surroundings.variables.get("TMPDIR");
     PathBuf::from(temporary.map_or("/tmp", String::as_str))

@@ -26,7 +26,7 @@ pub(super) fn run_typed(report: Value, schema: &OutputSchema) -> ToolResult {
             let result = result.ok_or_else(|| ToolError::new("SUCCESS needs a result"))?;
             schema
                 .check(result)
-                .map_err(|misfit| ToolError::new(misfit.told()))?;
+                .map_err(|misfit| ToolError::new(misfit.correction()))?;
         }
         Some("ERROR")
             if report["error"]

@@ -10,7 +10,7 @@ mod edit;
 mod finalize;
 mod find;
 mod grep;
-mod guarded;
+mod guarded_directories;
 mod image;
 mod line_window;
 mod ls;
@@ -23,7 +23,7 @@ mod tree;
 mod truncation;
 mod write;
 
-pub(crate) use guarded::Guarded;
+pub(crate) use guarded_directories::Guarded;
 pub(crate) use image::mime_type as image_type;
 pub(crate) use surroundings::{ModelInUse, ToolSurroundings};
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use pi_subagents_os::keeps_readers_waiting;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -17,6 +18,9 @@ use crate::message::Block;
 
 /// Providers refuse larger images, and a line of the protocol must stay readable.
 const MAX_IMAGE_BYTES: u64 = 10 * 1024 * 1024;
+
+/// Larger files are not read: their lines would have to be counted. Pi reads none either.
+const LARGEST_FILE: u64 = 2 << 30;
 
 #[derive(Deserialize)]
 pub(super) struct Arguments {
@@ -57,7 +61,13 @@ fn open(path: &Path) -> Result<File, ToolError> {
             "EISDIR: illegal operation on a directory, read",
         ));
     }
-    if !metadata.is_file() {
+    if metadata.len() > LARGEST_FILE {
+        let (size, path) = (metadata.len(), path.display());
+        return Err(ToolError::new(format!(
+            "File is {size} bytes, more than the {LARGEST_FILE} that can be read. Use bash: sed -n '1,200p;200q' {path} | head -c {MAX_BYTES}"
+        )));
+    }
+    if !metadata.is_file() || keeps_readers_waiting(path) {
         return Err(ToolError::new(format!(
             "Not a regular file: {}",
             path.display()

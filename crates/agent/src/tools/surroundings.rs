@@ -16,6 +16,8 @@ pub(crate) struct ToolSurroundings {
     pub(crate) guarded: Guarded,
     /// The schema that the reported result must meet.
     pub(crate) output_schema: Option<OutputSchema>,
+    /// The directory of the run, if an owner has started the agent.
+    pub(crate) run_directory: Option<PathBuf>,
     /// The environment that shell commands get, without any key.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) session_id: String,

@@ -17,6 +17,7 @@ pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
         home: directory.join("home"),
         guarded: Guarded::default(),
         output_schema: None,
+        run_directory: None,
         variables: BTreeMap::from([
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("TMPDIR".to_owned(), directory.display().to_string()),

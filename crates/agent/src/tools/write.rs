@@ -1,12 +1,13 @@
 //! `write`: a whole file, with the directories above it.
 
 use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 
 use serde::Deserialize;
 
 use serde_json::json;
 
-use super::{ToolOutput, ToolResult, ToolSurroundings, diff, paths};
+use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, diff, paths};
 use crate::abort::Aborted;
 
 /// The size of the largest text that is compared with another, in bytes.
@@ -29,6 +30,12 @@ pub(super) fn run(
 ) -> ToolResult {
     let path = paths::resolve(&arguments.path, surroundings);
     surroundings.guarded.check(&path)?;
+    let kind = fs::metadata(&path).map(|there| there.file_type());
+    if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
+        // Perhaps nobody ever reads from it, and then the write would never return.
+        let shown = path.display();
+        return Err(ToolError::new(format!("Not a regular file: {shown}")));
+    }
     // A file that is no text, or large, has no patch, nor has a pipe or a device.
     let before = match fs::metadata(&path) {
         Ok(there) if !there.is_file() || there.len() > LARGEST_COMPARED => None,

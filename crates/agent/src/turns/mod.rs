@@ -1,8 +1,8 @@
 //! The run: ask the model, run the tools it calls, until nothing is left to do.
 
 mod answer;
-mod asking;
 mod calls;
+mod model_request;
 mod retries;
 #[cfg(test)]
 mod retries_tests;

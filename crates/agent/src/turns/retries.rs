@@ -17,7 +17,7 @@ impl Agent {
         let End::Failed(error) = end else {
             return None;
         };
-        let may_help = error.is_transient && !is_overflow(&error.message);
+        let may_help = error.is_transient && !is_overflow(&error.message) && retry.can_wait(error);
         let worthwhile = may_help && retry.enabled && run.retries < retry.max_retries;
         let allowed = worthwhile && !run.aborted.is_raised();
         allowed.then(|| retry.delay(run.retries + 1, error.retry_after))

@@ -88,7 +88,7 @@ async fn an_abort_ends_the_wait_for_the_model_and_for_a_retry() {
     let sandbox = Sandbox::new();
     let script = json!({"rules": [
         {"when": "wait", "turns": [{"delayMs": 3_600_000, "text": "late"}]},
-        {"when": "retry", "turns": [{"error": "busy", "status": 503, "retryAfter": 3000}]},
+        {"when": "retry", "turns": [{"error": "busy", "status": 503, "retryAfter": 30}]},
     ]});
     let mut bench = sandbox.playing(&script);
     let waiting = bench
@@ -118,12 +118,33 @@ async fn an_abort_ends_the_wait_for_the_model_and_for_a_retry() {
     agent_start
     turn_start
     message role="user" "retry"
-    message role="assistant" stopReason="error" errorMessage="503: busy"
+    message role="assistant" stopReason="error" errorMessage="503: busy (the server asks to wait 30 s)"
     turn_end
     agent_end willRetry=true
-    auto_retry_start attempt=1 delayMs=60000 errorMessage="503: busy"
+    auto_retry_start attempt=1 delayMs=30000 errorMessage="503: busy (the server asks to wait 30 s)"
     entry_appended type="context_edit"
     auto_retry_end attempt=1 success=false finalError="Retry cancelled"
+    agent_settled
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_asks_for_more_patience_than_we_have_is_not_asked_again() {
+    let sandbox = Sandbox::new();
+    let script = script(&json!([
+        {"error": "Quota exceeded", "status": 429, "retryAfter": 3600},
+        {"text": "There you are."},
+    ]));
+    let mut bench = sandbox.playing(&script);
+    let events = bench.prompt("Go").await;
+    insta::assert_snapshot!(outline(&events), @r#"
+    agent_start
+    turn_start
+    message role="system"
+    message role="user" "Go"
+    message role="assistant" stopReason="error" errorMessage="429: Quota exceeded (the server asks to wait 3600 s)"
+    turn_end
+    agent_end willRetry=false
     agent_settled
     "#);
 }

@@ -62,7 +62,8 @@ fn garbage_instead_of_a_stream_is_an_error() {
             .sandbox
             .write("home/.pi/agent/models.json", &models.to_string());
         let error = error_of(&stage.prompt(&[], "Hi."));
-        assert!(error.contains("no stream of events"), "{api}: {error}");
+        let expected = "The server did not return an event stream. Check the base URL";
+        assert!(error.contains(expected), "{api}: {error}");
     }
 }
 

@@ -1,7 +1,5 @@
 //! The ways by which the embedded agent gets its key, and the processes that do not get to see it.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use pi_subagents_testkit::llm::{Script, Turn};
@@ -90,11 +88,10 @@ fn a_login_of_pi_is_used_through_pi() {
     stage
         .sandbox
         .write("home/.pi/agent/auth.json", &auth.to_string());
-    let stand_in = stage.sandbox.write(
+    let stand_in = stage.sandbox.program(
         "bin/pi",
         "#!/bin/sh\ntest \"$*\" = 'auth print-bearer-token --provider fake' && echo tok-new\n",
     );
-    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
     let output = stage
         .command(&["-p", "--no-session", "Hi"])
         .env("PI_SUBAGENTS_PI", &stand_in)

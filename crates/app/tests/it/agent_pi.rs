@@ -2,7 +2,6 @@
 //! sessions of the other.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use pi_subagents_testkit::llm::{Script, Turn};
@@ -65,14 +64,13 @@ fn the_client_of_pi_drives_the_agent(pi: RealPi) {
             .otherwise([Turn::text("I am the other one.")]),
     );
     // The client starts the first `node` that it finds.
-    let stand_in = stage.sandbox.write(
+    let stand_in = stage.sandbox.program(
         "bin/node",
         &format!(
             "#!/bin/sh\nexec \"{}\" \"$@\"\n",
             env!("CARGO_BIN_EXE_pi-subagents")
         ),
     );
-    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
     let script = stage
         .sandbox
         .write("client.mjs", include_str!("agent_rpc_client.mjs"));

@@ -116,11 +116,7 @@ fn long_output_stays_in_the_run_directory() {
     let meta = stage.sandbox.write("runs/1/meta.json", "{}");
     let run = meta.parent().unwrap();
     let command = stage.command(&["--mode", "rpc", "--tools", "bash"]);
-    let mut agent = Rpc::start(
-        command
-            .arg("--session")
-            .arg(run.join("child-session.jsonl")),
-    );
+    let mut agent = Rpc::start(command.arg("--run-dir").arg(run));
     agent.prompt("Count.");
     agent.wait_for_settled(1);
     let events = agent.finish();

@@ -221,9 +221,9 @@ fn the_summary_has_one_line_per_task_with_its_profile_in_brackets() {
     ✓ quiet: completed (session: <6>) (profile: quiet, thinking=off, appended-system-prompt)
       saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✗ fails: error — first line second line (session: <7>) (profile: bare)
-      saw: no tool call, 1 turn
+      saw: no tool call, 0 turns, 1 failed request
     ✗ 日本 👩‍👩‍👧: error — first line second line (session: <8>)
-      saw: no tool call, 1 turn
+      saw: no tool call, 0 turns, 1 failed request
     "#);
 }
 

@@ -172,7 +172,7 @@ fn a_run_is_steered_and_stopped_by_keys() {
     terminal.press("xy");
     let screen = terminal.wait_for_screen(|screen| {
         screen.ends_with("worker was stopped, and all its processes are gone.")
-            && screen.starts_with("Sub-agents: 1 error")
+            && screen.starts_with("Sub-agents: 1 stopped")
             && screen.contains("Error: Stopped on request.")
     });
     insta::assert_snapshot!(calm(&stage, &screen));
@@ -189,7 +189,7 @@ fn a_run_whose_owner_is_killed_is_shown_as_interrupted() {
     terminal.wait_for("bash → until");
     owner.kill(Signal::KILL);
     let screen = terminal.wait_for("Error: Session was interrupted");
-    assert!(screen.starts_with("Sub-agents: 1 error"), "{screen}");
+    assert!(screen.starts_with("Sub-agents: 1 stopped"), "{screen}");
     terminal.press("r");
     terminal.wait_for("Go on with worker:");
     terminal.press(CTRL_C);
@@ -253,7 +253,8 @@ fn what_a_model_says_is_seen_before_it_has_said_it_to_its_end() {
         fs::write(again(number), "").unwrap();
     }
     let screen = terminal.wait_for_screen(|screen| {
-        screen.contains("Sub-agents: 1 done") && screen.lines().any(|row| row == "Hello world.")
+        screen.contains("Sub-agents: 1 completed")
+            && screen.lines().any(|row| row == "Hello world.")
     });
     let said = screen.lines().filter(|row| row.starts_with("Hello"));
     assert_eq!(said.collect::<Vec<_>>(), ["Hello world."]);
@@ -338,7 +339,7 @@ fn an_id_opens_its_run_or_its_session_at_once() {
     assert!(screen.contains("\n✓ one"), "{screen}");
     assert!(!screen.contains("two"), "{screen}");
     terminal.press("a");
-    terminal.wait_for("Sub-agents: 2 done");
+    terminal.wait_for("Sub-agents: 2 completed");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
     let mut terminal = attach(&stage, &[&session[..10]]);

@@ -1,7 +1,6 @@
 //! Panes of tmux, seen by a stand-in on PATH that writes down its arguments.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use pi_subagents_testkit::sandbox::SandboxCommand;
 use pretty_assertions::assert_eq;
@@ -14,11 +13,10 @@ fn inside_tmux(then: &str) -> Stage {
     let stage = Stage::new();
     stage.settings(&json!({"tmux": true}));
     let log = stage.path("asked");
-    let program = stage.sandbox.write(
+    stage.sandbox.program(
         "tools/tmux",
         &format!("#!/bin/sh\nprintf '%s\\n' \"$@\" -- >> {log}\n{then}\n"),
     );
-    fs::set_permissions(program, fs::Permissions::from_mode(0o700)).unwrap();
     let script = json!({"rules": [{"turns": [{"text": "Done."}]}]});
     stage
         .sandbox
@@ -114,7 +112,7 @@ fn no_pane_is_opened_outside_tmux_or_for_a_background_run_or_unasked() {
         "---\nname: worker\ndescription: Works.\nmodel: scripted/talk.json\nrunner: embedded\n---\nYou work.\n",
     );
     let spawned = with_tmux(&stage, stage.command(&["spawn", "worker", "Go", "--json"])).run();
-    let run = spawned.expect_success().json()["runId"]
+    let run = spawned.expect_success().json()["runs"][0]["runId"]
         .as_str()
         .unwrap()
         .to_owned();

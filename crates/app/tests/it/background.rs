@@ -33,7 +33,7 @@ fn spawn_returns_while_its_run_goes_on() {
     let status = status.expect("the run to have its place");
     assert_eq!(
         status["counts"],
-        json!({"running": 1, "queued": 0, "completed": 0, "failed": 0, "aborted": 0, "total": 1})
+        json!({"running": 1, "queued": 0, "completed": 0, "failed": 0, "stopped": 0, "total": 1})
     );
     let run = text(&status["runs"][0]["runId"]);
     fs::write(&go, "").unwrap();
@@ -57,9 +57,6 @@ fn one_run_has_one_json() {
     let mut spawned = stage.spawn(&json!([{"touch": stage.path("ready")}, {"hang": true}]));
     let run = run_id(&spawned);
     wait_for_file(stage.path("ready"), PATIENCE);
-    let fields = spawned.as_object_mut().unwrap();
-    fields.remove("counts");
-    fields.remove("warnings");
     let running = wait_until(PATIENCE, || {
         let row = stage.row(&run);
         (row["status"] == "running").then_some(row)
@@ -71,19 +68,31 @@ fn one_run_has_one_json() {
         let removed = running.as_object_mut().unwrap().remove(later);
         assert!(removed.is_some(), "{later}: {running}");
     }
+    // More files are there by now.
+    for row in [&mut running, &mut spawned] {
+        row.as_object_mut().unwrap().remove("artifacts");
+    }
     assert_eq!(running, spawned);
     let stopped = stage.command(&["stop", &run, "--json"]).run().json();
     let over = stage.row(&run);
-    assert_eq!(stopped["stopped"], json!([over]));
+    assert_eq!(stopped["runs"], json!([over]));
     let waited = stage.command(&["wait", &run, "--json"]).run().json();
     assert_eq!(waited["runs"], json!([over]));
-    assert_eq!(over["status"], "aborted");
+    assert_eq!(over["status"], "stopped");
 }
 
 #[test]
 fn spawn_json_has_ids_status_artifacts_and_counts() {
     let stage = BackgroundStage::new();
-    let mut spawned = stage.spawn(&json!([{"hang": true}]));
+    let script = json!([{"hang": true}]).to_string();
+    let spawn = stage.command(&["spawn", "worker", &script, "--json"]);
+    let printed = spawn.run().expect_success().json();
+    assert_eq!(
+        printed["backgroundCounts"],
+        json!({"running": 1, "queued": 0, "completed": 0, "failed": 0, "stopped": 0, "total": 1})
+    );
+    assert_eq!(printed["warnings"], json!([]));
+    let mut spawned = printed["runs"][0].clone();
     spawned["ownerPid"] = json!("PID");
     insta::assert_snapshot!(stage.normal(&spawned));
     let meta: Value = serde_json::from_str(
@@ -136,7 +145,7 @@ fn a_detached_process_that_is_killed_leaves_a_failed_run_and_nothing_else() {
     let spawned = stage.spawn(&json!([{"say": "so far"}, {"touch": ready}, {"hang": true}]));
     let run = run_id(&spawned);
     wait_for_file(&ready, PATIENCE);
-    let events = text(&spawned["artifacts"]["events"]);
+    let events = Path::new(&text(&spawned["directory"])).join("events.jsonl");
     let is_recorded = || fs::read_to_string(&events).is_ok_and(|text| text.contains("so far"));
     wait_until(PATIENCE, || is_recorded().then_some(())).unwrap();
     process::kill(stage.owner(&run), Signal::KILL);
@@ -149,10 +158,6 @@ fn a_detached_process_that_is_killed_leaves_a_failed_run_and_nothing_else() {
         "Lost the sub-agent: owner process exited."
     );
     assert_eq!(row["output"], "so far");
-    assert_eq!(
-        row["resume"],
-        format!("pi-subagents resume {} PROMPT", text(&row["sessionId"]))
-    );
     expect_nothing_left(&run);
     let resumed = stage
         .command(&["resume", &run, r#"[{"reply": "again"}]"#, "--json"])
@@ -171,7 +176,7 @@ fn a_detached_process_that_is_told_to_end_ends_its_run_in_order() {
     let row = stage.ended(&run);
     assert_eq!(
         (&row["status"], &row["exitCode"]),
-        (&json!("aborted"), &json!(143))
+        (&json!("stopped"), &json!(143))
     );
     expect_nothing_left(&run);
 }
@@ -194,7 +199,7 @@ fn a_background_run_is_steered_followed_and_stopped_like_any_other() {
     let row = stage.row(&run);
     assert_eq!(
         (&row["status"], &row["errorMessage"]),
-        (&json!("aborted"), &json!("Stopped on request."))
+        (&json!("stopped"), &json!("Stopped on request."))
     );
     let followed = following.wait().json_lines();
     assert_eq!(followed.last().unwrap()["type"], "run_ended");
@@ -276,7 +281,7 @@ fn files_that_cannot_grow_never_prevent_the_result() {
         (&row["status"], &row["output"]),
         (&json!("completed"), &json!("the end"))
     );
-    let events = fs::metadata(spawned.json()["artifacts"]["events"].as_str().unwrap()).unwrap();
+    let events = fs::metadata(text(&row["artifacts"]["events"])).unwrap();
     assert!(events.len() <= 32 << 10, "{}", events.len());
 }
 
@@ -352,7 +357,7 @@ fn a_background_run_continues_a_session() {
     assert_eq!(stage.ended(&run_id(&first))["output"], "You said: one");
     let second = say("two");
     assert_eq!(
-        (&second["sessionId"], &second["warnings"]),
+        (&second["runs"][0]["sessionId"], &second["warnings"]),
         (&json!("talk"), &json!([]))
     );
     assert_eq!(stage.ended(&run_id(&second))["output"], "You said: two");

@@ -59,7 +59,9 @@ fn a_crowd_of_runs_is_counted_told_and_ended_without_remainder() {
     }
     watchers[0].wait_for_footer(&format!("bg: 0 running / {RUNS} total"));
     let told = || -> Vec<String> {
-        let messages = watchers.iter().flat_map(|pi| pi.told("message/send"));
+        let messages = watchers
+            .iter()
+            .flat_map(|pi| pi.notifications("message/send"));
         messages
             .map(|message| message["content"].to_string())
             .collect()

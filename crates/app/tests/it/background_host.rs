@@ -114,7 +114,7 @@ impl<'a> Pi<'a> {
     }
 
     /// The parameters of all notifications of this method.
-    pub(crate) fn told(&self, method: &str) -> Vec<Value> {
+    pub(crate) fn notifications(&self, method: &str) -> Vec<Value> {
         let lines = self.lines().into_iter();
         let told = lines.filter(|line| line["method"] == method);
         told.map(|line| line["params"].clone()).collect()
@@ -137,7 +137,7 @@ impl<'a> Pi<'a> {
 
     /// The entries as pi would give them back.
     pub(crate) fn entries(&self) -> Vec<Value> {
-        self.told("entry/append")
+        self.notifications("entry/append")
     }
 
     /// Leaves as pi does when its user quits.

@@ -31,13 +31,22 @@ fn a_session_keeps_its_run_and_is_told_of_its_end_once_pi_is_idle() {
     );
     assert_eq!(listed["result"]["details"]["counts"]["completed"], 1);
     assert_eq!(
-        (pi.told("message/send").len(), pi.told("ui/notify").len()),
+        (
+            pi.notifications("message/send").len(),
+            pi.notifications("ui/notify").len()
+        ),
         (0, 0)
     );
     pi.set_idle(true);
     pi.take_notice();
-    insta::assert_snapshot!("pi_message", stage.normal(&json!(pi.told("message/send"))));
-    insta::assert_snapshot!("pi_notify", stage.normal(&json!(pi.told("ui/notify"))));
+    insta::assert_snapshot!(
+        "pi_message",
+        stage.normal(&json!(pi.notifications("message/send")))
+    );
+    insta::assert_snapshot!(
+        "pi_notify",
+        stage.normal(&json!(pi.notifications("ui/notify")))
+    );
     pi.quit();
 }
 
@@ -59,7 +68,7 @@ fn an_id_that_several_runs_begin_with_is_called_ambiguous_by_every_tool() {
         assert!(message.starts_with(&sentence), "{tool}: {answer:#}");
     }
     pi.command("subagents", &format!("stop {common}"));
-    let told = pi.told("ui/notify");
+    let told = pi.notifications("ui/notify");
     let is_told = |told: &Value| {
         told["message"]
             .as_str()
@@ -107,7 +116,7 @@ fn a_run_that_outlives_its_pi_is_told_to_the_pi_that_comes_back() {
             read["result"]["content"][0]["text"], "still here",
             "{read:#}"
         );
-        assert_eq!(later.told("message/send"), Vec::<Value>::new());
+        assert_eq!(later.notifications("message/send"), Vec::<Value>::new());
         assert_eq!(later.entries(), Vec::<Value>::new());
         later.quit();
     }
@@ -131,7 +140,7 @@ fn of_all_who_watch_one_tells_in_each_session_that_knows_of_the_run() {
         pi.wait_for_footer("bg: 0 running / 1 total");
     }
     let told = |all: &[Pi<'_>], method: &str| -> usize {
-        all.iter().map(|pi| pi.told(method).len()).sum()
+        all.iter().map(|pi| pi.notifications(method).len()).sum()
     };
     wait_until(PATIENCE, || (told(&all, "message/send") > 1).then_some(())).unwrap();
     all.iter_mut().for_each(Pi::take_messages);
@@ -156,14 +165,14 @@ fn a_fork_that_holds_the_message_is_not_told_again_and_one_before_it_is() {
     pi.launch(&json!([{"reply": "x"}]));
     pi.take_notice();
     let before = pi.entries();
-    let message = pi.told("message/send").remove(0);
+    let message = pi.notifications("message/send").remove(0);
     let told = json!({"customType": message["customType"], "data": message["details"]});
     let after = [before.clone(), vec![told]].concat();
     pi.quit();
 
     let mut quiet = Pi::open(&stage, "after", "fork", &after);
     quiet.call("background_agent_status", &json!({}));
-    assert_eq!(quiet.told("message/send"), Vec::<Value>::new());
+    assert_eq!(quiet.notifications("message/send"), Vec::<Value>::new());
     quiet.quit();
     let mut fork = Pi::open(&stage, "before", "fork", &before);
     fork.take_notice();
@@ -192,7 +201,7 @@ fn what_a_dying_pi_did_not_take_is_told_by_the_next() {
     last.quit();
     let quiet = Pi::open(&stage, "s1", "resume", &entries);
     quiet.wait_for_footer("bg: 0 running / 1 total");
-    assert_eq!(quiet.told("message/send"), Vec::<Value>::new());
+    assert_eq!(quiet.notifications("message/send"), Vec::<Value>::new());
     quiet.quit();
 }
 
@@ -205,8 +214,8 @@ fn a_run_whose_owner_is_killed_is_told_as_failed() {
     wait_for_file(&ready, PATIENCE);
     process::kill(stage.owner(&run), Signal::KILL);
     pi.take_notice();
-    insta::assert_snapshot!(stage.normal(&pi.told("message/send")[0]["content"]));
-    assert_eq!(pi.told("ui/notify")[0]["level"], "error");
+    insta::assert_snapshot!(stage.normal(&pi.notifications("message/send")[0]["content"]));
+    assert_eq!(pi.notifications("ui/notify")[0]["level"], "error");
     assert_eq!(pi.entries()[1]["data"]["status"], "failed");
     pi.quit();
     expect_nothing_left(&run);
@@ -236,7 +245,7 @@ fn a_new_session_knows_nothing_of_the_runs_of_the_old() {
         stage.normalise(unknown["error"]["message"].as_str().unwrap()),
         "there is no background run \"<run-1>\"\nhint: background_agent_status with includeCompleted lists them."
     );
-    assert_eq!(pi.told("message/send"), Vec::<Value>::new());
+    assert_eq!(pi.notifications("message/send"), Vec::<Value>::new());
     pi.begin("s1", "resume", &entries);
     pi.take_notice();
     pi.quit();
@@ -262,7 +271,7 @@ fn a_run_that_begins_while_pi_leaves_the_session_is_known_when_it_comes_back() {
     wait_until(PATIENCE, has_owner).unwrap();
     let left = pi.ask("session/shutdown", &json!({"reason": "resume"}));
     // The footer is taken away when a session begins without runs, and when it is left.
-    let is_left = || (pi.told("ui/status").len() == 2).then_some(());
+    let is_left = || (pi.notifications("ui/status").len() == 2).then_some(());
     wait_until(PATIENCE, is_left).unwrap();
     lock.unlock().unwrap();
     assert_eq!(pi.answer(left)["result"], json!({}));
@@ -292,10 +301,10 @@ fn a_person_can_steer_and_stop_a_background_run() {
     let row = stage.ended(&run);
     assert_eq!(
         (&row["status"], &row["output"]),
-        (&json!("aborted"), &json!("steered: Look under the sink."))
+        (&json!("stopped"), &json!("steered: Look under the sink."))
     );
     pi.wait_for_footer("bg: 0 running / 1 total");
-    let told = pi.told("ui/notify");
+    let told = pi.notifications("ui/notify");
     let told: Vec<&Value> = told.iter().map(|notice| &notice["message"]).collect();
     assert_eq!(
         told[..2],
@@ -317,7 +326,7 @@ fn a_person_can_stop_a_background_run_whose_owner_is_suspended() {
     let owner = stage.owner(&run);
     process::kill(owner, Signal::STOP);
     pi.command("subagents", &format!("stop {run}"));
-    let told = pi.told("ui/notify");
+    let told = pi.notifications("ui/notify");
     let told = told
         .iter()
         .map(|notice| notice["message"].as_str().unwrap());
@@ -332,7 +341,7 @@ fn a_person_can_stop_a_background_run_whose_owner_is_suspended() {
             ),
         ]
     );
-    assert_eq!(stage.ended(&run)["status"], "aborted");
+    assert_eq!(stage.ended(&run)["status"], "stopped");
     process::kill(owner, Signal::KILL);
     expect_nothing_left(&run);
     pi.quit();
@@ -373,11 +382,11 @@ fn a_refusal_says_what_can_be_done_inside_pi() {
         stage.normalise(answer["error"]["message"].as_str().unwrap())
     };
     insta::assert_snapshot!([refused("nobody"), refused("worker")].join("\n\n"), @r#"
-    Unknown preset: "nobody". Available presets: default (a plain sub-agent without a definition), worker [preset] (Works.)
+    Unknown agent: "nobody". Available agents: default (a plain sub-agent that needs no file), worker [preset] (Works.)
     hint: list_subagent_profiles shows what there is; a person makes one with /profile create NAME.
 
     1 background runs are already running, which is the limit (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted
-    hint: background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents).
+    hint: subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).
     "#);
     pi.quit();
 }

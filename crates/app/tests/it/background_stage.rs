@@ -58,11 +58,11 @@ impl BackgroundStage {
             .write("home/.pi/agent/settings.json", &settings);
     }
 
-    /// `spawn` of a task with this script.
+    /// Starts a task with this script in the background, and returns the row of its run.
     pub(crate) fn spawn(&self, script: &Value) -> Value {
         let script = script.to_string();
         let output = self.command(&["spawn", "worker", &script, "--json"]).run();
-        output.expect_success().json()
+        output.expect_success().json()["runs"][0].clone()
     }
 
     /// Returns the row of a run, as `status` prints it.
@@ -100,9 +100,10 @@ impl Drop for BackgroundStage {
     }
 }
 
-/// Returns the id of the spawned run.
+/// Returns the id of a run: from its row, or from the JSON of `spawn`.
 pub(crate) fn run_id(spawned: &Value) -> String {
-    spawned["runId"].as_str().unwrap().to_owned()
+    let row = spawned.get("runs").map_or(spawned, |runs| &runs[0]);
+    row["runId"].as_str().unwrap().to_owned()
 }
 
 /// Waits until no process of a run is left.

@@ -140,7 +140,7 @@ impl Connection {
 }
 
 /// Returns one event of a chat completion with the text `text`.
-pub(crate) fn says(text: &str) -> String {
+pub(crate) fn text_answer(text: &str) -> String {
     let delta = json!({"choices": [{"index": 0, "delta": {"content": text}}]});
     format!("data: {delta}\n\n")
 }

@@ -10,7 +10,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::agent_stage::{AgentStage, FORMATS, answers};
-use crate::bad_server::{BadServer, STREAM, ends, says};
+use crate::bad_server::{BadServer, STREAM, ends, text_answer};
 use crate::stage::{Stage, files_below, outcomes};
 
 const COMPLETIONS: &str = FORMATS[0];
@@ -96,7 +96,7 @@ fn an_event_without_an_end_is_refused_in_every_format() {
 fn an_answer_without_an_end_is_refused() {
     let server = BadServer::start(|connection| {
         connection.write(STREAM);
-        connection.write_for_ever(says(&"word ".repeat(2000)), Duration::ZERO);
+        connection.write_for_ever(text_answer(&"word ".repeat(2000)), Duration::ZERO);
     });
     assert_eq!(
         error(&server, &json!({})),
@@ -127,7 +127,7 @@ fn calls_without_an_end_and_calls_of_huge_numbers_are_refused() {
 #[test]
 fn blocks_without_an_end_are_refused() {
     let thinks = json!({"choices": [{"index": 0, "delta": {"reasoning": "t"}}]});
-    let blocks = format!("data: {thinks}\n\n{}", says("x")).repeat(100);
+    let blocks = format!("data: {thinks}\n\n{}", text_answer("x")).repeat(100);
     let server = BadServer::start(move |connection| {
         connection.write(STREAM);
         connection.write_for_ever(&blocks, Duration::ZERO);
@@ -178,8 +178,24 @@ fn headers_without_an_end_are_refused() {
 }
 
 #[test]
-fn a_server_cannot_ask_for_more_patience_than_the_setting_has() {
-    for asked in ["100000000", "1e300", "-1", "NaN"] {
+fn a_server_that_asks_for_more_patience_than_the_setting_has_is_not_asked_again() {
+    for asked in ["100000000", "1e300", "61"] {
+        let server = BadServer::start(move |connection| {
+            connection.write(format!(
+                "HTTP/1.1 429 Slow\r\nretry-after: {asked}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            ));
+        });
+        let error = error(&server, &json!({}));
+        assert!(
+            error.contains("(the server asks to wait "),
+            "{asked}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_wait_that_makes_no_sense_is_not_asked_for() {
+    for asked in ["-1", "NaN"] {
         let server = BadServer::start(move |connection| {
             connection.write(format!(
                 "HTTP/1.1 429 Slow\r\nretry-after: {asked}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -206,7 +222,7 @@ fn lengths_that_are_lies_and_bodies_that_break_are_errors() {
     ] {
         let server = BadServer::start(move |connection| {
             connection.write(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n"));
-            connection.write(says("Half"));
+            connection.write(text_answer("Half"));
         });
         let error = error(&server, &json!({}));
         let is_known = error.starts_with("Connection error") || error.contains("stream");
@@ -232,7 +248,7 @@ fn nothing_is_unpacked() {
 fn broken_text_is_mended_and_answered() {
     let server = BadServer::start(|connection| {
         connection.write(STREAM);
-        let broken: Vec<u8> = says("a?b")
+        let broken: Vec<u8> = text_answer("a?b")
             .bytes()
             .map(|byte| if byte == b'?' { 0xff } else { byte })
             .collect();
@@ -248,7 +264,7 @@ fn a_request_does_not_follow_to_another_origin() {
     for api in FORMATS {
         let stranger = BadServer::start(|connection| {
             connection.write(STREAM);
-            connection.write(says("Thanks for the key."));
+            connection.write(text_answer("Thanks for the key."));
             connection.write(ends());
         });
         let target = stranger.address;
@@ -283,7 +299,7 @@ fn a_request_follows_within_its_origin_but_not_in_a_circle() {
             connection.write(move_on(connection.number));
         } else {
             connection.write(STREAM);
-            connection.write(says("Found."));
+            connection.write(text_answer("Found."));
             connection.write(ends());
         }
     });
@@ -339,13 +355,14 @@ fn the_owner_stays_small_whatever_the_server_of_its_child_sends() {
         || {
             BadServer::start(|connection| {
                 connection.write(STREAM);
-                connection.write_for_ever(says(&"\u{1}\"word\\ ".repeat(2000)), Duration::ZERO);
+                connection
+                    .write_for_ever(text_answer(&"\u{1}\"word\\ ".repeat(2000)), Duration::ZERO);
             })
         },
         || {
             BadServer::start(|connection| {
                 connection.write(STREAM);
-                let long = says(&"x".repeat(4_000_000));
+                let long = text_answer(&"x".repeat(4_000_000));
                 for piece in long.as_bytes().chunks(1000) {
                     connection.write(piece);
                 }
@@ -372,7 +389,7 @@ fn the_owner_stays_small_whatever_the_server_of_its_child_sends() {
 fn a_long_answer_that_is_still_one_is_taken_whole() {
     let server = BadServer::start(|connection| {
         connection.write(STREAM);
-        let long = says(&"x".repeat(4_000_000));
+        let long = text_answer(&"x".repeat(4_000_000));
         // Small pieces, as a slow network brings them.
         for piece in long.as_bytes().chunks(500) {
             connection.write(piece);

@@ -66,7 +66,7 @@ fn a_run_is_removed_by_its_id_and_is_known_no_more() {
 }
 
 #[test]
-fn age_and_number_choose_and_other_projects_can_be_left() {
+fn age_and_number_choose_in_this_project_or_in_all() {
     let house = House::with(&[("r-1", 90), ("r-2", 40), ("r-3", 5)]);
     house.add(MadeUp {
         project: "other",
@@ -77,12 +77,13 @@ fn age_and_number_choose_and_other_projects_can_be_left() {
         removed.sort();
         removed.join(" ")
     };
-    assert_eq!(would(&["--older", "30d"]), "r-1 r-2 r-4");
-    assert_eq!(would(&["--older", "30d", "--project"]), "r-1 r-2");
-    assert_eq!(would(&["--older", "8w"]), "r-1 r-4");
+    assert_eq!(would(&["--older", "30d", "--all-projects"]), "r-1 r-2 r-4");
+    assert_eq!(would(&["--older", "30d"]), "r-1 r-2");
+    assert_eq!(would(&["--older", "8w", "--all-projects"]), "r-1 r-4");
     assert_eq!(would(&["--keep-last", "1"]), "r-1 r-2");
     assert_eq!(would(&["--older", "80d", "--keep-last", "2"]), "r-1");
-    assert_eq!(would(&["--yes"]), "r-1 r-2 r-4");
+    assert_eq!(would(&["--yes"]), "r-1 r-2");
+    assert_eq!(would(&["--yes", "--all-projects"]), "r-1 r-2 r-4");
     assert_eq!(house.listed(), ["r-1", "r-2", "r-3"]);
 }
 
@@ -98,7 +99,7 @@ fn a_dry_run_shows_what_is_then_done() {
     assert_eq!(house.cleaned(&["--older", "30d"]), would);
     assert_eq!(would.0, ["r-1", "r-2"]);
     assert_eq!(house.listed(), ["r-0", "r-3"]);
-    let nothing = house.clean(&["--older", "30d", "--project"]);
+    let nothing = house.clean(&["--older", "30d"]);
     let nothing = house.stage.sandbox.normalise(&nothing.stdout);
     insta::assert_snapshot!(nothing, @"
     No run was removed.
@@ -117,8 +118,9 @@ fn what_went_and_what_stayed_is_said() {
         pi_session: Some("pi-1"),
         ..MadeUp::new("r-4", "s-4", 33)
     });
-    let would = house.clean(&["--older", "30d", "--dry-run"]).stdout;
-    let did = house.clean(&["--older", "30d"]).stdout;
+    let all = ["--older", "30d", "--all-projects"];
+    let would = house.clean(&[&all[..], &["--dry-run"]].concat()).stdout;
+    let did = house.clean(&all).stdout;
     let shown = |text: &str| {
         let text = house.stage.sandbox.normalise(text);
         let lines = text.lines().map(without_sizes);
@@ -152,7 +154,7 @@ fn a_run_that_runs_stays_and_goes_when_it_is_over() {
     let by_rule = clean(&["clean", "--keep-last", "0", "--json"]);
     assert_eq!(by_rule.code, Some(0));
     assert_eq!(by_rule.json()["kept"][0]["reason"], "running");
-    assert_eq!(by_rule.json()["runs"], 0);
+    assert_eq!(by_rule.json()["removed"], json!([]));
     let named = clean(&["clean", run]);
     assert_eq!(named.code, Some(1), "{named}");
     assert!(
@@ -225,7 +227,7 @@ fn what_was_planted_is_not_touched() {
 #[test]
 fn a_script_must_say_what_goes() {
     let house = House::with(&[("r-1", 90)]);
-    for arguments in [&[][..], &["--project"], &["--sessions"]] {
+    for arguments in [&[][..], &["--all-projects"], &["--sessions"]] {
         let refused = house.clean(arguments);
         assert_eq!(refused.code, Some(2), "{arguments:?} {refused}");
     }
@@ -265,7 +267,7 @@ fn session_files_go_only_when_asked_for_and_never_one_that_is_locked() {
     let removed = house
         .clean(&["--older", "0s", "--sessions", "--json"])
         .json();
-    assert_eq!(removed["runs"], 1);
+    assert_eq!(removed["removed"].as_array().unwrap().len(), 1);
     assert_eq!(removed["sessionFiles"], json!([nobodys, used]));
 }
 
@@ -385,4 +387,25 @@ fn a_person_is_shown_what_would_go_and_asked() {
     let (code, screen) = Terminal::start(house.stage.command(&["clean"])).end();
     assert_eq!(code, Some(0), "{screen}");
     assert!(screen.contains("No run would be removed."), "{screen}");
+}
+
+#[test]
+fn a_person_who_chose_is_asked_too_because_nothing_brings_the_runs_back() {
+    let house = House::with(&[("r-1", 90), ("r-2", 3)]);
+    let ask = |arguments: &[&str], keys: &str| {
+        let mut terminal = Terminal::start(house.stage.command(arguments));
+        terminal.answer("Remove them?", keys);
+        terminal.end()
+    };
+    let (code, screen) = ask(&["clean", "--older", "30d"], "n\r");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(!screen.contains("subagents.retention"), "{screen}");
+    assert_eq!(house.names(), ["r-1", "r-2"]);
+    let (code, screen) = ask(&["clean", "--older", "30d"], "y\r");
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(house.names(), ["r-2"]);
+    let yes = house.stage.command(&["clean", "r-2", "--yes"]);
+    let (code, screen) = Terminal::start(yes).end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(house.names(), [""; 0]);
 }

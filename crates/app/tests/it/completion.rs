@@ -41,7 +41,7 @@ fn stage() -> Stage {
 }
 
 /// Returns the offers for the end of these words.
-fn told(stage: &Stage, words: &[&str]) -> String {
+fn offers(stage: &Stage, words: &[&str]) -> String {
     let output = stage
         .command(&["complete-words", "fish", "pi-subagents"])
         .args(words)
@@ -52,7 +52,7 @@ fn told(stage: &Stage, words: &[&str]) -> String {
 
 /// Returns the words that a shell gets, without their descriptions.
 fn words(stage: &Stage, before: &[&str]) -> Vec<String> {
-    let told = told(stage, before);
+    let told = offers(stage, before);
     let words = told.lines().skip(1);
     words
         .filter_map(|line| Some(line.split_once('\t')?.0.to_owned()))
@@ -62,7 +62,7 @@ fn words(stage: &Stage, before: &[&str]) -> Vec<String> {
 #[test]
 fn runs_are_offered_newest_first_with_their_names_states_and_ages() {
     let stage = stage();
-    insta::assert_snapshot!(told(&stage, &["output", ""]), @"
+    insta::assert_snapshot!(offers(&stage, &["output", ""]), @"
     words
     last	$(touch harm), completed, <past>
     $(touch harm)	$(touch harm), completed, <past>
@@ -73,7 +73,11 @@ fn runs_are_offered_newest_first_with_their_names_states_and_ages() {
     <session-3>	lamp, completed, <past>
     ");
     assert_eq!(words(&stage, &["resume", "la"]), ["last", "lamp"]);
-    assert_eq!(told(&stage, &["stop", ""]), "words\n", "none is running");
+    assert_eq!(offers(&stage, &["stop", ""]), "words\n", "none is running");
+    for command in ["merge", "discard", "keep"] {
+        let told = offers(&stage, &[command, ""]);
+        assert_eq!(told, "words\n", "{command}: no changes wait");
+    }
     let runs = words(&stage, &["wait", "2"]);
     let ids = runs.iter().filter(|id| id.starts_with("<run-")).count();
     assert_eq!(ids, 3, "{runs:?}");
@@ -107,8 +111,8 @@ fn everything_that_has_a_name_is_offered_where_it_is_meant() {
         let typed: Vec<&str> = line.split(' ').collect();
         assert_eq!(words(&stage, &typed), expected, "{line}");
     }
-    assert_eq!(told(&stage, &["run", "--file", "x"]), "files\n");
-    assert_eq!(told(&stage, &["delegate", "--cwd", ""]), "directories\n");
+    assert_eq!(offers(&stage, &["run", "--file", "x"]), "files\n");
+    assert_eq!(offers(&stage, &["delegate", "--cwd", ""]), "directories\n");
     for own in OUR_OWN {
         assert_eq!(words(&stage, &[own]), [""; 0], "{own}");
     }
@@ -138,9 +142,9 @@ fn nothing_is_written_and_nothing_is_said_where_nothing_is_known() {
         .sandbox
         .write("home/.pi/agent/models.json", "not JSON");
     let before = files(stage.sandbox.root());
-    assert_eq!(told(&stage, &["output", ""]), "words\n");
-    assert_eq!(told(&stage, &["run", "--model", ""]), "words\n");
-    assert_eq!(told(&stage, &["--nonsense", "nonsense", "x"]), "words\n");
+    assert_eq!(offers(&stage, &["output", ""]), "words\n");
+    assert_eq!(offers(&stage, &["run", "--model", ""]), "words\n");
+    assert_eq!(offers(&stage, &["--nonsense", "nonsense", "x"]), "words\n");
     assert_eq!(files(stage.sandbox.root()), before);
     let unknown = stage.command(&["complete-words", "tcsh", "x"]).run();
     assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(1), ""));
@@ -178,11 +182,11 @@ fn other_names_and_options_say_in_a_line_what_they_are() {
         (&["ls"], "ls\t= status --all\n"),
         (
             &["status", "--l"],
-            "--limit\tList at most so many runs\n--log-level\tWrite a log for finding faults\n",
+            "--limit\tList at most so many runs\n--log-level\tWrite a debug log\n",
         ),
         (&["status", "--h"], "--help\tPrint help\n"),
     ] {
-        assert_eq!(told(&stage, begun), format!("words\n{offered}"));
+        assert_eq!(offers(&stage, begun), format!("words\n{offered}"));
     }
 }
 

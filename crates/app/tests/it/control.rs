@@ -48,7 +48,7 @@ fn a_run_can_be_stopped_by_the_beginning_of_its_id_and_keeps_what_it_said() {
         outcomes(&output),
         [Outcome {
             name: "worker".to_owned(),
-            status: "aborted".to_owned(),
+            status: "stopped".to_owned(),
             exit_code: 143,
             error: Some("Stopped on request.".to_owned()),
             output: Some("so far".to_owned()),
@@ -78,20 +78,20 @@ fn stop_all_stops_what_runs_and_what_waits() {
         wait_for_file(stage.path(&format!("ready{n}")), PATIENCE);
     }
     let stopped = stage.command(&["stop", "--all", "--json"]).run().json();
-    let states: Vec<String> = stopped["stopped"]
+    let states: Vec<String> = stopped["runs"]
         .as_array()
         .unwrap()
         .iter()
         .map(|run| format!("{} {}", text(&run["status"]), run["exitCode"]))
         .collect();
-    assert_eq!(states, ["aborted 143"; 6]);
+    assert_eq!(states, ["stopped 143"; 6]);
     let output = owner.wait();
     assert_eq!(output.code, Some(143));
     let found: Vec<String> = outcomes(&output)
         .into_iter()
         .map(|run| run.status)
         .collect();
-    assert_eq!(found, ["aborted"; 6]);
+    assert_eq!(found, ["stopped"; 6]);
 }
 
 #[test]

@@ -184,6 +184,8 @@ fn a_task_of_the_delegation_family_that_resumes_such_an_id_asks_too() {
     [EOF]
     --- stdout
     {
+      "schemaVersion": 1,
+      "type": "error",
       "error": {
         "kind": "usage",
         "message": "\"talk\" is ambiguous: it is a session of scout and a session of critic",

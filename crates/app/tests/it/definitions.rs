@@ -80,10 +80,10 @@ fn a_definition_that_cannot_be_used_says_where_and_why() {
         "Profile \"broken\" cannot be used: $HOME/.pi/agent/agent-profiles/file.md:3:10: \"noTools\" must be true or false, not \"maybe\"; the file is not used"
     );
     let run = stage.command(&["run", "silent", "look"]).run();
-    assert_eq!(run.code, Some(3));
+    assert_eq!(run.code, Some(2));
     assert_eq!(
         stage.sandbox.normalise(&run.stderr),
-        "error: Preset \"silent\" cannot be used: $HOME/.pi/agent/subagents/silent.md:1:1: a preset needs a \"description\"; the file is not used\n"
+        "error: Agent \"silent\" cannot be used: $HOME/.pi/agent/subagents/silent.md:1:1: a preset needs a \"description\"; the file is not used\n"
     );
 }
 
@@ -103,7 +103,7 @@ fn a_definition_of_an_untrusted_project_is_named_once_where_another_one_is_used(
       saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ b: completed (session: <2>) (profile: helper, model=fake/fake-model, custom-system-prompt)
       saw: no tool call, 1 turn, 110 tokens, <$0.01
-    ! Ignored 1 definition of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust --yes" to allow that.
+    ! Ignored 1 agent of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust" to look at it and allow that.
     "#);
     let silent = json!({"tasks": [{"name": "c", "prompt": "hello"}]});
     let output = stage.delegate_to("embedded", &silent).run();
@@ -123,7 +123,7 @@ fn a_skill_of_an_untrusted_project_is_not_called_unknown_alone() {
         stage
             .sandbox
             .normalise(outcomes(&output)[0].error.as_deref().unwrap()),
-        "Unknown skills: \"theirs\", \"nowhere\". Available skills: (none). Ignored 1 skill of $PROJECT, which is not trusted yet: theirs. Run \"pi-subagents trust --yes\" to allow that."
+        "Unknown skills: \"theirs\", \"nowhere\". Available skills: (none). Ignored 1 skill of $PROJECT, which is not trusted yet: theirs. Run \"pi-subagents trust\" to look at it and allow that."
     );
 }
 
@@ -211,10 +211,10 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
         r#"{"subagents": {"maxLinesPerWindow": 3}}"#,
     );
     let output = stage.delegate_to("embedded", &one("a", "helper")).run();
-    assert_eq!(output.code, Some(1));
+    assert_eq!(output.code, Some(2));
     assert_eq!(server.requests().len(), 0);
     insta::assert_snapshot!(answer_text(&stage, &output.json()), @r#"
-    ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 definition of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust --yes" to allow that. (session: <1>)
+    ✗ a: error — Unknown profile: "helper". Available profiles: (none). Ignored 1 agent of $SANDBOX/project, which is not trusted yet: helper. Run "pi-subagents trust" to look at it and allow that. (session: <1>)
     ! Ignored the settings of $SANDBOX/project, which is not trusted yet (trust it with the command trust, or with /subagents trust inside pi).
     "#);
 
@@ -228,7 +228,7 @@ fn nothing_of_a_repository_is_obeyed_before_somebody_said_yes() {
     assert!(!headers.contains("sk-from-the-repository"));
 
     let again = stage.delegate_to("embedded", &one("a", "helper")).run();
-    assert_eq!(again.code, Some(1), "--trust holds for one call");
+    assert_eq!(again.code, Some(2), "--trust holds for one call");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn shown(output: &CommandOutput) -> String {
             let place = before.rsplit_once(", ").map_or(before, |(place, _)| place);
             format!("{place}, <room> free{after}")
         }
-        None => without_size(line),
+        None => without_time(without_size(line)),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -63,6 +63,14 @@ fn without_size(line: &str) -> String {
     match (line.find("retention"), line.split_once(" kB for ")) {
         (Some(at), Some((_, after))) => format!("{}retention    <size> for {after}", &line[..at]),
         _ => line.to_owned(),
+    }
+}
+
+/// A line without how long pi took to start.
+fn without_time(line: String) -> String {
+    match line.split_once(" took ") {
+        Some((before, _)) => format!("{before} took <time>"),
+        None => line,
     }
 }
 
@@ -78,7 +86,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     fs::remove_dir_all(stage.sandbox.home().join(".pi")).unwrap();
     insta::assert_snapshot!(shown(&doctor(&stage, &[]).run()), @"
     --- exit code
-    0
+    1
     [EOF]
     --- stdout
     ok       program      pi-subagents <version>, $BINARY
@@ -89,17 +97,17 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     ok       records      .pi/subagents/runs, <room> free
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     ok       settings     the defaults
-    warning  models       no provider has a key
-             hint: Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
+    problem  models       no provider has a key, so runs fail
+             hint: Set the key of a provider, for example with: export ANTHROPIC_API_KEY=sk-… (pi-subagents models lists all), or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
     ok       runner       auto uses the embedded agent, because pi was not found
-    ok       definitions  none; create one with pi-subagents agents create NAME
-    ok       project      $PROJECT contains no definitions, so there is nothing to trust
+    ok       agents       none; create one with pi-subagents agents create NAME
+    ok       project      $PROJECT contains no agents, so there is nothing to trust
     ok       runs         none yet
     ok       retention    no records yet
     ok       background   0 of at most 16 runs (subagents.maxBackground)
     ok       pi package   not installed
 
-    No problem, 1 warning.
+    1 problem.
     [EOF]
     --- stderr
     [EOF]
@@ -149,8 +157,9 @@ fn where_everything_is_well_it_says_where_everything_is() {
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     ok       settings     maxConcurrency in ~/.pi/agent/settings.json
     ok       models       fake (~/.pi/agent/models.json), openai (OPENAI_API_KEY)
-    ok       runner       auto uses pi 0.87.1 ($PI)
-    ok       definitions  reviewer, scout [prompt]
+    ok       runner       auto uses pi 0.87.1 ($PI); printing its version took <time>
+             hint: Every run starts pi anew. The embedded agent starts in a few hundredths of a second: --runner embedded, or subagents.runner in the settings.
+    ok       agents       reviewer, scout [prompt]
     ok       project      $PROJECT is trusted (decided with pi-subagents for $PROJECT).
     ok       runs         1 run in ~/.pi/agent/subagents-index.jsonl
     ok       retention    <size> for 1 run, none is due for removal (subagents.retention)
@@ -172,7 +181,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
     assert_eq!(
         names.join(", "),
         "program, platform, git, agent files, sockets, records, logs, settings, models, runner, \
-         definitions, project, runs, retention, background, pi package"
+         agents, project, runs, retention, background, pi package"
     );
     assert_eq!(
         (&json["ok"], &json["problems"], &json["warnings"]),
@@ -201,7 +210,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     write("home/blocked", "");
     write(
         "home/.pi/agent/old/package.json",
-        r#"{"name": "pi-subagents"}"#,
+        r#"{"name": "@pi-subagents/pi"}"#,
     );
     write("home/.pi/agent/old/manifest.json", "{}");
     let settings = json!({
@@ -243,18 +252,18 @@ fn where_much_is_broken_it_says_what_to_do() {
     warning  records      ~/blocked cannot be used, so runs go to ~/.pi/agent/subagents/runs, <room> free
              hint: $HOME/blocked is not a directory.
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
-    warning  settings     maxConcurrency, runner, runsDir in ~/.pi/agent/settings.json
-             hint: $HOME/.pi/agent/settings.json:1:100: subagents.maxConcurrency must be a number, not "many"; it is ignored.
+    problem  settings     $HOME/.pi/agent/settings.json:1:100: subagents.maxConcurrency must be a number, not "many"
+             hint: Nothing can start until you fix that file.
     problem  models       $HOME/.pi/agent/auth.json:1:2 is not JSON: this is no value; a text stands in double quotes
-             hint: Runs that need it fail until it is mended.
+             hint: Runs that need it fail until you fix it.
              hint: The key of local should be in the variable LOCAL_KEY, which is not set.
     problem  runner       subagents.runner is pi, but there is no pi that can be used
              hint: $PI is pi 0.80.0, which is too old: 0.84 or newer is needed. Update it, or use --runner embedded.
-    warning  definitions  torn
+    warning  agents       torn
              hint: $HOME/.pi/agent/agent-profiles/broken.md:2:7: is not YAML: unclosed bracket '['; the file is not used.
              hint: ~/.pi/agent/agent-profiles/torn.md: Profile "torn" has both "tools" and "excludeTools" set. These are mutually exclusive.
-    warning  project      $PROJECT contains 1 definition, and is not trusted yet
-             hint: Ignored 1 definition of $PROJECT, which is not trusted yet: stranger. Run "pi-subagents trust --yes" to allow that.
+    warning  project      $PROJECT contains 1 agent, and is not trusted yet
+             hint: Ignored 1 agent of $PROJECT, which is not trusted yet: stranger. Run "pi-subagents trust" to look at it and allow that.
     warning  runs         1 run in ~/.pi/agent/subagents-index.jsonl
              hint: Skipped 2 lines of the index that cannot be read. A run that is missing there is found again by its id, in its project.
              hint: The owner process of 1 run is gone. The next command records that; pi-subagents status does so now.
@@ -263,7 +272,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     problem  pi package   ~/.pi/agent/old
              hint: The installed pi package does not match this version of pi-subagents (<version>). Install the package that belongs to it.
 
-    4 problems, 7 warnings.
+    5 problems, 6 warnings.
     [EOF]
     --- stderr
     [EOF]

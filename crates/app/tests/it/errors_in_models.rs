@@ -56,27 +56,27 @@ fn a_broken_models_json_is_named_with_its_place_and_stops_the_call() {
         stage.sandbox.write(MODELS, text);
         let output = asked(&stage, &[]);
         assert_eq!(output.code, Some(2), "{output}");
-        stage.said(&output)
+        stage.printed(&output)
     });
     insta::assert_snapshot!(errors.join("\n"), @"
     error: $HOME/.pi/agent/models.json:2:48 is not JSON: a comma is missing before this
-    hint: Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.
+    hint: Nothing was started, because without that file the request might go to another server than you chose. Fix it and try again.
 
     error: $HOME/.pi/agent/models.json:2:13: providers.local.baseUrl must be text, not a number
-    hint: Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.
+    hint: Nothing was started, because without that file the request might go to another server than you chose. Fix it and try again.
 
     error: $HOME/.pi/agent/models.json:2:13: providers.local.models must be a list, not an object
-    hint: Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.
+    hint: Nothing was started, because without that file the request might go to another server than you chose. Fix it and try again.
 
     error: $HOME/.pi/agent/models.json:1:2: providers must be an object, not a list
-    hint: Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.
+    hint: Nothing was started, because without that file the request might go to another server than you chose. Fix it and try again.
     ");
     assert!(!stage.sandbox.project().join(".pi").exists());
     // A script needs no such file, and `doctor` describes its fault.
     let scripted = asked(&stage, &["--model", "scripted/tour"]);
     assert_eq!(scripted.code, Some(0), "{scripted}");
     let report = stage.command(&["doctor"]).run();
-    let report = stage.said(&report);
+    let report = stage.printed(&report);
     let models: Vec<&str> = report
         .lines()
         .skip_while(|line| !line.contains(" models "))
@@ -84,7 +84,7 @@ fn a_broken_models_json_is_named_with_its_place_and_stops_the_call() {
         .collect();
     insta::assert_snapshot!(models.join("\n"), @"
     problem  models       $HOME/.pi/agent/models.json:1:2: providers must be an object, not a list
-             hint: Runs that need it fail until it is mended.
+             hint: Runs that need it fail until you fix it.
     ");
 }
 
@@ -111,7 +111,8 @@ fn a_misspelt_key_is_named_where_its_absence_hurts() {
         "{\"providers\": {\n  \"local\": {\"baseURL\": \"http://127.0.0.1:9/v1\", \"models\": [{\"id\": \"m\"}]}\n}}",
     );
     let output = asked(&stage, &["--model", "local/m"]);
-    insta::assert_snapshot!(stage.said(&output), @r#"
+    insta::assert_snapshot!(stage.printed(&output), @r#"
+    ! $HOME/.pi/agent/models.json:2:13: providers.local.baseURL is unknown and ignored; did you mean baseUrl?
     a  started, session <session-1>
     a  ✗ failed after <duration>: Model local/m has no address.
     ✗ a: error — Model local/m has no address. $HOME/.pi/agent/models.json:2:13: providers.local.baseURL is unknown and ignored; did you mean baseUrl? (session: <session-1>) • <duration>
@@ -120,7 +121,7 @@ fn a_misspelt_key_is_named_where_its_absence_hurts() {
     Check the setup:  pi-subagents doctor
     "#);
     let report = stage.command(&["doctor"]).run();
-    let report = stage.said(&report);
+    let report = stage.printed(&report);
     let doubt =
         "models.json:2:13: providers.local.baseURL is unknown and ignored; did you mean baseUrl?";
     assert!(report.contains(doubt), "{report}");
@@ -148,8 +149,8 @@ fn a_misspelt_provider_or_model_is_told_before_a_child_starts() {
     There is no provider "antropic"; did you mean "anthropic"?
     $HOME/.pi/agent/agent-profiles/scout.md:3: There is no provider "antropic"; did you mean "anthropic"?
     $HOME/.pi/agent/agent-profiles/other.md:3: There is no provider "antropic"; did you mean "anthropic"?
-    There is no model "qwen3-codr"; did you mean "qwen3-coder"?
-    There is no model "teleport/x" and no provider "teleport". List it in models.json, or name another one.
+    There is no model "qwen3-codr"; did you mean "qwen3-coder"? Models that can be used here: local/qwen3-coder, local/llama.
+    There is no model "teleport/x" and no provider "teleport". List it in models.json, or name another one. Models that can be used here: local/llama, local/qwen3-coder.
     $HOME/.pi/agent/settings.json:1:2: defaultProvider: There is no provider "antropic"; did you mean "anthropic"?
     "#
     );
@@ -161,7 +162,7 @@ fn an_id_that_its_provider_does_not_list_is_a_warning() {
     let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
     stage.sandbox.models_json(&server.base_url());
     let output = asked(&stage, &["--model", "fake/fake-modell"]);
-    let told = stage.said(&output);
+    let told = stage.printed(&output);
     assert_eq!(output.code, Some(0), "{told}");
     let warning = "a: no model \"fake-modell\" of the provider \"fake\" is known; the id is sent as it is. Did you mean \"fake-model\"?";
     assert!(told.contains(warning), "{told}");

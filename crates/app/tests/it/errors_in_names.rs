@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use crate::stage::Stage;
 
 fn printed(stage: &Stage, arguments: &[&str]) -> String {
-    stage.said(&stage.command(arguments).run())
+    stage.printed(&stage.command(arguments).run())
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn misspelt_tools_and_providers_are_told_at_create_in_explain_and_by_doctor() {
     let report = printed(&stage, &["doctor"]);
     let definitions: Vec<&str> = report
         .lines()
-        .skip_while(|line| !line.contains(" definitions "))
+        .skip_while(|line| !line.contains(" agents "))
         .take_while(|line| !line.contains(" project "))
         .collect();
     insta::assert_snapshot!(definitions.join("\n"), @r#"
-    warning  definitions  denies, far, odd
+    warning  agents       denies, far, odd
              hint: Profile "denies" ($HOME/.pi/agent/agent-profiles/denies.md:3) excludes the tool "bsh", which is unknown; did you mean "bash"?
              hint: Profile "far" ($HOME/.pi/agent/agent-profiles/far.md:3): There is no provider "antropic"; did you mean "anthropic"?
              hint: Profile "odd" ($HOME/.pi/agent/agent-profiles/odd.md:3) allows the tool "bsh", which is unknown; did you mean "bash"?
@@ -200,7 +200,7 @@ fn a_definition_that_was_nearly_named_is_suggested() {
         &["agents", "explain", "reviwer"],
     ] {
         let output = stage.command(arguments).run();
-        let told = stage.said(&output);
+        let told = stage.printed(&output);
         assert_eq!(output.code, Some(3), "{told}");
         assert!(told.contains("hint: Did you mean reviewer?"), "{told}");
     }

@@ -38,14 +38,14 @@ fn a_trailing_comma_stops_what_would_start_and_nothing_else() {
         .sandbox
         .write("home/.pi/agent/settings.json", TRAILING_COMMA);
     let refused = delegate(&stage);
-    insta::assert_snapshot!(stage.said(&refused), @"
+    insta::assert_snapshot!(stage.printed(&refused), @"
     error: $HOME/.pi/agent/settings.json:3:17 is not JSON: there is a comma with nothing after it
-    hint: Nothing was started, because the limits in that file would not have held. Mend it and try again.
+    hint: Nothing was started, because the limits in that file would not have held. Fix it and try again.
     ");
     assert_eq!(refused.code, Some(2));
     for command in ["run", "spawn"] {
         let output = stage.command(&[command, "default", "hello"]).run();
-        let told = stage.said(&output);
+        let told = stage.printed(&output);
         assert_eq!(output.code, Some(2), "{told}");
         assert!(told.contains("settings.json:3:17 is not JSON"), "{told}");
     }
@@ -59,7 +59,7 @@ fn a_trailing_comma_stops_what_would_start_and_nothing_else() {
             "name": "settings",
             "mark": "problem",
             "text": "$HOME/.pi/agent/settings.json:3:17 is not JSON: there is a comma with nothing after it",
-            "hints": ["Nothing can be started before that file is mended."],
+            "hints": ["Nothing can start until you fix that file."],
         })
     );
 }
@@ -71,7 +71,7 @@ fn inside_pi_and_over_mcp_it_is_the_error_of_the_call() {
         .sandbox
         .write("home/.pi/agent/settings.json", TRAILING_COMMA);
     let call = json!({"tasks": [{"name": "a", "prompt": "hello"}]});
-    let expected = "$HOME/.pi/agent/settings.json:3:17 is not JSON: there is a comma with nothing after it\nNothing was started, because the limits in that file would not have held. Mend it and try again.";
+    let expected = "$HOME/.pi/agent/settings.json:3:17 is not JSON: there is a comma with nothing after it\nNothing was started, because the limits in that file would not have held. Fix it and try again.";
     let mut client = McpClient::start(&stage, "legacy", &[]);
     client.call("a", "delegate_to_subagents", &call);
     let answer = client.answer("a");
@@ -104,7 +104,7 @@ fn the_file_of_a_project_counts_once_it_is_trusted() {
     assert_eq!(unread.code, Some(0), "{unread}");
     stage.command(&["trust", "--yes"]).run().expect_success();
     let refused = delegate(&stage);
-    let told = stage.said(&refused);
+    let told = stage.printed(&refused);
     assert_eq!(refused.code, Some(2), "{told}");
     let expected =
         "error: $PROJECT/.pi/settings.json:1:15 is not JSON: comments are not allowed in this file";
@@ -114,10 +114,10 @@ fn the_file_of_a_project_counts_once_it_is_trusted() {
 #[test]
 fn a_key_that_nobody_knows_is_told_once_and_does_not_seem_to_count() {
     let stage = Stage::new();
-    stage.settings(&json!({"maxConcurency": 1, "maxTokens": 1000}));
+    stage.settings(&json!({"commandPreviewWith": 100, "maxTokens": 1000}));
     let output = delegate(&stage);
-    let told = stage.said(&output);
-    let warning = "$HOME/.pi/agent/settings.json:1:15: subagents.maxConcurency is unknown and ignored; did you mean maxConcurrency?";
+    let told = stage.printed(&output);
+    let warning = "$HOME/.pi/agent/settings.json:1:15: subagents.commandPreviewWith is unknown and ignored; did you mean commandPreviewWidth?";
     assert_eq!(told.matches(warning).count(), 1, "{told}");
     assert_eq!(output.code, Some(0), "{told}");
     assert_eq!(
@@ -129,4 +129,35 @@ fn a_key_that_nobody_knows_is_told_once_and_does_not_seem_to_count() {
             "hints": [warning],
         })
     );
+}
+
+#[test]
+fn a_restriction_that_cannot_be_read_refuses_the_run() {
+    for (settings, why) in [
+        (
+            json!({"maxCost": "lots"}),
+            "subagents.maxCost must be a number of 0 or more, not \"lots\"",
+        ),
+        (
+            json!({"maxTokens": -5}),
+            "subagents.maxTokens must be 0 or more, not -5",
+        ),
+        (
+            json!({"isolation": "wroktree"}),
+            "subagents.isolation must be one of none, worktree, not \"wroktree\"",
+        ),
+        (
+            json!({"maxCsot": 1}),
+            "subagents.maxCsot is unknown; did you mean maxCost?",
+        ),
+    ] {
+        let stage = Stage::new();
+        stage.settings(&settings);
+        let output = delegate(&stage);
+        let told = stage.printed(&output);
+        assert_eq!(output.code, Some(2), "{told}");
+        assert!(told.contains(why), "{told}");
+        let status = stage.command(&["status", "--all", "--json"]).run();
+        assert_eq!(status.json()["runs"], json!([]), "{status}");
+    }
 }

@@ -190,7 +190,7 @@ fn a_gate_whose_owner_is_killed_ends_with_it() {
     _ = running.wait_for_exit();
     expect_gone(&pid);
     let status = stage.command(&["status", "--all", "--json"]).run().json();
-    assert_eq!(status["runs"][0]["status"], "aborted");
+    assert_eq!(status["runs"][0]["status"], "stopped");
 }
 
 fn expect_gone(pid_file: &str) {

@@ -78,7 +78,7 @@ fn calls_at_once_are_answered_each_and_one_of_them_can_be_cancelled() {
     assert_eq!(
         text(&result),
         format!(
-            "✗ stopped: error — Stopped on request. (session: {session})\n  saw: no tool call, 2 turns, 110 tokens, <$0.01"
+            "✗ stopped: error — Stopped on request. (session: {session})\n  saw: no tool call, 1 turn, 110 tokens, <$0.01"
         )
     );
     assert_eq!(wait_until_gone(&[pid], PATIENCE), Ok(()));
@@ -107,7 +107,7 @@ fn updates_carry_all_lines_only_where_they_are_shown() {
                 .any(|lines| lines.to_string().contains(text))
         };
         wait_until(PATIENCE, || {
-            shim.told("tool/update").into_iter().find(is_it)
+            shim.notifications("tool/update").into_iter().find(is_it)
         })
         .unwrap()
     };
@@ -143,7 +143,7 @@ fn a_flood_of_lines_makes_few_updates() {
         )],
     );
     assert!(text(&shim.result(id)).starts_with("✓ flood"));
-    let updates = shim.told("tool/update").len();
+    let updates = shim.notifications("tool/update").len();
     assert!(updates < 2_000, "{updates} updates of 20,000 messages");
 }
 
@@ -185,7 +185,7 @@ fn a_bad_line_is_answered_and_ends_nothing() {
     }
     let id = shim.delegate("c1", &[("one", json!([{"reply": "still here"}]))]);
     assert!(text(&shim.result(id)).starts_with("✓ one"));
-    let heard = shim.heard();
+    let heard = shim.messages();
     let refused = heard
         .iter()
         .filter(|message| message.get("error").is_some());
@@ -224,7 +224,7 @@ fn when_pi_hangs_up_nothing_is_left() {
         .iter()
         .map(|run| run["status"].clone())
         .collect();
-    assert_eq!(states, ["aborted", "aborted"]);
+    assert_eq!(states, ["stopped", "stopped"]);
 }
 
 #[test]

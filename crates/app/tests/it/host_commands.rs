@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pi_subagents_testkit::{wait_for_file, wait_until};
+use pi_subagents_testkit::{Signal, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn run(shim: &mut Shim, command: &str, arguments: &str) {
 
 /// The last notice.
 fn notice(shim: &Shim) -> Value {
-    shim.told("ui/notify").pop().unwrap_or_default()
+    shim.notifications("ui/notify").pop().unwrap_or_default()
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     let id = shim.delegate("c2", &[("going", script)]);
     wait_for_file(stage.path("ready"), PATIENCE);
     let model_is_known = || {
-        let updates = shim.told("tool/update");
+        let updates = shim.notifications("tool/update");
         updates.last()?["details"]["windows"][0]["model"]
             .as_str()
             .map(str::to_owned)
@@ -312,7 +312,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "list");
     assert!(
         shim.shown()
-            .contains(&format!("✗ going • {session} • aborted • ")),
+            .contains(&format!("✗ going • {session} • stopped • ")),
         "{}",
         shim.shown()
     );
@@ -329,8 +329,74 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "fly");
     assert_eq!(
         notice(&shim)["message"],
-        "there is no command \"/subagents fly\"\nhint: Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents steer ID TEXT; or /subagents trust."
+        "there is no command \"/subagents fly\"\nhint: Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; or /subagents trust."
     );
+}
+
+#[test]
+fn a_name_that_fits_several_is_asked_about_and_all_can_be_stopped() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let calls = ["one", "two", "three"].map(|name| {
+        let ready = stage.path(name);
+        let script = json!([{"touch": ready}, {"hang": true}]);
+        let id = shim.delegate(name, &[("default", script)]);
+        wait_for_file(stage.path(name), PATIENCE);
+        id
+    });
+    let command = shim.command("subagents", "stop default");
+    let asked = shim.next("ui/select");
+    assert_eq!(
+        asked["params"]["title"],
+        "3 sub-agents are called default. Which one?"
+    );
+    let second = asked["params"]["options"][1].clone();
+    let answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": {"value": second}});
+    shim.line(&answer.to_string());
+    assert_eq!(shim.result(command), json!({}));
+    let stopped = "default was stopped, and all its processes are gone.";
+    assert_eq!(notice(&shim)["message"], stopped);
+    run(&mut shim, "subagents", "list");
+    let list = shim.shown();
+    assert_eq!(list.matches("• running •").count(), 2, "{list}");
+    run(&mut shim, "subagents", "stop all");
+    assert_eq!(notice(&shim)["message"], stopped);
+    for id in calls {
+        let text = shim.result(id)["content"][0]["text"].to_string();
+        assert!(text.contains("Stopped on request."), "{text}");
+    }
+    run(&mut shim, "subagents", "stop all");
+    assert_eq!(
+        notice(&shim)["message"],
+        "no sub-agent of this session is running"
+    );
+}
+
+#[test]
+fn the_model_in_pi_looks_after_the_runs_of_its_session() {
+    let stage = Stage::new();
+    let mut shim = Shim::start(&stage);
+    let script = json!([{"touch": stage.path("ready")}, {"hang": true}]);
+    let call = shim.delegate("long", &[("going", script)]);
+    wait_for_file(stage.path("ready"), PATIENCE);
+    let foreign = stage.delegate(&call_of("foreign", &stage)).spawn();
+    wait_for_file(stage.path("foreign"), PATIENCE);
+    let listed = shim.execute("list", "subagent_runs", &json!({}));
+    let listed = shim.result(listed)["content"][0]["text"].to_string();
+    assert!(listed.contains("Your sub-agents: 1 running"), "{listed}");
+    let stop = json!({"action": "stop", "ids": ["going"]});
+    let stopped = shim.execute("stop", "subagent_runs", &stop);
+    let stopped = shim.result(stopped)["content"][0]["text"].to_string();
+    assert!(stopped.contains("Stopped; now they are"), "{stopped}");
+    let text = shim.result(call)["content"][0]["text"].to_string();
+    assert!(text.contains("Stopped on request."), "{text}");
+    foreign.kill(Signal::TERM);
+    _ = foreign.wait();
+}
+
+fn call_of(name: &str, stage: &Stage) -> Value {
+    let script = json!([{"touch": stage.path(name)}, {"hang": true}]);
+    crate::stage::call(&[(name, script)])
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::stage::Stage;
 
 /// The entries the host has sent, as pi gives them back.
 fn entries(shim: &Shim) -> Vec<Value> {
-    shim.told("entry/append")
+    shim.notifications("entry/append")
 }
 
 /// Returns the entries of runs that are over.
@@ -68,7 +68,7 @@ fn a_run_leaves_one_entry_when_it_ends() {
         .replace(&long[..2_000], "<cut>");
     insta::assert_snapshot!(stage.sandbox.normalise(&text));
     // Pi has the entries before the answer.
-    let heard = shim.heard();
+    let heard = shim.messages();
     let place = |is_it: &dyn Fn(&Value) -> bool| heard.iter().rposition(is_it);
     let last_entry = place(&|message| message["method"] == "entry/append");
     assert!(last_entry < place(&|message| message["id"] == id));
@@ -143,7 +143,7 @@ fn entries_of_runs_without_a_record_stale_ones_and_broken_ones() {
         json!({"customType": "pi-subagents", "data": null}),
         json!({"customType": "pi-subagents", "data": {"sessionId": 5}}),
         json!({"customType": "pi-subagents", "data": {"sessionId": "../x", "taskName": "t", "status": "completed"}}),
-        json!({"customType": "pi-subagents", "data": {"sessionId": "n", "taskName": "t", "status": "completed", "startedAt": 1}}),
+        json!({"customType": "pi-subagents", "data": {"sessionId": "n", "taskName": "t", "status": "completed"}}),
         json!({"customType": "pi-subagents", "data": {"sessionId": "m", "taskName": "t", "status": "completed", "messages": 5}}),
         json!({"customType": "other", "data": {"sessionId": "o", "taskName": "t", "status": "completed"}}),
         json!({"data": {}}),
@@ -163,12 +163,24 @@ fn entries_of_runs_without_a_record_stale_ones_and_broken_ones() {
         "second answer",
     ));
     all.push(old_entry("bbbb", "running", 1_700_000_002_000, "half"));
+    // The first implementation has written no ids of runs.
+    for (status, started_at) in [("completed", 1), ("error", 2)] {
+        let mut first = old_entry("cccc000011112222", status, started_at, "from long ago");
+        first["data"].as_object_mut().unwrap().remove("runId");
+        all.push(first);
+    }
     shim.session_start("startup", "s1", &all);
     assert_eq!(shim.output("aaaa"), Ok("second answer".to_owned()));
     assert_eq!(
         shim.read("get_subagent_session", "aaaa"),
         Ok("=== Run 1/2 (completed) ===\nold answer\n---\n\
             === Run 2/2 (error) ===\nsecond answer\n[Error: The sub-agent failed.]"
+            .to_owned())
+    );
+    assert_eq!(
+        shim.read("get_subagent_session", "cccc000011112222"),
+        Ok("=== Run 1/2 (completed) ===\nfrom long ago\n---\n\
+            === Run 2/2 (error) ===\nfrom long ago\n[Error: The sub-agent failed.]"
             .to_owned())
     );
     let id = shim.execute("c1", "get_subagent_session", &json!({"sessionId": "bbbb"}));
@@ -244,7 +256,7 @@ fn a_running_session_can_be_read_and_not_resumed() {
     let script = json!([{"say": "so far"}, {"touch": stage.path("ready")}, {"waitForFile": stage.path("go")}, {"reply": "end"}]);
     let id = shim.delegate("c1", &[("running", script)]);
     wait_for_file(stage.path("ready"), PATIENCE);
-    let session = shim.told("tool/update").last().unwrap()["details"]["sessionIds"][0]
+    let session = shim.notifications("tool/update").last().unwrap()["details"]["sessionIds"][0]
         .as_str()
         .unwrap()
         .to_owned();
@@ -305,7 +317,7 @@ fn the_runs_of_a_host_that_was_killed_are_known_to_the_next_one() {
     shim.session_start("resume", "s1", &kept);
     assert_eq!(
         statuses(&mut shim),
-        ["✓ done: completed", "✗ going: aborted"]
+        ["✓ done: completed", "✗ going: stopped"]
     );
     assert_eq!(shim.completions("subagents", "show ").len(), 2);
     let going = kept[2]["data"]["sessionId"].as_str().unwrap();
@@ -318,7 +330,7 @@ fn the_runs_of_a_host_that_was_killed_are_known_to_the_next_one() {
         statuses(&mut shim),
         [
             "✓ done: completed",
-            "✗ going: aborted",
+            "✗ going: stopped",
             "✓ again: completed"
         ]
     );

@@ -68,7 +68,7 @@ impl Shim {
     }
 
     /// Returns all messages of the host so far.
-    pub(crate) fn heard(&self) -> Vec<Value> {
+    pub(crate) fn messages(&self) -> Vec<Value> {
         let stdout = self.host.stdout();
         let whole = stdout.rfind('\n').map_or("", |end| &stdout[..end]);
         let lines = whole.lines().filter(|line| !line.is_empty());
@@ -80,8 +80,8 @@ impl Shim {
     }
 
     /// All notifications of a method so far, by their parameters.
-    pub(crate) fn told(&self, method: &str) -> Vec<Value> {
-        let heard = self.heard().into_iter();
+    pub(crate) fn notifications(&self, method: &str) -> Vec<Value> {
+        let heard = self.messages().into_iter();
         heard
             .filter(|message| message["method"] == method)
             .map(|message| message["params"].clone())
@@ -91,8 +91,8 @@ impl Shim {
     /// The whole response to a request.
     pub(crate) fn response(&self, id: u64) -> Value {
         let is_it = |message: &Value| message["id"] == id && message.get("method").is_none();
-        wait_until(PATIENCE, || self.heard().into_iter().find(is_it))
-            .unwrap_or_else(|| panic!("no response to {id} in {:#?}", self.heard()))
+        wait_until(PATIENCE, || self.messages().into_iter().find(is_it))
+            .unwrap_or_else(|| panic!("no response to {id} in {:#?}", self.messages()))
     }
 
     /// The result of a request.
@@ -105,12 +105,12 @@ impl Shim {
     /// The next message of this method that was not looked at yet.
     pub(crate) fn next(&mut self, method: &str) -> Value {
         let found = wait_until(PATIENCE, || {
-            let heard = self.heard();
+            let heard = self.messages();
             let mut fresh = heard.into_iter().enumerate().skip(self.seen);
             fresh.find(|(_, message)| message["method"] == method)
         });
         let (place, message) =
-            found.unwrap_or_else(|| panic!("no {method} in {:#?}", self.heard()));
+            found.unwrap_or_else(|| panic!("no {method} in {:#?}", self.messages()));
         self.seen = place + 1;
         message
     }
@@ -197,7 +197,7 @@ impl Shim {
 
     /// The lines of the last `ui/show`, after its title.
     pub(crate) fn shown(&self) -> String {
-        let shown = self.told("ui/show");
+        let shown = self.notifications("ui/show");
         let page = shown.last().unwrap();
         let lines = page["lines"].as_array().unwrap().iter().map(|line| {
             let spans = line.as_array().unwrap().iter();

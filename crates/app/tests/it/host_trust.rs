@@ -34,7 +34,7 @@ fn answer(shim: &Shim, stage: &Stage, id: u64) -> String {
 
 const UNKNOWN: &str = "✗ one: error — Unknown profile";
 const USED: &str = "✓ one: completed";
-const IGNORED: &str = "Ignored 1 definition of $PROJECT, which is not trusted yet: theirs. Only the user can allow that, with /subagents trust.";
+const IGNORED: &str = "Ignored 1 agent of $PROJECT, which is not trusted yet: theirs. Only the user can allow that, with /subagents trust.";
 
 fn decisions(stage: &Stage) -> Option<Value> {
     let file = stage.sandbox.agent_dir().join("subagents-trust.json");
@@ -57,7 +57,7 @@ fn a_yes_is_asked_for_once_and_remembered() {
     let asked = shim.answer("ui/select", &json!({"value": "Yes, from now on"}));
     assert_eq!(
         stage.sandbox.normalise(asked["title"].as_str().unwrap()),
-        "Use the definitions (theirs) of $PROJECT for sub-agents?"
+        "Use the agents (theirs) of $PROJECT for sub-agents?"
     );
     assert_eq!(
         asked["options"],
@@ -66,7 +66,7 @@ fn a_yes_is_asked_for_once_and_remembered() {
     for id in [first, second] {
         assert!(answer(&shim, &stage, id).starts_with(USED));
     }
-    assert_eq!(shim.told("ui/select").len(), 1);
+    assert_eq!(shim.notifications("ui/select").len(), 1);
     assert_eq!(decisions(&stage), Some(true.into()));
 }
 
@@ -100,7 +100,7 @@ fn a_definition_of_the_user_that_wants_a_skill_of_the_project_is_asked_about() {
         let text = answer(&shim, &stage, id);
         assert!(text.starts_with(USED), "{text}");
     }
-    assert_eq!(shim.told("ui/select").len(), 1);
+    assert_eq!(shim.notifications("ui/select").len(), 1);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_no_is_remembered_and_beats_what_pi_says() {
     shim.caller(json!({"trusted": true, "hasTrustQuestion": true}));
     let id = calls(&mut shim, "c2");
     assert!(answer(&shim, &stage, id).starts_with(UNKNOWN));
-    assert_eq!(shim.told("ui/select").len(), 1);
+    assert_eq!(shim.notifications("ui/select").len(), 1);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn without_a_ui_nobody_is_asked_and_pis_own_answer_counts() {
     let id = calls(&mut shim, "c3");
     let text = answer(&shim, &stage, id);
     assert!(text.starts_with(USED) && !text.contains('!'), "{text}");
-    assert_eq!(shim.told("ui/select").len(), 0);
+    assert_eq!(shim.notifications("ui/select").len(), 0);
     assert_eq!(decisions(&stage), None);
 }
 
@@ -191,7 +191,7 @@ fn every_tool_that_uses_definitions_asks() {
         let asked = shim.answer("ui/select", &json!({"value": "No, ignore it from now on"}));
         assert_eq!(
             stage.sandbox.normalise(asked["title"].as_str().unwrap()),
-            "Use the definitions (theirs) of $PROJECT for sub-agents?",
+            "Use the agents (theirs) of $PROJECT for sub-agents?",
             "{tool}"
         );
         shim.response(call);
@@ -207,7 +207,7 @@ fn a_call_that_uses_nothing_of_the_project_does_not_ask() {
     assert!(answer(&shim, &stage, plain).starts_with(USED));
     let list = shim.execute("c2", "list_subagent_profiles", &json!({}));
     assert!(answer(&shim, &stage, list).contains(IGNORED));
-    assert_eq!(shim.told("ui/select").len(), 0);
+    assert_eq!(shim.notifications("ui/select").len(), 0);
     // The settings of a project would apply to every run.
     let settings = json!({"subagents": {"maxConcurrency": 1}});
     let file = "project/.pi/settings.json";
@@ -216,7 +216,7 @@ fn a_call_that_uses_nothing_of_the_project_does_not_ask() {
     let asked = shim.answer("ui/select", &json!({"value": "Not now"}));
     assert_eq!(
         stage.sandbox.normalise(asked["title"].as_str().unwrap()),
-        "Use the settings and definitions (theirs) of $PROJECT for sub-agents?"
+        "Use the settings and agents (theirs) of $PROJECT for sub-agents?"
     );
     assert!(answer(&shim, &stage, asking).starts_with(USED));
 }
@@ -241,7 +241,7 @@ fn a_person_can_change_their_mind() {
     let say = |shim: &mut Shim, words: &str| {
         let id = shim.command("subagents", words);
         _ = shim.result(id);
-        let said = shim.told("ui/notify").pop().unwrap();
+        let said = shim.notifications("ui/notify").pop().unwrap();
         stage.sandbox.normalise(said["message"].as_str().unwrap())
     };
     insta::assert_snapshot!(say(&mut shim, "trust no"), @"$PROJECT is not trusted (decided for $PROJECT): what it contains for sub-agents is ignored.");
@@ -252,12 +252,12 @@ fn a_person_can_change_their_mind() {
     let command = shim.command("subagents", "trust");
     let asked = shim.answer(
         "ui/select",
-        &json!({"value": "yes: use its definitions, settings and skills"}),
+        &json!({"value": "yes: use its agents, settings and skills"}),
     );
     assert_eq!(
         asked["options"],
         json!([
-            "yes: use its definitions, settings and skills",
+            "yes: use its agents, settings and skills",
             "no: ignore them",
             "ask me again"
         ])

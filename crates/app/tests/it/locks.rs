@@ -7,7 +7,7 @@ use std::path::Path;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::background_stage::BackgroundStage;
+use crate::background_stage::{BackgroundStage, run_id};
 use crate::stage::{Stage, completed};
 use crate::subagent_stage::SubagentStage;
 use pi_subagents_testkit::llm::{Script, Turn};
@@ -24,13 +24,15 @@ fn a_held_lock_of_background_runs_delays_and_is_named() {
     let background = BackgroundStage::new();
     let agent_dir = background.stage.sandbox.agent_dir();
     let _held = hold(&agent_dir.join("subagents-background.lock"));
-    let spawned = background.spawn(&json!([{"reply": "done"}]));
+    let script = json!([{"reply": "done"}]).to_string();
+    let spawn = background.command(&["spawn", "worker", &script, "--json"]);
+    let spawned = spawn.run().expect_success().json();
     let warnings = spawned["warnings"].to_string();
     assert!(
         warnings.contains("subagents-background.lock is locked by "),
         "{spawned}"
     );
-    let row = background.ended(spawned["runId"].as_str().unwrap());
+    let row = background.ended(&run_id(&spawned));
     assert_eq!(row["status"], "completed");
 }
 

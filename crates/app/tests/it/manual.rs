@@ -41,6 +41,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     names.sort();
     assert_eq!(written.lines().count(), names.len());
     insta::assert_snapshot!(names.join("\n"), @"
+    pi-subagents-agents-add.1
     pi-subagents-agents-create.1
     pi-subagents-agents-delete.1
     pi-subagents-agents-edit.1
@@ -69,9 +70,11 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-man.1
     pi-subagents-mcp.1
     pi-subagents-merge.1
+    pi-subagents-models.1
     pi-subagents-output.1
     pi-subagents-resume.1
     pi-subagents-run.1
+    pi-subagents-schema.1
     pi-subagents-session.1
     pi-subagents-spawn.1
     pi-subagents-status.1
@@ -81,6 +84,8 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-tour.1
     pi-subagents-trace.1
     pi-subagents-trust.1
+    pi-subagents-uninstall.1
+    pi-subagents-version.1
     pi-subagents-wait.1
     pi-subagents-web.1
     pi-subagents-worktrees.1
@@ -106,15 +111,16 @@ fn a_manual_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn without_a_command_ten_lines_say_what_to_type() {
+fn without_a_command_a_few_lines_say_what_to_type() {
     let stage = Stage::new();
     let output = stage.command(&[]).run().expect_success();
-    assert_eq!(output.stdout.lines().count(), 10);
+    assert_eq!(output.stdout.lines().count(), 11);
     insta::assert_snapshot!(output.stdout, @r#"
     pi-subagents gives a coding agent, a script or a person a team of sub-agents.
     They work in parallel, each in a process of its own, and every run is recorded.
 
       pi-subagents tour                        see it work, offline, without a key
+      pi-subagents init                        set it up, one question at a time
       pi-subagents doctor                      check that everything is set up
       pi-subagents run "PROMPT"                give a task to a sub-agent
       pi-subagents delegate "PROMPT" "PROMPT"  run tasks in parallel
@@ -188,6 +194,8 @@ fn what_is_misspelt_is_answered_with_what_may_have_been_meant() {
     [EOF]
     --- stdout
     {
+      "schemaVersion": 1,
+      "type": "error",
       "error": {
         "kind": "usage",
         "message": "unrecognized subcommand 'delgate'",

@@ -12,53 +12,80 @@ use crate::mcp_stage::{McpClient, McpServer, PATIENCE, at_work, endless, outputs
 use crate::stage::{Stage, call};
 
 const DELEGATE: &str = "delegate_to_subagents";
+const RUNS: &str = "subagent_runs";
 const PI: [&str; 2] = ["--runner", "pi"];
+const ALL: [&str; 4] = ["--runner", "pi", "--tools", "all"];
 
 fn session_of(answer: &Value) -> &str {
     answer["details"]["sessionIds"][0].as_str().unwrap()
 }
 
-/// Returns the parameters that tools have only at this door.
-fn added(tool: &str) -> Vec<(&str, Value)> {
-    let number =
-        |least: u32, text: &str| json!({"type": "integer", "minimum": least, "description": text});
-    match tool {
-        "delegate_to_subagents" => vec![(
-            "includeOutputs",
-            json!({"type": "boolean", "description": "Also return what each sub-agent answered."}),
-        )],
-        "get_subagent_output" | "get_subagent_session" => vec![
-            ("offset", number(0, "The first character to return.")),
-            ("limit", number(1, "How many characters to return.")),
-        ],
-        _ => Vec::new(),
-    }
+#[test]
+fn answers_are_in_the_answer_as_far_as_there_is_room() {
+    let stage = Stage::new();
+    let mut client = McpClient::start(&stage, "auto", &PI);
+    let long = "ä".repeat(30_000);
+    let tasks = call(&[
+        ("a", json!([{"reply": "found it"}])),
+        ("b", json!([{"reply": long}])),
+        ("c", json!([{"reply": long}])),
+    ]);
+    client.call("a", DELEGATE, &tasks);
+    let answer = client.answer("a");
+    let text = answer["text"][0].as_str().unwrap();
+    assert!(
+        text.contains("\n\n## a\n\nfound it\n\n## b\n\nää"),
+        "{text}"
+    );
+    let share = (20_000 - "found it".len()) / 2;
+    let sessions = answer["details"]["sessionIds"].as_array().unwrap();
+    let last = sessions[2].as_str().unwrap();
+    let rest = format!(
+        "! These are {share} of 30000 characters; subagent_runs with action output and ids [\"{last}\"] and offset {share} reads on."
+    );
+    assert!(text.ends_with(&rest), "{}", &text[text.len() - 300..]);
+    let all = answer.to_string().chars().count();
+    assert!(all < 50_000, "{all} characters");
+    let rest = json!({"action": "output", "ids": [last], "offset": 20_000});
+    client.call("rest", RUNS, &rest);
+    let text = client.answer("rest")["text"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(text.starts_with('ä') && text.ends_with("(characters 20000 to 30000 of 30000)"));
+    client.call("whole", RUNS, &json!({"action": "output", "ids": [last]}));
+    let text = client.answer("whole")["text"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let end = "(characters 0 to 20000 of 30000; offset 20000 reads on)";
+    assert!(text.ends_with(end), "{}", text.chars().count());
 }
 
 #[test]
-fn answers_come_with_outputs_or_in_parts_where_that_is_wanted() {
+fn the_tools_of_the_seeds_bound_their_answers_too() {
     let stage = Stage::new();
-    let mut client = McpClient::start(&stage, "auto", &PI);
-    let mut arguments = call(&[("a", json!([{"reply": "found it"}]))]);
-    arguments["includeOutputs"] = json!(true);
-    client.call("a", DELEGATE, &arguments);
-    let answer = client.answer("a");
-    let text = answer["text"][0].as_str().unwrap();
-    assert!(text.ends_with("\n\n## a\n\nfound it"), "{text}");
-    let part = json!({"sessionId": session_of(&answer), "offset": 6, "limit": 1});
-    client.call("part", "get_subagent_output", &part);
-    assert_eq!(
-        client.answer("part")["text"],
-        json!(["i\n\n(characters 6 to 7 of 8; offset 7 reads on)"])
-    );
+    let mut client = McpClient::start(&stage, "auto", &ALL);
+    let script = json!([{"reply": "x".repeat(30_000)}]).to_string();
+    client.call("waited", "subagent", &json!({"task": script}));
+    let answer = client.answer("waited");
+    let length = answer["text"][0].as_str().unwrap().len();
+    assert!((20_000..21_000).contains(&length), "{length}");
+    let session = json!({"sessionId": answer["details"]["sessionId"]});
+    client.call("read", "get_subagent_output", &session);
+    let text = client.answer("read")["text"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(text.ends_with("(characters 0 to 20000 of 30000; offset 20000 reads on)"));
 }
 
 #[test]
 fn a_model_of_a_new_user_can_use_the_plain_sub_agent_at_once() {
     let stage = Stage::new();
-    let mut client = McpClient::start(&stage, "auto", &PI);
+    let mut client = McpClient::start(&stage, "auto", &ALL);
     let script = json!([{"reply": "found it"}]).to_string();
-    let arguments = json!({"preset": "default", "task": script});
+    let arguments = json!({"task": script});
     client.call("waited", "subagent", &arguments);
     let text = client.answer("waited")["text"][0].clone();
     assert!(
@@ -82,44 +109,8 @@ fn a_model_of_a_new_user_can_use_the_plain_sub_agent_at_once() {
 }
 
 #[test]
-fn a_client_lists_the_same_tools_as_the_command_line() {
+fn a_client_is_offered_one_tool_for_each_purpose() {
     let stage = Stage::new();
-    let ours = stage.command(&["tools", "--json", "--choices"]).run();
-    let ours = ours.expect_success().json();
-    let tools = ours["tools"].as_array().unwrap().iter();
-    // This client has no result that could be merged.
-    let tools = tools.filter(|tool| tool["results"] != true);
-    let expected: Vec<Value> = tools
-        .map(|tool| {
-            let starts_runs = ["delegate_to_subagents", "subagent", "background_agent"]
-                .contains(&tool["name"].as_str().unwrap());
-            let description = tool["description"].as_str().unwrap();
-            // A client gets no message about an end.
-            let description = description.replace(
-                "Do not poll for its end.",
-                "subagent_runs waits for its end.",
-            );
-            let choices = tool["choices"].as_str();
-            let choices = choices.map_or(String::new(), |choices| format!(" {choices}"));
-            let description = description + &choices;
-            let mut schema = tool["parameters"].clone();
-            for (field, added) in added(tool["name"].as_str().unwrap()) {
-                schema["properties"][field] = added;
-            }
-            json!({
-                "name": tool["name"],
-                "title": tool["label"],
-                "description": description,
-                "inputSchema": schema,
-                "annotations": {
-                    "readOnlyHint": !starts_runs,
-                    "destructiveHint": starts_runs,
-                    "idempotentHint": !starts_runs,
-                    "openWorldHint": starts_runs,
-                },
-            })
-        })
-        .collect();
     let mut instructions = Vec::new();
     for (mode, protocol) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
         let mut client = McpClient::start(&stage, mode, &[]);
@@ -129,17 +120,97 @@ fn a_client_lists_the_same_tools_as_the_command_line() {
             listed["server"],
             json!({"name": "pi-subagents", "title": "Sub-agents", "version": env!("CARGO_PKG_VERSION")})
         );
-        let mut tools = listed["tools"].as_array().unwrap().clone();
-        let runs = tools.pop().unwrap();
-        assert_eq!(runs["name"], "subagent_runs");
-        assert_eq!(tools, expected);
+        assert_eq!(names(&listed), [DELEGATE, RUNS, "list_subagent_profiles"]);
+        // A model reads it in every conversation.
         let bytes = listed["tools"].to_string().len();
-        assert!(bytes < 10_500, "{bytes} bytes");
+        assert!(bytes < 5_500, "{bytes} bytes");
         instructions.push(listed["instructions"].as_str().unwrap().to_owned());
         assert_eq!(client.leave().stderr, "");
     }
     assert_eq!(instructions[0], instructions[1]);
-    insta::assert_snapshot!(instructions[0], @"These tools give you a team of sub-agents. Each works in a process of its own with its own context, tools and working directory, and several work at once. Delegate what can be described without this conversation: pieces of work that need nothing from each other, work of which only the result matters to you (reading much code, long logs, a review), or what a definition or another model does better. Do short things yourself. A sub-agent sees the prompt and the files you name, nothing else. delegate_to_subagents and subagent answer when the work is done, which may take minutes; background_agent answers at once. subagent_runs lists what is at work, waits for it, stops and steers it. Results come with a session id; keep it, because with it you read the whole answer later or continue where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped and nothing of them is left running.");
+    insta::assert_snapshot!(instructions[0], @"A team of sub-agents. delegate_to_subagents gives them tasks, one or many, and answers when the work is done, or at once with background; if your client would give up on a long call, the answer comes before and names the runs. subagent_runs waits for runs, reads their answers and transcripts, stops and steers them. Delegate independent work of which only the result matters to you (reading much code, a review, a long test), or what another agent or model does better; do short things and your next step yourself. Sub-agents edit files and run commands without asking. Results come with a session id: resume goes on where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped.");
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    let tools = listed["tools"].as_array().unwrap().iter();
+    tools.map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn only_gates_that_the_user_allows_are_offered() {
+    let stage = Stage::new();
+    let gate = |stage: &Stage| {
+        let listed = McpClient::start(stage, "auto", &[]).list();
+        let task = &listed["tools"][0]["inputSchema"]["properties"]["tasks"]["items"];
+        assert_eq!(task["required"], json!(["prompt"]));
+        assert_eq!(task["properties"]["outputSchema"]["type"], "object");
+        task["properties"]["gate"].clone()
+    };
+    assert_eq!(gate(&stage), Value::Null);
+    stage.settings(&json!({"gates": ["cargo test", "make check"]}));
+    assert_eq!(gate(&stage)["enum"], json!(["cargo test", "make check"]));
+}
+
+#[test]
+fn all_tools_are_those_of_the_command_line() {
+    let stage = Stage::new();
+    let ours = stage.command(&["tools", "--json", "--choices"]).run();
+    let ours = ours.expect_success().json();
+    let ours: Vec<Value> = ours["tools"].as_array().unwrap().clone();
+    let mut client = McpClient::start(&stage, "auto", &ALL);
+    let listed = client.list();
+    for tool in listed["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let known = ours.iter().find(|one| one["name"] == name).unwrap();
+        assert_eq!(tool["title"], known["label"], "{name}");
+        let starts_runs = [
+            "delegate_to_subagents",
+            "subagent",
+            "background_agent",
+            RUNS,
+        ];
+        let reads = !starts_runs.contains(&name);
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+    }
+    // This client has no result that could be merged.
+    let expected = ours.iter().filter(|tool| tool["results"] != true).count();
+    assert_eq!(names(&listed).len(), expected);
+}
+
+#[test]
+fn one_tool_starts_agents_with_models_in_the_background_too() {
+    let stage = Stage::new();
+    stage.profile("scout", "description: Looks around.", "Look.");
+    let server = LlmServer::start(Script::new().on("look", [Turn::text("seen").gate("seen")]));
+    stage.sandbox.models_json(&server.base_url());
+    let mut client = McpClient::start(&stage, "auto", &["--runner", "embedded"]);
+    let task = |model: &str| {
+        let task = json!({"prompt": "look, please", "agent": "scout", "model": model});
+        json!({"tasks": [task], "background": true})
+    };
+    client.call("wrong", DELEGATE, &task("gpt-99"));
+    let text = client.answer("wrong")["text"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(text.contains("There is no model \"gpt-99\""), "{text}");
+    assert!(
+        text.contains("Models that can be used here: fake/fake-model"),
+        "{text}"
+    );
+    client.call("begun", DELEGATE, &task("fake/fake-model"));
+    let begun = client.answer("begun");
+    let text = begun["text"][0].as_str().unwrap();
+    assert!(text.starts_with("Started in the background"), "{text}");
+    server.release("seen");
+    let run = begun["details"]["runs"][0]["runId"].clone();
+    let wait = json!({"action": "wait", "ids": [run], "seconds": 60});
+    client.call("wait", RUNS, &wait);
+    let text = client.answer("wait")["text"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(text.ends_with("seen"), "{text}");
 }
 
 #[test]
@@ -157,10 +228,10 @@ fn a_delegation_tells_its_progress_and_answers_with_text_and_details() {
         {"name": "b", "prompt": "slow, please"},
     ]});
     client.follow("both", DELEGATE, &tasks);
-    let half = client.wait_for(|line| line["of"] == "both" && line["progress"] == 1.0);
+    let half = client.wait_for(|line| line["of"] == "both" && line["progress"] == 100.0);
     assert_eq!(
         half,
-        json!({"of": "both", "progress": 1.0, "total": 2.0, "message": "Sub-agents: 1 running, 1 done"})
+        json!({"of": "both", "progress": 100.0, "total": 200.0, "message": "Sub-agents: 1 running, 1 done"})
     );
     server.release("slow");
     let answer = client.answer("both");
@@ -173,6 +244,14 @@ fn a_delegation_tells_its_progress_and_answers_with_text_and_details() {
       saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ b: completed (session: <session-2>)
       saw: no tool call, 1 turn, 110 tokens, <$0.01
+
+    ## a
+
+    first
+
+    ## b
+
+    second
     ");
     let told: Vec<f64> = client
         .progress("both")
@@ -180,8 +259,8 @@ fn a_delegation_tells_its_progress_and_answers_with_text_and_details() {
         .map(|told| told["progress"].as_f64().unwrap())
         .collect();
     assert!(told.is_sorted_by(|one, next| one < next), "{told:?}");
-    let session = json!({"sessionId": session_of(&answer)});
-    client.call("output", "get_subagent_output", &session);
+    let output = json!({"action": "output", "ids": [session_of(&answer)]});
+    client.call("output", RUNS, &output);
     assert_eq!(client.answer("output")["text"], json!(["first"]));
     assert_eq!(client.leave().code, Some(0));
 }
@@ -205,7 +284,7 @@ fn progress_says_which_sub_agent_does_what() {
         let message = line["message"].as_str().unwrap_or_default();
         message.starts_with("Sub-agents: 1 running · scout: read")
     });
-    assert_eq!(told["total"], 1.0);
+    assert_eq!(told["total"], 100.0);
     server.release("seen");
     assert_eq!(outputs(&client.answer("a")), [("scout", "seen")]);
 }
@@ -226,7 +305,7 @@ fn a_server_that_works_nowhere_says_so_once() {
     assert!(!texts[1].contains("which is no project"), "{}", texts[1]);
     server.running.close_stdin();
     let stderr = server.running.wait().stderr;
-    insta::assert_snapshot!(stage.sandbox.normalise(&stderr), @"! This server was started in $HOME, which is no project: sub-agents work there, and no definitions of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.");
+    insta::assert_snapshot!(stage.sandbox.normalise(&stderr), @"! This server was started in $HOME, which is no project: sub-agents work there, and no agents of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.");
 }
 
 #[test]
@@ -279,7 +358,7 @@ fn cancelling_a_call_ends_its_children_and_no_others() {
         assert_eq!(
             over,
             Some(json!({
-                "running": 0, "queued": 0, "completed": 1, "failed": 0, "aborted": 1, "total": 2,
+                "running": 0, "queued": 0, "completed": 1, "failed": 0, "stopped": 1, "total": 2,
             }))
         );
         assert_eq!(client.leave().code, Some(0));
@@ -295,8 +374,8 @@ fn what_is_wrong_with_a_call_is_said_to_the_model() {
         ("bad field", DELEGATE, json!({"tasks": 3})),
         (
             "unknown session",
-            "get_subagent_output",
-            json!({"sessionId": "nope"}),
+            RUNS,
+            json!({"action": "output", "ids": ["nope"]}),
         ),
         ("unknown tool", "delegate", json!({})),
     ] {
@@ -308,7 +387,7 @@ fn what_is_wrong_with_a_call_is_said_to_the_model() {
     insta::assert_snapshot!(answers.join("\n"), @r#"
     {"id":"no tasks","text":["tasks is missing"],"details":null,"isError":true}
     {"id":"bad field","text":["tasks must be a list, not integer `3`"],"details":null,"isError":true}
-    {"id":"unknown session","text":["Session \"nope\" not found. The session may have expired or the ID is incorrect.\nsubagent_runs with includeCompleted lists the runs you have started."],"details":null,"isError":true}
+    {"id":"unknown session","text":["there is no run or session \"nope\" among those you have started\nsubagent_runs with includeCompleted lists them."],"details":null,"isError":true}
     {"id":"unknown tool","code":-32602,"message":"There is no tool delegate."}
     "#);
 }
@@ -323,14 +402,14 @@ fn arguments_are_read_as_leniently_as_everywhere() {
     client.call("field", DELEGATE, &json!({"tasks": [], "profiles": "x"}));
     assert_eq!(
         client.answer("field")["text"],
-        json!(["profiles is unknown; did you mean profile?"])
+        json!(["profiles is unknown; known are tasks, background"])
     );
 }
 
 #[test]
 fn calls_at_once_share_the_places_of_their_owner() {
     let stage = Stage::new();
-    let flags = [&PI[..], &["--concurrency", "1"]].concat();
+    let flags = [&PI[..], &["--concurrency", "1", "--answer-within", "0"]].concat();
     let mut client = McpClient::start(&stage, "legacy", &flags);
     let go = stage.path("go");
     let first = json!([{"touch": stage.path("ready")}, {"waitForFile": go}, {"reply": "first"}]);
@@ -436,7 +515,8 @@ fn a_signal_ends_the_runs_and_their_answers_are_still_sent() {
         (Signal::HUP, 129, "Interrupted by SIGHUP."),
     ] {
         let stage = Stage::new();
-        let (server, id) = calling(&stage, &[], &endless(&stage, "one"));
+        let patient = ["--answer-within", "0"];
+        let (server, id) = calling(&stage, &patient, &endless(&stage, "one"));
         let started = at_work(&stage, "one");
         server.running.kill(signal);
         let output = server.running.wait();
@@ -459,7 +539,7 @@ fn the_end_of_stdin_stops_all_runs_and_is_no_error() {
     assert!(!exists(started));
     assert_eq!(output.code, Some(0));
     let status = stage.command(&["status", "--all", "--json"]).run().json();
-    assert_eq!(status["runs"][0]["status"], "aborted");
+    assert_eq!(status["runs"][0]["status"], "stopped");
 }
 
 #[test]

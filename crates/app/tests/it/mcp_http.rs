@@ -26,9 +26,14 @@ struct HttpStage {
 
 impl HttpStage {
     fn new() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(flags: &[&str]) -> Self {
         let stage = Stage::new();
         let running = stage
             .command(&["mcp", "--http", "127.0.0.1:0", "--runner", "pi"])
+            .args(flags)
             .spawn();
         let said = running.wait_for_stderr("Stop it with Ctrl-C.");
         let url = said
@@ -82,7 +87,7 @@ fn a_client_over_http_has_the_same_tools_progress_and_cancelling() {
         let http = HttpStage::new();
         let mut client = McpClient::over_http(&http.stage, mode, &http.url, &http.token);
         let listed = client.list();
-        assert_eq!(listed["tools"].as_array().unwrap().len(), 8);
+        assert_eq!(listed["tools"].as_array().unwrap().len(), 3);
         let arguments = call(&[("a", json!([{"reply": "done"}]))]);
         client.follow("a", DELEGATE, &arguments);
         assert_eq!(outputs(&client.answer("a")), [("a", "done")]);
@@ -119,6 +124,9 @@ fn strangers_and_pages_in_a_browser_are_refused() {
     let wrong = format!("Bearer {}", "0".repeat(64));
     let known = ("Authorization", right.as_str());
     assert_eq!(http.status(&[host, known], &ping), "HTTP/1.1 200 OK");
+    let small = format!("bearer {}", http.token);
+    let small = ("Authorization", small.as_str());
+    assert_eq!(http.status(&[host, small], &ping), "HTTP/1.1 200 OK");
     let refused = [
         http.status(&[host], &ping),
         http.status(&[host, ("Authorization", &wrong)], &ping),
@@ -141,6 +149,48 @@ fn strangers_and_pages_in_a_browser_are_refused() {
 }
 
 #[test]
+fn pages_of_this_machine_are_let_in_if_somebody_says_so() {
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"}
+    }});
+    let ping = ping.to_string();
+    for (flags, expected) in [
+        (&[][..], ["HTTP/1.1 403"; 2]),
+        (
+            &["--allow-local-origins"][..],
+            ["HTTP/1.1 200", "HTTP/1.1 403"],
+        ),
+    ] {
+        let http = HttpStage::with(flags);
+        let host = ("Host", http.authority());
+        let token = format!("Bearer {}", http.token);
+        let token = ("Authorization", token.as_str());
+        let local = ("Origin", "http://localhost:5173");
+        let answers = [
+            http.status(&[host, token, local], &ping),
+            http.status(&[host, token, ("Origin", "https://evil.example")], &ping),
+            http.status(&[host, local], &ping),
+        ];
+        let answers = answers.map(|status| status[..12].to_owned());
+        assert_eq!(answers[..2], expected, "{flags:?}");
+        assert_eq!(answers[2], "HTTP/1.1 401");
+    }
+}
+
+#[test]
+fn a_body_that_is_no_message_is_a_bad_request() {
+    let http = HttpStage::new();
+    let host = ("Host", http.authority());
+    let token = format!("Bearer {}", http.token);
+    let token = ("Authorization", token.as_str());
+    for body in ["{\"jsonrpc\":", "}}}garbage", "[]"] {
+        let status = http.status(&[host, token], body);
+        assert_eq!(status, "HTTP/1.1 400 Bad Request", "{body}");
+    }
+}
+
+#[test]
 fn only_this_machine_is_listened_to() {
     let stage = Stage::new();
     let output = stage.command(&["mcp", "--http", "0.0.0.0:0"]).run();
@@ -153,9 +203,32 @@ fn only_this_machine_is_listened_to() {
 }
 
 #[test]
+fn clients_of_one_server_do_not_see_the_runs_of_each_other() {
+    let http = HttpStage::new();
+    let start = || McpClient::over_http(&http.stage, "legacy", &http.url, &http.token);
+    let (mut one, mut other) = (start(), start());
+    let tasks = call(&[("a", json!([{"reply": "done"}]))]);
+    one.call("a", DELEGATE, &tasks);
+    assert_eq!(outputs(&one.answer("a")), [("a", "done")]);
+    let all = json!({"includeCompleted": true});
+    other.call("list", "subagent_runs", &all);
+    assert_eq!(
+        other.answer("list")["text"],
+        json!(["You have started none."])
+    );
+    assert_eq!(other.resources()["uris"], json!([]));
+    one.call("list", "subagent_runs", &all);
+    let own = one.answer("list")["text"][0].as_str().unwrap().to_owned();
+    assert!(
+        own.starts_with("Your sub-agents: 0 running, 1 completed"),
+        "{own}"
+    );
+}
+
+#[test]
 fn sessions_are_resources() {
-    let stage = Stage::new();
     for mode in ["legacy", "auto"] {
+        let stage = Stage::new();
         let mut client = McpClient::start(&stage, mode, &["--runner", "pi"]);
         let arguments = call(&[("a", json!([{"reply": format!("done in {mode}")}]))]);
         client.call("a", DELEGATE, &arguments);

@@ -2,7 +2,6 @@
 //! nothing, because sub-agents have no sub-agents.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
@@ -51,8 +50,7 @@ fn stage_with_our_server() -> (Stage, LlmServer) {
         stage.path("started"),
         env!("CARGO_BIN_EXE_pi-subagents")
     );
-    let program = stage.sandbox.write("bin/sub", &script);
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = stage.sandbox.program("bin/sub", &script);
     let servers = json!({"mcpServers": {"sub": {"command": program, "exposure": "direct"}}});
     let file = "home/.pi/agent/mcp.json";
     stage.sandbox.write(file, &servers.to_string());

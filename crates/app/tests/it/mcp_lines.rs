@@ -58,6 +58,10 @@ fn what_is_no_good_request_is_answered_or_passed_over_and_the_next_one_served() 
     ] {
         assert!(server.running.write_line(line));
     }
+    for code in [-32700, -32600] {
+        let refused = server.wait_for(|message| message["error"]["code"] == code);
+        assert_eq!(refused["id"], Value::Null, "{refused}");
+    }
     server.send(&json!({"jsonrpc": "2.0", "method": "notifications/nobody/knows"}));
     server.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 999}
@@ -70,7 +74,7 @@ fn what_is_no_good_request_is_answered_or_passed_over_and_the_next_one_served() 
 }
 
 #[test]
-fn a_line_that_is_too_long_is_dropped_and_the_next_ones_are_answered() {
+fn a_line_that_is_too_long_is_refused_and_the_next_ones_are_answered() {
     let stage = Stage::new();
     let mut server = McpServer::initialized(&stage, &PI, &json!({}));
     let long = "x".repeat(17 * 1024 * 1024);
@@ -87,6 +91,11 @@ fn a_line_that_is_too_long_is_dropped_and_the_next_ones_are_answered() {
     for line in &lines {
         server.send(line);
     }
+    let refused = server.wait_for(|message| message["error"]["code"] == -32600);
+    assert_eq!(
+        refused["error"]["message"],
+        "The line is longer than 16 MB and was not read."
+    );
     let answers: Vec<String> = [105, 107, 108, 109, 110]
         .map(|id| server.answer(id).to_string())
         .into();
@@ -97,6 +106,42 @@ fn a_line_that_is_too_long_is_dropped_and_the_next_ones_are_answered() {
     {"jsonrpc":"2.0","id":109,"error":{"code":-32601,"message":"There is no method completion/complete."}}
     {"jsonrpc":"2.0","id":110,"result":{}}
     "#);
+}
+
+#[test]
+fn a_request_that_is_nested_too_deeply_is_refused_by_its_id() {
+    let stage = Stage::new();
+    let mut server = McpServer::initialized(&stage, &PI, &json!({}));
+    let deep = format!("{}1{}", "[".repeat(200), "]".repeat(200));
+    let line = format!(
+        r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"{DELEGATE}","arguments":{{"tasks":{deep}}}}},"id":77}}"#
+    );
+    assert!(server.running.write_line(&line));
+    assert_eq!(
+        server.answer(77)["error"]["message"],
+        "The message is nested too deeply and was not read."
+    );
+    let id = server.request("ping", &json!({}));
+    assert_eq!(server.answer(id)["result"], json!({}));
+}
+
+#[test]
+fn a_request_before_the_beginning_is_answered_with_both_ways_to_begin() {
+    let stage = Stage::new();
+    let mut server = McpServer::start(&stage, &PI);
+    let id = server.request("tools/list", &json!({}));
+    let answer = server.answer(id);
+    let words = answer["error"]["message"].as_str().unwrap();
+    assert!(
+        words.contains("send initialize first") && words.contains("2026-07-28"),
+        "{answer}"
+    );
+    let params = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "pipes", "version": "1"}
+    });
+    let id = server.request("initialize", &params);
+    assert_eq!(server.answer(id)["result"]["protocolVersion"], "2025-06-18");
 }
 
 #[test]

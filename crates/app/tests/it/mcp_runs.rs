@@ -17,10 +17,10 @@ const PI: [&str; 2] = ["--runner", "pi"];
 /// Returns the answer to a call of a model, and whether it is an error.
 fn answered(server: &mut McpServer, tool: &str, arguments: &Value) -> (String, bool) {
     let id = server.request("tools/call", &json!({"name": tool, "arguments": arguments}));
-    told(&server.answer(id))
+    text_and_error(&server.answer(id))
 }
 
-fn told(answer: &Value) -> (String, bool) {
+fn text_and_error(answer: &Value) -> (String, bool) {
     let result = &answer["result"];
     (
         result["content"][0]["text"].as_str().unwrap().to_owned(),
@@ -82,7 +82,7 @@ fn a_run_without_a_place_is_queued_for_a_model_too() {
     assert!(listed.contains("first: running") && listed.contains("second: queued"));
     go(&stage, "first");
     go(&stage, "second");
-    assert!(!told(&server.answer(both)).1);
+    assert!(!text_and_error(&server.answer(both)).1);
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn a_model_lists_its_runs_and_waits_for_some() {
     let ids = json!({"action": "wait", "ids": [run["runId"]], "seconds": 1});
     let (waited, _) = answered(&mut server, RUNS, &ids);
     assert!(waited.starts_with("1 of 1 are still at work"), "{waited}");
-    let output = json!({"sessionId": run["sessionId"]});
-    let (text, _) = answered(&mut server, "get_subagent_output", &output);
+    let output = json!({"action": "output", "ids": [run["sessionId"]]});
+    let (text, _) = answered(&mut server, RUNS, &output);
     assert_eq!(text, "(still running, no text yet)");
     go(&stage, "first");
     let ids = json!({"action": "wait", "ids": [run["sessionId"]], "seconds": 60});
@@ -128,7 +128,7 @@ fn a_model_lists_its_runs_and_waits_for_some() {
     );
     assert!(!waited.contains("foreign"), "{waited}");
     for id in [first, second] {
-        assert!(!told(&server.answer(id)).1);
+        assert!(!text_and_error(&server.answer(id)).1);
     }
     let (all, _) = answered(&mut server, RUNS, &json!({"includeCompleted": true}));
     assert!(
@@ -159,7 +159,7 @@ fn a_model_steers_and_stops_its_runs() {
         "{stopped}"
     );
     assert_eq!(wait_until_gone(&[child], PATIENCE), Ok(()));
-    let (text, _) = told(&server.answer(id));
+    let (text, _) = text_and_error(&server.answer(id));
     assert!(text.contains("Stopped on request."), "{text}");
 }
 
@@ -181,7 +181,7 @@ fn what_is_wrong_with_a_wish_is_said() {
         text
     });
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    action is list, wait, stop or steer, not "dance"
+    action is list, wait, output, session, stop or steer, not "dance"
     ids is missing: name the runs for stop
     there is no run or session "nope" among those you have started
     subagent_runs with includeCompleted lists them.
@@ -196,7 +196,7 @@ fn a_call_that_takes_long_is_answered_in_time_and_outlives_the_server() {
     let stage = Stage::new();
     let mut first = server(&stage, &["--answer-within", "1"]);
     let id = begin(&mut first, &waiting(&stage, "long", "found it"));
-    let (text, is_error) = told(&first.answer(id));
+    let (text, is_error) = text_and_error(&first.answer(id));
     assert!(!is_error);
     assert!(text.starts_with("Not over after 1 seconds"), "{text}");
     let row = rows(&stage).pop().unwrap();
@@ -233,7 +233,11 @@ fn the_command_of_the_user_gets_runs_that_nobody_waited_for() {
     assert!(text.contains("waited"), "{text}");
     let mut hurried = server(&stage, &["--answer-within", "1"]);
     let id = begin(&mut hurried, &waiting(&stage, "long", "found it"));
-    assert!(told(&hurried.answer(id)).0.starts_with("Not over"));
+    assert!(
+        text_and_error(&hurried.answer(id))
+            .0
+            .starts_with("Not over")
+    );
     go(&stage, "long");
     let whole = wait_until(PATIENCE, || {
         let told = fs::read_to_string(&file).ok()?;
@@ -293,7 +297,7 @@ fn cancelling_such_a_call_before_its_answer_stops_it() {
             let status = rows(&stage)[0]["status"].clone();
             (status != "running").then_some(status)
         });
-        assert_eq!(status, Some(json!("aborted")));
+        assert_eq!(status, Some(json!("stopped")));
     }
 }
 
@@ -316,15 +320,72 @@ fn such_calls_count_among_the_background_runs() {
 }
 
 #[test]
-fn a_client_that_is_known_to_give_up_is_answered_in_time() {
+fn a_client_that_is_not_known_to_be_patient_is_answered_in_time() {
     let stage = Stage::new();
-    for (client, is_detached) in [("codex-mcp-client", true), ("claude-code", false)] {
+    for (client, is_detached) in [
+        ("my-host", true),
+        ("codex-mcp-client", true),
+        ("claude-code", false),
+        ("Visual Studio Code", false),
+    ] {
         let mut server = McpServer::introduced(&stage, &PI, client);
         let id = begin(&mut server, &call(&[("a", json!([{"reply": "done"}]))]));
-        assert!(!told(&server.answer(id)).1);
+        assert!(!text_and_error(&server.answer(id)).1);
         let row = rows(&stage).remove(0);
         assert_eq!(row["background"], is_detached, "{client}");
     }
+}
+
+#[test]
+fn a_client_sees_its_own_runs_and_those_of_others_only_if_it_asks() {
+    let stage = Stage::new();
+    let begun = |server: &mut McpServer, name: &str| {
+        let mut tasks = waiting(&stage, name, "found it");
+        tasks["background"] = json!(true);
+        let (text, is_error) = answered(server, DELEGATE, &tasks);
+        assert!(!is_error, "{text}");
+        ready(&stage, name);
+    };
+    let mut first = McpServer::introduced(&stage, &PI, "host-a");
+    begun(&mut first, "theirs");
+    let script = waiting(&stage, "mine", "by hand")["tasks"][0]["prompt"].clone();
+    let spawned = stage
+        .command(&["spawn", "--runner", "pi", script.as_str().unwrap()])
+        .run();
+    _ = spawned.expect_success();
+    ready(&stage, "mine");
+    let mut other = McpServer::introduced(&stage, &PI, "host-b");
+    let (none, _) = answered(&mut other, RUNS, &json!({"includeCompleted": true}));
+    assert_eq!(none, "You have started none.");
+    let (waited, _) = answered(&mut other, RUNS, &json!({"action": "wait"}));
+    assert_eq!(waited, "None is at work.");
+    let (all, _) = answered(&mut other, RUNS, &json!({"all": true}));
+    assert!(
+        all.starts_with("All sub-agents of this project: 2 running"),
+        "{all}"
+    );
+    let run = rows(&stage)
+        .into_iter()
+        .find(|row| row["name"] == "theirs")
+        .unwrap();
+    for action in ["stop", "steer", "output"] {
+        let wish = json!({"action": action, "ids": [run["runId"]], "message": "hurry"});
+        let (text, is_error) = answered(&mut other, RUNS, &wish);
+        assert!(
+            is_error && text.contains("among those you have started"),
+            "{text}"
+        );
+    }
+    // The same client finds its run again after it has connected anew.
+    first.running.close_stdin();
+    _ = first.running.wait();
+    let mut again = McpServer::introduced(&stage, &PI, "host-a");
+    let (own, _) = answered(&mut again, RUNS, &json!({}));
+    assert!(own.starts_with("Your sub-agents: 1 running"), "{own}");
+    let stop = json!({"action": "stop", "ids": [run["runId"]], "all": true});
+    let (stopped, is_error) = answered(&mut other, RUNS, &stop);
+    assert!(!is_error && stopped.starts_with("Stopped"), "{stopped}");
+    go(&stage, "mine");
 }
 
 #[test]
@@ -334,7 +395,7 @@ fn an_answer_is_an_error_where_nothing_was_begun_and_only_there() {
         "home/.pi/agent/subagents/worker.md",
         "---\nname: worker\ndescription: Works.\nmodel: test/model\nrunner: pi\n---\nYou work.\n",
     );
-    let mut server = server(&stage, &[]);
+    let mut server = server(&stage, &["--tools", "all"]);
     let fails = json!([{"exit": 3}]).to_string();
     for (tool, arguments, expected) in [
         ("subagent", json!({"preset": "nobody", "task": "x"}), true),
@@ -357,5 +418,57 @@ fn an_answer_is_an_error_where_nothing_was_begun_and_only_there() {
     ] {
         let (text, is_error) = answered(&mut server, tool, &arguments);
         assert_eq!(is_error, expected, "{tool}: {text}");
+    }
+}
+
+#[test]
+fn the_compact_tool_is_an_error_if_every_task_has_failed() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &[]);
+    let (fails, works) = (json!([{"exit": 3}]), json!([{"reply": "done"}]));
+    for (tasks, expected) in [
+        (vec![("a", fails.clone())], true),
+        (vec![("a", fails.clone()), ("b", fails.clone())], true),
+        (vec![("a", fails), ("b", works.clone())], false),
+        (vec![("a", works)], false),
+    ] {
+        let (text, is_error) = answered(&mut server, DELEGATE, &call(&tasks));
+        assert_eq!(is_error, expected, "{text}");
+    }
+}
+
+#[test]
+fn calls_that_are_waited_for_share_the_places_of_the_server() {
+    let stage = Stage::new();
+    let flags = ["--concurrency", "2", "--answer-within", "600"];
+    let mut server = server(&stage, &flags);
+    let task = |name: &str| waiting(&stage, name, name)["tasks"][0].clone();
+    let two = json!({"tasks": [task("a"), task("b")]});
+    let one = json!({"tasks": [task("c")]});
+    let first = begin(&mut server, &two);
+    ready(&stage, "a");
+    ready(&stage, "b");
+    let second = begin(&mut server, &one);
+    let states = || {
+        let mut states: Vec<String> = rows(&stage)
+            .iter()
+            .map(|row| format!("{} {}", row["name"], row["status"]))
+            .collect();
+        states.sort();
+        (states.len() == 3).then_some(states)
+    };
+    let states = wait_until(PATIENCE, states).unwrap();
+    assert_eq!(
+        states,
+        [r#""a" "running""#, r#""b" "running""#, r#""c" "queued""#]
+    );
+    go(&stage, "a");
+    // The place of the task that ended is given to the other call, while its own goes on.
+    ready(&stage, "c");
+    for name in ["b", "c"] {
+        go(&stage, name);
+    }
+    for call in [first, second] {
+        assert!(!text_and_error(&server.answer(call)).1);
     }
 }

@@ -262,7 +262,7 @@ pub(crate) fn outputs(answer: &Value) -> Vec<(&str, &str)> {
         .collect()
 }
 
-fn whole_lines(stdout: &str) -> Vec<Value> {
+pub(crate) fn whole_lines(stdout: &str) -> Vec<Value> {
     let whole = stdout
         .split_inclusive('\n')
         .filter(|line| line.ends_with('\n'));

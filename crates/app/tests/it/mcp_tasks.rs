@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use pi_subagents_testkit::process::{exists, wait_until_gone};
+use pi_subagents_testkit::process::{exists, kill, wait_until_gone};
+use pi_subagents_testkit::{Signal, wait_for_file};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -11,6 +12,7 @@ use crate::stage::{Stage, call};
 
 const DELEGATE: &str = "delegate_to_subagents";
 const PI: [&str; 2] = ["--runner", "pi"];
+const ALL: [&str; 4] = ["--runner", "pi", "--tools", "all"];
 
 fn knowing_tasks() -> Value {
     json!({"mode": "auto", "tasks": true})
@@ -53,6 +55,10 @@ fn a_task_goes_on_while_its_client_asks_and_ends_with_the_answer_of_the_call() {
     insta::assert_snapshot!(stage.sandbox.normalise(text), @"
     ✓ a: completed (session: <session-1>)
       saw: no tool call, 1 turn, 110 tokens, <$0.01
+
+    ## a
+
+    done
     ");
     assert_eq!(client.leave().code, Some(0));
 }
@@ -60,7 +66,7 @@ fn a_task_goes_on_while_its_client_asks_and_ends_with_the_answer_of_the_call() {
 #[test]
 fn what_is_wrong_with_a_call_is_the_answer_of_its_task() {
     let stage = Stage::new();
-    let mut client = McpClient::start_as(&stage, &knowing_tasks(), &PI);
+    let mut client = McpClient::start_as(&stage, &knowing_tasks(), &ALL);
     client.call("wrong", "subagent", &json!({}));
     client.call("none", DELEGATE, &json!({}));
     for id in ["wrong", "none"] {
@@ -85,28 +91,92 @@ fn cancelling_a_task_ends_its_children_and_no_others() {
     assert!(!exists(started));
     assert!(exists(other));
     let message = ended["message"].as_str().unwrap();
-    insta::assert_snapshot!(stage.sandbox.normalise(message), @"
-    ✗ one: error — Stopped on request. (session: <session-1>)
-      saw: no tool call, 1 turn
-    ");
+    insta::assert_snapshot!(stage.sandbox.normalise(message), @"✗ one: error — Stopped on request. (session: <session-1>)");
+    // A client that leaves cancels the calls that it still waits for.
     assert_eq!(client.leave().code, Some(0));
     assert_eq!(wait_until_gone(&[other], PATIENCE), Ok(()));
 }
 
-#[test]
-fn the_end_of_stdin_ends_tasks_too() {
-    let stage = Stage::new();
-    let mut server = McpServer::start(&stage, &PI);
-    let arguments = endless(&stage, "one");
+/// Asks for a task until it has ended.
+fn over(server: &mut McpServer, task: &Value) -> Value {
+    loop {
+        let id = server.request("tasks/get", task);
+        let told = server.answer(id)["result"].clone();
+        if told["status"] != "working" {
+            return told;
+        }
+    }
+}
+
+/// Begins a task and returns the parameters that ask for it.
+fn begin(server: &mut McpServer, arguments: &Value) -> Value {
     let call = with_meta(json!({"name": DELEGATE, "arguments": arguments}));
     let id = server.request("tools/call", &call);
-    assert_eq!(server.answer(id)["result"]["resultType"], "task");
-    let started = at_work(&stage, "one");
-    server.running.close_stdin();
-    assert_eq!(server.running.wait().code, Some(0));
-    assert!(!exists(started));
-    let status = stage.command(&["status", "--all", "--json"]).run().json();
-    assert_eq!(status["runs"][0]["status"], "aborted");
+    let begun = server.answer(id)["result"].clone();
+    assert_eq!(begun["resultType"], "task");
+    with_meta(json!({"taskId": begun["taskId"]}))
+}
+
+#[test]
+fn a_task_survives_its_server_and_another_one_answers() {
+    let stage = Stage::new();
+    let go = stage.path("go");
+    let steps = json!([{"touch": stage.path("ready")}, {"waitForFile": go}, {"reply": "found"}]);
+    for ending in ["left", "killed"] {
+        let mut first = McpServer::start(&stage, &PI);
+        let task = begin(&mut first, &call(&[("long", steps.clone())]));
+        wait_for_file(stage.path("ready"), PATIENCE);
+        if ending == "left" {
+            first.running.close_stdin();
+        } else {
+            first.running.kill(Signal::KILL);
+        }
+        _ = first.running.wait();
+        let mut second = McpServer::start(&stage, &PI);
+        let id = second.request("tasks/get", &task);
+        let working = second.answer(id)["result"].clone();
+        assert_eq!(working["status"], "working", "{ending}");
+        fs::write(&go, "").unwrap();
+        let over = over(&mut second, &task);
+        assert_eq!(over["status"], "completed", "{ending}: {over}");
+        let text = over["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.ends_with("## long\n\nfound"), "{ending}: {text}");
+        for file in ["go", "ready"] {
+            fs::remove_file(stage.path(file)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_task_whose_process_is_gone_or_that_nobody_knows_has_failed() {
+    let stage = Stage::new();
+    let mut server = McpServer::start(&stage, &PI);
+    let task = begin(&mut server, &endless(&stage, "one"));
+    let child = at_work(&stage, "one");
+    let row = stage.command(&["status", "--json"]).run().json()["runs"][0].clone();
+    let owner = u32::try_from(row["ownerPid"].as_u64().unwrap()).unwrap();
+    kill(owner, Signal::KILL);
+    assert_eq!(wait_until_gone(&[child], PATIENCE), Ok(()));
+    let lost = over(&mut server, &task);
+    assert_eq!(lost["status"], "failed", "{lost}");
+    let words = lost["error"]["message"].as_str().unwrap();
+    assert!(
+        words.contains(row["sessionId"].as_str().unwrap()),
+        "{words}"
+    );
+    for id in [
+        "one",
+        "../../settings",
+        "01a1ead4-0000-7000-8000-000000000000",
+    ] {
+        let unknown = with_meta(json!({"taskId": id}));
+        assert_eq!(over(&mut server, &unknown)["status"], "failed", "{id}");
+        let cancel = server.request("tasks/cancel", &unknown);
+        assert_eq!(
+            server.answer(cancel)["result"],
+            json!({"resultType": "complete"})
+        );
+    }
 }
 
 #[test]
@@ -140,13 +210,7 @@ fn a_task_is_described_as_the_extension_wants_it() {
         json!({"resultType": "complete"})
     );
     fs::write(go, "").unwrap();
-    let over = loop {
-        let id = server.request("tasks/get", &task);
-        let told = server.answer(id)["result"].clone();
-        if told["status"] != "working" {
-            break told;
-        }
-    };
+    let over = over(&mut server, &task);
     assert!(over["ttlMs"].as_u64() >= Some(3_600_000));
     assert_eq!(
         over,
@@ -195,9 +259,6 @@ fn who_does_not_know_tasks_gets_none_and_unknown_ones_are_named() {
     assert_eq!(server.answer(id)["error"]["code"], -32021);
     let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
     let mut server = McpServer::initialized(&stage, &PI, &tasks);
-    let errors = ["tasks/get", "tasks/cancel"].map(|method| {
-        let id = server.request(method, &json!({"taskId": "one"}));
-        server.answer(id)["error"].to_string()
-    });
-    insta::assert_snapshot!(errors.join("\n"));
+    let id = server.request("tasks/get", &json!({"taskId": "one"}));
+    assert_eq!(server.answer(id)["result"]["status"], "failed");
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 #[test]
-fn the_tour_shows_three_sub_agents_at_real_work() {
+fn three_sub_agents_look_at_the_directory() {
     let stage = Stage::new();
     stage
         .sandbox
@@ -15,7 +15,7 @@ fn the_tour_shows_three_sub_agents_at_real_work() {
         .sandbox
         .write("project/src/main.c", "int main() { /* TODO: pour */ }\n");
     let output = stage
-        .command(&["tour", "--json"])
+        .command(&["tour", "--here", "--json"])
         .env("PATH", "/usr/bin:/bin")
         .env_remove("PI_SUBAGENTS_PI")
         .run()
@@ -35,28 +35,36 @@ fn the_tour_shows_three_sub_agents_at_real_work() {
 }
 
 #[test]
-fn the_tour_works_in_an_empty_directory() {
+fn the_look_at_an_empty_directory_works() {
     let stage = Stage::new();
-    let output = stage.command(&["tour"]).run().expect_success();
+    let output = stage.command(&["tour", "--here"]).run().expect_success();
     assert_eq!(output.stdout.matches("✓").count(), 3);
 }
 
 #[test]
-fn without_a_model_the_error_says_what_to_do() {
+fn the_version_is_a_command_too() {
     let stage = Stage::new();
-    let output = stage
-        .command(&[
-            "delegate", "--task", "a=hello", "--runner", "embedded", "--json",
-        ])
-        .run();
-    assert_eq!(output.code, Some(1));
-    let message = output.json()["runs"][0]["errorMessage"].clone();
-    let message = message.as_str().unwrap();
-    insta::assert_snapshot!(stage.sandbox.normalise(message), @"
-    No model selected.
+    let as_command = stage.command(&["version"]).run().expect_success();
+    let as_option = stage.command(&["--version"]).run().expect_success();
+    assert_eq!(as_command.stdout, as_option.stdout);
+}
 
-    Name one with --model provider/id, or set defaultProvider and defaultModel in $HOME/.pi/agent/settings.json.
-    ");
+#[test]
+fn colours_are_printed_when_somebody_asks_for_them() {
+    let stage = Stage::new();
+    let coloured = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let command = stage.command(&[&["doctor"], arguments].concat());
+        let command = variables
+            .iter()
+            .fold(command, |command, (name, value)| command.env(name, *value));
+        command.run().stdout.contains('\u{1b}')
+    };
+    assert!(!coloured(&[], &[]));
+    assert!(coloured(&["--color", "always"], &[]));
+    assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+    assert!(!coloured(&[], &both));
+    assert!(!coloured(&["--color=never"], &both[..1]));
 }
 
 #[test]
@@ -74,8 +82,10 @@ fn status_is_empty_and_friendly_at_first() {
     assert_eq!(
         output.json(),
         json!({
+            "schemaVersion": 1,
+            "type": "result",
             "counts": {
-                "running": 0, "queued": 0, "completed": 0, "failed": 0, "aborted": 0, "total": 0,
+                "queued": 0, "running": 0, "completed": 0, "failed": 0, "stopped": 0, "total": 0,
             },
             "totals": {
                 "runs": 0,

@@ -42,7 +42,7 @@ fn a_command_of_the_user_gets_the_run_and_no_secret() {
         .env("ANTHROPIC_API_KEY", "sk-secret")
         .env("MY_OWN", "kept")
         .run();
-    let row = spawn.expect_success().json();
+    let row = spawn.expect_success().json()["runs"][0].clone();
     let log = log_of(&row);
     assert_eq!(log, "told\noops\nonEnd: exit status: 3\n");
     let told: Value = serde_json::from_slice(&fs::read(&run).unwrap()).unwrap();
@@ -137,7 +137,7 @@ fn wait_rings_when_a_run_ends_that_it_saw_running() {
     background.talker(700);
     let spawn = || {
         let spawn = background.command(&["spawn", "talker", "hello", "--json"]);
-        spawn.run().expect_success().json()["runId"]
+        spawn.run().expect_success().json()["runs"][0]["runId"]
             .as_str()
             .unwrap()
             .to_owned()

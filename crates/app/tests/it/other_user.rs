@@ -108,6 +108,49 @@ impl Town {
     }
 }
 
+/// A user of whom nobody else has a process, so that a limit counts this test alone.
+const CROWDED: u32 = 65532;
+
+#[test]
+fn a_limit_of_processes_is_named_and_is_never_a_panic() {
+    let Some(town) = Town::new() else { return };
+    for place in [
+        town.sandbox.home(),
+        town.sandbox.home().join(".pi"),
+        town.sandbox.agent_dir(),
+        town.sandbox.project(),
+        town.sandbox.runtime_dir(),
+    ] {
+        chown(place, Some(CROWDED), Some(CROWDED)).unwrap();
+    }
+    let script = json!({"rules": [{"turns": [{"text": "hello"}]}]});
+    let script = town.sandbox.write("script.json", &script.to_string());
+    set_mode(&script, 0o644);
+    let model = format!("scripted/{}", script.display());
+    for limit in [2, 4, 7, 10, 14, 20, 30] {
+        let line = format!("ulimit -u {limit}; exec \"$0\" \"$@\"");
+        let command = town
+            .sandbox
+            .command(Path::new("/bin/sh"))
+            .args(["-c", &line])
+            .arg(town.path("pi-subagents"))
+            .args([
+                "delegate", "--runner", "embedded", "--json", "--model", &model,
+            ])
+            .args(["--task", "a=one", "--task", "b=two", "--task", "c=three"]);
+        let child = command.std_command().uid(CROWDED).gid(CROWDED).spawn();
+        let output = child.unwrap().wait_with_output().unwrap();
+        let printed = [output.stdout.clone(), output.stderr.clone()].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        assert!(!printed.contains("panicked"), "{limit}: {printed}");
+        assert!(!printed.contains("RUST_BACKTRACE"), "{limit}: {printed}");
+        let is_named = ["ulimit -u", "too many processes", "Resource temporarily"]
+            .iter()
+            .any(|words| printed.contains(words));
+        assert!(output.status.success() || is_named, "{limit}: {printed}");
+    }
+}
+
 /// The attacker's preparation of trials.md A1: a place for records that everybody may write, and a
 /// definition.
 fn prepare(town: &Town, place: &str) {

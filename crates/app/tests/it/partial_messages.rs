@@ -56,7 +56,7 @@ fn the_windows_inside_pi_show_it_and_their_record_does_not() {
     let mut shim = Shim::start(&stage);
     let id = shim.delegate("c1", &[("talker", talker(&stage))]);
     let newest = |shim: &Shim| {
-        let update = shim.told("tool/update").pop()?;
+        let update = shim.notifications("tool/update").pop()?;
         let lines = update["details"]["windows"][0]["lines"].as_array()?.clone();
         lines.last().cloned()
     };
@@ -127,7 +127,7 @@ fn the_list_of_attach_shows_it_also_of_a_run_that_is_not_selected() {
     for number in numbers {
         fs::write(again(number), "").unwrap();
     }
-    let screen = terminal.wait_for("Sub-agents: 2 done");
+    let screen = terminal.wait_for("Sub-agents: 2 completed");
     assert!(!screen.contains('▌'), "{screen}");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));

@@ -2,18 +2,18 @@
 //! hurts it or outlives it, however it ends.
 
 mod background;
+mod bad_children;
 mod commands;
-mod delegating;
 mod ending;
-mod fitting;
-mod installing;
-mod misbehaving;
-mod redrawing;
-mod registering;
-mod remembering;
+mod installation;
+mod memory;
+mod redraws;
+mod registration;
 mod result_screens;
 mod results;
 mod screens;
 mod sizes;
 pub(crate) mod stage;
 mod subagent;
+mod tool_calls;
+mod window_height;

@@ -73,7 +73,7 @@ fn an_answer_that_is_not_there_has_no_section_and_a_reason() {
         &stage,
         &["delegate", "--task", "a=Look", "--cwd", "/no/such/place"],
     );
-    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!("refused", summary(&stage, &refused.stderr));
 }
 
@@ -110,10 +110,14 @@ fn json_has_the_rows_of_status_and_the_text_of_the_tool() {
         let output = typed(&stage, arguments).expect_success();
         let answer = output.json();
         let fields: Vec<&String> = answer.as_object().unwrap().keys().collect();
-        assert_eq!(fields, ["runs", "text", "warnings"], "{arguments:?}");
+        assert_eq!(
+            fields,
+            ["schemaVersion", "type", "runs", "text", "warnings"],
+            "{arguments:?}"
+        );
         let run = answer["runs"][0]["runId"].as_str().unwrap();
         let status = typed(&stage, &["status", run, "--json"]).json();
-        assert_eq!(answer["runs"], status["runs"], "{arguments:?}");
+        assert_eq!(answer["runs"][0], status["runs"][0], "{arguments:?}");
         let text = answer["text"].as_str().unwrap();
         let session = answer["runs"][0]["sessionId"].as_str().unwrap();
         assert!(text.contains(session), "{text}");
@@ -205,7 +209,7 @@ fn the_output_of_a_run_without_an_answer_is_an_error() {
     assert_eq!((running.code, running.stdout.as_str()), (Some(5), ""));
     // A running session is not started again; the error names `steer`.
     let resumed = typed(&stage, &["resume", "busy", "go on"]);
-    assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(2), ""));
+    assert_eq!((resumed.code, resumed.stdout.as_str()), (Some(1), ""));
     assert!(
         resumed.stderr.contains("pi-subagents steer busy"),
         "{resumed}"

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::stage::Stage;
 
-mod explained;
-mod lives;
+mod explain;
+mod file_content;
+mod life;
 mod refusals;
 mod wizard;
-mod written;
 
 const KEY: &str = "sk-test-1234567890";
 

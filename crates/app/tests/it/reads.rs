@@ -3,12 +3,13 @@
 use std::fs;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 use serde_json::{Value, json};
 
+use crate::fleet::git_project;
 use crate::stage::Stage;
 
 /// Counts how often a file is opened.
@@ -72,17 +73,31 @@ fn a_command_reads_its_configuration_once() {
     }
 }
 
-#[test]
-fn a_resumed_record_is_read_once() {
-    let stage = Stage::new();
-    let answer = run(&stage, &["delegate", "--task", "a="]);
+/// Returns the directory of the first run in the index.
+fn first_directory(stage: &Stage) -> PathBuf {
     let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
     let index = fs::read_to_string(index).unwrap();
     let begin: Value = serde_json::from_str(index.lines().next().unwrap()).unwrap();
-    let directory = Path::new(begin["directory"].as_str().unwrap());
-    let opens = Opens::of(&directory.join("events.jsonl"));
-    let _ = run(&stage, &["resume", session_of(&answer), ""]);
-    assert_eq!(opens.count(), 1);
+    PathBuf::from(begin["directory"].as_str().unwrap())
+}
+
+#[test]
+fn a_resumed_record_is_read_once() {
+    for first in [
+        &["delegate", "--isolation", "worktree", "--task", "a="][..],
+        &["run", "--isolation", "worktree", "scout", ""],
+    ] {
+        let stage = git_project();
+        stage.profile("scout", "", "You scout.");
+        let _ = run(&stage, first);
+        let directory = first_directory(&stage);
+        let files = ["meta.json", "events.jsonl", "result.json", "workspace.json"];
+        let opens = files.map(|name| (name, Opens::of(&directory.join(name))));
+        let _ = run(&stage, &["resume", "last", ""]);
+        for (name, opens) in opens {
+            assert_eq!(opens.count(), 1, "{first:?}: {name}");
+        }
+    }
 }
 
 /// Returns the number of times that a command opens the index, for reading or for writing.

@@ -32,7 +32,8 @@ fn a_task_uses_tools_and_answers_with_usage_and_cost() {
     let answer = output.json();
     let run = &answer["runs"][0];
     assert_eq!(run["output"], "read it and wrote b.txt");
-    assert_eq!(run["resolvedModel"], "fake/fake-model");
+    let model = (&run["provider"], &run["model"]);
+    assert_eq!(model, (&json!("fake"), &json!("fake-model")));
     assert_eq!(run["toolCalls"], 2);
     assert!(run["usage"]["input"].as_u64().unwrap() > 0, "{run}");
     assert!(run["usage"]["cost"].as_f64().unwrap() > 0.0, "{run}");

@@ -251,7 +251,7 @@ fn a_run_whose_directory_was_removed_does_not_run_for_ever() {
     fs::remove_dir_all(stage.sandbox.project().join(".pi")).unwrap();
     let status = stage.command(&["status", "--json"]).run().json();
     assert_eq!(status["counts"]["running"], 0);
-    assert_eq!(status["counts"]["aborted"], 1);
+    assert_eq!(status["counts"]["stopped"], 1);
 }
 
 #[test]
@@ -294,7 +294,12 @@ fn a_run_whose_owner_was_killed_lasted_until_its_last_sign_of_life() {
     let result: Value = serde_json::from_str(&result).unwrap();
     let ended_at = result["endedAt"].as_str().unwrap();
     let ended_at: pi_subagents_vocabulary::Timestamp = ended_at.parse().unwrap();
-    assert!(ended_at >= sign.try_into().unwrap(), "{ended_at} {sign:?}");
+    let sign: pi_subagents_vocabulary::Timestamp = sign.try_into().unwrap();
+    // Times are written in milliseconds.
+    assert!(
+        ended_at.as_millisecond() >= sign.as_millisecond(),
+        "{ended_at} {sign:?}"
+    );
 }
 
 #[test]
@@ -461,12 +466,12 @@ fn a_record_that_is_gone_is_named_and_hides_nothing_else() {
     four
     [EOF]
     --- stderr
+    ! a: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist; the sub-agent is not told what was said in it
     a  started, session <session-1>
     a  four
     a  ✓ completed after <duration>
     ✓ a: completed (session: <session-1>) • 110 tokens • <$0.01 • <duration>
       saw: no tool call, 1 turn
-    ! a: the record of run <run-1> is gone: $PROJECT/.pi/subagents/runs/<run-1> does not exist; the sub-agent is not told what was said in it
 
     Continue it:  pi-subagents resume <session-1> "PROMPT"
     [EOF]
@@ -554,4 +559,41 @@ fn a_record_that_is_spoilt_is_named_with_its_file_and_the_reason() {
     [EOF]
     ");
     insta::assert_snapshot!(record_line(&directories[2]), @"   record      cannot be read: $PROJECT/.pi/subagents/runs/<run-3>/result.json: EOF while parsing a value at line 1 column 0");
+}
+
+#[test]
+fn a_run_whose_last_line_in_the_index_is_torn_has_ended_and_can_be_removed() {
+    let stage = Stage::new();
+    let answer = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .run()
+        .json();
+    let run = answer["runs"][0]["runId"].as_str().unwrap();
+    let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
+    let whole = fs::read(&index).unwrap();
+    fs::write(&index, &whole[..whole.len() - 37]).unwrap();
+    let status = stage.command(&["status", "--all", "--json"]).run().json();
+    assert_eq!(status["counts"]["running"], 0, "{status}");
+    assert_eq!(status["counts"]["completed"], 1, "{status}");
+    let cleaned = stage.command(&["clean", run]).run().expect_success();
+    assert!(cleaned.stdout.starts_with("removed 1 run"), "{cleaned}");
+}
+
+#[test]
+fn a_record_whose_events_are_torn_is_called_damaged_and_its_answer_is_printed() {
+    let stage = Stage::new();
+    let answer = stage
+        .delegate(&call(&[("a", json!([{"reply": "hello"}]))]))
+        .run()
+        .json();
+    let run = answer["runs"][0]["runId"].as_str().unwrap();
+    let events = directory_of(&answer).join("events.jsonl");
+    let whole = fs::read(&events).unwrap();
+    fs::write(&events, &whole[..whole.len() / 3]).unwrap();
+    let output = stage.command(&["output", run]).run();
+    assert_eq!(output.stdout.trim(), "hello", "{output}");
+    assert!(
+        output.stderr.contains("events.jsonl is damaged"),
+        "{output}"
+    );
 }

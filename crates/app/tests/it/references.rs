@@ -116,7 +116,7 @@ fn what_leads_nowhere_says_so_and_what_may_have_been_meant() {
     --- stdout
     [EOF]
     --- stderr
-    error: there is no last~7: there are only 2 runs
+    error: \"last~7\" means no run: there are only 2 runs
     hint: pi-subagents status --all lists the runs of this project.
     [EOF]
     ");
@@ -157,7 +157,7 @@ fn before_the_first_run_there_is_no_last() {
     --- stdout
     [EOF]
     --- stderr
-    error: there is no last: there are no runs yet
+    error: \"last\" means no run: there are no runs yet
     hint: pi-subagents status --all lists the runs of this project.
     [EOF]
     ");
@@ -185,7 +185,7 @@ fn a_name_means_a_running_run_where_one_is_stopped_or_waited_for() {
     assert_eq!(answer.expect_success().stdout, "soon\n");
     let stopped = stage.command(&["stop", "worker", "--json"]).run();
     let stopped = stopped.expect_success().json();
-    assert_eq!(stopped["stopped"][0]["runId"], running.as_str());
+    assert_eq!(stopped["runs"][0]["runId"], running.as_str());
     let last = stage.command(&["stop", "last"]).run().expect_success();
     assert_eq!(last.stdout, "last was not running.\n");
 }
@@ -196,7 +196,7 @@ fn a_running_session_is_steered_and_not_resumed_and_no_run_is_left_behind() {
     let run = at_work(&stage, "never");
     insta::assert_snapshot!(stage.command(&["resume", &run, "go on"]).run(), @"
     --- exit code
-    2
+    1
     [EOF]
     --- stdout
     [EOF]

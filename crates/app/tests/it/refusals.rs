@@ -31,7 +31,7 @@ fn calls_that_do_not_fit_are_refused_with_words() {
     let hint = "hint: stdin must contain {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
     assert_eq!(
         refused(&tasks(17)),
-        format!("error: tasks must have at most 16 tasks, not 17\n{hint}")
+        "error: tasks must have at most 16 tasks, not 17\nhint: Make several calls of them, or send them to a fleet with --on fleet.\n"
     );
     assert_eq!(
         refused(&tasks(0)),

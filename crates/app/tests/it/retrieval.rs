@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, call};
 
 /// Returns everything that the commands print about a session.
-fn told(stage: &Stage, session: &str) -> Vec<String> {
+fn printed_about(stage: &Stage, session: &str) -> Vec<String> {
     let commands: [&[&str]; 5] = [
         &["output", session],
         &["output", session, "--json"],
@@ -64,7 +64,7 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
         .run();
     assert_eq!(second.json()["runs"][0]["sessionId"], session);
 
-    let before = told(&stage, session);
+    let before = printed_about(&stage, session);
     let [output, output_json, transcript, transcript_json, profiles] = before.as_slice() else {
         panic!("five commands");
     };
@@ -75,7 +75,7 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     ];
     assert_eq!(
         steady(&stage, output_json),
-        json!({"error": {
+        json!({"schemaVersion": 1, "type": "error", "error": {
             "kind": "noAnswer",
             "message": "look again has no answer: it failed — 400: no such deployment",
             "hint": hints.join("\n"),
@@ -126,12 +126,15 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
         .map(|run| run["messages"].as_array().unwrap().len())
         .collect();
     assert_eq!(counted, [5, 2]);
-    insta::assert_snapshot!(profiles, @r#"profile: reviewer, model=fake/fake-model, custom-system-prompt — system prompt: "You review.""#);
+    insta::assert_snapshot!(profiles, @r#"
+    NAME      FORMAT   MODEL            DESCRIPTION
+    reviewer  profile  fake/fake-model  "You review."
+    "#);
 
     // Every command is a process of its own; the index is made anew from the runs.
     let index = stage.sandbox.agent_dir().join("subagents-index.jsonl");
     fs::remove_file(&index).unwrap();
-    assert_eq!(told(&stage, session), before);
+    assert_eq!(printed_about(&stage, session), before);
     fs::remove_file(&index).unwrap();
     let task = json!({"name": "third", "prompt": "Look around.", "resume": session});
     let third = stage

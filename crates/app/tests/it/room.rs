@@ -71,6 +71,30 @@ fn children_have_the_limit_that_their_owner_was_started_with() {
 }
 
 #[test]
+fn a_child_that_crashes_leaves_no_image_of_its_keys() {
+    let stage = Stage::new();
+    let ready = stage.path("ready");
+    let steps = json!([{"touch": ready}, {"hang": true}]);
+    let owner = delegate_under(&stage, "ulimit -c unlimited", &call(&[("a", steps)])).spawn();
+    wait_for_file(ready, PATIENCE);
+    let misbehave = bin("misbehave").display().to_string();
+    let is_child = |pid: &u32| {
+        let line = pi_subagents_testkit::process::command_line(*pid);
+        line.is_some_and(|line| line.starts_with(&misbehave))
+    };
+    let limits: Vec<String> = descendants(owner.pid())
+        .into_iter()
+        .filter(is_child)
+        .map(|pid| {
+            let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+            let line = limits.lines().find(|line| line.starts_with("Max core"));
+            line.unwrap().split_whitespace().nth(4).unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(limits, ["0"]);
+}
+
+#[test]
 fn a_page_with_many_tabs_may_have_as_many_files_open_as_the_system_allows() {
     let stage = Stage::new();
     let program = env!("CARGO_BIN_EXE_pi-subagents");

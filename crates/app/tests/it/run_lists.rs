@@ -33,7 +33,7 @@ fn a_run_without_a_place_is_queued() {
     .expect("the busy run counts as running");
     assert_eq!(
         status["counts"],
-        json!({"running": 1, "queued": 1, "completed": 0, "failed": 0, "aborted": 0, "total": 2})
+        json!({"running": 1, "queued": 1, "completed": 0, "failed": 0, "stopped": 0, "total": 2})
     );
     let seen = ["busy", "next"].map(|name| {
         let runs = status["runs"].as_array().unwrap();
@@ -42,7 +42,7 @@ fn a_run_without_a_place_is_queued() {
     });
     assert_eq!(seen, [(json!("running"), true), (json!("queued"), false)]);
     let shown = stage.command(&["status"]).run().stdout;
-    let counts = "1 running, 1 queued, 0 completed, 0 failed, 0 aborted\n";
+    let counts = "1 running, 1 queued, 0 completed, 0 failed, 0 stopped\n";
     assert!(shown.starts_with(counts), "{shown}");
     delegated.kill(Signal::INT);
     _ = delegated.wait();

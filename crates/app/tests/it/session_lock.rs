@@ -10,8 +10,9 @@ use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_unti
 use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pi_subagents_vocabulary::{
-    Allowance, Completion, Ending, Limits, ModelChoice, Plan, PlannedTask, Program, RunId, Runner,
-    SessionId, SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy,
+    Allowance, Completion, Ending, Here, Limits, ModelChoice, Plan, PlannedTask, Program,
+    PromptTexts, RunId, Runner, RunnerChoice, SessionId, SessionPolicy, SystemPrompt, Task,
+    TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use rustix::fs::{FlockOperation, flock};
@@ -107,29 +108,19 @@ fn plan(script: String) -> Plan {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        requested_model: None,
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     };
-    let work = TaskPlan {
-        runner: Runner::Pi,
-        program: Program {
-            path: child(),
-            arguments: Vec::new(),
-            has_mcp: false,
-            keeps_tools: false,
-        },
+    let work = Work {
         prompt: script,
+        runner: RunnerChoice::Pi,
         model: ModelChoice::Inherit,
-        system_prompt: SystemPrompt::Inherit,
+        system_prompt: PromptTexts::default(),
         tools: ToolPolicy::Inherit,
-        session: SessionPolicy::Shared {
-            file: root.join(SESSION),
-            lock: root.join(LOCK),
-        },
         completion: completion(),
-        setup: None,
         gates: Vec::new(),
-        shared: None,
         limits: Limits {
             timeout: None,
             extension: Duration::ZERO,
@@ -137,9 +128,27 @@ fn plan(script: String) -> Plan {
             allowance: Allowance::default(),
         },
         trusted: false,
-        extra_arguments: Vec::new(),
+        arguments: Vec::new(),
+    };
+    let here = Here {
+        runner: Runner::Pi,
+        program: Program {
+            path: child(),
+            arguments: Vec::new(),
+            has_mcp: false,
+            keeps_tools: false,
+        },
+        system_prompt: SystemPrompt::Inherit,
+        session: SessionPolicy::Shared {
+            file: root.join(SESSION),
+            lock: root.join(LOCK),
+        },
+        setup: None,
+        shared: None,
+        arguments: Vec::new(),
         api_key: None,
     };
+    let work = TaskPlan { work, here };
     Plan {
         tasks: vec![PlannedTask {
             task: Arc::new(task),

@@ -9,11 +9,11 @@ use crate::stage::{Stage, completed, failed, outcomes};
 /// A model that says something and calls a tool twice before it answers; each of its turns is 110
 /// tokens and 0.00045 dollars.
 fn three_turns(stage: &Stage) -> LlmServer {
-    three_turns_with(stage, ("ls", json!({"path": "/"})))
+    three_turns_with(stage, "ls", json!({"path": "/"}))
 }
 
 /// The same model with another second call.
-fn three_turns_with(stage: &Stage, (tool, arguments): (&str, Value)) -> LlmServer {
+fn three_turns_with(stage: &Stage, tool: &str, arguments: Value) -> LlmServer {
     let call = |tool: &str, arguments| Turn::text("On it.").and_tool_call(tool, arguments);
     let server = LlmServer::start(Script::new().otherwise([
         call("ls", json!({"path": "."})),
@@ -43,8 +43,8 @@ fn a_run_that_has_used_up_what_it_may_is_not_asked_again_and_keeps_what_it_said(
         let stage = Stage::new();
         // The owner hears of a turn while its call is under way. A call that is over at once would
         // let the child ask a third time before it is stopped.
-        let long = ("bash", json!({"command": "sleep 60"}));
-        let server = three_turns_with(&stage, long);
+        let long = json!({"command": "sleep 60"});
+        let server = three_turns_with(&stage, "bash", long);
         let output = stage.delegate_to("embedded", &one_task()).args(limit).run();
         assert_eq!(output.code, Some(1));
         assert_eq!(outcomes(&output), [failed("a", 1, message, Some("On it."))]);
@@ -94,7 +94,7 @@ fn a_background_run_has_the_limit_it_was_started_with() {
         "--json",
     ];
     let spawned = stage.command(&spawn).run().expect_success().json();
-    let run = spawned["runId"].as_str().unwrap();
+    let run = spawned["runs"][0]["runId"].as_str().unwrap();
     let waited = stage.command(&["wait", run, "--json"]).run();
     assert_eq!(waited.code, Some(1));
     let told = waited.json();

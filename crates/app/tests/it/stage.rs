@@ -66,7 +66,7 @@ impl Stage {
     }
 
     /// Everything that a command printed, with the paths of the sandbox replaced.
-    pub(crate) fn said(&self, output: &CommandOutput) -> String {
+    pub(crate) fn printed(&self, output: &CommandOutput) -> String {
         let both = format!("{}{}", output.stdout, output.stderr);
         self.sandbox.normalise(&both)
     }

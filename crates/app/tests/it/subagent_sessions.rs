@@ -25,7 +25,7 @@ for_each_pi! {
     a_conversation_has_the_tools_of_its_definition_as_it_is_now,
 }
 
-fn said(conversation: &[(&str, &str)]) -> Vec<(String, String)> {
+fn owned_turns(conversation: &[(&str, &str)]) -> Vec<(String, String)> {
     let own = |(role, text): &(&str, &str)| ((*role).to_owned(), (*text).to_owned());
     conversation.iter().map(own).collect()
 }
@@ -48,7 +48,7 @@ fn a_conversation_goes_on_over_calls_restarts_and_kinds_of_children(pi: RealPi) 
     assert_eq!(output.stdout, "fourth answer\n");
     assert_eq!(
         stage.last_conversation(),
-        said(&[
+        owned_turns(&[
             ("user", "say one"),
             ("assistant", "first answer"),
             ("user", "say two"),
@@ -251,7 +251,7 @@ fn a_second_writer_is_told_who_has_the_session(pi: RealPi) {
     let roles: Vec<_> = stage.last_conversation();
     assert_eq!(
         roles,
-        said(&[("user", "slow"), ("assistant", "done"), ("user", "again")])
+        owned_turns(&[("user", "slow"), ("assistant", "done"), ("user", "again")])
     );
 }
 
@@ -270,7 +270,7 @@ fn a_refused_call_does_not_lead_a_session_astray() {
         "/nowhere",
     ];
     let refused = stage.stage.command(&away).run();
-    assert_eq!(refused.code, Some(1));
+    assert_eq!(refused.code, Some(2));
     assert_eq!(
         refused.stderr,
         "scout  ✗ failed: cwd does not exist: /nowhere\n✗ scout: error — cwd does not exist: /nowhere (session: mine)\n"
@@ -279,7 +279,7 @@ fn a_refused_call_does_not_lead_a_session_astray() {
     _ = stage.stage.command(&resume).run().expect_success();
     assert_eq!(
         stage.last_conversation(),
-        said(&[("user", "one"), ("assistant", "ok"), ("user", "two")])
+        owned_turns(&[("user", "one"), ("assistant", "ok"), ("user", "two")])
     );
 }
 
@@ -316,7 +316,7 @@ fn a_session_resumes_from_another_project_with_its_own_definition() {
     _ = command.run().expect_success();
     assert_eq!(
         stage.last_conversation(),
-        said(&[("user", "one"), ("assistant", "ok"), ("user", "two")])
+        owned_turns(&[("user", "one"), ("assistant", "ok"), ("user", "two")])
     );
     assert!(
         stage.last_messages()[0]
@@ -355,9 +355,12 @@ fn a_conversation_goes_on_after_its_owner_was_killed_in_the_middle(pi: RealPi) {
         let output = wait_until(patience, again).unwrap();
         assert!(!text(&output).contains("it is new"), "{output}");
         let conversation = stage.last_conversation();
-        let before = said(&[("user", "say one"), ("assistant", "first answer")]);
+        let before = owned_turns(&[("user", "say one"), ("assistant", "first answer")]);
         assert_eq!(conversation[..2], before);
-        assert_eq!(conversation.last(), said(&[("user", "say three")]).last());
+        assert_eq!(
+            conversation.last(),
+            owned_turns(&[("user", "say three")]).last()
+        );
     }
 }
 

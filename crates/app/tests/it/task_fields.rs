@@ -42,6 +42,7 @@ fn seen(stage: &Stage, window: &Value) -> String {
 fn every_field_of_a_task_reaches_its_child() {
     let stage = Stage::new();
     stage.sandbox.write("project/sub/a.txt", "a\n");
+    stage.sandbox.write("project/x", "x\n");
     stage.profile("base", "model: fake/small", "");
     stage.profile("own", "model: fake/large\ntimeout: 45", "Do it well.");
     let sub = stage.sandbox.project().join("sub");
@@ -62,25 +63,25 @@ fn every_field_of_a_task_reaches_its_child() {
     insta::assert_snapshot!(table, @"
     default: profile base, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --model fake/small --no-approve --no-context-files
     nothing: profile base, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-2>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-2>/child-session.jsonl --model fake/small --no-approve --no-context-files
     empty: profile base, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-3>/child-session.jsonl --model fake/small --no-approve --no-context-files
     cwd: profile base, timeout 600, files 1
       in $SANDBOX/project/sub
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-4>/child-session.jsonl --model fake/small --no-approve --no-context-files
     profile: profile own, timeout 45, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-5>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-5>/system-prompt.md --no-approve --no-context-files
     timeout: profile own, timeout 5, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-6>/system-prompt.md --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-6>/child-session.jsonl --model fake/large --system-prompt $PROJECT/.pi/subagents/runs/<run-6>/system-prompt.md --no-approve --no-context-files
     words: profile base, timeout 7.5, files 1
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-7>/child-session.jsonl --model fake/small --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-7>/child-session.jsonl --model fake/small --no-approve --no-context-files
     ");
 }
 
@@ -95,7 +96,7 @@ fn without_a_profile_the_child_has_only_the_flags_of_the_engine() {
     insta::assert_snapshot!(seen(&stage, &output.json()["windows"][0]), @"
     plain: profile none, timeout 600, files 0
       in $SANDBOX/project
-      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --no-approve
+      --mode rpc --session $PROJECT/.pi/subagents/runs/<run-1>/child-session.jsonl --no-approve --no-context-files
     ");
 }
 
@@ -142,7 +143,6 @@ const FILES: &[(&str, &str)] = &[
         r#"[{"path": "notes.txt", "tail": 99}]"#,
         "=== notes.txt ===\none\ntwo\nthree\nfour\n\n",
     ),
-    (r#"["missing.txt"]"#, "[file not found: missing.txt]\n\n"),
     (
         r#"["src", {"path": "bytes.bin", "head": 1}]"#,
         "[could not read file: src]\n\n[could not read file: bytes.bin]\n\n",
@@ -195,7 +195,6 @@ fn files_stand_before_the_prompt_in_their_order() {
         .filter_map(Value::as_str)
         .collect();
     insta::assert_snapshot!(warnings.join("\n"), @r#"
-    ["missing.txt"]: file not found: missing.txt
     ["src",{"path":"bytes.bin","head":1}]: could not read file: src
     ["src",{"path":"bytes.bin","head":1}]: could not read file: bytes.bin
     ["large.txt"]: file too large: large.txt (1025KB, limit 1024KB)
@@ -241,4 +240,25 @@ fn a_prompt_reaches_the_model_byte_for_byte() {
     let mut expected = prompts.to_vec();
     expected.sort();
     assert!(told == expected, "{:?}", told.iter().map(String::len));
+}
+
+#[test]
+fn a_file_that_is_not_there_ends_its_task_before_a_token_is_paid() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("ok")]));
+    stage.sandbox.models_json(&server.base_url());
+    let lost = json!({"name": "lost", "prompt": "Read it.", "files": [{"path": "nope.md"}]});
+    let fine = json!({"name": "fine", "prompt": "Do it."});
+    let alone = stage
+        .delegate_to("embedded", &json!({"tasks": [lost]}))
+        .run();
+    assert_eq!(alone.code, Some(2), "{alone}");
+    let message = &alone.json()["runs"][0]["errorMessage"];
+    assert_eq!(message, "file not found: nope.md");
+    assert_eq!(server.requests().len(), 0);
+    let both = stage
+        .delegate_to("embedded", &json!({"tasks": [lost, fine]}))
+        .run();
+    assert_eq!(both.code, Some(4), "{both}");
+    assert_eq!(server.requests().len(), 1);
 }

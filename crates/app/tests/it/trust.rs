@@ -22,7 +22,7 @@ fn repository() -> Stage {
     );
     stage.sandbox.write(
         "project/.pi/settings.json",
-        r#"{"subagents": {"runner": "embedded", "definitionDirs": ["prompts"]}}"#,
+        r#"{"subagents": {"runner": "embedded", "agentDirs": ["prompts"]}}"#,
     );
     stage.sandbox.write(
         "project/prompts/named.md",
@@ -35,12 +35,12 @@ fn repository() -> Stage {
     stage
 }
 
-const UNDECIDED: &str = "$PROJECT is not trusted yet; what it contains is ignored until you run \"pi-subagents trust --yes\".";
+const UNDECIDED: &str = "$PROJECT is not trusted yet; what it contains is ignored until you say yes to \"pi-subagents trust\".";
 const TRUSTED: &str = "$PROJECT is trusted (decided with pi-subagents for $PROJECT).";
 const REFUSED: &str = "$PROJECT is not trusted (decided with pi-subagents for $PROJECT).";
 
 /// The first line of a command that must succeed, and the rest.
-fn told(stage: &Stage, arguments: &[&str]) -> (String, String) {
+fn first_line_and_rest(stage: &Stage, arguments: &[&str]) -> (String, String) {
     let output = stage.command(arguments).run().expect_success();
     assert_eq!(output.stderr, "");
     let text = stage.sandbox.normalise(&output.stdout);
@@ -60,7 +60,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stderr
     warning: Ignored the settings of $PROJECT, which is not trusted yet (trust it with the command trust, or with /subagents trust inside pi).
-    Ignored 2 definitions of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
+    Ignored 2 agents of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust" to look at it and allow that.
     [EOF]
     "#);
     insta::assert_snapshot!(stage.command(&["agents", "show", "evil"]).run(), @r#"
@@ -71,17 +71,17 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stderr
     error: Unknown profile: "evil". Available profiles: (none)
-    hint: Ignored 2 definitions of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust --yes" to allow that.
+    hint: Ignored 2 agents of $PROJECT, which is not trusted yet: evil, plain. Run "pi-subagents trust" to look at it and allow that.
     [EOF]
     "#);
-    let (undecided, carried) = told(&stage, &["trust"]);
+    let (undecided, carried) = first_line_and_rest(&stage, &["trust"]);
     assert_eq!(undecided, UNDECIDED);
     insta::assert_snapshot!(carried, @r#"
     It contains:
-      definition  evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
-      definition  named [prompt]  prompts/named.md
-      definition  plain [prompt]  .pi/agents/plain.md
-      settings    runner, definitionDirs
+      agent       evil            .pi/agent-profiles/evil.md  (extensions: ./evil.js; extraArgs: --verbose)
+      agent       named [prompt]  prompts/named.md
+      agent       plain [prompt]  .pi/agents/plain.md
+      settings    runner, agentDirs
       skill       hack
       warning     $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
     "#);
@@ -92,15 +92,17 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stdout
     {
+      "schemaVersion": 1,
+      "type": "result",
       "project": "$PROJECT",
       "decision": "undecided",
       "decidedWith": null,
       "decidedFor": null,
       "carries": {
-        "definitions": [
+        "agents": [
           {
             "name": "evil",
-            "dialect": "profile",
+            "format": "profile",
             "file": "$PROJECT/.pi/agent-profiles/evil.md",
             "extensions": [
               "./evil.js"
@@ -108,29 +110,36 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
             "extraArgs": [
               "--verbose"
             ],
+            "gates": [],
+            "replacesDefault": false,
             "ignoredAnyway": null
           },
           {
             "name": "named",
-            "dialect": "prompt",
+            "format": "prompt",
             "file": "$PROJECT/prompts/named.md",
             "extensions": [],
             "extraArgs": [],
+            "gates": [],
+            "replacesDefault": false,
             "ignoredAnyway": null
           },
           {
             "name": "plain",
-            "dialect": "prompt",
+            "format": "prompt",
             "file": "$PROJECT/.pi/agents/plain.md",
             "extensions": [],
             "extraArgs": [],
+            "gates": [],
+            "replacesDefault": false,
             "ignoredAnyway": null
           }
         ],
         "settings": [
           "runner",
-          "definitionDirs"
+          "agentDirs"
         ],
+        "worktreeSetup": null,
         "skills": [
           "hack"
         ],
@@ -146,10 +155,10 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     "#);
     let listed = stage.command(&["profile", "--json"]).run().json();
-    assert_eq!(listed["profiles"], json!([]));
+    assert_eq!(listed["agents"], json!([]));
     assert_eq!(listed["ignored"][0]["reason"], "undecided");
     assert_eq!(
-        told(&stage, &["trust", "--yes"]),
+        first_line_and_rest(&stage, &["trust", "--yes"]),
         (TRUSTED.to_owned(), carried.clone())
     );
     insta::assert_snapshot!(stage.command(&["profile"]).run(), @r#"
@@ -157,16 +166,17 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     0
     [EOF]
     --- stdout
-    profile: evil, model=m
-    profile: named [prompt], custom-system-prompt — system prompt: "Named."
-    profile: plain [prompt], custom-system-prompt — system prompt: "You are plain."
+    NAME   FORMAT   MODEL  SCOPE    DESCRIPTION
+    evil   profile  m      project
+    named  prompt          project  "Named."
+    plain  prompt          project  "You are plain."
     [EOF]
     --- stderr
     warning: $PROJECT/.pi/agent-profiles/evil.md:6:9: "apiKey" is never taken from a file of a project; it is ignored
     [EOF]
     "#);
     assert_eq!(
-        told(&stage, &["trust", "--no"]),
+        first_line_and_rest(&stage, &["trust", "--no"]),
         (REFUSED.to_owned(), carried.clone())
     );
     insta::assert_snapshot!(stage.command(&["profile"]).run(), @"
@@ -178,7 +188,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     [EOF]
     --- stderr
     warning: Ignored the settings of $PROJECT, which is not trusted (trust it with the command trust, or with /subagents trust inside pi).
-    Ignored 2 definitions of $PROJECT, which is not trusted: evil, plain.
+    Ignored 2 agents of $PROJECT, which is not trusted: evil, plain.
     [EOF]
     ");
     let decided = stage.command(&["trust", "--json"]).run().json();
@@ -196,9 +206,9 @@ fn a_decision_of_pi_counts_and_ours_beats_it() {
         .sandbox
         .write("home/.pi/agent/trust.json", &decisions.to_string());
     let by_pi = "$PROJECT is trusted (decided with pi for $SANDBOX).";
-    assert_eq!(told(&stage, &["trust", "--show"]).0, by_pi);
+    assert_eq!(first_line_and_rest(&stage, &["trust", "--show"]).0, by_pi);
     stage.command(&["trust", "--no"]).run().expect_success();
-    assert_eq!(told(&stage, &["trust", "--show"]).0, REFUSED);
+    assert_eq!(first_line_and_rest(&stage, &["trust", "--show"]).0, REFUSED);
 }
 
 #[test]
@@ -218,7 +228,7 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
     --- stdout
     $PROJECT is trusted (decided with pi-subagents for $PROJECT).
     It contains:
-      definition  evil  .pi/agent-profiles/evil.md  (is a link to a file outside the project, and stays ignored)
+      agent       evil  .pi/agent-profiles/evil.md  (is a link to a file outside the project, and stays ignored)
     [EOF]
     --- stderr
     [EOF]
@@ -231,7 +241,7 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    Ignored 1 definition of $PROJECT, found outside of it: evil.
+    Ignored 1 agent of $PROJECT, found outside of it: evil.
     [EOF]
     ");
     insta::assert_snapshot!(stage.command(&["agents", "edit", "evil", "--model", "n"]).run(), @"
@@ -263,7 +273,7 @@ fn what_lies_above_the_project_is_decided_there() {
     --- stdout
     $PROJECT/inner is trusted (decided with pi-subagents for $PROJECT/inner).
     It contains:
-      definition  plain [prompt]  $PROJECT/.pi/agents/plain.md  (belongs to the project $PROJECT, which has its own decision)
+      agent       plain [prompt]  $PROJECT/.pi/agents/plain.md  (belongs to the project $PROJECT, which has its own decision)
     [EOF]
     --- stderr
     [EOF]
@@ -276,7 +286,7 @@ fn what_lies_above_the_project_is_decided_there() {
     No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
     [EOF]
     --- stderr
-    Ignored 1 definition of $PROJECT, which is not trusted yet: plain. Run "pi-subagents trust --yes" to allow that.
+    Ignored 1 agent of $PROJECT, which is not trusted yet: plain. Run "pi-subagents trust" to look at it and allow that.
     [EOF]
     "#);
     stage.command(&["trust", "--yes"]).run().expect_success();
@@ -285,7 +295,8 @@ fn what_lies_above_the_project_is_decided_there() {
     0
     [EOF]
     --- stdout
-    profile: plain [prompt], custom-system-prompt — system prompt: "You are plain."
+    NAME   FORMAT  SCOPE    DESCRIPTION
+    plain  prompt  project  "You are plain."
     [EOF]
     --- stderr
     [EOF]
@@ -346,7 +357,7 @@ fn on_a_terminal_somebody_is_asked() {
     let (listed, asked) = screen.split_at(screen.find("? Trust").unwrap());
     assert_eq!(
         listed,
-        format!("{UNDECIDED}\n{}", told(&stage, &["trust"]).1)
+        format!("{UNDECIDED}\n{}", first_line_and_rest(&stage, &["trust"]).1)
     );
     insta::assert_snapshot!(asked, @r#"
     ? Trust $PROJECT and use what it contains? (y/N)
@@ -361,5 +372,36 @@ fn on_a_terminal_somebody_is_asked() {
     let (code, screen) = ask(ENTER);
     assert_eq!(code, Some(0), "{screen}");
     assert_eq!(fs::read_to_string(decisions).unwrap(), decided);
-    assert_eq!(told(&stage, &["trust"]).0, TRUSTED);
+    assert_eq!(first_line_and_rest(&stage, &["trust"]).0, TRUSTED);
+}
+
+#[test]
+fn every_command_that_a_yes_would_run_is_shown_in_full() {
+    let stage = Stage::new();
+    stage.sandbox.write(
+        "project/.pi/agent-profiles/default.md",
+        "---\nname: default\nextraArgs: --foo\ngate:\n  - touch PWNED_gate\n  - |\n    true\n    rm -rf x\n---\n",
+    );
+    stage.sandbox.write(
+        "project/.pi/settings.json",
+        r#"{"subagents": {"worktreeSetup": "touch PWNED_setup", "maxConcurrency": 2}}"#,
+    );
+    insta::assert_snapshot!(first_line_and_rest(&stage, &["trust"]).1, @"
+    It contains:
+      agent       default  .pi/agent-profiles/default.md  (extraArgs: --foo)
+        replaces  default: every task that names no agent uses it
+        will run: touch PWNED_gate
+        will run: true
+                  rm -rf x
+      settings    worktreeSetup, maxConcurrency
+        will run: touch PWNED_setup
+    ");
+    let json = stage.command(&["trust", "--show", "--json"]).run().json();
+    let carries = &json["carries"];
+    assert_eq!(carries["agents"][0]["replacesDefault"], true);
+    assert_eq!(carries["agents"][0]["gates"][0], "touch PWNED_gate");
+    assert_eq!(carries["worktreeSetup"], "touch PWNED_setup");
+    for name in ["PWNED_gate", "PWNED_setup"] {
+        assert!(!stage.sandbox.project().join(name).exists());
+    }
 }

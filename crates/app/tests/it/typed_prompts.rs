@@ -13,7 +13,7 @@ fn last_run(stage: &Stage) -> (String, String) {
     let newest = runs.as_array().unwrap().iter();
     let newest = newest.max_by_key(|run| run["runId"].to_string()).unwrap();
     let field = |name: &str| newest[name].as_str().unwrap().to_owned();
-    (field("preset"), field("task"))
+    (field("agent"), field("task"))
 }
 
 fn error(output: &CommandOutput) -> &str {
@@ -91,12 +91,12 @@ fn a_name_that_is_nearly_one_is_an_error_for_a_script() {
     define(&stage, "scout");
     let output = typed(&stage, &["run", "scuot", "look", "around"]);
     insta::assert_snapshot!(error(&output), @r#"
-    error: there is no definition "scuot"; did you mean scout? Nothing was started
-    hint: Name the definition with -a scout, or quote all words as one prompt for a plain sub-agent.
+    error: there is no agent "scuot"; did you mean scout? Nothing was started
+    hint: Name the agent with -a scout, or quote all words as one prompt for a plain sub-agent.
     "#);
     let alone = typed(&stage, &["run", "scout"]);
     insta::assert_snapshot!(error(&alone), @r#"
-    error: scout is the name of a definition, and there is no task for it
+    error: scout is the name of an agent, and there is no task for it
     hint: Give it one, as in scout "PROMPT". If the word itself is the prompt: -a default scout
     "#);
     let spawned = typed(&stage, &["spawn", "scuot", "look", "around"]);
@@ -109,7 +109,7 @@ fn a_name_that_is_nearly_one_is_an_error_for_a_script() {
 fn a_person_is_asked_which_of_the_two_is_meant() {
     let stage = stage();
     define(&stage, "scout");
-    let question = r#"There is no definition "scuot". Did you mean scout?"#;
+    let question = r#"There is no agent "scuot". Did you mean scout?"#;
     for (keys, told) in [
         (format!("{DOWN}{ENTER}"), Ok(("scout", "look around"))),
         (
@@ -149,9 +149,11 @@ fn an_option_among_the_words_of_a_prompt_is_an_error_and_never_lost() {
     );
     insta::assert_snapshot!(output.stderr.clone() + &output.stdout, @r#"
     {
+      "schemaVersion": 1,
+      "type": "error",
       "error": {
         "kind": "usage",
-        "message": "--quiet stands among the words of the prompt, so it is not clear whether it belongs to them",
+        "message": "--quiet appears in the middle of an unquoted prompt",
         "hint": "Quote the prompt, or put options before it. After -- every word belongs to the prompt."
       }
     }
@@ -167,7 +169,7 @@ fn an_option_among_the_words_of_a_prompt_is_an_error_and_never_lost() {
     ] {
         let output = typed(&stage, words);
         assert!(
-            error(&output).contains("stands among the words of the prompt"),
+            error(&output).contains("appears in the middle of an unquoted prompt"),
             "{output}"
         );
     }
@@ -265,7 +267,7 @@ fn a_prompt_alone_starts_a_background_run() {
     let spawned = typed(&stage, &["spawn", "Look around", "--json"])
         .expect_success()
         .json();
-    let run = spawned["runId"].as_str().unwrap();
+    let run = spawned["runs"][0]["runId"].as_str().unwrap();
     _ = typed(&stage, &["wait", run]).expect_success();
     assert_eq!(typed(&stage, &["output", run]).stdout, "<Look around>\n");
     assert_eq!(

@@ -8,7 +8,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::stage::Stage;
-use crate::web_stage::{WebStage, until};
+use crate::web_stage::{WebStage, code_of, until};
 
 /// Every address of the server that needs a token, and how it is asked.
 pub(crate) const ROUTES: [(&str, &str); 21] = [
@@ -22,7 +22,7 @@ pub(crate) const ROUTES: [(&str, &str); 21] = [
     ("GET", "/v1/spans?runs=r-1"),
     ("GET", "/v1/fits?runs=r-1"),
     ("GET", "/v1/usage"),
-    ("GET", "/v1/definitions"),
+    ("GET", "/v1/agents"),
     ("GET", "/v1/export.html?runs=r-1"),
     ("GET", "/v1/trace.json?runs=r-1"),
     ("GET", "/v1/stream"),
@@ -103,7 +103,8 @@ fn nobody_is_answered_without_the_token_or_from_another_page() {
 #[test]
 fn a_page_for_looking_has_no_other_routes() {
     let web = WebStage::of(Stage::new(), &["--read-only"]);
-    assert!(web.url.contains(&web.token("subagents-web-view-token")));
+    let token: Value = serde_json::from_str(&web.exchange(&web.address).body).unwrap();
+    assert_eq!(token["token"], web.token("subagents-web-view-token"));
     for (method, path) in ROUTES {
         if method == "POST" {
             let answer = web.post(path, &json!({"message": "x"}));
@@ -127,13 +128,20 @@ fn the_address_is_a_secret_of_its_user_and_a_second_call_finds_the_first() {
     }
     assert_eq!(web.token("subagents-web-token").len(), 64);
     let second = web.command(&["web"]).run().expect_success();
-    assert_eq!(second.stdout.trim(), web.url);
+    let second = second.stdout.trim();
+    assert_ne!(code_of(second), code_of(&web.address));
+    // Each address opens the page once, and none of them has the token.
+    for address in [&web.address, second] {
+        assert!(!address.contains(&web.token("subagents-web-token")));
+        let entered: Value = serde_json::from_str(&web.exchange(address).body).unwrap();
+        assert_eq!(entered, json!({"token": web.token("subagents-web-token")}));
+        let again = web.exchange(address);
+        assert_eq!(again.status, 401, "{}", again.body);
+        assert!(again.body.contains("was used already"), "{}", again.body);
+    }
     let looking = web.command(&["web", "--read-only"]).run().expect_success();
-    assert!(
-        looking
-            .stdout
-            .contains(&web.token("subagents-web-view-token"))
-    );
+    let entered: Value = serde_json::from_str(&web.exchange(&looking.stdout).body).unwrap();
+    assert_eq!(entered["token"], web.token("subagents-web-view-token"));
     // Only this machine can reach it.
     let listening = format!("0100007F:{:04X} 00000000:0000 0A", web.port());
     let sockets = fs::read_to_string("/proc/net/tcp").unwrap();
@@ -155,8 +163,7 @@ fn the_browser_is_given_a_file_and_never_the_token() {
     let opener = format!(
         "#!/bin/sh\nps -o args= -p $$ > {seen}.new\nstat -c %a \"$1\" >> {seen}.new\nmv {seen}.new {seen}\n"
     );
-    let program = stage.sandbox.write("bin/xdg-open", &opener);
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = stage.sandbox.program("bin/xdg-open", &opener);
     let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
     let running = stage
         .command(&["web", "--port", "0", "--open"])
@@ -165,8 +172,7 @@ fn the_browser_is_given_a_file_and_never_the_token() {
     let url = running.wait_for_stdout("\n");
     until("the browser is opened", || fs::metadata(&seen).is_ok());
     let seen = fs::read_to_string(&seen).unwrap();
-    let token = url.split("#t=").nth(1).unwrap().split('&').next().unwrap();
-    assert!(!seen.contains(token), "{seen}");
+    assert!(!seen.contains(code_of(&url)), "{seen}");
     assert!(seen.ends_with("\n600\n"), "{seen}");
     let file = stage.sandbox.agent_dir().join("subagents-web-open.html");
     assert!(fs::read_to_string(file).unwrap().contains(url.trim()));
@@ -201,7 +207,7 @@ fn the_page_and_status_say_the_same_of_the_same_runs() {
     assert_eq!(figures(&page), figures(&status));
     let usage = web.json("/v1/usage");
     assert_eq!(usage["totals"], status["totals"]);
-    for by in ["days", "models", "definitions", "callers", "projects"] {
+    for by in ["days", "models", "agents", "callers", "projects"] {
         assert_eq!(usage[by][0]["totals"], status["totals"], "{by}");
     }
     let run = page["runs"][0]["runId"].as_str().unwrap();
@@ -306,9 +312,9 @@ fn a_run_is_followed_steered_stopped_and_continued() {
         r#"{"message":"long was stopped, and all its processes are gone."}"#
     );
     let answer = running.wait().json();
-    assert_eq!(answer["runs"][0]["status"], "aborted");
+    assert_eq!(answer["runs"][0]["status"], "stopped");
     let ended = web.follow("", |piece| {
-        piece["counts"]["aborted"] == json!(1) && piece["counts"]["running"] == json!(0)
+        piece["counts"]["stopped"] == json!(1) && piece["counts"]["running"] == json!(0)
     });
     assert_eq!(ended.last().unwrap()["totals"]["runs"], json!(1));
     let again = web.post(

@@ -22,7 +22,8 @@ const faults = [];
 const strangers = [];
 
 async function open(url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const { token: _, ...further } = options;
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...further });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
@@ -36,6 +37,13 @@ async function open(url, options = {}) {
     if (message.type() === "error" && !text.includes("ERR_CONNECTION") && !text.includes("ERR_INCOMPLETE")) faults.push(text);
   });
   const own = new URL(url).origin;
+  // A code is good for one tab, and scenes have several: the others begin with the token.
+  const isCoded = url.includes("#code=");
+  if (!isCoded && asked.token && own.startsWith("http")) {
+    await context.addInitScript(([origin, token]) => {
+      if (location.origin === origin) sessionStorage.setItem("pi-subagents-token", token);
+    }, [own, options.token ?? asked.token]);
+  }
   page.streams = 0;
   page.on("request", (request) => {
     const address = request.url();
@@ -65,7 +73,7 @@ const scenes = {
     await page.waitForSelector(".is-ended");
     await page.click('.run:has-text("long")');
     await page.waitForSelector('.call.running:has-text("sleep 600")');
-    const hidden = await page.evaluate(() => [/[#&]t=/.test(location.hash), document.cookie]);
+    const hidden = await page.evaluate(() => [/[#&](t|code)=/.test(location.hash), document.cookie]);
     await page.waitForSelector('.for-readers th:text-is("short")', { state: "attached" });
     const lanes = await page.$$eval(".for-readers tbody th", (cells) => cells.map((cell) => cell.textContent));
     await page.fill("#message", "Hurry up");
@@ -78,8 +86,8 @@ const scenes = {
     await page.waitForSelector('[role=alertdialog] button:text-is("Let it run"):focus');
     await page.click("#stop-yes");
     await page.waitForSelector('.notice:has-text("was stopped")');
-    await page.waitForSelector('.run.aborted:has-text("long")');
-    await second.waitForSelector('.run.aborted:has-text("long")');
+    await page.waitForSelector('.run.stopped:has-text("long")');
+    await second.waitForSelector('.run.stopped:has-text("long")');
     return { hidden, streams: page.streams, lanes: lanes.sort(), composer: await page.getAttribute("#message", "placeholder") };
   },
 
@@ -114,7 +122,7 @@ const scenes = {
     await page.keyboard.press("e");
     await page.waitForSelector(".call .output");
     for (const tab of ["Answer", "Task", "Raw", "Transcript"]) await page.click(`[role=tab]:has-text("${tab}")`);
-    for (const name of ["History", "Usage", "Definitions", "Runs"]) await page.click(`nav button:has-text("${name}")`);
+    for (const name of ["History", "Usage", "Agents", "Runs"]) await page.click(`nav button:has-text("${name}")`);
     await page.waitForSelector(".run");
     const seen = await page.evaluate(() => ({
       pwned: /** @type {any} */ (window).pwned ?? null,
@@ -150,6 +158,9 @@ const scenes = {
     for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => waiting.delete(request));
     await page.reload();
     await page.waitForSelector(`#run-${asked.run}`);
+    await page.waitForSelector(".is-ended");
+    const readSoFar = () => Number(readFileSync(`/proc/${asked.pid}/io`, "utf8").match(/rchar: (\d+)/)[1]);
+    const readBefore = readSoFar();
     const opened = await page.evaluate(async (run) => {
       const row = document.getElementById(`run-${run}`);
       const begun = performance.now();
@@ -170,6 +181,9 @@ const scenes = {
     release();
     await page.waitForSelector(".earlier", { state: "detached" });
     const stays = before !== undefined && before === (await firstRow());
+    // Its lane comes with the last of the transcript.
+    await page.waitForFunction(() => [...document.querySelectorAll(".for-readers tbody tr")].some((row) => row.textContent.includes("long") && !row.textContent.includes("not read yet")));
+    const read = readSoFar() - readBefore;
     const elements = await page.$$eval(".pane *", (found) => found.length);
     const worst = await page.evaluate(async () => {
       const list = document.querySelector(".pane .virtual");
@@ -188,7 +202,7 @@ const scenes = {
     await page.waitForSelector(".is-task");
     await page.keyboard.press("G");
     await page.waitForSelector(".is-ended");
-    return { opened, worst, elements, isFollowed, stays, atOnce };
+    return { opened, worst, elements, isFollowed, stays, atOnce, read };
   },
 
   // The server goes away and comes back; a tab that is not seen keeps no connection.
@@ -206,8 +220,13 @@ const scenes = {
     await history.waitForSelector(".list .run");
     await history.keyboard.press("2");
     await history.waitForSelector('.history-row:has-text("before")');
+    const usage = await open(asked.url);
+    await usage.waitForSelector(".list .run");
     console.log("ready");
     await page.waitForSelector(".state.lost");
+    // What is opened while the server is away is read when it is back.
+    await usage.click('nav button:has-text("Usage")');
+    await usage.waitForSelector('.empty:has-text("Adding up")');
     // Nobody knows what the runs do meanwhile, so their clocks stand still.
     const silent = [await page.evaluate(() => document.body.classList.contains("silent"))];
     console.log("lost");
@@ -215,6 +234,7 @@ const scenes = {
     await page.waitForSelector(`.run:has-text("${asked.later}")`);
     // History learns by itself what has happened between the two servers.
     await history.waitForSelector(`.history-row:has-text("${asked.later}")`);
+    await usage.waitForSelector(".tiles");
     let requests = 0;
     page.on("request", () => (requests += 1));
     await page.waitForTimeout(1500);
@@ -279,8 +299,21 @@ const scenes = {
         return colours.size > 4;
       });
       seen[name] = { before, after, isWide, isDark: ground === "rgb(14, 17, 22)", painted };
+      if (name === "tablet") {
+        // Where there is no room beside the run, a button leads to its figures.
+        await page.click(".tabs .figures-button");
+        await page.waitForSelector(".side", { state: "visible" });
+      }
       await page.context().close();
     }
+    // In high contrast a border or a system colour says what a colour said.
+    const page = await open(asked.url, { forcedColors: "active" });
+    await page.click(".run");
+    await page.waitForSelector(".tabs [role=tab][aria-selected=true]");
+    const border = (selector) => page.$eval(selector, (element) => getComputedStyle(element).borderBottomColor);
+    const tabs = [await border(".tabs [aria-selected=true]"), await border(".tabs [aria-selected=false]")];
+    const outline = await page.$eval(".run[aria-selected=true]", (element) => getComputedStyle(element).outlineStyle);
+    seen.contrast = { tab: tabs[0] !== tabs[1], run: outline };
     return seen;
   },
 
@@ -314,6 +347,79 @@ const scenes = {
     return { files, diff, waiting, fits, isBarred, kept };
   },
 
+  // Behind many newer runs: results that wait, failures and words are found; the address leads back.
+  async lists() {
+    const page = await open(asked.url);
+    await page.waitForSelector('.pill:has-text("To merge 4")');
+    const listed = async () => [...new Set(await names(page))].sort();
+    const pills = await page.$$eval(".pill", (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
+    const title = await page.title();
+    await page.click('.pill:has-text("To merge")');
+    await page.waitForSelector('.run:has-text("filler")', { state: "detached" });
+    const waiting = await listed();
+    await page.click('.pill:has-text("Failed")');
+    await page.waitForSelector('.run:has-text("docs")', { state: "detached" });
+    const failed = await listed();
+    await page.click('.pill:has-text("All")');
+    await page.fill("#search", "lamp40");
+    await page.waitForSelector('.finding:has-text("of all that there are")');
+    const found = await listed();
+    const finding = await text(page, ".finding span");
+    await page.fill("#search", "");
+    await page.waitForSelector('.run:has-text("filler")');
+    // An old run brings its call along, and no filter takes lanes away.
+    await page.goto(`${asked.url}&run=${asked.ids.api}`);
+    const lanesNow = async () => (await page.$$eval(".for-readers tbody th", (cells) => cells.map((cell) => cell.textContent))).filter((name) => name in asked.ids && name !== "gated").sort();
+    await page.waitForSelector('.for-readers th:text-is("ui")', { state: "attached" });
+    await page.waitForSelector('.file-row.bad:has-text("a.txt")');
+    const conflict = await page.$eval(".file-row.bad", (row) => [...row.children].map((part) => part.textContent));
+    const lanes = [await lanesNow()];
+    const proven = await page.$eval("#merge", (button) => [button.textContent, button.classList.contains("primary")]);
+    await page.click('.pill:has-text("Failed")');
+    await page.waitForSelector('.pill.failed[aria-pressed="true"]');
+    lanes.push(await lanesNow());
+    await page.click('[role=tab]:has-text("Changes")');
+    await page.waitForSelector("#tab-changes[aria-selected=true]");
+    await page.waitForSelector(".diff .add");
+    // After a reload no list has the row: the filter leaves it out.
+    await page.reload();
+    await page.waitForSelector("#tab-changes[aria-selected=true]");
+    await page.waitForSelector(".diff .add");
+    const reloaded = [await text(page, ".run-header h1"), (await text(page, "[role=tab][aria-selected=true]")).split(" ")[0], await text(page, '.pill[aria-pressed="true"]')];
+    // History filters and searches; then step by step back.
+    await page.click('nav button:has-text("History")');
+    await page.waitForSelector(".history-row:not(.head)");
+    const counted = () => text(page, ".history .page-head .muted");
+    const history = [(await counted()).split(" · ")[0]];
+    await page.click('.history .pill:has-text("Failed")');
+    await page.waitForSelector('.history .page-head .muted:text-is("1 run")');
+    history.push(await counted());
+    await page.click('.history .pill:has-text("All")');
+    await page.fill("#search-history", "lamp40");
+    await page.waitForSelector('.history .page-head .muted:text-is("1 run")');
+    history.push(await counted());
+    await page.click(".history-row .cover");
+    await page.waitForSelector("body.on-runs .run-header");
+    const back = [];
+    const where = () => page.evaluate(() => document.body.className.match(/on-(\w+)/)[1]);
+    await page.goBack();
+    await page.waitForSelector("body.on-history");
+    back.push(await where());
+    for (let step = 0; step < 6 && (await where()) !== "runs"; step++) {
+      await page.goBack();
+      await page.waitForTimeout(100);
+    }
+    back.push(await where());
+    back.push((await text(page, "[role=tab][aria-selected=true]")).split(" ")[0].toLowerCase());
+    await page.goBack();
+    await page.waitForSelector("#tab-transcript[aria-selected=true]");
+    back.push("transcript");
+    await page.goto(`${asked.url}&run=${asked.ids.gated}`);
+    await page.waitForSelector(".result .warn");
+    const gated = [...(await page.$eval("#merge", (button) => [button.textContent, button.classList.contains("primary")])), await text(page, ".result .warn")];
+    return { pills, waiting, failures: failed, found, finding, conflict, lanes, gated, proven, history, back, reloaded, title };
+  },
+
   // A page for looking shows what a run has left, and has no button for it.
   async looking() {
     const page = await open(`${asked.url}&run=${asked.run}`);
@@ -325,15 +431,30 @@ const scenes = {
 
   // The token is in the storage of this tab, and in nothing that others see or that is kept.
   async secret() {
-    const page = await open(`${asked.url}&run=${asked.run}`);
+    // A profile on disk, because a browser writes its history there.
+    const context = await chromium.launchPersistentContext(asked.profile, { executablePath: asked.chromium, args: process.getuid() === 0 ? ["--no-sandbox"] : [] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    await page.goto(`${asked.url}&run=${asked.run}`);
     await page.waitForSelector(".is-ended");
-    const token = new URL(asked.url).hash.match(/t=([0-9a-f]+)/)[1];
-    const address = page.url().includes(token);
+    const address = page.url().includes(asked.secret) || page.url().includes("code=");
     await page.goto("about:blank");
     await page.goBack();
     await page.waitForSelector(".state.live");
     const seen = await page.evaluate(() => [location.href, document.cookie, document.referrer, Object.values(sessionStorage), Object.values(localStorage)]);
-    return { address, back: seen[0].includes(token), cookies: seen[1], referrer: seen[2], stored: seen[3].filter((one) => one.includes(token)).length + seen[4].length };
+    // The tab keeps its access over a reload, and the address lets nobody else in.
+    await page.reload();
+    await page.waitForSelector(".state.live");
+    const other = await context.newPage();
+    await other.goto(`${asked.url}&run=${asked.run}`);
+    // Its first frame is drawn before the server has refused the code.
+    await other.waitForSelector(".state.live, h1:has-text('is not open yet')");
+    const again = await text(other, "h1");
+    // The tokens of open tabs are in the storage of their sessions, which a browser also keeps on disk
+    // for tabs that it restores; it lets them go with the tabs.
+    await page.evaluate(() => sessionStorage.clear());
+    await context.close();
+    return { address, back: seen[0].includes(asked.secret), cookies: seen[1], referrer: seen[2], stored: seen[3].filter((one) => one.includes(asked.secret)).length + seen[4].length, reloaded: true, again };
   },
 
   // A browser gives a server six connections; the eighth window comes up all the same.
@@ -442,7 +563,7 @@ const scenes = {
   async empty() {
     const page = await open(asked.url, { permissions: ["clipboard-read", "clipboard-write"] });
     const seen = {};
-    for (const [key, name] of [["1", "runs"], ["2", "history"], ["3", "compare"], ["4", "usage"], ["5", "definitions"]]) {
+    for (const [key, name] of [["1", "runs"], ["2", "history"], ["3", "compare"], ["4", "usage"], ["5", "agents"]]) {
       await page.keyboard.press(key);
       await page.waitForSelector(`body.on-${name} .invitation`);
       seen[name] = await text(page, ".invitation h2");
@@ -458,11 +579,11 @@ const scenes = {
   async unmatched() {
     const page = await open(asked.url);
     await page.waitForSelector(".run");
-    await page.click('.pill:has-text("Under way")');
+    await page.click('.pill:has-text("Running")');
     const filter = await text(page, ".list .empty p");
     await page.fill("#search", "no such words");
     const search = await text(page, '.list .empty p:has-text("no such words")');
-    await page.click('button:has-text("Search History")');
+    await page.click('button:has-text("Open in History")');
     const history = await text(page, ".history .empty p");
     await page.click('.history button:has-text("Show all runs")');
     await page.waitForSelector(".history-row:not(.head)");
@@ -536,9 +657,9 @@ const scenes = {
     await page.waitForSelector('.composer button:text-is("Stop…"):focus');
     await page.keyboard.press("Enter");
     await page.click("#stop-yes");
-    await page.waitForSelector(`#run-${asked.run}.aborted`);
+    await page.waitForSelector(`#run-${asked.run}.stopped`);
     await page.keyboard.press("2");
-    await page.waitForSelector('.history-row:has-text("second") .mark.aborted');
+    await page.waitForSelector('.history-row:has-text("second") .mark.stopped');
     // A run that begins meanwhile comes first.
     await page.keyboard.press("1");
     await page.click(`#run-${asked.done}`);
@@ -558,12 +679,12 @@ const scenes = {
       const seen = document.elementFromPoint(box.left + 5, box.top + box.height / 2);
       return element === seen || element.contains(seen);
     });
-    const stranger = await open(asked.url.replace(/t=[0-9a-f]+/, "t=0"));
-    await stranger.waitForSelector('h1:has-text("needs its token")');
+    const stranger = await open(asked.url, { token: "0" });
+    await stranger.waitForSelector('h1:has-text("is not open yet")');
     const token = await isOnScreen(stranger, "main p");
     const gone = await open(`${asked.url}&run=20200101-000000-000-000000`);
     const run = (await text(gone, ".pane .empty:has-text('there is no run')")).includes("20200101-000000-000-000000");
-    const acts = (await gone.$$(".side button")).length;
+    const acts = (await gone.$$(".side button:not(.close)")).length;
     const page = await open(asked.url);
     await page.click(`#run-${asked.run}`);
     await page.waitForSelector(".is-ended");

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use pi_subagents_testkit::sandbox::SandboxCommand;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -35,7 +36,10 @@ fn scene(stage: &Stage, name: &str, further: &Value) -> SandboxCommand {
         chromium.is_some(),
         "chromium is missing; cargo xtask test installs it"
     );
-    let mut asked = json!({"scene": name, "modules": modules, "chromium": chromium});
+    let token = stage.sandbox.agent_dir().join("subagents-web-token");
+    let token = fs::read_to_string(token).unwrap_or_default();
+    let mut asked =
+        json!({"scene": name, "modules": modules, "chromium": chromium, "token": token.trim()});
     for (field, value) in further.as_object().unwrap() {
         asked[field] = value.clone();
     }
@@ -97,11 +101,11 @@ fn a_fleet_is_watched_steered_and_stopped_by_two_tabs() {
             "hidden": [false, ""],
             "streams": 1,
             "lanes": ["long", "short"],
-            "composer": "Go on with long: a new prompt for its session",
+            "composer": "Go on with \u{2068}long\u{2069}: a new prompt for its session",
         })
     );
     let answer = running.wait().json();
-    assert_eq!(answer["runs"][0]["status"], "aborted");
+    assert_eq!(answer["runs"][0]["status"], "stopped");
 }
 
 #[test]
@@ -198,9 +202,17 @@ fn a_run_of_a_hundred_thousand_events_is_read_from_both_ends() {
     let model = web.script(&rules());
     let run = web.run("long", "Say hello", &model);
     grow(&web, &run, 25_000);
-    // The newest run is open when the page comes up.
+    // The newest run is open when the page comes up. A run that ended within a second of its
+    // beginning is a lane of its timeline, and its record would be read for that lane too.
+    let row = web.json(&format!("/v1/runs/{run}"));
+    let ended: Timestamp = row["endedAt"].as_str().unwrap().parse().unwrap();
+    until("the long run ended three seconds ago", || {
+        ended.duration_until(Timestamp::now()).as_secs() >= 3
+    });
     web.run("short", "Say hello", &model);
-    let seen = play(&web.stage, "long", &json!({"url": web.url, "run": run}));
+    let pid = web.running.pid();
+    let asked = json!({"url": web.url, "run": run, "pid": pid});
+    let seen = play(&web.stage, "long", &asked);
     let elements = seen["elements"].as_u64().unwrap();
     assert!(elements < 1_000, "{seen}");
     assert_eq!(seen["isFollowed"], json!(false));
@@ -209,6 +221,15 @@ fn a_run_of_a_hundred_thousand_events_is_read_from_both_ends() {
     // The page asks for one thing at a time where it can wait, so that the server never has both cores
     // of a small machine.
     assert_eq!(seen["atOnce"], json!(1));
+    // Opening it decodes its record once: what the server has read meanwhile is its length, and little
+    // more for the files beside it.
+    let row = web.json(&format!("/v1/runs/{run}"));
+    let length = fs::metadata(row["artifacts"]["events"].as_str().unwrap()).unwrap();
+    let (length, read) = (length.len(), seen["read"].as_u64().unwrap());
+    assert!(
+        read > length && read < length + length / 5,
+        "{read} bytes were read of a record of {length}"
+    );
     // Times depend on the machine; docs/design/web.md has measured ones.
     println!(
         "opened in {} ms, worst frame {} ms",
@@ -290,6 +311,7 @@ fn the_page_fits_a_phone_and_a_screen_in_the_dark_and_in_the_light() {
             "tablet": size([true, true, false], [true, true], false),
             "dark": size([true, true, true], [true, true], true),
             "light": size([true, true, true], [true, true], false),
+            "contrast": {"tab": true, "run": "solid"},
         })
     );
 }
@@ -423,7 +445,7 @@ fn runs_are_compared_and_a_task_is_done_again_with_another_model() {
         seen,
         json!({
             "heads": ["a", "b"],
-            "lines": ["ended", "where time went", "took", "cost", "tokens", "tools", "files changed", "tests", "task", "answer"],
+            "lines": ["ended", "where time went", "took", "cost", "tokens", "tools", "files changed", "tests", "answer", "task"],
             "different": ["two"],
             "again": "a",
         })
@@ -537,7 +559,7 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
             "history": "No sub-agent has worked in this project yet",
             "compare": "No sub-agent has worked in this project yet",
             "usage": "No sub-agent has worked in this project yet",
-            "definitions": "There is no definition yet",
+            "agents": "There is no agent yet",
             "isWide": false,
             "notice": "Copied the command.",
             "copied": "pi-subagents agents new reviewer --example",
@@ -566,8 +588,8 @@ fn odd_runs_and_no_runs_leave_the_page_whole() {
     assert_eq!(
         unmatched,
         json!({
-            "filter": "There is no run under “Under way”.",
-            "search": "There is no run under “Under way” with “no such words”.",
+            "filter": "There is no run under “Running”.",
+            "search": "There is no run under “Running” with “no such words”.",
             "history": "No run has “no such words” in its name, task, model or answer.",
             "words": "",
         })

@@ -12,7 +12,7 @@ use crate::web_page::play;
 use crate::web_stage::WebStage;
 
 /// A page of a repository with one commit.
-fn web_of_repository(options: &[&str]) -> WebStage {
+pub(crate) fn web_of_repository(options: &[&str]) -> WebStage {
     let stage = Stage::new();
     stage.sandbox.write("project/a.txt", "one\n");
     for arguments in [
@@ -108,7 +108,7 @@ fn a_result_is_seen_checked_merged_and_discarded() {
     );
     let both = web.json(&format!("/v1/fits?runs={api},{other}"));
     assert_eq!(
-        both["runs"][0]["others"][0]["conflicts"][0]["path"],
+        both["results"][0]["others"][0]["conflicts"][0]["path"],
         "a.txt"
     );
     let merged = web.post(&format!("/v1/runs/{api}/merge"), &json!({}));
@@ -164,9 +164,9 @@ fn a_person_reads_the_changes_merges_one_result_and_discards_another() {
         seen,
         json!({
             "files": ["a.txt modified +1 −1", "api.txt added +1"],
-            "diff": ["-one", "+two", "+new"],
+            "diff": ["1-one", "1+two", "1+new"],
             "waiting": ["To merge 2", "To merge 1"],
-            "fits": ["✓ fits your checkout", "✗ conflicts in a.txt"],
+            "fits": ["✓ fits your checkout", "✗ conflicts in a.txt (line 1)"],
             "isBarred": true,
             "kept": true,
         })

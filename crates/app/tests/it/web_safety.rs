@@ -1,12 +1,13 @@
 //! The users who reach the web page, and the places where its token never is.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use pi_subagents_testkit::Signal;
 use pretty_assertions::assert_eq;
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use crate::stage::Stage;
 use crate::web_page::play;
-use crate::web_stage::{WebStage, until};
+use crate::web_stage::{PATIENCE, WebStage, until};
 
 /// A user that no system gives anything to.
 const STRANGER: u32 = 65533;
@@ -34,8 +35,10 @@ fn a_socket_serves_its_user_under_any_port_and_only_under_our_names() {
     let socket = stage.sandbox.root().join("page.sock");
     let path = socket.display().to_string();
     let mut running = stage.command(&["web", "--socket", &path]).spawn();
-    let url = running.wait_for_stdout("\n");
-    let token = url.split("#t=").nth(1).unwrap().split('&').next().unwrap();
+    running.wait_for_stdout("\n");
+    let file = stage.sandbox.agent_dir().join("subagents-web-token");
+    let token = fs::read_to_string(file).unwrap();
+    let token = token.trim();
     let found = fs::metadata(&socket).unwrap();
     assert!(found.file_type().is_socket());
     assert_eq!(found.permissions().mode() & 0o777, 0o600);
@@ -144,10 +147,12 @@ fn the_token_stands_in_its_own_file_and_nowhere_else() {
     let web = WebStage::of(stage, &["--log-level", "trace"]);
     let rules = json!([{"turns": [{"toolCalls": [{"name": "bash", "arguments": {"command": "env; cat /proc/$PPID/cmdline"}}]}, {"text": "Seen."}]}]);
     let run = web.run("one", "Look around", &web.script(&rules));
-    let seen = play(&web.stage, "secret", &json!({"url": web.url, "run": run}));
+    let profile = web.stage.sandbox.root().join("browser-profile");
+    let asked = json!({"url": web.address, "run": run, "profile": profile, "secret": web.token("subagents-web-token")});
+    let seen = play(&web.stage, "secret", &asked);
     assert_eq!(
         seen,
-        json!({"address": false, "back": false, "cookies": "", "referrer": "", "stored": 1})
+        json!({"address": false, "back": false, "cookies": "", "referrer": "", "stored": 1, "reloaded": true, "again": "This page is not open yet"})
     );
     let (token, viewing) = (
         web.token("subagents-web-token"),
@@ -155,6 +160,10 @@ fn the_token_stands_in_its_own_file_and_nowhere_else() {
     );
     let mut places = Vec::new();
     look_through(web.stage.sandbox.root(), &mut |path, content| {
+        // A browser keeps the storage of a tab for as long as the tab.
+        if path.to_string_lossy().contains("/Session Storage/") {
+            return;
+        }
         for secret in [&token, &viewing] {
             if content
                 .windows(secret.len())
@@ -180,4 +189,71 @@ fn look_through(directory: &Path, each: &mut impl FnMut(&Path, &[u8])) {
             each(&entry.path(), &content);
         }
     }
+}
+
+#[test]
+fn new_tokens_close_every_page_that_is_open() {
+    let web = WebStage::new();
+    let old = web.token("subagents-web-token");
+    let mut stream = TcpStream::connect(("127.0.0.1", web.port())).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let request = format!(
+        "GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {old}\r\nConnection: close\r\n\r\n",
+        web.port()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut begin = [0; 12];
+    stream.read_exact(&mut begin).unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200");
+    let renewed = web.command(&["web", "--new-token"]).run().expect_success();
+    // The stream ends, and the old token opens nothing any more.
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    let bearer = format!("Bearer {old}");
+    let refused = web.ask("GET", "/v1/about", &[("Authorization", &bearer)], "");
+    assert_eq!(refused.status, 401, "{}", refused.body);
+    assert_eq!(web.exchange(&web.address).status, 401);
+    assert_ne!(web.token("subagents-web-token"), old);
+    let entered = web.exchange(&renewed.stdout);
+    assert!(entered.body.contains(&web.token("subagents-web-token")));
+    assert_eq!(web.get("/v1/about").status, 200);
+}
+
+#[test]
+fn strangers_cannot_shut_the_page() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let web = WebStage::new();
+    let port = web.port();
+    // More connections than the usual limit of open files, each with half a request.
+    let script = format!(
+        "import resource,socket,sys\nresource.setrlimit(resource.RLIMIT_NOFILE,(4096,4096))\nheld=[]\nfor n in range(1100):\n  s=socket.create_connection(('127.0.0.1',{port}));held.append(s)\n  try: s.send(b'GET / HT')\n  except OSError: pass\nprint('held',flush=True)\nsys.stdin.read()"
+    );
+    let mut stranger = Command::new("python3")
+        .args(["-c", &script])
+        .uid(STRANGER)
+        .gid(STRANGER)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let stdout = stranger.stdout.take().unwrap();
+    BufReader::new(stdout).read_line(&mut said).unwrap();
+    assert_eq!(said, "held\n");
+    assert_eq!(web.get("/v1/about").status, 200);
+    let open = fs::read_dir(format!("/proc/{}/fd", web.running.pid()));
+    assert!(open.unwrap().count() < 250);
+    drop(stranger.stdin.take());
+    stranger.wait().unwrap();
+    // What is too long is refused in the words of the page.
+    let message = json!({"message": "x".repeat(300_000)});
+    let refused = web.post("/v1/runs/r-1/steer", &message);
+    assert_eq!(refused.status, 413, "{}", refused.body);
+    assert!(
+        refused.body.starts_with(r#"{"error":"A message has"#),
+        "{}",
+        refused.body
+    );
 }

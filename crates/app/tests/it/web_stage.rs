@@ -18,6 +18,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 pub(crate) struct WebStage {
     pub(crate) stage: Stage,
     pub(crate) running: RunningCommand,
+    /// The address that was printed. Its code is good once.
+    pub(crate) address: String,
+    /// The address without the code.
     pub(crate) url: String,
 }
 
@@ -37,11 +40,12 @@ impl WebStage {
 
     /// Serves the page of a sandbox, with these options.
     pub(crate) fn of(stage: Stage, options: &[&str]) -> Self {
-        let (running, url) = serve(&stage, options);
+        let (running, address) = serve(&stage, options);
         Self {
             stage,
             running,
-            url,
+            url: without_code(&address),
+            address,
         }
     }
 
@@ -54,7 +58,8 @@ impl WebStage {
     /// Serves the page again on the same port.
     pub(crate) fn serve_again(&mut self) {
         let port = self.port().to_string();
-        (self.running, self.url) = serve(&self.stage, &["--port", &port]);
+        (self.running, self.address) = serve(&self.stage, &["--port", &port]);
+        self.url = without_code(&self.address);
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -91,6 +96,14 @@ impl WebStage {
             ("Content-Type", "application/json"),
         ];
         self.ask("POST", path, &headers, &body.to_string())
+    }
+
+    /// Exchanges the code of an address for a token, as the page does.
+    pub(crate) fn exchange(&self, address: &str) -> Answered {
+        let code = code_of(address);
+        let origin = format!("http://127.0.0.1:{}", self.port());
+        let body = json!({ "code": code }).to_string();
+        self.ask("POST", "/v1/token", &[("Origin", &origin)], &body)
     }
 
     /// A request with these headers. `Host` is right unless another is given.
@@ -180,6 +193,17 @@ impl WebStage {
             .unwrap()
             .to_owned()
     }
+}
+
+/// The code in an address.
+pub(crate) fn code_of(address: &str) -> &str {
+    let (_, rest) = address.split_once("#code=").unwrap();
+    rest.split('&').next().unwrap().trim()
+}
+
+fn without_code(address: &str) -> String {
+    let code = format!("code={}&", code_of(address));
+    address.replace(&code, "")
 }
 
 /// Waits until something is so.

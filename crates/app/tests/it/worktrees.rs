@@ -1,17 +1,19 @@
 //! Runs in worktrees of their own: their files, their results, and the way back.
 
 mod after_a_crash;
-mod asking;
-mod checking;
+mod conflict_resolution;
 mod doors;
 mod guard;
-mod keeping;
+mod hostile_git;
+mod isolation_choice;
 mod kills;
 mod large_repository;
+mod merge_check;
 mod merging;
-mod preparing;
+mod old_worktrees;
+mod preparation;
+mod processes_of_git;
 mod programs_of_the_repository;
-mod resolving;
 mod stage;
 mod submodules;
 mod unreachable;
@@ -20,6 +22,32 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use self::stage::WorktreeStage;
+use crate::json_schemas::Schemas;
+
+/// Compares the JSON of commands about changes with their schemas.
+pub(crate) fn check_json(schemas: &mut Schemas) {
+    let stage = WorktreeStage::new();
+    let tasks = [
+        ("api", "sed -i s/two/TWO/ kept.txt"),
+        ("ui", "sed -i s/two/zwei/ kept.txt; true"),
+        ("tests", "echo test > test.txt"),
+        ("spare", "echo spare > spare.txt"),
+    ];
+    schemas.check("delegate", &stage.command(&tasks).run().expect_success());
+    stage.plain(&[("shared", "true")]).run().expect_success();
+    let run = |arguments: &[&str]| stage.ours(arguments).arg("--json").run();
+    schemas.check("worktrees", &run(&["worktrees"]).expect_success());
+    schemas.check("keep", &run(&["keep", "api", "shared"]));
+    schemas.check("diff", &run(&["diff", "api"]).expect_success());
+    // Without an edit there is no diff, with and without JSON.
+    let nothing = run(&["diff", "shared"]);
+    schemas.check("error", &nothing);
+    assert_eq!(nothing.code, stage.ours(&["diff", "shared"]).run().code);
+    schemas.check("merge", &run(&["merge", "api", "ui", "--check"]));
+    schemas.check("merge", &run(&["merge", "api", "ui", "tests"]));
+    schemas.check("discard", &run(&["discard", "spare", "shared", "--yes"]));
+    schemas.check("worktrees", &run(&["worktrees", "prune"]).expect_success());
+}
 
 #[test]
 fn an_isolated_run_changes_nothing_in_the_checkout_and_its_result_is_kept() {
@@ -48,7 +76,10 @@ fn an_isolated_run_changes_nothing_in_the_checkout_and_its_result_is_kept() {
         json!({"changed": ["copy.txt", "new.txt"], "edits": 0, "source": "worktree"})
     );
     let printed = stage.ours(&["output", "api", "--receipt", "--json"]).run();
-    assert_eq!(printed.json()["files"], record["receipt"]["files"]);
+    assert_eq!(
+        printed.json()["receipt"]["files"],
+        record["receipt"]["files"]
+    );
     let place = workspace["path"].as_str().unwrap();
     let home = stage.home_path(".pi/subagent-worktrees");
     assert!(place.starts_with(&home), "{place}");
@@ -67,12 +98,13 @@ fn a_run_that_changes_nothing_leaves_nothing() {
 #[test]
 fn people_are_told_what_was_changed_and_what_to_type() {
     let stage = WorktreeStage::new();
-    let said = stage.said_by_run(&[("api", "echo one > a.txt; git add a.txt; git commit -qm one")]);
+    let said =
+        stage.printed_by_run(&[("api", "echo one > a.txt; git add a.txt; git commit -qm one")]);
     insta::assert_snapshot!(said);
     let run = stage.last_run();
-    insta::assert_snapshot!(stage.said(&["diff", &run]));
-    insta::assert_snapshot!(stage.said(&["diff", "api", "--stat"]));
-    insta::assert_snapshot!(stage.said(&["worktrees"]));
+    insta::assert_snapshot!(stage.printed(&["diff", &run]));
+    insta::assert_snapshot!(stage.printed(&["diff", "api", "--stat"]));
+    insta::assert_snapshot!(stage.printed(&["worktrees"]));
 }
 
 #[test]

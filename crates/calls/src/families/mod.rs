@@ -4,4 +4,5 @@ pub mod background;
 pub mod delegation;
 pub mod merging;
 pub mod runs;
+pub mod start_tool;
 pub mod subagent;

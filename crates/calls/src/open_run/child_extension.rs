@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_records::RunDir;
-use pi_subagents_vocabulary::{ModelChoice, OutputSchema, REPORT_FITS, REPORT_QUESTION};
+use pi_subagents_vocabulary::{ModelChoice, OutputSchema, REPORT_FITS, REPORT_QUESTION, Work};
 use serde_json::{Value, json};
 
 use super::worktree::Isolated;
@@ -26,20 +26,18 @@ const LARGEST_FILE: u64 = 16 << 20;
 /// Writes the extension of a pi child that needs one, and returns its path: a pi without any
 /// extension starts a sixth faster.
 pub(super) fn write_child_extension(
-    (work, isolated): (&ResolvedWork, Option<&Isolated>),
+    resolved: &ResolvedWork,
+    isolated: Option<&Isolated>,
     caller: &Caller,
     directory: &RunDir,
 ) -> io::Result<Option<PathBuf>> {
-    let has_key = work
-        .patch
-        .as_ref()
-        .is_some_and(|patch| patch.definition.api_key.is_some());
-    let must_have = isolated.is_some() || work.must_report() || has_key;
-    if !must_have && !may_ask_copilot(&work.model.choice, caller) {
+    let ResolvedWork { work, here } = resolved;
+    let must_have = isolated.is_some() || work.must_report() || here.api_key.is_some();
+    if !must_have && !may_ask_copilot(&work.model, caller) {
         return Ok(None);
     }
     let file = directory.path().join("child-extension.cjs");
-    match write_whole(&file, source(work, isolated).as_bytes()) {
+    match write_whole(&file, source(resolved, isolated).as_bytes()) {
         Ok(()) => Ok(Some(file)),
         Err(error) if must_have => Err(error),
         // A full disk does not stop a run.
@@ -74,8 +72,8 @@ fn has_copilot(places: &Places) -> bool {
             .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
 }
 
-fn source(work: &ResolvedWork, isolated: Option<&Isolated>) -> String {
-    let patch = work.patch.as_ref();
+fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>) -> String {
+    let patch = resolved.here.patch.as_ref();
     let provider = patch
         .and_then(|patch| provider_of(&patch.model))
         .map_or(Value::Null, Value::from);
@@ -84,15 +82,15 @@ fn source(work: &ResolvedWork, isolated: Option<&Isolated>) -> String {
     SOURCE
         .replacen("__PROVIDER__", &provider.to_string(), 1)
         .replacen("__GUARD__", &guard.to_string(), 1)
-        .replacen("__FINALIZE__", &finalize(work), 1)
+        .replacen("__FINALIZE__", &finalize(&resolved.work), 1)
 }
 
 /// Returns the report tool as the extension reads it: nothing, or the schema of its result.
-fn finalize(work: &ResolvedWork) -> String {
+fn finalize(work: &Work) -> String {
     if !work.must_report() {
         return "null".to_owned();
     }
-    let schema = work.schema.as_ref();
+    let schema = work.schema();
     let tool = json!({
         "result": schema.map(OutputSchema::offered),
         "remark": schema.and_then(OutputSchema::remark),

@@ -9,8 +9,9 @@ use pi_subagents_files::{create_new, open_own};
 use pi_subagents_records::{RunDir, transcript};
 use pi_subagents_vocabulary::{RunHistory, RunId, SessionId};
 
-use super::inherited::Inherited;
-use pi_subagents_runs::known::{KnownRun, KnownSession};
+use super::inheritance::Inherited;
+use pi_subagents_runs::conversation::MayBeRecorded as _;
+use pi_subagents_runs::known_session::{KnownRun, KnownSession};
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
 
 /// A session with the runs it has had.
@@ -24,9 +25,13 @@ pub struct EarlierSession {
 
 impl EarlierSession {
     pub(crate) fn new(session: KnownSession) -> Self {
-        let latest = session.runs.last().and_then(KnownRun::record);
+        let latest = session.runs.last();
+        let inherited = latest.map(|run| {
+            let recorded = run.recorded();
+            Inherited::new(recorded.as_deref(), run.workspace().cloned())
+        });
         Self {
-            inherited: latest.map(Inherited::of).unwrap_or_default(),
+            inherited: inherited.unwrap_or_default(),
             session,
             read: None,
         }

@@ -2,19 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_configuration::{PlanPatch, PromptFiles};
+use pi_subagents_configuration::skill_arguments;
 use pi_subagents_files::write_whole;
+use pi_subagents_pi_files::read_context_files;
 use pi_subagents_records::RunDir;
-use pi_subagents_vocabulary::{Refusal, Runner, SystemPrompt};
+use pi_subagents_vocabulary::{PromptFiles, Refusal, SystemPrompt};
 
 use super::child_extension::write_child_extension;
 use super::worktree::Isolated;
 use crate::destination::Destination;
 use crate::resolve::{ResolvedWork, Resolver};
+use pi_subagents_ground::places::Places;
 
 /// The files of one child.
 pub(super) struct RunFiles {
     pub(super) prompts: PromptFiles,
+    /// The directory of the run, if it has one.
+    directory: Option<PathBuf>,
     /// The extension that a pi child loads.
     extension: Option<PathBuf>,
     /// The arguments of the embedded agent: the directories that it does not write to, and the
@@ -25,7 +29,7 @@ pub(super) struct RunFiles {
 impl RunFiles {
     /// Writes them. System prompts reach a child through files, never through arguments.
     pub(super) fn write(
-        work: &ResolvedWork,
+        wanted: &ResolvedWork,
         resolver: &Resolver<'_>,
         directory: Option<&RunDir>,
         isolated: Option<&Isolated>,
@@ -33,19 +37,19 @@ impl RunFiles {
         let refuse = |why: &dyn std::fmt::Display| Refusal {
             message: format!("The files that its child needs could not be written: {why}"),
         };
-        let patch = work.patch.as_ref();
+        let ResolvedWork { work, here } = wanted;
         let Some(directory) = directory else {
-            return match (patch, &work.schema) {
+            return match (&here.patch, work.schema()) {
                 (Some(_), _) | (None, Some(_)) => Err(refuse(&"the run has no directory")),
                 (None, None) => Ok(Self {
                     prompts: no_prompts(),
+                    directory: None,
                     extension: None,
                     further: Vec::new(),
                 }),
             };
         };
-        let mut prompts =
-            patch.map_or_else(no_prompts, |patch| patch.prompt_files(directory.path()));
+        let mut prompts = work.system_prompt.files(directory.path());
         for (path, text) in &prompts.files {
             write_whole(path, text.as_bytes())
                 .map_err(|error| refuse(&format!("{}: {error}", path.display())))?;
@@ -53,31 +57,60 @@ impl RunFiles {
         if let Some(isolated) = isolated {
             add_prompt(&mut prompts.policy, isolated.told.clone());
         }
-        let extension = match (resolver.destination, work.runner) {
-            (Destination::Here, Runner::Pi) => {
-                write_child_extension((work, isolated), resolver.caller, directory)
+        let extension = match resolver.destination {
+            Destination::Here if here.runner.loads_extensions() => {
+                write_child_extension(wanted, isolated, resolver.caller, directory)
                     .map_err(|error| refuse(&error))?
             }
             // A worker of a fleet writes its own.
-            (Destination::Fleet(_), _) | (Destination::Here, Runner::Embedded) => None,
+            Destination::Fleet(_) | Destination::Here => None,
         };
-        let mut further = match (work.runner, isolated) {
-            (Runner::Embedded, Some(isolated)) => isolated.arguments(),
-            (Runner::Embedded | Runner::Pi, _) => Vec::new(),
-        };
-        if let Some(schema) = &work.schema {
+        let mut further = Vec::new();
+        if here.runner.has_our_flags() {
+            further.extend(isolated.into_iter().flat_map(Isolated::arguments));
+            // Long output of shell commands belongs to the record and goes with it.
+            let place = directory.path().display().to_string();
+            further.extend(["--run-dir".to_owned(), place]);
+        }
+        if let Some(schema) = work.schema() {
             let file = directory.path().join("output-schema.json");
             write_whole(&file, schema.source().to_string().as_bytes())
                 .map_err(|error| refuse(&format!("{}: {error}", file.display())))?;
-            if work.runner == Runner::Embedded {
+            if here.runner.has_our_flags() {
                 further.extend(["--output-schema".to_owned(), file.display().to_string()]);
             }
         }
         Ok(Self {
             prompts,
+            directory: Some(directory.path().to_owned()),
             extension,
             further,
         })
+    }
+
+    /// Hands a pi child the instructions that lie beside the code. Pi would follow any link to them
+    /// and read any length, so it reads none itself. Returns what people should know about it.
+    pub(super) fn add_context(
+        &mut self,
+        cwd: &Path,
+        places: &Places,
+    ) -> Result<Vec<String>, Refusal> {
+        let context = read_context_files(cwd, &places.agent_dir, &places.never_projects);
+        let mut problems = context.problems;
+        if context.text.is_empty() {
+            return Ok(problems);
+        }
+        let Some(directory) = &self.directory else {
+            problems.push("AGENTS.md is not read, because the run has no directory".to_owned());
+            return Ok(problems);
+        };
+        let file = directory.join("context-files.md");
+        let text = format!("<project_context>\n{}\n</project_context>", context.text);
+        write_whole(&file, text.as_bytes()).map_err(|error| Refusal {
+            message: format!("{} could not be written: {error}", file.display()),
+        })?;
+        add_prompt(&mut self.prompts.policy, file);
+        Ok(problems)
     }
 
     /// Returns the text of the system prompt and the file that carries it.
@@ -86,9 +119,9 @@ impl RunFiles {
         Some((text.as_str(), path.as_path()))
     }
 
-    /// Returns the arguments that have no field in a plan.
-    pub(super) fn further_arguments(&self, patch: Option<&PlanPatch>) -> Vec<String> {
-        let mut arguments = patch.map(PlanPatch::further_arguments).unwrap_or_default();
+    /// Returns the arguments that name files of this machine.
+    pub(super) fn arguments(&self, skills: &[PathBuf]) -> Vec<String> {
+        let mut arguments: Vec<String> = skill_arguments(skills).collect();
         if let Some(extension) = &self.extension {
             arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
         }

@@ -7,22 +7,19 @@ use std::sync::Arc;
 use pi_subagents_configuration::Asker;
 use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, Store, tools_of_session};
 use pi_subagents_vocabulary::{
-    Completion, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, ToolPolicy,
+    Here, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy,
 };
 
-use super::conversation::Conversation;
+use super::conversation::ChildConversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
-use super::ordered::Ordered;
 use super::worktree::{PlannedWorktree, Wish, plan};
 use crate::elsewhere::Departure;
 use crate::opened_task::{OpenedTask, OpenedWork};
-use crate::resolve::{Asked, ResolvedTask, ResolvedWork, Resolver, RunPlace};
+use crate::request::TaskRequest;
+use crate::resolve::{ResolvedTask, ResolvedWork, Resolver, RunPlace};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
-
-/// The number of corrections for a child that must report.
-const CORRECTIONS: u32 = 3;
 
 /// Opens the runs of one call for an owner.
 pub struct Opening<'a> {
@@ -35,9 +32,9 @@ pub struct Opening<'a> {
 
 /// A task whose child can be started.
 pub(super) struct Ready {
-    pub(super) work: ResolvedWork,
+    pub(super) task: ResolvedWork,
     pub(super) files: RunFiles,
-    pub(super) conversation: Conversation,
+    pub(super) conversation: ChildConversation,
     /// The worktree that is made for it.
     pub(super) worktree: Option<PlannedWorktree>,
     /// The command that prepares it.
@@ -69,7 +66,8 @@ impl<'a> Opening<'a> {
     /// trace. Returns `None` for a task that is not refused.
     pub(crate) fn refuse(resolved: ResolvedTask) -> Result<Option<OpenedTask>, CommandError> {
         let ResolvedTask {
-            asked,
+            request,
+            session,
             cwd,
             definition,
             timeout,
@@ -81,17 +79,19 @@ impl<'a> Opening<'a> {
         };
         let task = Arc::new(Task {
             run: random::new_run_id()?,
-            session: asked.session,
-            name: asked.name,
-            prompt: asked.prompt,
+            session,
+            name: request.name,
+            prompt: request.prompt,
             cwd,
             definition,
             timeout,
             directory: None,
             record_limit: 0,
             known_tools: None,
+            requested_model: None,
             test_commands: Vec::new(),
             has_schema: false,
+            accepted_at: Some(Timestamp::now()),
         });
         Ok(Some(OpenedTask {
             task,
@@ -105,27 +105,27 @@ impl<'a> Opening<'a> {
         &self,
         resolved: ResolvedTask,
         warnings: &mut Vec<String>,
-        converse: impl FnOnce(&Path, Option<&RunDir>) -> Result<Conversation, Refusal>,
+        converse: impl FnOnce(&Path, Option<&RunDir>) -> Result<ChildConversation, Refusal>,
     ) -> Result<OpenedTask, CommandError> {
-        let asked = resolved.asked;
+        let request = resolved.request;
         let run = random::new_run_id()?;
-        let directory = self.make_directory(&run, &asked.name, warnings);
+        let directory = self.make_directory(&run, &request.name, warnings);
         let about_runner = resolved.work.as_ref().ok();
-        let about_runner = about_runner.and_then(|work| work.warning.clone());
+        let about_runner = about_runner.and_then(|task| task.here.warning.clone());
         // It is the same for all tasks of a call.
         warnings.extend(about_runner.filter(|warning| !warnings.contains(warning)));
         let mut cwd = resolved.cwd.clone();
-        let ready = resolved.work.and_then(|work| {
+        let ready = resolved.work.and_then(|mut task| {
             let caller = self.resolver.caller;
             let worktree = plan(&Wish {
                 place: if self.is_for_fleet() {
                     // On its worker it has a directory of its own.
                     &RunPlace::Checkout
                 } else {
-                    &work.place
+                    &task.here.place
                 },
                 cwd: &resolved.cwd,
-                name: &asked.name,
+                name: &request.name,
                 run: &run,
                 directory: directory.as_ref(),
                 home: &caller.places.home,
@@ -133,19 +133,24 @@ impl<'a> Opening<'a> {
                 settings: &self.resolver.configuration.settings.worktrees,
             })?;
             let isolated = worktree.as_ref().map(|worktree| &worktree.isolated);
-            let files = RunFiles::write(&work, &self.resolver, directory.as_ref(), isolated)?;
+            let files = RunFiles::write(&task, &self.resolver, directory.as_ref(), isolated)?;
             let conversation = converse(&resolved.cwd, directory.as_ref())?;
+            task.work.prompt.clone_from(&conversation.prompt);
             if let Some(isolated) = isolated {
                 cwd.clone_from(&isolated.cwd);
             }
-            let of_definition = work.patch.as_ref().map_or(&[][..], |patch| &patch.warnings);
+            let of_definition = task
+                .here
+                .patch
+                .as_ref()
+                .map_or(&[][..], |patch| &patch.warnings);
             let told = of_definition
                 .iter()
-                .chain(&work.doubts)
+                .chain(&task.here.doubts)
                 .chain(&conversation.warnings);
-            warnings.extend(told.map(|warning| format!("{}: {warning}", asked.name)));
+            warnings.extend(told.map(|warning| format!("{}: {warning}", request.name)));
             Ok(Ready {
-                work,
+                task,
                 files,
                 conversation,
                 worktree,
@@ -157,22 +162,28 @@ impl<'a> Opening<'a> {
         let session_tools = session.and_then(tools_of_session);
         let task = Arc::new(Task {
             run,
-            session: asked.session.clone(),
-            name: asked.name.clone(),
-            prompt: asked.prompt.clone(),
+            session: resolved.session,
+            name: request.name.clone(),
+            prompt: request.prompt.clone(),
             cwd,
             definition: resolved.definition,
             timeout: resolved.timeout,
             directory: directory.map(|made| made.path().to_owned()),
             record_limit: self.resolver.configuration.settings.max_run_disk,
             known_tools: session_tools.as_ref().map(|tools| tools.now.clone()),
+            requested_model: ready
+                .as_ref()
+                .ok()
+                .and_then(|ready| ready.task.here.requested_model.clone()),
             test_commands: self.resolver.configuration.settings.test_commands.clone(),
             has_schema: ready
                 .as_ref()
-                .is_ok_and(|ready| ready.work.schema.is_some()),
+                .is_ok_and(|ready| ready.task.work.schema().is_some()),
+            accepted_at: Some(Timestamp::now()),
         });
         self.record(
-            (&asked, &resolved.terms),
+            &request,
+            &resolved.terms,
             &task,
             ready.as_ref().ok(),
             warnings,
@@ -186,11 +197,13 @@ impl<'a> Opening<'a> {
         });
         let work = ready.and_then(|ready| match self.departure {
             None => {
-                let plan = self.plan(&task.cwd, ready, session_tools.as_ref())?;
+                let (plan, doubts) = self.plan(&task.cwd, ready, session_tools.as_ref())?;
+                let doubts = doubts.iter();
+                warnings.extend(doubts.map(|doubt| format!("{}: {doubt}", request.name)));
                 Ok(OpenedWork::Here(Box::new(plan)))
             }
             Some(departure) => {
-                departure.take(Ordered::of(&task, ready), self.agent_of(&task))?;
+                departure.take(&task, ready.task, self.agent_of(&task))?;
                 Ok(OpenedWork::Elsewhere)
             }
         });
@@ -219,28 +232,27 @@ impl<'a> Opening<'a> {
     /// Writes down that the run begins.
     fn record(
         &self,
-        (asked, terms): (&Asked, &RunTerms),
+        request: &TaskRequest,
+        terms: &RunTerms,
         task: &Task,
         ready: Option<&Ready>,
         warnings: &mut Vec<String>,
     ) {
-        let work = ready.map(|ready| &ready.work);
-        let model = work.map(|work| &work.model);
+        let here = ready.map(|ready| &ready.task.here);
         let begun = self.store.begin(&NewRun {
             task,
             project: &self.resolver.caller.places.project,
             owner: &self.owner_name(),
-            runner: work.map(|work| work.runner.as_str()),
-            requested_model: model.and_then(|model| model.requested.as_deref()),
-            model: model.and_then(|model| model.resolved.as_deref()),
+            runner: here.map(|here| here.runner.as_str()),
+            model: here.and_then(|here| here.resolved_model.as_deref()),
             terms: Some(terms),
-            tools: work.and_then(|work| match &work.patch.as_ref()?.tools {
+            tools: here.and_then(|here| match &here.patch.as_ref()?.tools {
                 ToolPolicy::Only(names) => Some(names.clone()),
                 ToolPolicy::Inherit | ToolPolicy::Nothing | ToolPolicy::AllExcept(_) => None,
             }),
             system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
             sticky_agent: match self.resolver.family.asker {
-                Asker::Subagent => asked.definition.as_deref(),
+                Asker::Subagent => request.agent(),
                 Asker::Delegation => None,
             },
         });
@@ -286,63 +298,71 @@ impl<'a> Opening<'a> {
         }
     }
 
+    /// Returns the plan of a task whose directory is made, and what people should know about it.
     pub(super) fn plan(
         &self,
         cwd: &Path,
         ready: Ready,
         session_tools: Option<&SessionTools>,
-    ) -> Result<TaskPlan, Refusal> {
+    ) -> Result<(TaskPlan, Vec<String>), Refusal> {
         let Ready {
-            work,
-            files,
+            task: ResolvedWork { work, here: found },
+            mut files,
             conversation,
             worktree: _,
             setup,
         } = ready;
-        let completion = completion(&work);
-        let shared = matches!(work.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
-        let must_report = work.must_report();
-        let program = self.resolver.runners.program(work.runner);
+        let shared = matches!(found.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
+        let program = self.resolver.runners.program(found.runner);
         let program = program.map_err(|message| Refusal { message })?;
-        let mut extra_arguments = files.further_arguments(work.patch.as_ref());
+        let mut arguments = files.arguments(&found.skills);
+        let doubts = if found.runner.reads_context_safely() {
+            Vec::new()
+        } else {
+            self.add_context(cwd, &mut files, &work.arguments, &mut arguments)?
+        };
         if program.keeps_tools && !work.tools.names_all() {
             let project = work.trusted.then_some(cwd);
             let usual = usual_tools(&self.resolver.caller.places.agent_dir, project);
-            let changes = session_tools.and_then(|tools| changes(tools, &usual, must_report));
-            extra_arguments.extend(
+            let changes =
+                session_tools.and_then(|tools| changes(tools, &usual, work.must_report()));
+            arguments.extend(
                 changes
                     .into_iter()
                     .flat_map(|all| ["--tools".to_owned(), all]),
             );
         }
-        Ok(TaskPlan {
-            runner: work.runner,
+        let here = Here {
+            runner: found.runner,
             program,
-            prompt: conversation.prompt,
-            model: work.model.choice,
-            extra_arguments,
             system_prompt: files.prompts.policy,
-            tools: work.tools,
             session: conversation.session,
-            completion,
             setup,
-            gates: work.gates,
             shared,
-            limits: work.limits,
-            trusted: work.trusted,
-            api_key: work.api_key,
-        })
+            arguments,
+            api_key: found.api_key,
+        };
+        Ok((TaskPlan { work, here }, doubts))
     }
-}
 
-pub(super) fn completion(work: &ResolvedWork) -> Completion {
-    if work.must_report() {
-        Completion::Finalized {
-            corrections: CORRECTIONS,
-            schema: work.schema.clone(),
+    /// Lets a pi child read no `AGENTS.md` itself, and hands it ours unless its definition has
+    /// switched these files off.
+    fn add_context(
+        &self,
+        cwd: &Path,
+        files: &mut RunFiles,
+        of_definition: &[String],
+        arguments: &mut Vec<String>,
+    ) -> Result<Vec<String>, Refusal> {
+        const OFF: [&str; 2] = ["--no-context-files", "-nc"];
+        if of_definition
+            .iter()
+            .any(|argument| OFF.contains(&argument.as_str()))
+        {
+            return Ok(Vec::new());
         }
-    } else {
-        Completion::LastMessage
+        arguments.push(OFF[0].to_owned());
+        files.add_context(cwd, &self.resolver.caller.places)
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use pi_subagents_configuration::{
-    Asker, ParentTools, PlanPatch, ResolvedSkills, Skills, Surroundings, check_paths, model_of,
+    Asker, ParentTools, PlanPatch, ResolvedSkills, Skills, ToolFacts, check_paths, model_of,
     summary, validate,
 };
 use pi_subagents_vocabulary::{Definition, Refusal, Runner, UsedDefinition, nearest};
@@ -53,11 +53,14 @@ pub(crate) fn check_definition(
     let Err(refusal) = find_definition(name, asker, configuration, door) else {
         return Ok(());
     };
+    let mut warnings = configuration.catalogue.warnings().iter();
+    if warnings.any(|warning| warning.keeps_out(name)) {
+        // The definition exists, and the error already says what is wrong with it.
+        return Err(CommandError::usage(refusal.message));
+    }
     let error = CommandError::not_found(refusal.message);
     let mut ignored = configuration.catalogue.ignored();
-    let is_there = configuration.catalogue.warnings().iter();
-    let is_unusable = is_there.clone().any(|warning| warning.keeps_out(name));
-    if is_unusable || ignored.any(|(definition, _)| definition.name == name) {
+    if ignored.any(|(definition, _)| definition.name == name) {
         // The definition exists, and the error already says what it waits for.
         return Err(error);
     }
@@ -78,7 +81,8 @@ pub(super) fn patch_of(
     definition: &Definition,
     runner: Runner,
     cwd: &Path,
-    (caller, configuration): (&Caller, &Configuration),
+    caller: &Caller,
+    configuration: &Configuration,
 ) -> Result<PlanPatch, Unusable> {
     let refuse = |message: String| Unusable::Task(Refusal { message });
     validate(definition).map_err(|invalid| {
@@ -89,8 +93,8 @@ pub(super) fn patch_of(
         }
     })?;
     check_paths(definition, cwd, &caller.places.home).map_err(|error| refuse(error.to_string()))?;
-    let skills = resolved_skills(definition, cwd, (caller, configuration)).map_err(refuse)?;
-    let surroundings = Surroundings {
+    let skills = resolved_skills(definition, cwd, caller, configuration).map_err(refuse)?;
+    let surroundings = ToolFacts {
         runner,
         parent: caller.pi.as_ref().map(|pi| ParentTools {
             active: &pi.active_tools,
@@ -120,7 +124,8 @@ pub(super) fn used(definition: &Definition) -> UsedDefinition {
 fn resolved_skills(
     definition: &Definition,
     cwd: &Path,
-    (caller, configuration): (&Caller, &Configuration),
+    caller: &Caller,
+    configuration: &Configuration,
 ) -> Result<ResolvedSkills, String> {
     if definition.suggested_skills.is_empty() && definition.load_skills.is_empty() {
         return Ok(ResolvedSkills::default());

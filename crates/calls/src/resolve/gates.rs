@@ -3,7 +3,7 @@
 use pi_subagents_configuration::{PlanPatch, Settings};
 use pi_subagents_vocabulary::{Gate, Refusal, RunTerms};
 
-use super::asked::Asked;
+use super::task::RequestedTask;
 use crate::caller::Caller;
 use pi_subagents_vocabulary::Door;
 
@@ -11,11 +11,14 @@ use pi_subagents_vocabulary::Door;
 /// model may name only commands that the user has listed, because it could run anything through a
 /// gate, even without a shell.
 pub(super) fn gates_of(
-    (asked, terms): (&Asked, &RunTerms),
+    task: &RequestedTask,
+    terms: &RunTerms,
     patch: Option<&PlanPatch>,
-    (caller, settings): (&Caller, &Settings),
+    caller: &Caller,
+    settings: &Settings,
 ) -> Result<Vec<Gate>, Refusal> {
-    check(&asked.terms.gates, caller.door, settings)?;
+    let own = task.request.terms.gates.as_deref();
+    check(own.unwrap_or_default(), caller.door, settings)?;
     let of_definition = || patch.map(|patch| patch.definition.gates.clone());
     let mut gates = terms
         .gates

@@ -1,9 +1,8 @@
 //! Decides everything about the tasks of a call: directory, definition, model, program, tools and
 //! limits. It only reads and makes nothing, so a call that fails here leaves no trace.
 
-mod asked;
 mod definition;
-mod found_here;
+mod family;
 mod gates;
 mod model;
 mod model_check;
@@ -14,13 +13,15 @@ mod task;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod this_machine;
 mod working_directory;
 
-pub(crate) use asked::{Asked, Family};
 pub(crate) use definition::check_definition;
-pub use model::ChosenModel;
+pub(crate) use family::Family;
 pub(crate) use model::provider_of;
 pub use model_check::model_place;
 pub use place::RunPlace;
+pub(crate) use place::{commit_of_base, no_worktree};
 pub use resolver::Resolver;
-pub use task::{ResolvedTask, ResolvedWork};
+pub(crate) use task::RequestedTask;
+pub use task::{FoundHere, ResolvedTask, ResolvedWork};

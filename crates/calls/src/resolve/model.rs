@@ -6,8 +6,8 @@ use crate::caller::CallingPi;
 
 /// The model of a task, as it was asked for and as it is passed to the child.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenModel {
-    pub choice: ModelChoice,
+pub(crate) struct ChosenModel {
+    pub(crate) choice: ModelChoice,
     /// The name in the call or the definition, or the calling pi's name for its own model.
     pub(crate) requested: Option<String>,
     /// The name as provider/id, if it is known.
@@ -19,6 +19,8 @@ pub struct ChosenModel {
 pub(super) struct Sources<'a> {
     /// The model that the call names.
     pub(super) wished: Option<&'a str>,
+    /// How much the model thinks, if the call says so.
+    pub(super) thinking: Option<ThinkingLevel>,
     pub(super) definition: Option<&'a Definition>,
     /// The pi that calls.
     pub(super) pi: Option<&'a CallingPi>,
@@ -40,14 +42,27 @@ impl ChosenModel {
             ..
         } = sources;
         let thinking = definition.and_then(|definition| definition.thinking);
+        let thinking = sources.thinking.or(thinking);
+        let named = |provider, model| {
+            // The level of the call counts, also before the one in a name.
+            let model = match sources.thinking {
+                Some(_) => without_level(model).0,
+                None => model,
+            };
+            Self::named(
+                provider,
+                model,
+                thinking,
+                pi.map_or(&[][..], |pi| &pi.models),
+            )
+        };
         let provider = definition.and_then(|definition| definition.provider.as_deref());
         let of_definition = definition.and_then(|definition| definition.model.as_deref());
-        let models = pi.map_or(&[][..], |pi| &pi.models);
         if let Some(model) = wished {
-            return Ok(Self::named(None, model, thinking, models));
+            return Ok(named(None, model));
         }
         if let Some(model) = of_definition {
-            return Ok(Self::named(provider, model, thinking, models));
+            return Ok(named(provider, model));
         }
         if let (Some(definition), Some(provider)) = (definition, provider) {
             return Self::of_provider(definition, provider, sources);
@@ -55,12 +70,12 @@ impl ChosenModel {
         let of_caller = pi.and_then(|pi| pi.model.as_deref());
         match (definition.map(|definition| definition.dialect), of_caller) {
             (Some(_), Some(model)) if definition.is_some_and(Definition::is_built_in) => {
-                Ok(Self::named(None, model, thinking, models))
+                Ok(named(None, model))
             }
             (Some(Dialect::Preset), _) => {
                 Err(no_model(definition.map_or("", |preset| &preset.name)))
             }
-            (Some(Dialect::Prompt), Some(model)) => Ok(Self::named(None, model, thinking, models)),
+            (Some(Dialect::Prompt), Some(model)) => Ok(named(None, model)),
             _ => Ok(Self::left_to_the_child(None, thinking)),
         }
     }
@@ -80,15 +95,13 @@ impl ChosenModel {
             .chain(sources.default_model)
             .chain(models.iter().map(String::as_str));
         let id = known.find_map(|model| model.strip_prefix(provider)?.strip_prefix('/'));
+        let thinking = sources.thinking.or(definition.thinking);
         match (id, sources.runner) {
-            (Some(id), _) => {
-                let thinking = definition.thinking;
-                Ok(Self::named(Some(provider), id, thinking, models))
+            (Some(id), _) => Ok(Self::named(Some(provider), id, thinking, models)),
+            (None, runner) if runner.uses_our_models() => {
+                Ok(Self::left_to_the_child(Some(provider), thinking))
             }
-            (None, Runner::Embedded) => {
-                Ok(Self::left_to_the_child(Some(provider), definition.thinking))
-            }
-            (None, Runner::Pi) => Err(no_model_of(definition, provider)),
+            (None, _) => Err(no_model_of(definition, provider)),
         }
     }
 
@@ -136,6 +149,24 @@ impl ChosenModel {
             choice,
             requested: None,
             resolved,
+        }
+    }
+
+    /// Names the default model of the caller, if the choice is left to the child.
+    pub(super) fn or_default(self, default: Option<&str>) -> Self {
+        let (provider, model, thinking) = match &self.choice {
+            ModelChoice::Inherit => (None, None, None),
+            ModelChoice::Named {
+                provider,
+                model,
+                thinking,
+            } => (provider.as_ref(), model.as_ref(), *thinking),
+        };
+        match default.map(|default| default.split_once('/').ok_or(default)) {
+            Some(_) if provider.is_some() || model.is_some() => self,
+            Some(Ok((provider, id))) => self.at(provider, id),
+            Some(Err(id)) => Self::named(None, id, thinking, &[]),
+            None => self,
         }
     }
 
@@ -266,6 +297,7 @@ mod tests {
     ) -> Result<ChosenModel, Refusal> {
         ChosenModel::choose(Sources {
             wished,
+            thinking: None,
             definition,
             pi,
             default_model: Some("b/haiku"),
@@ -317,6 +349,7 @@ mod tests {
             };
             names(ChosenModel::choose(Sources {
                 wished: None,
+                thinking: None,
                 definition: Some(&definition),
                 pi: caller,
                 default_model: Some("b/haiku"),
@@ -369,5 +402,20 @@ mod tests {
         assert_eq!(choice(None), named(Some("a"), "opus", high));
         assert_eq!(choice(Some("x/deep")), named(None, "router/x/deep", high));
         assert_eq!(choice(Some("opus:low")), named(None, "a/opus:low", None));
+        let max = Some(ThinkingLevel::Max);
+        let with_option = |wished| {
+            let caller = pi(None);
+            let sources = Sources {
+                wished,
+                thinking: max,
+                definition: Some(&of_definition),
+                pi: Some(&caller),
+                default_model: None,
+                runner: Runner::Pi,
+            };
+            ChosenModel::choose(sources).unwrap().choice
+        };
+        assert_eq!(with_option(None), named(Some("a"), "opus", max));
+        assert_eq!(with_option(Some("opus:low")), named(None, "a/opus", max));
     }
 }

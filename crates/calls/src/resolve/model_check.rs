@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 
 use pi_subagents_agent::{AskedModel, ModelCatalogue, Surroundings};
-use pi_subagents_vocabulary::{Definition, Field, ModelChoice, Refusal, Runner};
+use pi_subagents_vocabulary::{Advice, Definition, Field, ModelChoice, Refusal, Runner};
 
 use super::definition::Unusable;
 use super::model::{ChosenModel, provider_of};
@@ -18,6 +18,13 @@ use pi_subagents_ground::error::CommandError;
 pub(super) struct ModelChecks<'a> {
     caller: &'a Caller,
     catalogue: OnceCell<ModelCatalogue>,
+}
+
+/// A model that was named in place of the caller.
+pub(super) struct NamedModel {
+    pub(super) model: ChosenModel,
+    /// Says which model was named, if one was.
+    pub(super) remark: Option<String>,
 }
 
 impl<'a> ModelChecks<'a> {
@@ -51,10 +58,10 @@ impl<'a> ModelChecks<'a> {
         if let Some(why) = catalogue.unreadable() {
             return Err(unusable_file(why));
         }
-        match (runner, catalogue.misunderstood()) {
-            (Runner::Embedded, Some(why)) => Err(unusable_file(why)),
-            (Runner::Embedded, None) => self.check_embedded(asked, definition),
-            (Runner::Pi, why) => {
+        match (runner.uses_our_models(), catalogue.misunderstood()) {
+            (true, Some(why)) => Err(unusable_file(why)),
+            (true, None) => self.check_embedded(asked, definition),
+            (false, why) => {
                 let why = why.map(str::to_owned);
                 Ok(why.into_iter().chain(self.doubt(&chosen.choice)).collect())
             }
@@ -91,6 +98,31 @@ impl<'a> ModelChecks<'a> {
         self.catalogue().unknown_provider(provider)
     }
 
+    /// Names the model of a new session where neither the caller nor the settings name one, because
+    /// the embedded agent has no default of its own; returns it with a sentence that says so. Fails if
+    /// there is no model to ask.
+    pub(super) fn name_default(
+        &self,
+        chosen: ChosenModel,
+        default: Option<&str>,
+        runner: Runner,
+    ) -> Result<NamedModel, Unusable> {
+        let AskedModel { provider, model } = asked(&chosen.choice);
+        let is_open = provider.is_none() && model.is_none() && default.is_none();
+        let catalogue = self.catalogue();
+        if runner != Runner::Embedded || !is_open || catalogue.is_broken() {
+            return Ok(NamedModel {
+                model: chosen,
+                remark: None,
+            });
+        }
+        let found = catalogue.default_model().ok_or_else(no_model)?;
+        Ok(NamedModel {
+            model: chosen.at(&found.provider, &found.model),
+            remark: Some(format!("no model was named, so {} is asked", found.name())),
+        })
+    }
+
     /// Names the default model of the settings if its provider is unknown: a pi that chooses by
     /// itself would ask another provider without a word, and a pi that gets the name refuses it.
     pub(super) fn insist_on_default(
@@ -100,7 +132,7 @@ impl<'a> ModelChecks<'a> {
         runner: Runner,
     ) -> ChosenModel {
         let AskedModel { provider, model } = asked(&chosen.choice);
-        if runner != Runner::Pi || provider.is_some() || model.is_some() {
+        if runner.uses_our_models() || provider.is_some() || model.is_some() {
             return chosen;
         }
         match default.and_then(|model| model.split_once('/')) {
@@ -135,10 +167,30 @@ fn asked(choice: &ModelChoice) -> AskedModel<'_> {
     }
 }
 
+/// Fails the call, and says how to get a model.
+fn no_model() -> Unusable {
+    let error = CommandError::usage(
+        "no model can be asked: no provider has a key, and no model server answers on this machine",
+    );
+    let error = error.hint(
+        "Set the key of a provider, for example with: export ANTHROPIC_API_KEY=sk-… (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY).",
+    );
+    let error = error.advise(
+        "",
+        Advice::Models,
+        " lists all providers with their variables.",
+    );
+    Unusable::Call(error.advise(
+        "",
+        Advice::Tour,
+        " shows the program at work without a key.",
+    ))
+}
+
 /// Fails the call: without that file a prompt could go to another server than its user chose.
 fn unusable_file(why: &str) -> Unusable {
     Unusable::Call(CommandError::usage(why).hint(
-        "Nothing was started, because without that file another server than you chose might have been asked. Mend it and try again.",
+        "Nothing was started, because without that file the request might go to another server than you chose. Fix it and try again.",
     ))
 }
 

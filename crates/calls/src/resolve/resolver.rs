@@ -2,22 +2,21 @@
 
 use pi_subagents_vocabulary::Advice;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_vocabulary::{
-    Definition, Limits, ModelChoice, Refusal, RunTerms, Runner, RunnerChoice, Secret, ToolPolicy,
-    UsedDefinition,
+    Completion, Definition, Limits, ModelChoice, OutputSchema, Refusal, RunTerms, Runner,
+    RunnerChoice, Secret, ToolPolicy, UsedDefinition, Work,
 };
 
-use super::asked::{Asked, Family};
 use super::definition::{Unusable, find_definition, patch_of, used};
+use super::family::Family;
 use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
-use super::model_check::ModelChecks;
-use super::place::place_of;
+use super::model_check::{ModelChecks, NamedModel};
+use super::place::{check_place, place_of};
 use super::schema::schema_of;
-use super::task::{ResolvedTask, ResolvedWork};
+use super::task::{FoundHere, RequestedTask, ResolvedTask, ResolvedWork};
 use super::terms::terms_of;
 use super::working_directory::working_directory;
 use crate::caller::Caller;
@@ -26,6 +25,9 @@ use crate::elsewhere::may_travel;
 use crate::runner::Runners;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+
+/// The number of corrections for a child that must report.
+const CORRECTIONS: u32 = 3;
 
 /// Resolves the tasks of one call.
 pub struct Resolver<'a> {
@@ -56,9 +58,12 @@ impl<'a> Resolver<'a> {
 
     /// Resolves all tasks of a call. Fails only if the call as a whole fails; a fault of a single
     /// task refuses that task.
-    pub(crate) fn resolve(&self, tasks: Vec<Asked>) -> Result<Vec<ResolvedTask>, CommandError> {
+    pub(crate) fn resolve(
+        &self,
+        tasks: Vec<RequestedTask>,
+    ) -> Result<Vec<ResolvedTask>, CommandError> {
         let tasks = tasks.into_iter();
-        tasks.map(|asked| self.resolve_one(asked)).collect()
+        tasks.map(|task| self.resolve_one(task)).collect()
     }
 
     /// Returns the warnings for the answer of a call: problems of settings and `models.json`, and
@@ -67,9 +72,7 @@ impl<'a> Resolver<'a> {
         let catalogue = &self.configuration.catalogue;
         // The refusal of an unknown definition gives the reason already.
         let is_used = |name: &str| {
-            let mut named = tasks
-                .iter()
-                .filter_map(|task| task.asked.definition.as_deref());
+            let mut named = tasks.iter().filter_map(|task| task.request.agent());
             named.any(|used| used == name) && catalogue.find(name, self.family.asker).is_ok()
         };
         let ignored = catalogue.notices_of(&Advice::Trust.words(self.caller.door), is_used);
@@ -79,23 +82,23 @@ impl<'a> Resolver<'a> {
         warnings
     }
 
-    fn resolve_one(&self, asked: Asked) -> Result<ResolvedTask, CommandError> {
-        let name = asked.definition.as_deref();
+    fn resolve_one(&self, task: RequestedTask) -> Result<ResolvedTask, CommandError> {
+        let name = task.request.agent();
         let definition = name.map(|name| self.find(name)).transpose();
         let named = match (&definition, name) {
             (Ok(found), _) => found.map(used),
             (Err(_), name) => name.map(unknown),
         };
-        let mut terms = terms_of(&asked, &self.caller.overrides);
-        let (cwd, work) = match self.work(&asked, &terms, definition) {
+        let mut terms = terms_of(&task, &self.caller.overrides);
+        let (cwd, work) = match self.work(&task, &terms, definition) {
             Ok((cwd, work)) => (cwd, Ok(work)),
             Err(Unusable::Task(refusal)) => (self.caller.places.cwd.clone(), Err(refusal)),
             Err(Unusable::Call(error)) => return Err(error),
         };
-        if let (Ok(work), None) = (&work, &asked.definition) {
+        if let (Ok(work), None) = (&work, name) {
             self.keep_child(&mut terms, work);
         }
-        let model = work.as_ref().ok().map(|work| work.model.choice.clone());
+        let model = work.as_ref().ok().map(|task| task.work.model.clone());
         Ok(ResolvedTask {
             cwd,
             definition: named.map(|named| UsedDefinition {
@@ -103,11 +106,12 @@ impl<'a> Resolver<'a> {
                 ..named
             }),
             timeout: match &work {
-                Ok(work) => work.limits.timeout,
-                Err(_) => self.timeout_of(&terms, None),
+                Ok(task) => task.work.limits.timeout,
+                Err(_) => self.limits_of(&terms, None).timeout,
             },
             terms,
-            asked,
+            request: task.request,
+            session: task.session,
             work,
         })
     }
@@ -119,13 +123,13 @@ impl<'a> Resolver<'a> {
 
     fn work(
         &self,
-        asked: &Asked,
+        task: &RequestedTask,
         terms: &RunTerms,
         definition: Result<Option<&Definition>, Refusal>,
     ) -> Result<(PathBuf, ResolvedWork), Unusable> {
         let (overrides, settings) = (&self.caller.overrides, &self.configuration.settings);
         let cwd = working_directory(
-            asked.cwd.as_deref(),
+            task.request.cwd.as_deref(),
             overrides.cwd.as_deref(),
             &self.caller.places,
         )
@@ -140,6 +144,7 @@ impl<'a> Resolver<'a> {
         let default_model = settings.default_model.as_deref();
         let model = ChosenModel::choose(Sources {
             wished,
+            thinking: terms.thinking,
             definition,
             pi: self.caller.pi.as_ref(),
             default_model,
@@ -149,53 +154,84 @@ impl<'a> Resolver<'a> {
         let (model, doubts) = match self.destination {
             Destination::Here => {
                 let model = self.models.insist_on_default(model, default_model, runner);
+                // A session that goes on has a model.
+                let NamedModel { model, remark } = match &task.inherited {
+                    None => self.models.name_default(model, default_model, runner)?,
+                    Some(_) => NamedModel {
+                        model,
+                        remark: None,
+                    },
+                };
                 let choosing = definition.filter(|_| wished.is_none());
-                let doubts = self.models.check(&model, runner, choosing)?;
+                let mut doubts = self.models.check(&model, runner, choosing)?;
+                doubts.extend(remark);
                 (model, doubts)
             }
-            // The worker has models of its own, and checks this model.
-            Destination::Fleet(_) => (model, Vec::new()),
+            // The worker has models of its own, and checks this model. Its own default would be
+            // another model than the caller has chosen for everything.
+            Destination::Fleet(_) => (model.or_default(default_model), Vec::new()),
         };
         let patch = definition
-            .map(|found| patch_of(found, runner, &cwd, (self.caller, self.configuration)))
+            .map(|found| patch_of(found, runner, &cwd, self.caller, self.configuration))
             .transpose()?;
         let place = place_of(
-            (asked, terms),
+            task,
+            terms,
             overrides,
             patch.as_ref(),
-            (settings.isolation, &cwd),
+            settings.isolation,
+            &cwd,
         );
-        let gates = gates_of((asked, terms), patch.as_ref(), (self.caller, settings));
-        let schema = schema_of(terms, patch.as_ref());
-        let schema = schema.map_err(Unusable::Task)?;
+        let place = place.and_then(|place| match self.destination {
+            Destination::Here => check_place(&place, &cwd).map(|()| place),
+            // Its files travel as they are here, and are looked at then.
+            Destination::Fleet(_) => Ok(place),
+        });
+        let gates = gates_of(task, terms, patch.as_ref(), self.caller, settings);
+        let schema = schema_of(terms, patch.as_ref()).map_err(Unusable::Task)?;
         let mut tools = tools_of(terms, patch.as_ref());
         if schema.is_some() {
             tools = tools.with_report();
         }
-        let work = ResolvedWork {
-            gates: gates.map_err(Unusable::Task)?,
-            runner,
-            choice,
-            tools,
-            schema,
-            api_key: patch
-                .as_ref()
-                .and_then(|patch| key_for(patch, &model.choice)),
-            limits: Limits {
-                timeout: self.timeout_of(terms, patch.as_ref()),
-                extension: settings.extend_timeout_debounce,
-                repetitions: settings.looping_tool_count,
-                allowance: terms.allowance.or(settings.allowance),
-            },
-            place: place.map_err(Unusable::Task)?,
-            trusted: self.may_load(runner, &cwd),
+        let ChosenModel {
+            choice: model,
+            requested,
+            resolved,
+        } = model;
+        let api_key = patch.as_ref().and_then(|patch| key_for(patch, &model));
+        let of_patch = patch.as_ref();
+        let work = Work {
+            prompt: task.request.prompt.clone(),
+            runner: choice,
             model,
+            system_prompt: of_patch
+                .map(|patch| patch.system_prompt.clone())
+                .unwrap_or_default(),
+            tools,
+            completion: completion_of(schema, of_patch),
+            gates: gates.map_err(Unusable::Task)?,
+            limits: self.limits_of(terms, of_patch),
+            trusted: self.may_load(runner, &cwd),
+            arguments: of_patch
+                .map(PlanPatch::further_arguments)
+                .unwrap_or_default(),
+        };
+        let here = FoundHere {
+            runner,
+            requested_model: requested,
+            resolved_model: resolved,
+            skills: of_patch
+                .map(|patch| patch.skills.clone())
+                .unwrap_or_default(),
             patch,
+            api_key,
+            place: place.map_err(Unusable::Task)?,
             warning,
             doubts,
         };
+        let work = ResolvedWork { work, here };
         if let Destination::Fleet(destination) = self.destination {
-            may_travel(&work, destination).map_err(Unusable::Task)?;
+            may_travel(&self.caller.places, &work, destination).map_err(Unusable::Task)?;
         }
         Ok((cwd, work))
     }
@@ -204,10 +240,7 @@ impl<'a> Resolver<'a> {
     /// own program.
     fn runner(&self, choice: RunnerChoice) -> Result<(Runner, Option<String>), Refusal> {
         match (self.destination, choice) {
-            (Destination::Fleet(_), RunnerChoice::Embedded) => Ok((Runner::Embedded, None)),
-            (Destination::Fleet(_), RunnerChoice::Auto | RunnerChoice::Pi) => {
-                Ok((Runner::Pi, None))
-            }
+            (Destination::Fleet(_), choice) => Ok((choice.usual(), None)),
             (Destination::Here, choice) => {
                 let chosen = self.runners.resolve(choice);
                 let chosen = chosen.map_err(|message| Refusal { message })?;
@@ -221,33 +254,50 @@ impl<'a> Resolver<'a> {
     /// and MCP servers, about which only pi's own question asks.
     fn may_load(&self, runner: Runner, cwd: &Path) -> bool {
         let trust = &self.configuration.trust;
-        match runner {
-            Runner::Embedded => trust.of(cwd).is_trusted(),
-            Runner::Pi if self.caller.is_trusting_pi() => trust.of(cwd).is_trusted(),
-            Runner::Pi => trust.lets_pi_load(cwd),
+        if runner.loads_extensions() && !self.caller.is_trusting_pi() {
+            return trust.lets_pi_load(cwd);
         }
+        trust.of(cwd).is_trusted()
     }
 
     /// Keeps the kind of child and the model of a task without a definition for the runs that
     /// continue it: nothing else names them.
     fn keep_child(&self, terms: &mut RunTerms, work: &ResolvedWork) {
-        let runner = match (self.destination, work.runner) {
-            (Destination::Here, Runner::Pi) => Some(RunnerChoice::Pi),
-            (Destination::Here, Runner::Embedded) => Some(RunnerChoice::Embedded),
+        let runner = match self.destination {
+            Destination::Here => Some(work.here.runner.choice()),
             // Its worker chose it.
-            (Destination::Fleet(_), _) => None,
+            Destination::Fleet(_) => None,
         };
         terms.runner = terms.runner.or(runner);
         if terms.model.is_none() {
-            terms.model.clone_from(&work.model.requested);
+            terms.model.clone_from(&work.here.requested_model);
         }
     }
 
-    fn timeout_of(&self, terms: &RunTerms, patch: Option<&PlanPatch>) -> Option<Duration> {
-        terms
-            .timeout
-            .or(patch.and_then(|patch| patch.definition.timeout))
-            .or(self.family.timeout)
+    /// Returns the limits of a task: its terms count before its definition, and that before its
+    /// family and the settings.
+    fn limits_of(&self, terms: &RunTerms, patch: Option<&PlanPatch>) -> Limits {
+        let settings = &self.configuration.settings;
+        let of_definition = patch.and_then(|patch| patch.definition.timeout);
+        let default = Limits {
+            timeout: of_definition.or(self.family.timeout),
+            extension: settings.extend_timeout_debounce,
+            repetitions: settings.looping_tool_count,
+            allowance: settings.allowance,
+        };
+        Limits::of(terms, default)
+    }
+}
+
+/// Returns the condition under which a task counts as done.
+fn completion_of(schema: Option<OutputSchema>, patch: Option<&PlanPatch>) -> Completion {
+    if schema.is_some() || patch.is_some_and(|patch| patch.definition.finalize) {
+        Completion::Finalized {
+            corrections: CORRECTIONS,
+            schema,
+        }
+    } else {
+        Completion::LastMessage
     }
 }
 

@@ -4,18 +4,27 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_configuration::PlanPatch;
-use pi_subagents_vocabulary::{
-    Gate, Limits, OutputSchema, Refusal, RunTerms, Runner, RunnerChoice, Secret, ToolPolicy,
-    UsedDefinition,
-};
+use pi_subagents_vocabulary::{Refusal, RunTerms, Runner, Secret, SessionId, UsedDefinition, Work};
 
-use super::asked::Asked;
-use super::model::ChosenModel;
 use super::place::RunPlace;
+use crate::open_run::Inherited;
+use crate::request::TaskRequest;
+
+/// A task that is to be resolved.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestedTask {
+    /// The request, with the name of its run.
+    pub(crate) request: TaskRequest,
+    /// The session to which its run belongs.
+    pub(crate) session: SessionId,
+    /// The terms and the worktree that it inherits from the run that it continues.
+    pub(crate) inherited: Option<Inherited>,
+}
 
 /// A resolved task.
 pub struct ResolvedTask {
-    pub(crate) asked: Asked,
+    pub(crate) request: TaskRequest,
+    pub(crate) session: SessionId,
     /// The directory in which the task works; for a refused task, the directory of its caller.
     pub cwd: PathBuf,
     /// The definition that the task names, also where it is the reason for a refusal.
@@ -27,40 +36,33 @@ pub struct ResolvedTask {
     pub work: Result<ResolvedWork, Refusal>,
 }
 
-/// The child of a resolved task.
+/// A resolved task that can be done.
 pub struct ResolvedWork {
+    /// The part that holds on every machine. Until its run is opened, its prompt is the caller's.
+    pub work: Work,
+    /// The part that belongs to this machine.
+    pub here: FoundHere,
+}
+
+/// The parts of a resolved task that belong to this machine.
+pub struct FoundHere {
     /// The kind of child. For a task of a fleet only its worker knows the kind; until then it
     /// counts as pi, which can do more.
     pub runner: Runner,
-    /// The kind that was wished for, by which a worker finds its own program.
-    pub choice: RunnerChoice,
-    pub model: ChosenModel,
+    /// The model as it was asked for.
+    pub requested_model: Option<String>,
+    /// The model as provider/id, if it is known.
+    pub resolved_model: Option<String>,
     /// The changes by the definition of the task, if there is one.
     pub patch: Option<PlanPatch>,
-    pub tools: ToolPolicy,
+    /// The files of the skills that are offered to the child.
+    pub skills: Vec<PathBuf>,
+    /// The key of the definition, if it is for the chosen model.
     pub api_key: Option<Secret>,
-    /// The commands that must pass, in their order.
-    pub gates: Vec<Gate>,
-    /// The schema that the result must meet.
-    pub schema: Option<OutputSchema>,
-    pub limits: Limits,
     /// The place where the child works.
     pub place: RunPlace,
-    /// True if the child may load the configuration of its directory.
-    pub trusted: bool,
     /// The warning for the caller about the program that was chosen.
     pub warning: Option<String>,
-    /// A warning for the caller about the model that was chosen.
+    /// Warnings for the caller about the model that was chosen.
     pub doubts: Vec<String>,
-}
-
-impl ResolvedWork {
-    /// Returns whether the child must report with `subagent_finalize`.
-    pub fn must_report(&self) -> bool {
-        self.schema.is_some()
-            || self
-                .patch
-                .as_ref()
-                .is_some_and(|patch| patch.definition.finalize)
-    }
 }

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_configuration::{Asker, RunnerChoice};
-use pi_subagents_vocabulary::{Runner, SessionId, ToolPolicy};
+use pi_subagents_vocabulary::{RunTerms, Runner, SessionId, ToolPolicy};
 use pretty_assertions::assert_eq;
 use tempfile::TempDir;
 
-use super::{Asked, Family, ResolvedTask, Resolver};
+use super::{Family, RequestedTask, ResolvedTask, Resolver};
 use crate::caller::{Caller, Overrides};
 use crate::destination::Destination;
-use crate::task_terms::TaskTerms;
+use crate::request::TaskRequest;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
@@ -39,13 +39,20 @@ impl Stage {
         for (name, content) in definitions {
             fs::write(folder.join(format!("{name}.md")), content).unwrap();
         }
-        let variables = BTreeMap::from([(OsString::from("HOME"), home.into_os_string())]);
+        // A task that names no model asks the default of the provider with a key.
+        let variables = BTreeMap::from([
+            (OsString::from("HOME"), home.into_os_string()),
+            (OsString::from("OPENAI_API_KEY"), OsString::from("a-key")),
+        ]);
         let places = Places::new(project, PathBuf::from("pi-subagents"), variables).unwrap();
         Self {
             root,
             caller: Caller {
                 overrides: Overrides {
-                    runner: Some(RunnerChoice::Embedded),
+                    terms: RunTerms {
+                        runner: Some(RunnerChoice::Embedded),
+                        ..RunTerms::default()
+                    },
                     ..Overrides::default()
                 },
                 ..Caller::at(places)
@@ -53,13 +60,13 @@ impl Stage {
         }
     }
 
-    fn resolve(&self, tasks: Vec<Asked>) -> Vec<ResolvedTask> {
+    fn resolve(&self, tasks: Vec<RequestedTask>) -> Vec<ResolvedTask> {
         let configuration = Configuration::read_once(&self.caller.places, false);
         let resolver = Resolver::new(FAMILY, &self.caller, &configuration, &Destination::Here);
         resolver.resolve(tasks).unwrap()
     }
 
-    fn resolve_one(&self, task: Asked) -> ResolvedTask {
+    fn resolve_one(&self, task: RequestedTask) -> ResolvedTask {
         self.resolve(vec![task]).pop().unwrap()
     }
 
@@ -78,17 +85,13 @@ impl Stage {
     }
 }
 
-fn task(definition: Option<&str>) -> Asked {
-    Asked {
-        name: "a".to_owned(),
-        prompt: "do it".to_owned(),
+fn task(definition: Option<&str>) -> RequestedTask {
+    let mut request = TaskRequest::new("a", "do it");
+    request.agent = definition.map(str::to_owned);
+    RequestedTask {
+        request,
         session: SessionId::parse("s").unwrap(),
-        definition: definition.map(str::to_owned),
-        model: None,
-        cwd: None,
         inherited: None,
-        timeout: None,
-        terms: TaskTerms::default(),
     }
 }
 
@@ -103,46 +106,46 @@ fn the_task_comes_before_its_caller_and_both_before_the_definition() {
     let seconds = |task: &ResolvedTask| task.timeout.unwrap().as_secs();
     let plain = stage.resolve_one(task(None));
     assert_eq!(seconds(&plain), 600);
-    assert_eq!(plain.work.as_ref().unwrap().tools, ToolPolicy::Inherit);
+    assert_eq!(plain.work.as_ref().unwrap().work.tools, ToolPolicy::Inherit);
 
     let defined = stage.resolve_one(task(Some("scout")));
     let work = defined.work.as_ref().unwrap();
     assert_eq!(seconds(&defined), 30);
     assert_eq!(
-        work.tools,
+        work.work.tools,
         ToolPolicy::Only(vec!["read".to_owned(), "grep".to_owned()])
     );
-    assert_eq!(work.model.requested.as_deref(), Some("openai/own"));
+    assert_eq!(work.here.requested_model.as_deref(), Some("openai/own"));
 
-    stage.caller.overrides.timeout = Some(Duration::from_secs(7));
-    stage.caller.overrides.model = Some("openai/of-caller".to_owned());
-    stage.caller.overrides.tools = Some(vec!["ls".to_owned()]);
+    stage.caller.overrides.terms.timeout = Some(Duration::from_secs(7));
+    stage.caller.overrides.terms.model = Some("openai/of-caller".to_owned());
+    stage.caller.overrides.terms.tools = Some(vec!["ls".to_owned()]);
     let overridden = stage.resolve_one(task(Some("scout")));
     let work = overridden.work.as_ref().unwrap();
     assert_eq!(seconds(&overridden), 7);
-    assert_eq!(work.tools, ToolPolicy::Only(vec!["ls".to_owned()]));
-    assert_eq!(work.model.requested.as_deref(), Some("openai/of-caller"));
+    assert_eq!(work.work.tools, ToolPolicy::Only(vec!["ls".to_owned()]));
+    assert_eq!(
+        work.here.requested_model.as_deref(),
+        Some("openai/of-caller")
+    );
 
-    let asked = stage.resolve_one(Asked {
-        timeout: Some(Duration::from_secs(5)),
-        model: Some("openai/of-task".to_owned()),
-        ..task(Some("scout"))
-    });
+    let mut asked = task(Some("scout"));
+    asked.request = asked.request.timeout(Duration::from_secs(5));
+    asked.request.terms.model = Some("openai/of-task".to_owned());
+    let asked = stage.resolve_one(asked);
     assert_eq!(seconds(&asked), 5);
-    let model = &asked.work.as_ref().unwrap().model;
-    assert_eq!(model.requested.as_deref(), Some("openai/of-task"));
+    let model = &asked.work.as_ref().unwrap().here.requested_model;
+    assert_eq!(model.as_deref(), Some("openai/of-task"));
 }
 
 #[test]
 fn what_is_wrong_with_one_task_refuses_that_task_alone() {
     let stage = Stage::new(&[]);
-    let relative = Asked {
-        cwd: Some(PathBuf::from("here")),
-        ..task(None)
-    };
+    let mut relative = task(None);
+    relative.request = relative.request.cwd("here");
     let mut resolved = stage.resolve(vec![task(Some("nobody")), relative, task(None)]);
     let fine = resolved.pop().unwrap();
-    assert_eq!(fine.work.unwrap().runner, Runner::Embedded);
+    assert_eq!(fine.work.unwrap().here.runner, Runner::Embedded);
     assert_eq!(
         refusal(resolved.pop().unwrap()),
         "cwd must be an absolute path"

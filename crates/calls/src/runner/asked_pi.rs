@@ -3,11 +3,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pi_subagents_files::{read_own, write_whole};
-use pi_subagents_os::{ProgramBounds, ProgramCut, run_bounded};
+use pi_subagents_os::{ProgramBounds, ProgramCommand, ProgramCut, run_bounded};
 use pi_subagents_pi_files::on_path;
 use pi_subagents_vocabulary::text::clean;
 use serde::{Deserialize, Serialize};
@@ -89,14 +89,15 @@ fn identify(path: &Path) -> io::Result<KnownFile> {
     })
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "pi is asked for its version, which starts no sub-agent"
-)]
 fn ask_version(path: &Path) -> Result<String, String> {
-    let mut command = Command::new(path);
-    command.arg("--version").env("PI_OFFLINE", "1");
-    let ended = run_bounded(&mut command, b"", BOUNDS);
+    let offline = ("PI_OFFLINE".into(), "1".into());
+    let command = ProgramCommand {
+        program: path.to_owned(),
+        arguments: vec!["--version".into()],
+        environment: std::env::vars_os().chain([offline]).collect(),
+        directory: None,
+    };
+    let ended = run_bounded(&command, b"", BOUNDS);
     let ended = ended.map_err(|error| format!("{} --version: {error}", path.display()))?;
     match ended {
         // Versions before 0.80 print to stderr.

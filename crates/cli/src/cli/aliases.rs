@@ -6,7 +6,10 @@ use std::ffi::OsString;
 /// The alias that lists the finished runs too.
 const LIST: &str = "ls";
 
-/// Replaces `ls` with `status --all`; it may come behind the option that every command has.
+/// The options that every command has, which may stand before it.
+const BEFORE: [&str; 2] = ["--log-level", "--color"];
+
+/// Replaces `ls` with `status --all`; it may come behind the options that every command has.
 pub(super) fn resolved(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let mut place = 1;
     while let Some(word) = arguments.get(place).and_then(|word| word.to_str()) {
@@ -16,8 +19,13 @@ pub(super) fn resolved(mut arguments: Vec<OsString>) -> Vec<OsString> {
                 arguments.splice(place..=place, words);
                 break;
             }
-            "--log-level" => place += 2,
-            word if word.starts_with("--log-level=") => place += 1,
+            word if BEFORE.contains(&word) => place += 2,
+            word if word
+                .split_once('=')
+                .is_some_and(|(name, _)| BEFORE.contains(&name)) =>
+            {
+                place += 1;
+            }
             _ => break,
         }
     }
@@ -42,6 +50,7 @@ mod tests {
             ("x ls --json", "x status --all --json"),
             ("x --log-level debug ls", "x --log-level debug status --all"),
             ("x --log-level=debug ls", "x --log-level=debug status --all"),
+            ("x --color never ls", "x --color never status --all"),
             ("x profile ls", "x profile ls"),
             ("x output ls", "x output ls"),
             ("x", "x"),

@@ -3,7 +3,7 @@
 pub(super) const MAIN: &str = "\
 Examples:
   pi-subagents tour
-  pi-subagents run \"Review the last commit\" --model anthropic/claude-sonnet-5
+  pi-subagents run \"Review the last commit\" --model sonnet
 
 Use pi-subagents help COMMAND to read more about a command, and pi-subagents doctor to check that
 everything is set up.";
@@ -11,13 +11,13 @@ everything is set up.";
 pub(super) const MAIN_LONG: &str = "\
 Examples:
   pi-subagents tour
-  pi-subagents run \"Review the last commit\" --model anthropic/claude-sonnet-5
+  pi-subagents run \"Review the last commit\" --model sonnet
 
 Exit codes:
   0    all runs completed, or the command did its job
   1    a run or the command failed
-  2    invalid arguments or an invalid definition
-  3    no such run, session or definition
+  2    invalid arguments or an invalid agent file
+  3    no such run, session or agent
   4    some runs completed and some did not
   5    no finished answer (output), or no result (diff, merge, keep, discard)
   124  a run timed out
@@ -31,7 +31,8 @@ everything is set up.";
 pub(super) const TOUR: &str = "\
 Examples:
   pi-subagents tour
-  pi-subagents tour --json --quiet";
+  pi-subagents tour --keep
+  pi-subagents tour --here";
 
 pub(super) const DELEGATE: &str = "\
 Examples:
@@ -46,7 +47,7 @@ Examples:
 pub(super) const SPAWN: &str = "\
 Examples:
   pi-subagents spawn \"Read every file under src and explain the lamp\"
-  pi-subagents spawn tester \"Run the tests and mend what fails\" --timeout 3600";
+  pi-subagents spawn tester \"Run the tests and fix what fails\" --timeout 3600";
 
 pub(super) const RESUME: &str = "\
 Examples:
@@ -146,7 +147,7 @@ Examples:
 pub(super) const CLEAN: &str = "\
 Examples:
   pi-subagents clean --older 30d --dry-run
-  pi-subagents clean --project --keep-last 20";
+  pi-subagents clean --all-projects --keep-last 20";
 
 pub(super) const AGENTS: &str = "\
 Examples:
@@ -156,7 +157,17 @@ Examples:
 pub(super) const TRUST: &str = "\
 Examples:
   pi-subagents trust --show
-  pi-subagents trust --yes";
+  pi-subagents trust";
+
+pub(super) const MODELS: &str = "\
+Examples:
+  pi-subagents models
+  pi-subagents models --provider anthropic --json";
+
+pub(super) const INIT: &str = "\
+Examples:
+  pi-subagents init
+  pi-subagents init --undo";
 
 pub(super) const DOCTOR: &str = "\
 Examples:
@@ -173,6 +184,11 @@ Examples:
   pi-subagents tools
   pi-subagents tools subagent background_agent --json";
 
+pub(super) const SCHEMA: &str = "\
+Examples:
+  pi-subagents schema
+  pi-subagents schema status";
+
 pub(super) const HOST: &str = "\
 The pi package starts this command; people do not need it.";
 
@@ -187,3 +203,13 @@ pub(super) const MAN: &str = "\
 Examples:
   pi-subagents man | man -l -
   pi-subagents man --dir ~/.local/share/man/man1";
+
+pub(super) const UNINSTALL: &str = "\
+Examples:
+  pi-subagents uninstall
+  pi-subagents uninstall | less";
+
+pub(super) const VERSION: &str = "\
+Examples:
+  pi-subagents version
+  pi-subagents --version";

@@ -9,7 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_configuration::RunnerChoice;
 use pi_subagents_files::read_own_text;
 use pi_subagents_vocabulary::{
-    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, OutputSchema,
+    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, OutputSchema, RunTerms,
+    ThinkingLevel,
 };
 use serde_json::Value;
 
@@ -23,19 +24,22 @@ pub(crate) struct RunArgs {
     /// How sub-agents run [default: the setting subagents.runner, or auto]
     #[arg(long, value_parser = runner_parser())]
     runner: Option<RunnerChoice>,
-    /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high [default: the model of the definition or of the settings]
+    /// Model to use: an id, provider/id or a pattern, with a thinking level if you like, as in sonnet:high [default: the model of the agent or of the settings]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// How much the model thinks, whatever its name or the agent says
+    #[arg(long, value_name = "LEVEL", value_parser = thinking_parser())]
+    thinking: Option<ThinkingLevel>,
     /// Directory in which the sub-agents work [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// Where the sub-agents work [default: the isolation of the definition, or the setting subagents.isolation, or none]
+    /// Where the sub-agents work [default: the isolation of the agent, or the setting subagents.isolation, or none]
     #[arg(long, value_name = "PLACE", value_parser = isolation_parser())]
     isolation: Option<Isolation>,
     /// State that new worktrees begin from: working (HEAD with your uncommitted changes), head, or a branch, tag or commit [default: working]
     #[arg(long, value_name = "REV", value_parser = BaseChoice::parse)]
     base: Option<BaseChoice>,
-    /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or 600]
+    /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the agent, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
     /// Cost limit per run in dollars. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxCost, or no limit]
@@ -44,24 +48,24 @@ pub(crate) struct RunArgs {
     /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
-    /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent is told and may mend it. May be given several times [default: the gate of the definition]
+    /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent sees the output and tries again. May be given several times [default: the gate of the agent]
     #[arg(long = "gate", value_name = "CMD", value_parser = parse_gate)]
     gates: Vec<String>,
-    /// Run no gate, whatever the definition or the continued run has
+    /// Run no gate, whatever the agent or the continued run has
     #[arg(long, conflicts_with = "gates")]
     no_gate: bool,
-    /// How often a sub-agent is told that a gate fails [default: 2]
+    /// Attempts of a sub-agent to fix a failing gate [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=20))]
     gate_retries: Option<u32>,
     /// Seconds that a gate of this call may take [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout, requires = "gates")]
     gate_timeout: Option<f64>,
-    /// File with a JSON schema that the result of each task must meet. The sub-agent then answers with data [default: the schema of the definition]
+    /// File with a JSON schema that the result of each task must meet. The sub-agent then answers with data [default: the schema of the agent]
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = parse_schema_file)]
     output_schema: Option<Arc<Value>>,
     #[command(flatten)]
     fleet: FleetArgs,
-    /// Use the definitions, settings and skills of this project, for this call only
+    /// Use the agents, settings and skills of this project, for this call only
     #[arg(long)]
     pub(crate) trust: bool,
 }
@@ -70,9 +74,21 @@ impl RunArgs {
     /// Returns the options for all tasks.
     pub(crate) fn overrides(&self) -> Overrides {
         Overrides {
+            terms: self.terms(),
+            cwd: self.cwd.clone(),
+            base: self.base.clone(),
+            worktree: None,
+            gate_retries: self.gate_retries,
+            fleet: self.fleet.wishes(),
+        }
+    }
+
+    fn terms(&self) -> RunTerms {
+        RunTerms {
             runner: self.runner,
             model: self.model.clone(),
-            cwd: self.cwd.clone(),
+            thinking: self.thinking,
+            tools: None,
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
@@ -81,13 +97,8 @@ impl RunArgs {
                 cost: self.max_cost,
             },
             isolation: self.isolation,
-            base: self.base.clone(),
-            worktree: None,
-            tools: None,
             gates: self.gates(),
-            gate_retries: self.gate_retries,
             output_schema: self.output_schema.as_deref().cloned(),
-            fleet: self.fleet.wishes(),
         }
     }
 }
@@ -161,6 +172,12 @@ fn runner_parser() -> impl TypedValueParser<Value = RunnerChoice> {
     });
     PossibleValuesParser::new(described)
         .try_map(|word| RunnerChoice::from_word(&word).ok_or("there is no such kind of sub-agent"))
+}
+
+/// Offers the words of [`ThinkingLevel`].
+fn thinking_parser() -> impl TypedValueParser<Value = ThinkingLevel> {
+    PossibleValuesParser::new(ThinkingLevel::ALL.map(ThinkingLevel::as_str))
+        .try_map(|word| ThinkingLevel::from_word(&word).ok_or("there is no such level"))
 }
 
 /// Offers the words of [`Isolation`], each with its help.

@@ -26,15 +26,14 @@ pub(super) fn replace(error: &mut clap::Error, commands: &Command, arguments: &[
     match error.kind() {
         ErrorKind::InvalidSubcommand => suggest(
             error,
-            (
-                ContextKind::InvalidSubcommand,
-                ContextKind::SuggestedSubcommand,
-            ),
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
             |word| nearest(word, names(commands)).map(str::to_owned),
         ),
         ErrorKind::UnknownArgument => suggest(
             error,
-            (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+            ContextKind::InvalidArg,
+            ContextKind::SuggestedArg,
             |word| {
                 let command = command_of(commands, arguments);
                 let options = command
@@ -52,7 +51,8 @@ pub(super) fn replace(error: &mut clap::Error, commands: &Command, arguments: &[
             };
             suggest(
                 error,
-                (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+                ContextKind::InvalidValue,
+                ContextKind::SuggestedValue,
                 |word| nearest(word, valid.iter().map(String::as_str)).map(str::to_owned),
             );
         }
@@ -69,7 +69,8 @@ fn names(commands: &Command) -> impl Iterator<Item = &str> {
 /// Adds the word that was probably meant by the wrong one.
 fn suggest(
     error: &mut clap::Error,
-    (wrong, suggested): (ContextKind, ContextKind),
+    wrong: ContextKind,
+    suggested: ContextKind,
     meant: impl FnOnce(&str) -> Option<String>,
 ) {
     let Some(ContextValue::String(word)) = error.get(wrong) else {

@@ -2,26 +2,27 @@
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use crate::places::find_places;
 use clap::Args;
 use pi_subagents_records::CallerName;
-use pi_subagents_view::Paint;
 
-use super::attach_starter::BackgroundStarter;
+use super::open_page::open_page;
+use pi_subagents_calls::start_from_screen::ScreenStarter;
+use pi_subagents_ground::colour;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::typed::TypedIds;
-use pi_subagents_tui::{Attachment, Leaving, Scope, attach};
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend_records;
+use pi_subagents_tui::{Attachment, Leaving, ScreenScope, attach};
 
 #[derive(Args)]
 pub(crate) struct AttachArgs {
-    /// Run or session to show: an id or its beginning, last, last~2, or the name of a task or definition [default: all runs of this project]
+    /// Run or session to show: an id or its beginning, last, last~2, or the name of a task or agent [default: all runs of this project]
     id: Option<String>,
     /// Leave by itself shortly after the runs have ended
     #[arg(long)]
@@ -29,10 +30,10 @@ pub(crate) struct AttachArgs {
 }
 
 pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     check_terminal(&places)?;
     let scope = match &args.id {
-        None => Scope::Project(places.project.clone()),
+        None => ScreenScope::Project(places.project.clone()),
         Some(id) => scope_of(id, &places)?,
     };
     let attachment = Attachment {
@@ -42,19 +43,16 @@ pub(crate) fn run(args: &AttachArgs) -> Result<ExitCode, CommandError> {
         } else {
             Leaving::WhenTold
         },
-        paint: if places.variable("NO_COLOR").is_some() {
-            Paint::Plain
-        } else {
-            Paint::Ansi
-        },
-        starter: Arc::new(BackgroundStarter::new(places.clone(), CallerName::Terminal)),
+        paint: colour::paint(&places, true),
+        starter: ScreenStarter::new(places.clone(), CallerName::Terminal),
+        open_page,
         places,
     };
     block_on(attach(attachment))
 }
 
 /// Returns the run or the session that is to be shown.
-fn scope_of(id: &str, places: &Places) -> Result<Scope, CommandError> {
+fn scope_of(id: &str, places: &Places) -> Result<ScreenScope, CommandError> {
     let index = KnownIndex::of(places);
     tend_records(&index, places);
     let typed = TypedIds::running(&index, places, Printer::for_people());
@@ -62,8 +60,8 @@ fn scope_of(id: &str, places: &Places) -> Result<Scope, CommandError> {
         .session(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents attach {run}")))?;
     Ok(match found {
-        (_, _, Some(run)) => Scope::Run(run),
-        (session, _, None) => Scope::Session(session),
+        (_, _, Some(run)) => ScreenScope::Run(run),
+        (session, _, None) => ScreenScope::Session(session),
     })
 }
 

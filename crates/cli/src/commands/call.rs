@@ -26,53 +26,84 @@ use pi_subagents_ground::signals::Signals;
 /// over, none of that is left on a terminal: the answers take its place.
 pub(super) fn answer_of<C: Call>(
     call: C,
-    seen: (&Caller, Configuration),
+    caller: &Caller,
+    configuration: Configuration,
     concurrency: ConcurrencyArgs,
     printer: Printer<'static>,
 ) -> Result<Answer, CommandError> {
-    answer_after_windows(call, seen, concurrency, (printer, AtEnd::Vanish))
+    answer_after_windows(
+        call,
+        caller,
+        configuration,
+        concurrency,
+        printer,
+        AtEnd::Vanish,
+    )
 }
 
 /// Does the same, and decides which lines of the live windows stay.
 pub(super) fn answer_after_windows<C: Call>(
     call: C,
-    (caller, configuration): (&Caller, Configuration),
+    caller: &Caller,
+    configuration: Configuration,
     concurrency: ConcurrencyArgs,
-    (printer, at_end): (Printer<'static>, AtEnd),
+    printer: Printer<'static>,
+    at_end: AtEnd,
 ) -> Result<Answer, CommandError> {
     if printer.has_details() && !printer.is_json() {
         return Err(CommandError::usage(
             "--details adds to JSON, so it needs --json",
         ));
     }
-    let configuration = Arc::new(configuration);
-    let settings = &configuration.settings;
-    let concurrency = concurrency.or(settings.max_concurrency);
-    let asking = PreparedCaller {
-        caller: caller.clone(),
-        configuration: Arc::clone(&configuration),
-        waiting: Waiting::Somebody,
-    };
+    let concurrency = concurrency.or(configuration.settings.max_concurrency);
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
         let service = CallService::open(&caller.places, concurrency)?;
-        let watch = Watch {
-            sinks: view::sinks(caller, settings, printer, at_end),
-            details: if printer.has_details() {
-                Details::All
-            } else {
-                Details::Runs
-            },
-            ..Watch::nobody()
-        };
-        let work = async {
-            let ready = begin(&service, call, asking).await?;
-            Ok(ready.run(&service, watch).await)
-        };
+        let work = answer_through(&service, call, caller, configuration, printer, at_end);
         let answer = service.owner.until_signalled(&mut signals, work).await;
         service.owner.leave().await;
         answer
     })
+}
+
+/// Runs one call of this process, and shows its progress.
+pub(super) async fn answer_through<C: Call>(
+    service: &CallService,
+    call: C,
+    caller: &Caller,
+    configuration: Configuration,
+    printer: Printer<'static>,
+    at_end: AtEnd,
+) -> Result<Answer, CommandError> {
+    let watch = Watch {
+        sinks: view::sinks(caller, &configuration.settings, printer, at_end),
+        details: if printer.has_details() {
+            Details::All
+        } else {
+            Details::Runs
+        },
+        ..Watch::nobody()
+    };
+    let asking = PreparedCaller {
+        caller: caller.clone(),
+        configuration: Arc::new(configuration),
+        waiting: Waiting::Somebody,
+    };
+    let ready = begin(service, call, asking).await?;
+    let shown = show_warnings(ready.warnings(), printer);
+    Ok(ready.run(service, watch).await.after_showing(shown))
+}
+
+/// Prints the warnings about a call before its runs cost anything, and returns those that it
+/// printed. Programs find them in the JSON.
+fn show_warnings(warnings: &[String], printer: Printer) -> Vec<String> {
+    if printer.is_json() {
+        return Vec::new();
+    }
+    for warning in warnings {
+        printer.note(&format!("! {warning}"));
+    }
+    warnings.to_vec()
 }
 
 /// Reads the JSON of a call from a file, or with `-` from stdin. Also returns the name of the file,

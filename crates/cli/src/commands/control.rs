@@ -2,32 +2,34 @@
 
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend_records;
+use pi_subagents_runs::upkeep::tend_records;
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_records::{FindError, IndexedRun};
 use pi_subagents_vocabulary::text::one_line;
-use pi_subagents_vocabulary::{Advice, Door, Status};
-use serde_json::json;
+use pi_subagents_vocabulary::{Advice, Door, RunId, Status};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::commands::option_place::OptionPlace;
 use crate::commands::words::joined;
+use crate::places::find_places;
+use crate::runs_result::RunsResult;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::acts::{self, Addressee, Reach};
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
 use pi_subagents_runs::row::RunRow;
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::typed_ids::TypedIds;
 
 #[derive(Args)]
 pub(crate) struct SteerArgs {
     #[command(flatten)]
     options: OptionPlace,
-    /// Run in progress or its session: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run in progress or its session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
     /// The message; several words are joined, and - reads it from stdin
     #[arg(required = true)]
@@ -39,7 +41,7 @@ pub(crate) struct SteerArgs {
     override_usage = "pi-subagents stop [OPTIONS] <ID>...\n       pi-subagents stop [OPTIONS] --all"
 )]
 pub(crate) struct StopArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents
     #[arg(
         value_name = "ID",
         required_unless_present = "all",
@@ -51,9 +53,19 @@ pub(crate) struct StopArgs {
     all: bool,
 }
 
+/// The JSON of `steer`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SteerResult {
+    /// The run that has the message.
+    run_id: RunId,
+    /// When the sub-agent reads it, in a sentence.
+    text: String,
+}
+
 pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     args.options.check(1, args.message.len())?;
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend_records(&index, &places);
     let message = joined("message", &args.message)?;
@@ -70,7 +82,10 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     let (reach, to) = (Reach::by_owners(&places), Addressee::from(run));
     let steered = block_on(acts::steer(&reach, &to, message))?;
     if printer.is_json() {
-        printer.json(&json!({"runId": steered.run.as_str(), "steered": true}));
+        printer.json(&SteerResult {
+            run_id: steered.run.clone(),
+            text: steered.sentence(),
+        });
     } else {
         printer.data(&steered.sentence());
     }
@@ -78,7 +93,7 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
 }
 
 pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend_records(&index, &places);
     let mut asked = if args.all {
@@ -121,7 +136,7 @@ pub(crate) fn stop(args: &StopArgs, printer: Printer) -> Result<ExitCode, Comman
 
 fn print_stopped(args: &StopArgs, rows: &[RunRow], printer: Printer) {
     if printer.is_json() {
-        printer.json(&json!({"stopped": rows}));
+        printer.json(&RunsResult { runs: rows });
     } else if rows.is_empty() {
         printer.data(&nothing_stopped(args));
     } else {
@@ -131,10 +146,10 @@ fn print_stopped(args: &StopArgs, rows: &[RunRow], printer: Printer) {
 }
 
 fn stopped_line(row: &RunRow) -> String {
-    let (name, session) = (one_line(&row.name), &row.session_id);
-    match row.status {
+    let (name, session) = (one_line(&row.report.name), &row.report.session_id);
+    match row.report.status {
         Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
-        Status::Aborted => format!("stopped {name} (session: {session})"),
+        Status::Stopped => format!("stopped {name} (session: {session})"),
         status @ (Status::Completed | Status::Failed) => {
             let status = status.as_str();
             format!("{name} had already {status} (session: {session})")

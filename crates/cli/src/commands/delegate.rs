@@ -6,18 +6,19 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::{ConcurrencyArgs, DryRunArgs, RunArgs};
-use crate::commands::answered::print;
+use crate::commands::answer_output::print;
 use crate::commands::call::{answer_of, read_call};
 use crate::commands::dry_run;
 use crate::commands::short_name::short_name;
 use crate::commands::words::joined;
+use crate::places::find_places;
 use crate::view;
+use pi_subagents_calls::TaskRequest;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::check_fields;
-use pi_subagents_calls::families::delegation::{self, DelegateCall, TaskCall};
+use pi_subagents_calls::families::delegation::{self, DelegateCall};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_vocabulary::Door;
 
@@ -68,13 +69,13 @@ pub(crate) fn run(
     if args.dry_run.dry_run {
         return dry_run::print(&caller, &configuration, printer);
     }
-    let answer = answer_of(call, (&caller, configuration), args.concurrency, printer)?;
+    let answer = answer_of(call, &caller, configuration, args.concurrency, printer)?;
     Ok(print(&answer, &caller.places, printer))
 }
 
 /// Returns the person who typed the command, as a caller of tools.
 pub(super) fn caller(args: &RunArgs) -> Result<Caller, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     Ok(Caller {
         trusts_project: args.trust,
         overrides: args.overrides(),
@@ -136,13 +137,13 @@ fn typed(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
         } else {
             prompt.clone()
         };
-        tasks.push(task(name.clone(), prompt));
+        tasks.push(TaskRequest::new(name, prompt));
     }
     for prompt in &args.given {
         let name = short_name(prompt, &names);
         names.push(name.clone());
         let prompt = joined("prompt", std::slice::from_ref(prompt))?;
-        tasks.push(task(name, prompt));
+        tasks.push(TaskRequest::new(name, prompt));
     }
     DelegateCall::new(tasks).map_err(|error| {
         CommandError::usage(error.to_string()).hint("Split the work into several calls.")
@@ -158,13 +159,5 @@ fn check_quotes(prompts: &[String]) -> Result<(), CommandError> {
         ))
         .hint("Quote each prompt. If the word is meant to be a prompt: --task NAME=PROMPT")),
         Some(_) | None => Ok(()),
-    }
-}
-
-fn task(name: String, prompt: String) -> TaskCall {
-    TaskCall {
-        name,
-        prompt,
-        ..TaskCall::default()
     }
 }

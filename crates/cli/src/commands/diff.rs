@@ -3,17 +3,18 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use pi_subagents_git::ChangedFile;
+use pi_subagents_git::FileChange;
 use pi_subagents_view::{Line, Paint};
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::{aligned, count, one_line};
 
 use super::read_runs::meant_in;
 use crate::pager;
-use crate::sheet::Sheet;
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_runs::acts::{self, Checkout, RunDiff, SharedDiff, WantedChanges};
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -21,7 +22,7 @@ use pi_subagents_runs::workspace::{WorkspaceFile, files_words};
 
 #[derive(Args)]
 pub(crate) struct DiffArgs {
-    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
     /// Print one line per file instead of the patch
     #[arg(long)]
@@ -29,7 +30,7 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     let runs = meant_in(&index, &args.id, "diff", &places, printer)?;
     let known = index.runs().map_err(find_failure)?;
@@ -40,10 +41,7 @@ pub(crate) fn run(args: &DiffArgs, printer: Printer) -> Result<ExitCode, Command
     };
     let diff = acts::diff(&wanted, &runs)?;
     if printer.is_json() {
-        printer.json(&match &diff {
-            RunDiff::Kept(kept) => kept.to_json(),
-            RunDiff::Shared(shared) => shared.to_json(),
-        });
+        printer.json(&diff.printed()?);
         return Ok(ExitCode::SUCCESS);
     }
     match &diff {
@@ -73,7 +71,7 @@ fn print_shared_stat(shared: &SharedDiff, printer: Printer) {
     printer.note(&count(rows.len(), "file"));
 }
 
-fn print_stat(files: &[ChangedFile], printer: Printer) {
+fn print_stat(files: &[FileChange], printer: Printer) {
     let described: Vec<WorkspaceFile> = files.iter().map(WorkspaceFile::of).collect();
     let rows: Vec<Vec<String>> = described.iter().map(stat_row).collect();
     if rows.is_empty() {

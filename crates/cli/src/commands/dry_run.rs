@@ -25,7 +25,7 @@ pub(super) fn print(
     };
     let found = block_on(DryRun::look(caller, *destination))?;
     if printer.is_json() {
-        printer.json(&found.json());
+        printer.json(&found.printed());
     } else {
         printer.data(&found.lines().join("\n"));
         printer.note("\nNothing was sent.");

@@ -8,6 +8,7 @@ use pi_subagents_records::{GrowingFile, IndexedRun};
 use pi_subagents_vocabulary::text::escape_json;
 
 use crate::commands::read_runs;
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
@@ -20,7 +21,7 @@ const PIECE: usize = 256 << 10;
 
 #[derive(Args)]
 pub(crate) struct EventsArgs {
-    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
     /// Keep printing new events until the run has ended
     #[arg(long, short)]
@@ -28,7 +29,7 @@ pub(crate) struct EventsArgs {
 }
 
 pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let runs = read_runs::meant(&args.id, "events", &places, printer)?;
     let mut stdout = io::stdout().lock();
     block_on(async {
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &EventsArgs, printer: Printer) -> Result<ExitCode, Comma
                 }
             }
         }
-        read_runs::tell_lost(lost, &runs, printer)?;
+        read_runs::print_lost(lost, &runs, printer)?;
         Ok(ExitCode::SUCCESS)
     })
 }

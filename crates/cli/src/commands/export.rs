@@ -3,23 +3,23 @@
 use std::process::ExitCode;
 
 use clap::{ArgGroup, Args};
-use pi_subagents_page::export_file;
 use serde_json::Value;
 
+use super::output_file::WrittenArgs;
 use super::read_runs;
-use super::written::WrittenArgs;
 use crate::markdown_file::markdown_file;
+use crate::places::find_places;
 use crate::read_conversation::{Scope, read_conversation};
-use crate::sheet::Sheet;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_web::export::export_data;
+use pi_subagents_ground::sheet::Sheet;
+use pi_subagents_web::{export_data, export_file};
 
 #[derive(Args)]
 #[command(group = ArgGroup::new("format").args(["markdown", "html"]).required(true))]
 pub(crate) struct ExportArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Write Markdown, with the calls of tools folded; of one run or session
@@ -33,7 +33,7 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn run(args: &ExportArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     if args.html {
         return html(args, &places, printer);
     }
@@ -47,6 +47,8 @@ pub(crate) fn run(args: &ExportArgs, printer: Printer) -> Result<ExitCode, Comma
     let usual = format!("subagent-{}.md", conversation.session());
     args.written.write(&page, &usual, &places, printer)?;
     conversation.note_state(printer);
+    printer
+        .note("Read the file before you pass it on: it holds whatever the run has read and said.");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -71,19 +73,29 @@ fn html(args: &ExportArgs, places: &Places, printer: Printer) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Describes the parts that were taken out.
+/// The number of places of one kind of secret that are named.
+const MOST_PLACES: usize = 3;
+
+/// Describes the parts that were taken out, and where they stood.
 fn notes(redacted: &Value) -> Vec<String> {
     let redacted = redacted.as_array().map_or(&[][..], Vec::as_slice);
-    let mut notes: Vec<String> = redacted
-        .iter()
-        .map(|one| {
-            let what = one["what"].as_str().unwrap_or_default();
-            match one["times"].as_u64() {
-                Some(1) => format!("Taken out: {what} (once)"),
-                times => format!("Taken out: {what} ({} times)", times.unwrap_or(0)),
-            }
-        })
-        .collect();
+    let mut notes: Vec<String> = redacted.iter().map(note).collect();
     notes.push("Read the file before you pass it on: no program finds every secret.".to_owned());
     notes
+}
+
+fn note(one: &Value) -> String {
+    let what = one["what"].as_str().unwrap_or_default();
+    let times = match one["times"].as_u64() {
+        Some(1) => "once".to_owned(),
+        times => format!("{} times", times.unwrap_or(0)),
+    };
+    let places = one["places"].as_array().map_or(&[][..], Vec::as_slice);
+    let named = places.iter().take(MOST_PLACES).filter_map(Value::as_str);
+    let named = named.collect::<Vec<_>>().join("; ");
+    let more = match places.len().saturating_sub(MOST_PLACES) {
+        0 => "",
+        _ => "; …",
+    };
+    format!("Taken out: {what} ({times}) in {named}{more}")
 }

@@ -13,11 +13,12 @@ use pi_subagents_vocabulary::{RunEvent, RunSummary, Timestamp, text};
 use crate::commands::read_runs;
 use crate::log_entry::{EntryKind, LogEntry};
 use crate::log_lines::log_lines;
-use crate::sheet::Sheet;
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_runs::follow::Follower;
 use pi_subagents_runs::missing_record::LostRecord;
 
@@ -26,7 +27,7 @@ const PIECE: usize = 256 << 10;
 
 #[derive(Args)]
 pub(crate) struct LogsArgs {
-    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
     /// Keep printing what happens until the run has ended
     #[arg(long, short)]
@@ -37,7 +38,7 @@ pub(crate) struct LogsArgs {
 }
 
 pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let runs = read_runs::meant(&args.id, "logs", &places, printer)?;
     let mut page = Page::new(Sheet::of_stdout(&places), args.tail);
     let mut lost = Vec::new();
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &LogsArgs, printer: Printer) -> Result<ExitCode, Command
             Ok(()) | Err(_) => Ok(()),
         }
     })?;
-    read_runs::tell_lost(lost, &runs, printer)?;
+    read_runs::print_lost(lost, &runs, printer)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -206,7 +207,7 @@ impl Page {
         };
         let words = [Some(end.status.as_str().to_owned()), end.error_message];
         let words: Vec<String> = words.into_iter().flatten().collect();
-        let at = end.ended_at.parse().unwrap_or(self.now);
+        let at = end.ended_at.unwrap_or(self.now);
         self.put_entry(&LogEntry::warning(&words.join(": ")), at)
     }
 

@@ -4,22 +4,25 @@ mod resolve;
 
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend;
+use pi_subagents_runs::upkeep::tend;
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_git::Repository;
 use pi_subagents_records::IndexedRun;
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
 
+pub(crate) use self::resolve::ResolveResult;
 use crate::commands::control::each_conversation;
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::acts::{self, Checkout, WantedChanges};
-use pi_subagents_runs::merging::{AddedCopies, Fit, MergeReport, MergedAs, ToMerge};
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::merging::{Fit, HeldBackFiles, MergeReport, MergedAs, ToMerge};
+use pi_subagents_runs::typed_ids::TypedIds;
 use pi_subagents_runs::workspace::{Workspace, waiting_results};
 
 #[derive(Args)]
@@ -28,7 +31,7 @@ use pi_subagents_runs::workspace::{Workspace, waiting_results};
     reason = "every one is a flag that is given or not"
 )]
 pub(crate) struct MergeArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions; without any, the results that wait are named, and with --check compared
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents; without any, the results that wait are named, and with --check compared
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Say what fits this checkout, with its uncommitted changes, and change nothing
@@ -40,13 +43,13 @@ pub(crate) struct MergeArgs {
     /// Let the sub-agent of one run resolve its conflicts in its own worktree; this checkout is not touched
     #[arg(long, conflicts_with_all = ["check", "commit", "force"])]
     resolve: bool,
-    /// Merge also copies of ignored files that a sub-agent has added to git
+    /// Merge also copies of ignored files that a sub-agent has added to git, and untracked files above 10 MB
     #[arg(long, conflicts_with = "check")]
     force: bool,
 }
 
 pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let ids = if args.ids.is_empty() {
@@ -76,9 +79,9 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
         MergedAs::Changes
     };
     let copies = if args.force {
-        AddedCopies::Merged
+        HeldBackFiles::Merged
     } else {
-        AddedCopies::Refused
+        HeldBackFiles::Refused
     };
     let report = acts::merge(changes, merged_as, copies)?;
     print(&report, printer);
@@ -101,19 +104,19 @@ fn waiting_here(runs: Vec<IndexedRun>, places: &Places) -> Vec<(IndexedRun, Work
 
 /// Returns the error that no run was named, with those that could be.
 fn which(waiting: &[(IndexedRun, Workspace)]) -> CommandError {
-    let error = CommandError::usage("merge needs the runs to merge");
+    let error = CommandError::usage("name a run to merge");
     if waiting.is_empty() {
         return error.hint("Nothing waits to be merged here; pi-subagents worktrees lists all.");
     }
     let hints = waiting.iter().map(|(run, workspace)| {
-        let words = workspace.words(run.run.as_str());
+        let words = workspace.words(run.run.as_str(), Door::CommandLine);
         format!("{}: {words}", one_line(&run.name))
     });
     hints.fold(error, CommandError::hint)
 }
 
 /// Finds the changes that ids stand for.
-fn changes_of(typed: TypedIds<'_>, ids: &[String]) -> Result<ToMerge, CommandError> {
+pub(super) fn changes_of(typed: TypedIds<'_>, ids: &[String]) -> Result<ToMerge, CommandError> {
     let conversations = each_conversation(typed, ids, "merge")?;
     let wanted = WantedChanges {
         places: typed.places,
@@ -131,9 +134,9 @@ fn check(changes: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> {
     Ok(exit::of_some(merged, all))
 }
 
-fn print_fit(fit: &Fit<'_>, printer: Printer) {
+pub(super) fn print_fit(fit: &Fit<'_>, printer: Printer) {
     if printer.is_json() {
-        printer.json(&fit.to_json());
+        printer.json(&fit.printed());
     } else {
         printer.data(&fit.table());
         for line in fit.missing_lines() {
@@ -147,7 +150,7 @@ fn print_fit(fit: &Fit<'_>, printer: Printer) {
 
 fn print(report: &MergeReport, printer: Printer) {
     if printer.is_json() {
-        printer.json(&report.to_json());
+        printer.json(&report.printed());
         return;
     }
     for line in report.lines() {

@@ -11,22 +11,21 @@ use super::which_agent::{Meant, what_is_meant};
 use crate::cli::{DryRunArgs, RunArgs};
 use crate::commands::call::read_call;
 use crate::commands::words::joined;
-use pi_subagents_calls::TaskTerms;
-use pi_subagents_calls::families::subagent::AgentTask;
+use pi_subagents_calls::{Continues, TaskRequest};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 
 /// The help of `--timeout`: these commands have no limit by default.
-pub(super) const TIMEOUT: &str = "Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the definition, or no limit]";
+pub(super) const TIMEOUT: &str = "Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the agent, or no limit]";
 
 /// Arguments of `run` and `spawn`; each says itself what its `--file` holds.
 #[derive(Args)]
 pub(crate) struct NamedTaskArgs {
     #[command(flatten)]
     options: OptionPlace,
-    /// Name of the definition that does the task; without one, a plain sub-agent does it
+    /// Name of the agent that does the task; without one, a plain sub-agent does it
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// The task; several words are joined, and - reads it from stdin
@@ -60,9 +59,10 @@ impl NamedTaskArgs {
     /// Returns the typed task; `None` if a file holds it.
     pub(super) fn typed(
         &self,
-        seen: (&Places, &Configuration),
+        places: &Places,
+        configuration: &Configuration,
         printer: Printer,
-    ) -> Result<Option<AgentTask>, CommandError> {
+    ) -> Result<Option<TaskRequest>, CommandError> {
         let Some(first) = &self.name else {
             return Ok(None);
         };
@@ -71,7 +71,7 @@ impl NamedTaskArgs {
                 agent: agent.clone(),
                 leading: 0,
             },
-            None => what_is_meant(first, &self.prompt, seen, printer)?,
+            None => what_is_meant(first, &self.prompt, places, configuration, printer)?,
         };
         let words: Vec<String> = std::iter::once(first)
             .chain(&self.prompt)
@@ -79,15 +79,10 @@ impl NamedTaskArgs {
             .cloned()
             .collect();
         self.options.check(leading, words.len())?;
-        Ok(Some(AgentTask {
-            agent,
-            task: joined("prompt", &words)?,
-            model: None,
-            cwd: None,
-            session: self.session.clone(),
-            earlier: None,
-            timeout: None,
-            terms: TaskTerms::default(),
+        let task = TaskRequest::new("", joined("prompt", &words)?).profile(agent);
+        Ok(Some(match &self.session {
+            Some(session) => task.continues(Continues::Session(session.clone())),
+            None => task,
         }))
     }
 
@@ -101,16 +96,17 @@ impl NamedTaskArgs {
     /// Returns the JSON of the tool's call, for another process.
     pub(super) fn json(
         &self,
-        seen: (&Places, &Configuration),
+        places: &Places,
+        configuration: &Configuration,
         printer: Printer,
     ) -> Result<Value, CommandError> {
-        let Some(task) = self.typed(seen, printer)? else {
+        let Some(task) = self.typed(places, configuration, printer)? else {
             return Ok(self.in_file()?.1);
         };
         Ok(json!({
-            "preset": task.agent,
-            "task": task.task,
-            "sessionId": task.session.as_ref().map(SessionId::as_str),
+            "preset": task.agent(),
+            "task": task.prompt(),
+            "sessionId": self.session.as_ref().map(SessionId::as_str),
         }))
     }
 }

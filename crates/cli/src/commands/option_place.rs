@@ -44,7 +44,7 @@ impl OptionPlace {
         }
         let name = &last.name;
         Err(CommandError::usage(format!(
-            "{name} stands among the words of the prompt, so it is not clear whether it belongs to them"
+            "{name} appears in the middle of an unquoted prompt"
         ))
         .hint(
             "Quote the prompt, or put options before it. After -- every word belongs to the prompt.",

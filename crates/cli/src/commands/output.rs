@@ -5,28 +5,32 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_view::{Line, Role, receipt_facts};
-use serde_json::{Value, json};
+use pi_subagents_vocabulary::{Receipt, RunId, SessionId};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::commands::rendered::print_markdown;
-use crate::sheet::Sheet;
+use crate::commands::answer_output::CallResult;
+use crate::commands::markdown_output::print_markdown;
+use crate::places::find_places;
 use pi_subagents_calls::families::delegation::ReadSession;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::row::RunRow;
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend_records;
 
 /// The column at which the facts of a receipt begin.
 const MARGIN: usize = 10;
 
 #[derive(Args)]
 pub(crate) struct IdArgs {
-    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
 }
 
@@ -66,8 +70,17 @@ pub(crate) fn output(args: &OutputArgs, printer: Printer) -> Result<ExitCode, Co
     })
 }
 
+/// The JSON of a receipt.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReceiptResult {
+    run_id: RunId,
+    session_id: SessionId,
+    receipt: Receipt,
+}
+
 /// Returns the answer for programs, in the shape that `run --json` has too.
-fn to_json(session: &ReadSession, text: &str) -> Value {
+fn to_json(session: &ReadSession, text: &str) -> CallResult {
     let latest = session.runs().last();
     let rows = latest.and_then(|(run, history)| {
         let row = RunRow::read(run.record()?);
@@ -75,7 +88,7 @@ fn to_json(session: &ReadSession, text: &str) -> Value {
     });
     let rows: Vec<RunRow> = rows.into_iter().collect();
     let warnings: Vec<String> = session.missing().into_iter().collect();
-    json!({"runs": rows, "text": text, "warnings": warnings})
+    CallResult::of_runs(rows, text, warnings)
 }
 
 fn print_receipt(
@@ -84,23 +97,33 @@ fn print_receipt(
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
     let latest = session.runs().last();
-    let Some(receipt) = latest.and_then(|(_, history)| history.summary.receipt()) else {
+    let latest = latest.and_then(|(run, history)| Some((run, history.summary.receipt()?)));
+    let Some((run, receipt)) = latest else {
         let error = CommandError::no_answer("nothing was seen of this run: it has not answered");
         return Err(error.hint("See how it stands: pi-subagents status ID"));
     };
     if printer.is_json() {
-        printer.json(&receipt);
+        printer.json(&ReceiptResult {
+            run_id: run.run.clone(),
+            session_id: session.id().clone(),
+            receipt,
+        });
         return Ok(ExitCode::SUCCESS);
     }
+    print_facts(&receipt, places, printer);
+    note_state(session, printer);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a whole receipt for people.
+pub(super) fn print_facts(receipt: &Receipt, places: &Places, printer: Printer) {
     let sheet = Sheet::of_stdout(places);
-    let facts = receipt_facts(&receipt, usize::MAX).into_iter();
+    let facts = receipt_facts(receipt, usize::MAX).into_iter();
     let lines = facts.flat_map(|(label, role, words)| {
         let line = Line::new(Role::Muted, &format!("{label:MARGIN$}")).with(role, &words);
         sheet.hang(&line, MARGIN)
     });
     printer.painted(&sheet.text(&lines.collect::<Vec<_>>()));
-    note_state(session, printer);
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints notes about missing parts, and whether more will come.
@@ -120,7 +143,7 @@ fn read(
     command: &str,
     printer: Printer,
 ) -> Result<(ReadSession, Places, usize), CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend_records(&index, &places);
     let typed = TypedIds::newest(&index, &places, printer);

@@ -9,8 +9,8 @@ use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend_records;
 
 /// Returns the runs of the one conversation that a person means. If several can be meant, the error
 /// lists this command for each of them.
@@ -40,7 +40,7 @@ pub(super) fn meant_in(
 }
 
 /// Prints notes about the records that are gone. If all of them are, that is an error.
-pub(super) fn tell_lost(
+pub(super) fn print_lost(
     mut lost: Vec<LostRecord>,
     runs: &[IndexedRun],
     printer: Printer<'_>,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::ConcurrencyArgs;
-use crate::commands::answered::print;
+use crate::commands::answer_output::print;
 use crate::commands::call::answer_of;
 use crate::commands::delegate::caller;
 use crate::commands::dry_run;
@@ -33,23 +33,24 @@ pub(crate) struct RunTaskArgs {
 pub(crate) fn run(args: &RunTaskArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let caller = caller(&args.task.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let call = call_of(&args.task, (&caller, &configuration), printer)?;
+    let call = call_of(&args.task, &caller, &configuration, printer)?;
     if args.task.dry_run.dry_run {
         return dry_run::print(&caller, &configuration, printer);
     }
-    let answer = answer_of(call, (&caller, configuration), args.concurrency, printer)?;
+    let answer = answer_of(call, &caller, configuration, args.concurrency, printer)?;
     Ok(print(&answer, &caller.places, printer))
 }
 
 fn call_of(
     args: &NamedTaskArgs,
-    (caller, configuration): (&Caller, &Configuration),
+    caller: &Caller,
+    configuration: &Configuration,
     printer: Printer,
 ) -> Result<SubagentCall, CommandError> {
     let door = caller.door;
-    if let Some(task) = args.typed((&caller.places, configuration), printer)? {
-        check_agent(&task.agent, configuration, door)?;
-        return Ok(SubagentCall::Single(Box::new(task)));
+    if let Some(task) = args.typed(&caller.places, configuration, printer)? {
+        check_agent(task.agent().unwrap_or_default(), configuration, door)?;
+        return Ok(SubagentCall::of(task));
     }
     let (file, call) = args.in_file()?;
     let fits = check_fields(SUBAGENT, &call, door);

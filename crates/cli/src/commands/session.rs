@@ -7,11 +7,11 @@ use pi_subagents_view::{Line, Role, markdown, wrap};
 use pi_subagents_vocabulary::{Timestamp, text};
 
 use crate::log_entry::{EntryKind, LogEntry};
+use crate::places::find_places;
 use crate::read_conversation::{ReadConversation, ReadRun, Scope, read_conversation};
-use crate::sheet::Sheet;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::sheet::Sheet;
 
 /// The number of characters of a call's arguments that are shown if a person wants it short.
 const SHORT_ARGUMENTS: usize = 120;
@@ -21,7 +21,7 @@ const SHORT_RESULT: usize = 500;
 
 #[derive(Args)]
 pub(crate) struct SessionArgs {
-    /// Run or session: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
     /// Leave out thoughts, and cut the arguments of tools after 120 characters and their answers after 500
     #[arg(long, conflicts_with = "json")]
@@ -29,7 +29,7 @@ pub(crate) struct SessionArgs {
 }
 
 pub(crate) fn run(args: &SessionArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let sheet = Sheet::of_stdout(&places);
     let conversation = read_conversation(&places, &args.id, "session", printer, Scope::Whole)?;
     if printer.is_json() {
@@ -48,7 +48,10 @@ fn print(conversation: &ReadConversation, is_short: bool, sheet: &Sheet, printer
         if all > 1 {
             let gap = if place > 0 { "\n" } else { "" };
             let status = run.status().as_str();
-            let (place, name) = (place + 1, text::one_line(&text::clean(&run.row.name)));
+            let (place, name) = (
+                place + 1,
+                text::one_line(&text::clean(&run.row.report.name)),
+            );
             let words = format!("=== Run {place}/{all}: {name} ({status}) ===");
             let heading = sheet.text(&[Line::new(Role::Title, &words)]);
             printer.painted(&format!("{gap}{heading}\n"));

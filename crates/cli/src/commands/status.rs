@@ -2,8 +2,8 @@
 
 mod choice;
 mod fleet;
-mod one;
-mod seen;
+mod run_details;
+mod status_view;
 mod watch;
 
 use std::process::ExitCode;
@@ -12,18 +12,21 @@ use clap::Args;
 use pi_subagents_vocabulary::Timestamp;
 
 use self::choice::{Choice, Sort};
-use self::seen::Seen;
-use crate::sheet::Sheet;
-use crate::since::{Since, parse_since};
+pub(crate) use self::fleet::FleetStatusResult;
+use self::status_view::Seen;
+pub(crate) use self::status_view::StatusResult;
+use crate::past_time::{Since, parse_since};
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::typed::TypedIds;
-use pi_subagents_runs::under_way::UnderWay;
+use pi_subagents_runs::live_figures::UnderWay;
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend_records;
 
 #[derive(Args, Clone)]
 #[expect(
@@ -31,7 +34,7 @@ use pi_subagents_runs::under_way::UnderWay;
     reason = "every one is an option that is given or not"
 )]
 pub(crate) struct StatusArgs {
-    /// Run or session to show in full: an id or its beginning, last, last~2, or the name of a task or definition
+    /// Run or session to show in full: an id or its beginning, last, last~2, or the name of a task or agent
     id: Option<String>,
     /// Also list the finished runs of this project, newest first, as ls does
     #[arg(long)]
@@ -43,7 +46,7 @@ pub(crate) struct StatusArgs {
     #[arg(long, conflicts_with = "id")]
     failed: bool,
     /// List at most so many runs; finished runs too [default: on a terminal 50, elsewhere no limit]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "id")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "id")]
     limit: Option<u32>,
     /// Which runs come first: the newest (age), the most expensive (cost), the longest (time), by name, or by state with the running ones first (status)
     #[arg(long, value_enum, default_value_t = Sort::Age, hide_default_value = true, conflicts_with = "id")]
@@ -70,7 +73,7 @@ impl StatusArgs {
 }
 
 pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     if args.fleet {
         return fleet::run(&places, printer);
     }

@@ -36,7 +36,7 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
     let states = [
         Status::Completed,
         Status::Failed,
-        Status::Aborted,
+        Status::Stopped,
         Status::Running,
         Status::Queued,
     ];
@@ -168,6 +168,10 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             let log = gate_log(task, run).map(|log| step("Read what the gate printed", log));
             let go_on = go_on(format!("Continue {it}"), "");
             log.into_iter().chain([look(), go_on]).collect()
+        }
+        Some(Ending::CutOff) => {
+            let command = format!(r#"pi-subagents resume {id} "Go on where you stopped""#);
+            vec![step(&format!("Let {it} go on"), command)]
         }
         Some(Ending::ModelError { .. }) => vec![go_on(format!("Try {it} again"), ""), check()],
         Some(

@@ -2,18 +2,18 @@
 
 use std::process::ExitCode;
 
+use crate::places::find_places;
 use pi_subagents_vocabulary::Timestamp;
 use tracing::warn;
 
-use pi_subagents_ground::places::Places;
-use pi_subagents_runs::keeping::retention;
+use pi_subagents_runs::cleanup::retention;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend;
+use pi_subagents_runs::upkeep::tend;
 use pi_subagents_runs::workspace::prune;
 
 pub(crate) fn run() -> ExitCode {
     pi_subagents_os::leave_terminal();
-    if let Ok(places) = Places::find() {
+    if let Ok(places) = find_places() {
         let now = Timestamp::now();
         // If the index cannot be read, the next day comes.
         let index = KnownIndex::of(&places);

@@ -3,15 +3,17 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::places::find_places;
 use clap::Args;
 use pi_subagents_configuration::Catalogue;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use pi_subagents_calls::{Offered, Tool, choices_of, mcp_tools, tools};
+use pi_subagents_calls::{Offered, Tool, ToolSet, choices_of, mcp_tools, tools};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
-use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::print::{Envelope, EnvelopeKind, Printer};
 use pi_subagents_pi_host::{COMMANDS, PROTOCOL};
 
 #[derive(Args)]
@@ -19,7 +21,7 @@ pub(crate) struct ToolsArgs {
     /// Tools to print [default: all]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// With --json, also name the definitions that each tool accepts here
+    /// With --json, also name the agents that each tool accepts here
     #[arg(long, requires = "json")]
     choices: bool,
 }
@@ -29,7 +31,7 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
         // The extension registers the tools that every door has.
         tools()
     } else {
-        mcp_tools()
+        mcp_tools(ToolSet::All)
     };
     if let Some(name) = args
         .names
@@ -55,50 +57,88 @@ fn catalogue(args: &ToolsArgs) -> Result<Option<Arc<Catalogue>>, CommandError> {
     if !args.choices {
         return Ok(None);
     }
-    let configuration = Configuration::read_once(&Places::find()?, false);
+    let configuration = Configuration::read_once(&find_places()?, false);
     Ok(Some(configuration.catalogue))
 }
 
 /// Returns everything that the pi extension registers.
 pub(super) fn manifest_of_all() -> Value {
-    manifest(&tools(), None)
+    json!(Envelope::new(
+        EnvelopeKind::Result,
+        manifest(&tools(), None)
+    ))
 }
 
 /// Returns the manifest for pi's extension; with a catalogue it names the definitions of each tool.
-fn manifest(tools: &[Tool], catalogue: Option<&Catalogue>) -> Value {
+fn manifest(tools: &[Tool], catalogue: Option<&Catalogue>) -> ToolsResult {
     let choices = |tool: &Tool| choices_of(tool, catalogue?);
-    let to_json = |tool: &Tool| with_choices(to_json(tool), choices(tool));
-    let tools: Vec<Value> = tools.iter().map(to_json).collect();
-    let commands: Vec<Value> = COMMANDS
-        .iter()
-        .map(|command| json!({"name": command.name, "description": command.description}))
-        .collect();
-    json!({"protocol": PROTOCOL, "tools": tools, "commands": commands})
-}
-
-fn to_json(tool: &Tool) -> Value {
-    let mut json = json!({
-        "name": tool.name,
-        "label": tool.label,
-        "description": tool.description,
-        "promptSnippet": tool.snippet,
-        "promptGuidelines": tool.guidelines,
-        "parameters": tool.parameters,
+    let commands = COMMANDS.iter().map(|command| PrintedCommand {
+        name: command.name,
+        description: command.description,
     });
-    if tool.needs_models {
-        json["models"] = true.into();
+    ToolsResult {
+        protocol: PROTOCOL,
+        tools: tools
+            .iter()
+            .map(|tool| PrintedTool::of(tool, choices(tool)))
+            .collect(),
+        commands: commands.collect(),
     }
-    if tool.offered == Offered::WithResults {
-        json["results"] = true.into();
-    }
-    json
 }
 
-fn with_choices(mut json: Value, choices: Option<String>) -> Value {
-    if let Some(choices) = choices {
-        json["choices"] = choices.into();
+/// The JSON of `tools`: what pi's extension registers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ToolsResult {
+    /// The version of the protocol between pi's extension and its host.
+    protocol: u32,
+    tools: Vec<PrintedTool>,
+    /// The slash commands inside pi.
+    commands: Vec<PrintedCommand>,
+}
+
+/// A tool that models call.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PrintedTool {
+    name: &'static str,
+    label: &'static str,
+    description: &'static str,
+    prompt_snippet: &'static str,
+    prompt_guidelines: &'static [&'static str],
+    /// The JSON schema of its arguments.
+    parameters: Value,
+    /// True if it is offered only with the models that may be named in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    models: bool,
+    /// True if it is offered only once there are results.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    results: bool,
+    /// With `--choices`, the agents that it accepts here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choices: Option<String>,
+}
+
+/// A slash command inside pi.
+#[derive(Serialize, JsonSchema)]
+struct PrintedCommand {
+    name: &'static str,
+    description: &'static str,
+}
+
+impl PrintedTool {
+    fn of(tool: &Tool, choices: Option<String>) -> Self {
+        Self {
+            name: tool.name,
+            label: tool.label,
+            description: tool.description,
+            prompt_snippet: tool.snippet,
+            prompt_guidelines: tool.guidelines,
+            parameters: tool.parameters.clone(),
+            models: tool.needs_models,
+            results: tool.offered == Offered::WithResults,
+            choices,
+        }
     }
-    json
 }
 
 fn to_page(tool: &Tool) -> String {

@@ -1,126 +1,106 @@
-//! `tour`: the main job on a fresh machine, with nothing configured.
+//! `tour`: the main job on a fresh machine, with nothing configured. A small project is made among
+//! the temporary files, and sub-agents work on it; with `--here` they look at the user's directory.
+
+mod epilogue;
+mod here;
+mod performance;
+mod project;
+mod stage;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::Args;
 use pi_subagents_configuration::RunnerChoice;
-use pi_subagents_view::AtEnd;
-use pi_subagents_vocabulary::{Place, RunSummary, Task};
-use serde_json::json;
+use pi_subagents_vocabulary::{Place, RunTerms};
 
-use crate::cli::{ConcurrencyArgs, RunArgs};
-use crate::commands::call::answer_after_windows;
-use crate::commands::delegate::caller;
+pub(crate) use self::performance::TourResult;
 use crate::view;
-use pi_subagents_calls::Answer;
 use pi_subagents_calls::caller::{FleetWishes, Overrides};
-use pi_subagents_calls::families::delegation::{DelegateCall, TaskCall};
-use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 
-/// The script that the embedded agent's offline model plays.
-const MODEL: &str = "scripted/tour";
+#[derive(Args)]
+pub(crate) struct TourArgs {
+    /// Look at this directory instead, without a project and without changes
+    #[arg(long)]
+    here: bool,
+    /// Keep the project of the tour with its records, and print how to look around in it
+    #[arg(long, conflicts_with = "here")]
+    keep: bool,
+}
 
-/// The same script, at a pace that a person can follow in live windows.
-const SLOW_MODEL: &str = "scripted/slow-tour";
+pub(crate) fn run(args: &TourArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let afterwards = if args.keep {
+        Afterwards::Keep
+    } else {
+        Afterwards::Remove
+    };
+    if args.here {
+        here::run(printer)
+    } else {
+        performance::run(afterwards, printer)
+    }
+}
 
-/// Reading tools only: a tour changes nothing.
-const TOOLS: [&str; 5] = ["read", "bash", "ls", "grep", "find"];
+/// The fate of the project of a tour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Afterwards {
+    Remove,
+    Keep,
+}
 
-const TASKS: [(&str, &str); 3] = [
-    (
-        "survey",
-        "Survey this directory: what is here, and how big is it?",
-    ),
-    (
-        "about",
-        "Find what this project is about: read its README or the first text file.",
-    ),
-    (
-        "open-ends",
-        "Look for open ends: search for TODO and FIXME.",
-    ),
-];
+/// The speed of a tour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    /// A person watches live windows, and must be able to read them.
+    Watched,
+    /// Nobody watches.
+    Unwatched,
+}
 
-pub(crate) fn run(printer: Printer<'static>) -> Result<ExitCode, CommandError> {
-    let tasks = TASKS.map(|(name, prompt)| TaskCall {
-        name: name.to_owned(),
-        prompt: prompt.to_owned(),
-        ..TaskCall::default()
-    });
-    let call =
-        DelegateCall::new(tasks.into()).map_err(|error| CommandError::failed(error.to_string()))?;
-    printer.note("Three sub-agents look at this directory. Their tools are real;\ntheir model is a script that needs no network and no key.\n");
-    let mut caller = caller(&RunArgs::default())?;
-    let is_watched = !printer.is_json() && !printer.is_quiet() && view::is_live(&caller.places);
-    let model = if is_watched { SLOW_MODEL } else { MODEL };
-    caller.overrides = Overrides {
-        runner: Some(RunnerChoice::Embedded),
-        model: Some(model.to_owned()),
-        timeout: Some(Duration::from_mins(1)),
-        tools: Some(TOOLS.map(str::to_owned).into()),
+impl Pace {
+    fn of(places: &Places, printer: Printer) -> Self {
+        if !printer.is_json() && !printer.is_quiet() && view::is_live(places) {
+            Self::Watched
+        } else {
+            Self::Unwatched
+        }
+    }
+
+    /// Returns the scripted model for this speed.
+    fn model(self) -> &'static str {
+        match self {
+            Self::Watched => "scripted/slow-tour",
+            Self::Unwatched => "scripted/tour",
+        }
+    }
+
+    /// Returns the time that a person gets to read one act before the next begins.
+    fn pause(self) -> Duration {
+        match self {
+            Self::Watched => Duration::from_millis(1200),
+            Self::Unwatched => Duration::ZERO,
+        }
+    }
+}
+
+/// Returns the options of all tasks of a tour: the scripted model and these tools, on this machine,
+/// whatever the settings say.
+fn overrides(pace: Pace, tools: &[&str]) -> Overrides {
+    Overrides {
+        terms: RunTerms {
+            runner: Some(RunnerChoice::Embedded),
+            model: Some(pace.model().to_owned()),
+            timeout: Some(Duration::from_mins(1)),
+            tools: Some(tools.iter().map(|tool| (*tool).to_owned()).collect()),
+            ..RunTerms::default()
+        },
         fleet: FleetWishes {
             on: Some(Place::Local),
             ..FleetWishes::default()
         },
         ..Overrides::default()
-    };
-    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
-    let at_end = AtEnd::Stay {
-        max_lines: configuration.settings.max_lines_per_window,
-    };
-    let concurrency = ConcurrencyArgs::default();
-    let seen = (&caller, configuration);
-    let answer = answer_after_windows(call, seen, concurrency, (printer, at_end))?;
-    if printer.is_json() {
-        printer.json(&json!({"runs": answer.rows()}));
-    } else {
-        // In live windows the answers have just been read.
-        if !is_watched {
-            printer.note("");
-            printer.data(&report(&answer));
-        }
-        printer.note(&next_steps(&answer));
     }
-    Ok(exit::of_runs(answer.exit_codes()))
-}
-
-fn report(answer: &Answer) -> String {
-    let sections = runs(answer).map(|(task, run)| {
-        let said = run.output().unwrap_or("(no answer)");
-        let indented = said.replace('\n', "\n  ");
-        format!("{}\n  {indented}\n", task.name)
-    });
-    format!(
-        "{}\n{}",
-        sections.collect::<Vec<_>>().join("\n"),
-        answer.text()
-    )
-}
-
-fn next_steps(answer: &Answer) -> String {
-    let Some((task, _)) = runs(answer).next() else {
-        return String::new();
-    };
-    let (name, id) = (&task.name, &task.session);
-    format!(
-        "
-Every run is recorded on disk. Next:
-  pi-subagents attach                    see all runs on one screen
-  pi-subagents output {id}   read the answer of {name}
-  pi-subagents session {id}  read its whole conversation
-  pi-subagents status --all              list all runs of this project
-
-With a model of your own:
-  pi-subagents run \"Review the last commit\" --model provider/model"
-    )
-}
-
-fn runs(answer: &Answer) -> impl Iterator<Item = (&Task, &RunSummary)> {
-    answer
-        .outcomes()
-        .iter()
-        .filter_map(|run| Some((run.task.as_deref()?, run.as_ref())))
 }

@@ -4,16 +4,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::output_file::WrittenArgs;
 use super::read_runs;
-use super::written::WrittenArgs;
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::trace::trace;
 
 #[derive(Args)]
 pub(crate) struct TraceArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     #[command(flatten)]
@@ -21,7 +21,7 @@ pub(crate) struct TraceArgs {
 }
 
 pub(crate) fn run(args: &TraceArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let mut runs = Vec::new();
     for id in &args.ids {
         runs.extend(read_runs::meant(id, "trace", &places, printer)?);

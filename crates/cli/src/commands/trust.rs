@@ -1,20 +1,22 @@
 //! `trust`: decides whether the files of a project are used, and shows these files.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_configuration::{
-    Asker, Ignored, IgnoredReason, Trust, TrustDecision, TrustSource, name,
+    Asker, DEFAULT_AGENT, Ignored, IgnoredReason, Trust, TrustDecision, TrustSource, name,
 };
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_vocabulary::{Definition, Scope, text};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
-use pi_subagents_calls::trust_question::check_extent;
+use pi_subagents_calls::trust_question::{check_extent, commands_of, setup_of};
 use pi_subagents_definition_commands::ask::{self, AtTerminal, Person as _};
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
@@ -24,16 +26,16 @@ pub(crate) struct TrustArgs {
     /// Show the decision and what the project contains, without asking
     #[arg(long, conflicts_with_all = ["yes", "no"])]
     show: bool,
-    /// Trust the project: use its definitions, settings and skills from now on
+    /// Trust the project: use its agents, settings and skills from now on
     #[arg(long, conflicts_with = "no")]
     yes: bool,
-    /// Do not trust the project: ignore its definitions, settings and skills from now on
+    /// Do not trust the project: ignore its agents, settings and skills from now on
     #[arg(long)]
     no: bool,
 }
 
 pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let seen = Seen::look()?;
+    let seen = VisibleAgents::look()?;
     if args.yes || args.no {
         return decide(args.yes, &seen, printer);
     }
@@ -57,7 +59,11 @@ pub(crate) fn run(args: &TrustArgs, printer: Printer) -> Result<ExitCode, Comman
     }
 }
 
-fn decide(is_trusted: bool, seen: &Seen, printer: Printer) -> Result<ExitCode, CommandError> {
+fn decide(
+    is_trusted: bool,
+    seen: &VisibleAgents,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
     let project = &seen.places.project;
     if is_trusted {
         check_extent(project, &seen.places.home)?;
@@ -80,7 +86,7 @@ fn check_is_project(places: &Places) -> Result<(), CommandError> {
     .hint("Use a directory that belongs to you and that only you may write to (ls -ld shows the owner and the mode)."))
 }
 
-fn report(seen: &Seen, printer: Printer) {
+fn report(seen: &VisibleAgents, printer: Printer) {
     let carried = Carried::look(seen);
     if printer.is_json() {
         printer.json(&to_json(&carried, seen));
@@ -98,6 +104,8 @@ struct Carried {
     definitions: Vec<(Definition, Option<Ignored>)>,
     /// Our keys in its settings.
     settings: Vec<String>,
+    /// The command that its settings run in every new worktree.
+    setup: Option<String>,
     skills: Vec<String>,
     /// Files that only pi loads, and only if the user has told pi itself to trust the project.
     for_pi: Vec<&'static str>,
@@ -108,7 +116,7 @@ struct Carried {
 }
 
 impl Carried {
-    fn look(seen: &Seen) -> Self {
+    fn look(seen: &VisibleAgents) -> Self {
         let project = &seen.places.project;
         let seen = seen.as_if_trusted();
         let skills = seen.skills();
@@ -121,6 +129,7 @@ impl Carried {
         Self {
             definitions: definitions(&seen),
             settings: settings(project),
+            setup: setup_of(project),
             skills: skills
                 .iter()
                 .filter(|skill| skill.file.starts_with(project))
@@ -141,7 +150,7 @@ impl Carried {
     }
 }
 
-fn definitions(seen: &Seen) -> Vec<(Definition, Option<Ignored>)> {
+fn definitions(seen: &VisibleAgents) -> Vec<(Definition, Option<Ignored>)> {
     let effective = seen.catalogue().effective(Asker::Delegation).into_iter();
     let ignored = seen.catalogue().ignored().map(|(one, _)| one);
     let names: BTreeSet<&str> = effective
@@ -183,21 +192,27 @@ fn settings(project: &Path) -> Vec<String> {
         .unwrap_or_default()
 }
 
-fn page(carried: &Carried, seen: &Seen) -> String {
+fn page(carried: &Carried, seen: &VisibleAgents) -> String {
     if carried.is_empty() {
         return empty_page(seen);
     }
     let mut lines = vec![sentence(seen), "It contains:".to_owned()];
     let names = carried.definitions.iter().map(|(one, _)| name(one).len());
     let width = names.max().unwrap_or(0);
-    let definitions = carried.definitions.iter().map(|(definition, ignored)| {
+    for (definition, ignored) in &carried.definitions {
         let notes = notes(definition, ignored.as_ref(), seen);
         let file = seen.short(&definition.file);
-        format!("  definition  {:width$}  {file}{notes}", name(definition))
-    });
-    lines.extend(definitions);
+        lines.push(format!(
+            "  agent       {:width$}  {file}{notes}",
+            name(definition)
+        ));
+        if ignored.is_none() {
+            lines.extend(consequences(definition));
+        }
+    }
     if !carried.settings.is_empty() {
         lines.push(format!("  settings    {}", carried.settings.join(", ")));
+        lines.extend(carried.setup.iter().flat_map(|command| will_run(command)));
     }
     lines.extend(
         carried
@@ -222,10 +237,32 @@ fn page(carried: &Carried, seen: &Seen) -> String {
     lines.join("\n")
 }
 
+/// Returns what a definition does after a yes, beside what its summary says: the place that it
+/// takes, and every command that it runs.
+fn consequences(definition: &Definition) -> Vec<String> {
+    let is_default = definition.name == DEFAULT_AGENT;
+    let replaces = is_default
+        .then(|| "    replaces  default: every task that names no agent uses it".to_owned());
+    let commands = commands_of(definition);
+    let commands = commands.flat_map(will_run);
+    replaces.into_iter().chain(commands).collect()
+}
+
+/// Writes a command in full. A command of several lines keeps them, so that none is overlooked.
+fn will_run(command: &str) -> Vec<String> {
+    let lines = command.trim_end().lines().enumerate();
+    lines
+        .map(|(number, line)| match number {
+            0 => format!("    will run: {line}"),
+            _ => format!("              {line}"),
+        })
+        .collect()
+}
+
 /// Writes the page of a project that contains nothing to decide about.
-fn empty_page(seen: &Seen) -> String {
+fn empty_page(seen: &VisibleAgents) -> String {
     let project = &seen.places.project;
-    let nothing = "contains no definitions, settings or skills";
+    let nothing = "contains no agents, settings or skills";
     match seen.trust().of(project) {
         TrustDecision::Undecided => {
             format!(
@@ -240,7 +277,7 @@ fn empty_page(seen: &Seen) -> String {
 }
 
 /// Returns a sentence about the decision and where it comes from.
-pub(super) fn sentence(seen: &Seen) -> String {
+pub(super) fn sentence(seen: &VisibleAgents) -> String {
     let project = seen.places.project.display();
     match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(source) => format!("{project} is trusted ({}).", origin(&source)),
@@ -248,14 +285,14 @@ pub(super) fn sentence(seen: &Seen) -> String {
             format!("{project} is not trusted ({}).", origin(&source))
         }
         TrustDecision::Undecided => format!(
-            "{project} is not trusted yet; what it contains is ignored until you run \"pi-subagents trust --yes\"."
+            "{project} is not trusted yet; what it contains is ignored until you say yes to \"pi-subagents trust\"."
         ),
     }
 }
 
 /// Returns whether pi loads its own files of the project. Our decision does not let them run, so
 /// that a yes grants no more than it names.
-fn what_of_pi(seen: &Seen) -> &'static str {
+fn what_of_pi(seen: &VisibleAgents) -> &'static str {
     if seen.trust().lets_pi_load(&seen.places.project) {
         "a pi that works here loads them, because you told pi to trust this project"
     } else {
@@ -272,7 +309,7 @@ fn origin(source: &TrustSource) -> String {
 }
 
 /// Returns the risks of a definition, and the reason why it may be ignored even after a yes.
-fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> String {
+fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &VisibleAgents) -> String {
     let mut notes = Vec::new();
     if !definition.extensions.is_empty() {
         notes.push(format!("extensions: {}", definition.extensions.join(", ")));
@@ -297,49 +334,102 @@ fn notes(definition: &Definition, ignored: Option<&Ignored>, seen: &Seen) -> Str
     format!("  ({})", notes.join("; "))
 }
 
-fn to_json(carried: &Carried, seen: &Seen) -> Value {
+/// The JSON of `trust`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TrustResult<'a> {
+    project: &'a Path,
+    /// `trusted`, `refused` or `undecided`.
+    decision: &'static str,
+    /// The program that the decision was made with, or `call`.
+    decided_with: Option<&'static str>,
+    /// The directory that the decision was made for.
+    decided_for: Option<PathBuf>,
+    /// What of the project needs trust.
+    carries: PrintedCarried<'a>,
+    /// Warnings about the user's own files.
+    warnings: &'a [String],
+}
+
+/// The files of a project that need trust.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PrintedCarried<'a> {
+    agents: Vec<PrintedDefinition<'a>>,
+    /// Our keys in its settings.
+    settings: &'a [String],
+    /// The command that prepares worktrees.
+    worktree_setup: Option<&'a str>,
+    skills: &'a [String],
+    /// Files that only pi loads.
+    for_pi: &'a [&'static str],
+    warnings: &'a [String],
+}
+
+/// A definition of a project.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PrintedDefinition<'a> {
+    name: &'a str,
+    /// The format of its file.
+    format: &'static str,
+    file: &'a Path,
+    extensions: &'a [String],
+    extra_args: &'a [String],
+    /// The commands of its gates.
+    gates: Vec<&'a str>,
+    /// True if it takes the place of the plain sub-agent.
+    replaces_default: bool,
+    /// The reason why it is ignored even after a yes: `outsideProject` or `otherProject`.
+    ignored_anyway: Option<&'static str>,
+}
+
+fn to_json<'a>(carried: &'a Carried, seen: &'a VisibleAgents) -> TrustResult<'a> {
     let (decision, source) = match seen.trust().of(&seen.places.project) {
         TrustDecision::Trusted(source) => ("trusted", Some(source)),
         TrustDecision::Refused(source) => ("refused", Some(source)),
         TrustDecision::Undecided => ("undecided", None),
     };
-    let (by, directory) = match &source {
+    let (decided_with, decided_for) = match source {
         None => (None, None),
         Some(TrustSource::ThisCall) => (Some("call"), None),
         Some(TrustSource::Ours(path)) => (Some("pi-subagents"), Some(path)),
         Some(TrustSource::Pi(path)) => (Some("pi"), Some(path)),
     };
-    let definitions: Vec<Value> = carried
-        .definitions
-        .iter()
-        .map(|(definition, ignored)| definition_json(definition, ignored.as_ref()))
-        .collect();
-    json!({
-        "project": seen.places.project,
-        "decision": decision,
-        "decidedWith": by,
-        "decidedFor": directory,
-        "carries": {
-            "definitions": definitions,
-            "settings": carried.settings,
-            "skills": carried.skills,
-            "forPi": carried.for_pi,
-            "warnings": carried.warnings,
+    let definitions = carried.definitions.iter();
+    TrustResult {
+        project: &seen.places.project,
+        decision,
+        decided_with,
+        decided_for,
+        carries: PrintedCarried {
+            agents: definitions
+                .map(|(definition, ignored)| PrintedDefinition::of(definition, ignored.as_ref()))
+                .collect(),
+            settings: &carried.settings,
+            worktree_setup: carried.setup.as_deref(),
+            skills: &carried.skills,
+            for_pi: &carried.for_pi,
+            warnings: &carried.warnings,
         },
-        "warnings": carried.other_warnings,
-    })
+        warnings: &carried.other_warnings,
+    }
 }
 
-fn definition_json(definition: &Definition, ignored: Option<&Ignored>) -> Value {
-    json!({
-        "name": definition.name,
-        "dialect": definition.dialect.as_str(),
-        "file": definition.file,
-        "extensions": definition.extensions,
-        "extraArgs": definition.extra_args,
-        "ignoredAnyway": ignored.map(|ignored| match ignored.reason {
-            IgnoredReason::OutsideProject => "outsideProject",
-            IgnoredReason::Undecided | IgnoredReason::Refused => "otherProject",
-        }),
-    })
+impl<'a> PrintedDefinition<'a> {
+    fn of(definition: &'a Definition, ignored: Option<&Ignored>) -> Self {
+        Self {
+            name: &definition.name,
+            format: definition.dialect.as_str(),
+            file: &definition.file,
+            extensions: &definition.extensions,
+            extra_args: &definition.extra_args,
+            gates: commands_of(definition).collect(),
+            replaces_default: definition.name == DEFAULT_AGENT,
+            ignored_anyway: ignored.map(|ignored| match ignored.reason {
+                IgnoredReason::OutsideProject => "outsideProject",
+                IgnoredReason::Undecided | IgnoredReason::Refused => "otherProject",
+            }),
+        }
+    }
 }

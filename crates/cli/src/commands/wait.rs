@@ -2,7 +2,7 @@
 
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend_records;
+use pi_subagents_runs::upkeep::tend_records;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use clap::Args;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::Line;
 use pi_subagents_vocabulary::{Door, RunId, Timestamp, text};
-use serde_json::json;
 use tokio::time::sleep;
 
 use crate::commands::control::runs_of_all;
+use crate::places::find_places;
 use crate::run_table::{run_table, totals_line};
-use crate::sheet::Sheet;
+use crate::runs_result::RunsResult;
 use crate::waiting_line::WaitingLine;
 use pi_subagents_ground::bell;
 use pi_subagents_ground::error::CommandError;
@@ -23,18 +23,19 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_runs::acts::{Wait, Waited};
-use pi_subagents_runs::away::AwayNews;
 use pi_subagents_runs::find::current;
+use pi_subagents_runs::fleet_outage::AwayNews;
 use pi_subagents_runs::row::{RowTotals, RunRow};
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::typed_ids::TypedIds;
 
 /// The pause between two drawings of the line on a terminal.
 const CLOCK: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(crate) struct WaitArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions. A session stands for its runs in progress, or for its latest run if there are none
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents. A session stands for its runs in progress, or for its latest run if there are none
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
     /// Return when the first of the runs has ended
@@ -43,7 +44,7 @@ pub(crate) struct WaitArgs {
 }
 
 pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend_records(&index, &places);
     let typed = TypedIds::running(&index, &places, printer);
@@ -66,22 +67,22 @@ pub(crate) fn run(args: &WaitArgs, printer: Printer) -> Result<ExitCode, Command
     tend_records(&index, &places);
     let runs = index.again(&asked).map_err(find_failure)?;
     let mut over: Vec<RunRow> = runs.iter().map(RunRow::read).collect();
-    over.retain(|row| row.is_over() || unseen.contains(&row.run_id));
+    over.retain(|row| row.is_over() || unseen.contains(&row.report.run_id));
     if !printer.is_quiet() && asked.iter().any(IndexedRun::is_open) {
         let ended: Vec<(&str, &str)> = over
             .iter()
-            .map(|row| (row.name.as_str(), row.status.as_str()))
+            .map(|row| (row.report.name.as_str(), row.report.status.as_str()))
             .collect();
         bell::ring_for_ended(&ended);
     }
     if printer.is_json() {
-        printer.json(&json!({"runs": over}));
+        printer.json(&RunsResult { runs: &over });
     } else {
         print(&over, &Sheet::of_stdout(&places), printer);
     }
     // A run whose end was not seen did not complete, as far as anybody knows.
     Ok(exit::of_runs(
-        over.iter().map(|row| row.end.exit_code.unwrap_or(1)),
+        over.iter().map(|row| row.report.exit_code.unwrap_or(1)),
     ))
 }
 
@@ -151,8 +152,8 @@ fn print(over: &[RunRow], sheet: &Sheet, printer: Printer) {
         }
     }
     for row in over {
-        if let Some(error) = &row.end.error_message {
-            let name = text::one_line(&row.name);
+        if let Some(error) = &row.report.error_message {
+            let name = text::one_line(&row.report.name);
             printer.note(&format!("{name}: {}", text::one_line(error)));
         }
     }

@@ -2,26 +2,30 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use crate::places::find_places;
 use clap::Args;
-use pi_subagents_page::Power;
 use pi_subagents_records::CallerName;
 
-use super::attach_starter::BackgroundStarter;
+use pi_subagents_calls::start_from_screen::ScreenStarter;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::page_address::Power;
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend_records;
 use pi_subagents_web::WebOptions;
 
 #[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(crate) struct WebArgs {
-    /// Runs to show first: ids or their beginnings, last, last~2, or names of tasks or definitions; several are compared
+    /// Runs to show first: ids or their beginnings, last, last~2, or names of tasks or agents; several are compared
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Port of 127.0.0.1 on which the page is served; 0 picks a free one [default: 41733, or a free one if that is taken]
@@ -36,6 +40,9 @@ pub(crate) struct WebArgs {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
+    /// Revoke the access of every page that is open or was opened before, and print an address for a new one
+    #[arg(long)]
+    new_token: bool,
     /// Show the finished runs of the project of this directory [default: the project of the current directory]
     #[arg(long, value_name = "DIR", conflicts_with = "all")]
     project: Option<PathBuf>,
@@ -45,7 +52,7 @@ pub(crate) struct WebArgs {
 }
 
 pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let options = WebOptions {
         port: args.port,
         socket: args.socket.as_ref().map(|path| places.cwd.join(path)),
@@ -54,10 +61,11 @@ pub(crate) fn run(args: &WebArgs) -> Result<ExitCode, CommandError> {
         } else {
             Power::Full
         },
+        renews: args.new_token,
         opens: args.open,
         view: view(args, &places)?,
     };
-    let starter = Arc::new(BackgroundStarter::new(places.clone(), CallerName::Page));
+    let starter = ScreenStarter::new(places.clone(), CallerName::Page);
     block_on(pi_subagents_web::run(places, options, starter))
 }
 

@@ -4,7 +4,7 @@
 use pi_subagents_configuration::{Asker, Catalogue, DEFAULT_AGENT};
 use pi_subagents_vocabulary::nearest;
 
-use pi_subagents_definition_commands::ask::{AtTerminal, Person, Stopped, can_ask};
+use pi_subagents_definition_commands::ask::{AtTerminal, DialogEnd, Person, can_ask};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -51,7 +51,8 @@ enum Reading<'a> {
 pub(super) fn what_is_meant(
     first: &str,
     rest: &[String],
-    (places, configuration): (&Places, &Configuration),
+    places: &Places,
+    configuration: &Configuration,
     printer: Printer,
 ) -> Result<Meant, CommandError> {
     let catalogue = &configuration.catalogue;
@@ -59,7 +60,7 @@ pub(super) fn what_is_meant(
         Reading::Name => Ok(Meant::definition(first)),
         Reading::Prompt => Ok(Meant::default()),
         Reading::NameAlone => Err(CommandError::usage(format!(
-            "{first} is the name of a definition, and there is no task for it"
+            "{first} is the name of an agent, and there is no task for it"
         ))
         .hint(format!(
             "Give it one, as in {first} \"PROMPT\". If the word itself is the prompt: -a {DEFAULT_AGENT} {first}"
@@ -67,7 +68,7 @@ pub(super) fn what_is_meant(
         Reading::Doubtful(close) => {
             let person = AtTerminal { places };
             let answer = if can_ask(&person, printer) {
-                ask(&person, (first, rest), close)?
+                ask(&person, first, rest, close)?
             } else {
                 None
             };
@@ -103,7 +104,8 @@ fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Read
 /// Asks a person which name they meant; `None` if they want none.
 fn ask(
     person: &dyn Person,
-    (first, rest): (&str, &[String]),
+    first: &str,
+    rest: &[String],
     close: &str,
 ) -> Result<Option<Meant>, CommandError> {
     let task = rest.join(" ");
@@ -112,23 +114,23 @@ fn ask(
         format!("No, all of it is a prompt for a plain sub-agent: \"{first} {task}\""),
         "Neither: start nothing".to_owned(),
     ];
-    let question = format!("There is no definition \"{first}\". Did you mean {close}?");
+    let question = format!("There is no agent \"{first}\". Did you mean {close}?");
     match person.place(&question, &choices, choices.len() - 1) {
         Ok(Some(0)) => Ok(Some(Meant::definition(close))),
         Ok(Some(1)) => Ok(Some(Meant::default())),
         Ok(Some(_) | None) => Ok(None),
-        Err(Stopped::Interrupted) => Err(CommandError::interrupted(
+        Err(DialogEnd::Interrupted) => Err(CommandError::interrupted(
             "interrupted; nothing was started",
         )),
-        Err(Stopped::Failed(error)) => Err(error),
+        Err(DialogEnd::Failed(error)) => Err(error),
     }
 }
 
 fn in_doubt(first: &str, close: &str) -> CommandError {
     CommandError::usage(format!(
-        "there is no definition \"{first}\"; did you mean {close}? Nothing was started"
+        "there is no agent \"{first}\"; did you mean {close}? Nothing was started"
     ))
     .hint(format!(
-        "Name the definition with -a {close}, or quote all words as one prompt for a plain sub-agent."
+        "Name the agent with -a {close}, or quote all words as one prompt for a plain sub-agent."
     ))
 }

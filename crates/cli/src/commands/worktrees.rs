@@ -3,20 +3,23 @@
 
 mod discard;
 mod keep;
-mod listed;
 mod prune;
+mod worktree_list;
 
+use crate::places::find_places;
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend;
+use pi_subagents_runs::upkeep::tend;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use pi_subagents_records::IndexedRun;
 
-pub(crate) use self::discard::{DiscardArgs, discard};
-pub(crate) use self::keep::{KeepArgs, keep};
-use self::listed::{Listed, print_list};
+pub(crate) use self::discard::{DiscardArgs, DiscardResult, discard};
+pub(crate) use self::keep::{KeepArgs, KeepResult, keep};
+pub(crate) use self::prune::PruneResult;
+pub(crate) use self::worktree_list::WorktreesResult;
+use self::worktree_list::{Listed, print_list};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -50,7 +53,7 @@ struct Found {
 
 /// Lists the worktrees of runs and the results of fleets, or removes old worktrees.
 pub(crate) fn list(args: &WorktreesArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let runs = index.runs().map_err(find_failure)?;

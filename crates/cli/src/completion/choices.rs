@@ -7,9 +7,10 @@ use pi_subagents_vocabulary::{RunnerChoice, ThinkingLevel};
 
 use super::meaning::{Meaning, meaning};
 use super::place::{Place, Slot};
-use super::runs::{self, Wanted};
+use super::runs;
 use super::{Besides, Offer, Offers};
 use crate::cli::stands_for;
+use crate::places::find_places;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
@@ -88,19 +89,13 @@ fn values(place: &Place<'_>, argument: &Arg) -> Offers {
             return of_words(names(ThinkingLevel::ALL.map(ThinkingLevel::as_str)));
         }
         Meaning::Tools => return tools(place.begun),
-        Meaning::Run { .. }
-        | Meaning::Session
-        | Meaning::Definition
-        | Meaning::Model
-        | Meaning::Provider => {}
+        Meaning::Run(_) | Meaning::Definition | Meaning::Model | Meaning::Provider => {}
     }
-    let Ok(places) = Places::find() else {
+    let Ok(places) = find_places() else {
         return Offers::default();
     };
     of_words(match meaning {
-        Meaning::Run { of_running: true } => runs::offered(&places, Wanted::Running, place.begun),
-        Meaning::Run { of_running: false } => runs::offered(&places, Wanted::Any, place.begun),
-        Meaning::Session => runs::offered(&places, Wanted::Session, place.begun),
+        Meaning::Run(wanted) => runs::offered(&places, wanted, place.begun),
         Meaning::Definition => definitions(&places),
         Meaning::Provider => providers(&places),
         _ => models(&places),
@@ -165,7 +160,7 @@ fn models(places: &Places) -> Vec<Offer> {
         .flat_map(|provider| {
             let name = provider.name;
             let models = provider.models.into_iter();
-            models.map(move |model| Offer::new(format!("{name}/{model}"), ""))
+            models.map(move |model| Offer::new(format!("{name}/{}", model.id), ""))
         })
         .collect()
 }

@@ -2,15 +2,13 @@
 
 use clap::{Arg, Command, ValueHint};
 
+use super::runs::Wanted;
+
 /// The meaning of the value of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// A run or a session; `of_running` if only a run in progress makes sense.
-    Run {
-        of_running: bool,
-    },
-    /// The id of a session.
-    Session,
+    /// A run or a session.
+    Run(Wanted),
     /// The name of a definition.
     Definition,
     Model,
@@ -30,10 +28,12 @@ pub(super) enum Meaning {
 pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
     let command = command.get_name();
     match argument.get_id().as_str() {
-        "id" | "ids" => Meaning::Run {
-            of_running: matches!(command, "steer" | "stop"),
-        },
-        "session" => Meaning::Session,
+        "id" | "ids" => Meaning::Run(match command {
+            "steer" | "stop" => Wanted::Running,
+            "merge" | "discard" | "keep" => Wanted::Unmerged,
+            _ => Wanted::Any,
+        }),
+        "session" => Meaning::Run(Wanted::Session),
         "agent" => Meaning::Definition,
         "name"
             if matches!(

@@ -9,7 +9,8 @@ use super::Offer;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::ask_which::since;
 use pi_subagents_runs::find::status_of;
-use pi_subagents_runs::owned::is_owned;
+use pi_subagents_runs::owner_process::is_owned;
+use pi_subagents_runs::workspace::waiting_workspace;
 
 /// The runs that make sense for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) enum Wanted {
     Any,
     /// A run in progress.
     Running,
+    /// A run whose changes wait to be merged.
+    Unmerged,
     /// A session, by its id.
     Session,
 }
@@ -34,8 +37,10 @@ pub(super) fn offered(places: &Places, wanted: Wanted, begun: &str) -> Vec<Offer
     if runs.iter().any(|run| run.project == places.project) && begun.is_empty() {
         runs.retain(|run| run.project == places.project);
     }
-    if wanted == Wanted::Running {
-        runs.retain(is_running);
+    match wanted {
+        Wanted::Running => runs.retain(is_running),
+        Wanted::Unmerged => runs.retain(|run| waiting_workspace(run).is_some()),
+        Wanted::Any | Wanted::Session => {}
     }
     let (names, ids) = if begun.is_empty() {
         AT_FIRST

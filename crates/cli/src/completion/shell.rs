@@ -17,8 +17,18 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    pub(super) fn from_name(name: &str) -> Option<Self> {
+    /// Finds a shell by the name of its program.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::from_str(name, false).ok()
+    }
+
+    /// Returns the name of its program.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+        }
     }
 
     /// Returns the script that the shell loads.

@@ -8,7 +8,7 @@ use pi_subagents_vocabulary::{
 use crate::validation::Invalid;
 
 /// The tools of the caller that no child has.
-const OUR_TOOLS: [&str; 9] = [
+const OUR_TOOLS: [&str; 10] = [
     "delegate_to_subagents",
     "get_subagent_output",
     "get_subagent_session",
@@ -16,13 +16,14 @@ const OUR_TOOLS: [&str; 9] = [
     "subagent",
     "background_agent",
     "background_agent_status",
+    "subagent_runs",
     "merge_subagents",
     FINALIZE_TOOL,
 ];
 
 /// The facts about tools in the place where a child is started.
 #[derive(Debug, Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct ToolFacts<'a> {
     /// The kind of child.
     pub runner: Runner,
     /// The tools of the pi that asks, if one does.
@@ -51,7 +52,7 @@ pub struct GivenTools {
 /// needed.
 pub fn tools_of(
     definition: &Definition,
-    surroundings: &Surroundings<'_>,
+    surroundings: &ToolFacts<'_>,
 ) -> Result<GivenTools, Invalid> {
     let mut given = chosen_tools(definition, surroundings)?;
     if definition.finalize {
@@ -62,7 +63,7 @@ pub fn tools_of(
 
 fn chosen_tools(
     definition: &Definition,
-    surroundings: &Surroundings<'_>,
+    surroundings: &ToolFacts<'_>,
 ) -> Result<GivenTools, Invalid> {
     let allowed = definition.tools.as_ref().filter(|list| !list.is_empty());
     let denied = definition.exclude_tools.as_ref();
@@ -89,7 +90,7 @@ fn chosen_tools(
 fn without_denied(
     definition: &Definition,
     denied: &[String],
-    surroundings: &Surroundings<'_>,
+    surroundings: &ToolFacts<'_>,
 ) -> ToolPolicy {
     let mut offered: Vec<String> = match (definition.dialect, surroundings.parent) {
         (Dialect::Prompt, Some(parent)) => parent.active.to_vec(),
@@ -109,9 +110,9 @@ fn without_denied(
 
 /// Returns all tools that a child can have: those that are built in, and those that its parent's
 /// extensions have switched on, because a child of pi loads these extensions too.
-fn inherited(definition: &Definition, surroundings: &Surroundings<'_>) -> Vec<String> {
+fn inherited(definition: &Definition, surroundings: &ToolFacts<'_>) -> Vec<String> {
     let mut names = BUILT_IN_TOOLS.map(str::to_owned).to_vec();
-    if surroundings.runner == Runner::Pi
+    if surroundings.runner.loads_extensions()
         && !definition.no_extensions
         && let Some(parent) = surroundings.parent
     {
@@ -133,19 +134,19 @@ struct KnownTools<'a> {
 }
 
 impl<'a> KnownTools<'a> {
-    fn of(definition: &Definition, surroundings: &Surroundings<'a>) -> Self {
+    fn of(definition: &Definition, surroundings: &ToolFacts<'a>) -> Self {
         let mut names = BUILT_IN_TOOLS.to_vec();
         names.extend(definition.finalize.then_some(FINALIZE_TOOL));
         let loads_its_own = !definition.extensions.is_empty();
-        let are_all = match (surroundings.runner, surroundings.parent) {
-            (Runner::Embedded, _) => true,
-            (Runner::Pi, _) if definition.no_extensions => !loads_its_own,
-            (Runner::Pi, Some(parent)) => {
+        let are_all = match (surroundings.runner.loads_extensions(), surroundings.parent) {
+            (false, _) => true,
+            (true, _) if definition.no_extensions => !loads_its_own,
+            (true, Some(parent)) => {
                 let all = parent.all.iter().map(String::as_str);
                 names.extend(all.filter(|name| !is_built_in(name) && !is_ours(name)));
                 !parent.all.is_empty() && !loads_its_own
             }
-            (Runner::Pi, None) => false,
+            (true, None) => false,
         };
         Self { names, are_all }
     }

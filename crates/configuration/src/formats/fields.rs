@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::keys::{field_of, meant_by};
 use super::values::{gates, json, names, optional_names, seconds, switch, text, words};
-use pi_subagents_pi_files::yaml::Entry;
+use pi_subagents_pi_files::yaml::YamlEntry;
 use pi_subagents_pi_files::{Position, Problem};
 
 /// Something odd that does no harm.
 pub(super) type Note = (Position, String);
 
 /// Reads the name, which every definition must have.
-pub(super) fn name(entries: &[Entry]) -> Result<String, Problem> {
+pub(super) fn name(entries: &[YamlEntry]) -> Result<String, Problem> {
     let entry = entries.iter().find(|entry| entry.key == "name");
     let Some(entry) = entry else {
         return Err(Problem::at(Position::line(1), "there is no \"name\""));
@@ -39,11 +39,14 @@ pub fn fits_name(name: &str) -> bool {
 }
 
 /// Takes every field but the name and the body.
-pub(super) fn fill(definition: &mut Definition, entries: &[Entry]) -> Result<Vec<Note>, Problem> {
+pub(super) fn fill(
+    definition: &mut Definition,
+    entries: &[YamlEntry],
+) -> Result<Vec<Note>, Problem> {
     let mut notes = Vec::new();
     for entry in entries {
         let Some((field, key)) = field_of(&entry.key) else {
-            notes.push((entry.position, unknown_key(&entry.key)));
+            notes.push((entry.position, unknown_key(entry)?));
             continue;
         };
         let origin = Origin {
@@ -69,7 +72,7 @@ pub(super) fn fill(definition: &mut Definition, entries: &[Entry]) -> Result<Vec
 fn take(
     definition: &mut Definition,
     field: Field,
-    entry: &Entry,
+    entry: &YamlEntry,
 ) -> Result<Option<String>, Problem> {
     match field.row().kind {
         // The name was read first, because errors name the definition.
@@ -96,13 +99,13 @@ fn take(
 }
 
 /// Takes a switch. An empty value leaves the switch as it is.
-fn switched(field: &mut bool, entry: &Entry) -> Result<Option<String>, Problem> {
+fn switched(field: &mut bool, entry: &YamlEntry) -> Result<Option<String>, Problem> {
     let (value, note) = switch(entry)?;
     *field = value.unwrap_or(*field);
     Ok(note)
 }
 
-fn no_tools_named(entry: &Entry) -> String {
+fn no_tools_named(entry: &YamlEntry) -> String {
     format!(
         "\"{}\" is empty, which counts as left out; \"noTools: true\" gives no tools",
         entry.key
@@ -113,7 +116,7 @@ fn no_tools_named(entry: &Entry) -> String {
 fn chosen(
     definition: &mut Definition,
     choice: FieldChoice,
-    entry: &Entry,
+    entry: &YamlEntry,
 ) -> Result<Option<String>, Problem> {
     let Some(word) = text(entry)? else {
         return Ok(None);
@@ -134,7 +137,7 @@ fn chosen(
 }
 
 /// Reads a schema, which must be usable: a run that is not checked would be worse than none.
-fn schema(entry: &Entry) -> Result<Option<Value>, Problem> {
+fn schema(entry: &YamlEntry) -> Result<Option<Value>, Problem> {
     let schema = json(&entry.value.value);
     if schema.is_null() {
         return Ok(None);
@@ -149,7 +152,7 @@ fn schema(entry: &Entry) -> Result<Option<Value>, Problem> {
 fn secret(
     definition: &mut Definition,
     slot: FieldSlot<Option<Secret>>,
-    entry: &Entry,
+    entry: &YamlEntry,
 ) -> Result<Option<String>, Problem> {
     // The reason must not repeat the value, which is a secret.
     let key = text(entry).map_err(|problem| Problem {
@@ -170,9 +173,17 @@ fn secret(
     }
 }
 
-fn unknown_key(key: &str) -> String {
-    match meant_by(key) {
-        Some(meant) => format!("unknown key \"{key}\" is ignored; did you mean \"{meant}\"?"),
-        None => format!("unknown key \"{key}\" is ignored"),
+/// Returns the warning about an unknown key. A key that was probably meant to restrict the
+/// sub-agent makes the file unusable: the run would do what its author wanted to forbid.
+fn unknown_key(entry: &YamlEntry) -> Result<String, Problem> {
+    let key = &entry.key;
+    let Some((field, meant)) = meant_by(key) else {
+        return Ok(format!("unknown key \"{key}\" is ignored"));
+    };
+    let guess = format!("did you mean \"{meant}\"?");
+    if field.restricts() {
+        let message = format!("unknown key \"{key}\"; {guess} A restriction would not hold");
+        return Err(Problem::at(entry.position, message));
     }
+    Ok(format!("unknown key \"{key}\" is ignored; {guess}"))
 }

@@ -13,9 +13,9 @@ pub(super) fn dialect_of(key: &str) -> Option<Dialect> {
     all().find(|known| known.key == key)?.shows
 }
 
-/// Returns the known key that was probably meant.
-pub(super) fn meant_by(key: &str) -> Option<&'static str> {
-    nearest(key, all().map(|known| known.key))
+/// Returns the known key that was probably meant, with its field.
+pub(super) fn meant_by(key: &str) -> Option<(Field, &'static str)> {
+    field_of(nearest(key, all().map(|known| known.key))?)
 }
 
 struct KnownKey {
@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_is_guessed() {
-        let guesses = ["notools", "no_tools", "thinking", "Model", "zzz"].map(meant_by);
+        let guesses = ["notools", "no_tools", "thinking", "Model", "zzz"]
+            .map(|key| meant_by(key).map(|(_, meant)| meant));
         assert_eq!(
             guesses,
             [

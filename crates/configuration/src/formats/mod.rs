@@ -9,7 +9,7 @@ mod values;
 
 use std::path::PathBuf;
 
-use pi_subagents_pi_files::yaml::{self, Entry};
+use pi_subagents_pi_files::yaml::{self, YamlEntry};
 use pi_subagents_pi_files::{Position, Problem, markdown};
 use pi_subagents_vocabulary::{Definition, Dialect, Field, Origin, Scope};
 
@@ -62,7 +62,7 @@ pub(crate) fn unknown_entries(text: &str) -> Result<Vec<(String, String)>, Probl
         .collect())
 }
 
-fn dialect_of(folder: FolderDialect, entries: &[Entry]) -> Dialect {
+fn dialect_of(folder: FolderDialect, entries: &[YamlEntry]) -> Dialect {
     let shows = |dialect: Dialect| {
         let mut shown = entries.iter().map(|entry| keys::dialect_of(&entry.key));
         shown.any(|shown| shown == Some(dialect))

@@ -6,11 +6,11 @@
 use std::time::Duration;
 
 use pi_subagents_pi_files::Problem;
-use pi_subagents_pi_files::yaml::{Entry, Node, Value};
+use pi_subagents_pi_files::yaml::{Node, Value, YamlEntry};
 use pi_subagents_vocabulary::Gate;
 
 /// Reads a text; a number is taken as it was written.
-pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {
+pub(super) fn text(entry: &YamlEntry) -> Result<Option<String>, Problem> {
     let text = match &entry.value.value {
         Value::Null => return Ok(None),
         Value::Text(text) => text.trim(),
@@ -24,7 +24,7 @@ pub(super) fn text(entry: &Entry) -> Result<Option<String>, Problem> {
 
 /// Reads a switch and returns a note if it is written in an odd way. A word or number with a clear
 /// meaning is accepted, because leaving the whole file out would not help its author.
-pub(super) fn switch(entry: &Entry) -> Result<(Option<bool>, Option<String>), Problem> {
+pub(super) fn switch(entry: &YamlEntry) -> Result<(Option<bool>, Option<String>), Problem> {
     let written = match &entry.value.value {
         Value::Null => return Ok((None, None)),
         Value::Bool(value) => return Ok((Some(*value), None)),
@@ -47,17 +47,17 @@ pub(super) fn switch(entry: &Entry) -> Result<(Option<bool>, Option<String>), Pr
     Ok((Some(value), Some(note)))
 }
 
-fn not_a_switch(entry: &Entry) -> Problem {
+fn not_a_switch(entry: &YamlEntry) -> Problem {
     wrong(entry, &entry.value, "must be true or false")
 }
 
 /// Reads names as [`names`] does. A list without any counts as left out.
-pub(super) fn optional_names(entry: &Entry) -> Result<Option<Vec<String>>, Problem> {
+pub(super) fn optional_names(entry: &YamlEntry) -> Result<Option<Vec<String>>, Problem> {
     Ok(Some(names(entry)?).filter(|names| !names.is_empty()))
 }
 
 /// Reads names, in a list or with commas between them; empty names do not count.
-pub(super) fn names(entry: &Entry) -> Result<Vec<String>, Problem> {
+pub(super) fn names(entry: &YamlEntry) -> Result<Vec<String>, Problem> {
     let words = words(entry)?;
     let names = words.iter().map(|word| word.trim());
     Ok(names
@@ -67,7 +67,7 @@ pub(super) fn names(entry: &Entry) -> Result<Vec<String>, Problem> {
 }
 
 /// Reads words: the items of a list as they are, or the parts of a text between its commas.
-pub(super) fn words(entry: &Entry) -> Result<Vec<String>, Problem> {
+pub(super) fn words(entry: &YamlEntry) -> Result<Vec<String>, Problem> {
     match &entry.value.value {
         Value::Null => Ok(Vec::new()),
         Value::Number(number) => Ok(vec![number.clone()]),
@@ -85,7 +85,7 @@ pub(super) fn words(entry: &Entry) -> Result<Vec<String>, Problem> {
     }
 }
 
-fn word(entry: &Entry, item: &Node) -> Result<String, Problem> {
+fn word(entry: &YamlEntry, item: &Node) -> Result<String, Problem> {
     match &item.value {
         Value::Text(word) | Value::Number(word) => Ok(word.clone()),
         Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => {
@@ -95,7 +95,7 @@ fn word(entry: &Entry, item: &Node) -> Result<String, Problem> {
 }
 
 /// Reads a time in seconds, at least 1.
-pub(super) fn seconds(entry: &Entry) -> Result<Option<Duration>, Problem> {
+pub(super) fn seconds(entry: &YamlEntry) -> Result<Option<Duration>, Problem> {
     let Some(written) = text(entry)? else {
         return Ok(None);
     };
@@ -116,7 +116,7 @@ pub(super) fn seconds(entry: &Entry) -> Result<Option<Duration>, Problem> {
 }
 
 /// Reads gates: a command, a mapping with a command, or a list of these.
-pub(super) fn gates(entry: &Entry) -> Result<Vec<Gate>, Problem> {
+pub(super) fn gates(entry: &YamlEntry) -> Result<Vec<Gate>, Problem> {
     Gate::read_all(&json(&entry.value.value))
         .map_err(|why| Problem::at(entry.value.position, format!("\"{}\" {why}", entry.key)))
 }
@@ -138,7 +138,7 @@ pub(super) fn json(value: &Value) -> serde_json::Value {
     }
 }
 
-fn wrong(entry: &Entry, found: &Node, rule: &str) -> Problem {
+fn wrong(entry: &YamlEntry, found: &Node, rule: &str) -> Problem {
     let shown = shown(found);
     let hint = match &found.value {
         Value::Bool(_) if rule == "must be text" => "; put it in quotes if it is text",

@@ -1,4 +1,5 @@
-//! Reads the values of a settings file. A wrong value becomes a warning and counts as absent.
+//! Reads the values of a settings file. A wrong value becomes a warning and counts as absent, unless
+//! its key is one that restricts runs: then the file cannot be used.
 
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_pi_files::json::Step;
@@ -10,6 +11,17 @@ use super::PART;
 /// The number of characters of a wrong value that are shown.
 const SHOWN: usize = 80;
 
+/// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
+/// runs would do what the user wanted to forbid.
+pub(super) const RESTRICTING: [&str; 6] = [
+    "isolation",
+    "maxBackground",
+    "maxConcurrency",
+    "maxCost",
+    "maxRunDisk",
+    "maxTokens",
+];
+
 /// The values of one object of a file. A key that was never asked for is unknown.
 pub(super) struct Reader<'a> {
     file: &'a SettingsFile,
@@ -20,6 +32,17 @@ pub(super) struct Reader<'a> {
     /// No key of the object is reported as unknown.
     is_judged: bool,
     warnings: Vec<String>,
+    /// The reasons why the file cannot be used.
+    broken: Vec<String>,
+}
+
+/// The outcome of reading an object.
+pub(super) struct Finished {
+    /// The keys that the file has and somebody asked for.
+    pub(super) keys: Vec<&'static str>,
+    pub(super) warnings: Vec<String>,
+    /// The reasons why the file cannot be used.
+    pub(super) broken: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
@@ -31,6 +54,7 @@ impl<'a> Reader<'a> {
             asked: Vec::new(),
             is_judged: false,
             warnings: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -50,9 +74,12 @@ impl<'a> Reader<'a> {
             asked: Vec::new(),
             is_judged: false,
             warnings: Vec::new(),
+            broken: Vec::new(),
         };
         read(&mut inner);
-        self.warnings.extend(inner.finish().1);
+        let inner = inner.finish();
+        self.warnings.extend(inner.warnings);
+        self.broken.extend(inner.broken);
     }
 
     /// Returns the keys that the object has.
@@ -60,19 +87,31 @@ impl<'a> Reader<'a> {
         self.values.keys().map(String::as_str)
     }
 
-    /// Returns the keys that the file has and somebody asked for, and the warnings.
-    pub(super) fn finish(mut self) -> (Vec<&'static str>, Vec<String>) {
+    /// Ends the reading: keys that nobody asked for are unknown.
+    pub(super) fn finish(mut self) -> Finished {
         let values = self.values;
         let is_unknown = |key: &&str| !self.is_judged && !self.asked.contains(key);
-        let unknown = self.keys().filter(is_unknown);
-        let unknown = unknown.map(|key| {
-            let meant = nearest(key, self.asked.iter().copied())
-                .map_or(String::new(), |meant| format!("; did you mean {meant}?"));
-            format!("{} is unknown and ignored{meant}", self.named(key))
-        });
-        self.warnings.extend(unknown.collect::<Vec<_>>());
+        let unknown: Vec<&str> = self.keys().filter(is_unknown).collect();
+        for key in unknown {
+            let named = self.named(key);
+            match nearest(key, self.asked.iter().copied()) {
+                Some(meant) if RESTRICTING.contains(&meant) => self
+                    .broken
+                    .push(format!("{named} is unknown; did you mean {meant}?")),
+                Some(meant) => self.warnings.push(format!(
+                    "{named} is unknown and ignored; did you mean {meant}?"
+                )),
+                None => self
+                    .warnings
+                    .push(format!("{named} is unknown and ignored")),
+            }
+        }
         self.asked.retain(|key| values.contains_key(*key));
-        (self.asked, self.warnings)
+        Finished {
+            keys: self.asked,
+            warnings: self.warnings,
+            broken: self.broken,
+        }
     }
 
     /// Leaves a key to somebody else who reads it.
@@ -98,6 +137,10 @@ impl<'a> Reader<'a> {
             self.warn(key, value, "a number");
             return None;
         };
+        if number < 0.0 && RESTRICTING.contains(&key) {
+            self.warn(key, value, "0 or more");
+            return None;
+        }
         // A count and a number of seconds are rounded towards zero.
         #[expect(
             clippy::cast_possible_truncation,
@@ -111,9 +154,9 @@ impl<'a> Reader<'a> {
     /// Reads a number with its fraction.
     pub(super) fn amount(&mut self, key: &'static str) -> Option<f64> {
         let value = self.value(key)?;
-        let amount = value.as_f64();
+        let amount = value.as_f64().filter(|amount| *amount >= 0.0);
         if amount.is_none() {
-            self.warn(key, value, "a number");
+            self.warn(key, value, "a number of 0 or more");
         }
         amount
     }
@@ -211,9 +254,14 @@ impl<'a> Reader<'a> {
 
     fn warn(&mut self, key: &str, value: &Value, expected: &str) {
         let (named, value) = (self.named(key), shown(value));
-        self.warnings.push(format!(
-            "{named} must be {expected}, not {value}; it is ignored"
-        ));
+        if RESTRICTING.contains(&key) {
+            self.broken
+                .push(format!("{named} must be {expected}, not {value}"));
+        } else {
+            self.warnings.push(format!(
+                "{named} must be {expected}, not {value}; it is ignored"
+            ));
+        }
     }
 }
 

@@ -20,7 +20,8 @@ fn parse(subagents: &str) -> (Settings, Vec<String>) {
     };
     read.add(&file, &paths);
     let place = directory.path().display().to_string();
-    let warnings = read.warnings.iter();
+    let broken = read.broken.iter().map(|why| format!("refused: {why}"));
+    let warnings = read.warnings.iter().cloned().chain(broken);
     let warnings = warnings.map(|warning| warning.replace(&place, "~"));
     (read.settings, warnings.collect())
 }
@@ -57,7 +58,7 @@ const ROWS: &[(&str, &[&str])] = &[
         &["\"~/runs\"", "\"runs\"", "\"/runs\"", "\"\"", "7"],
     ),
     (
-        "definitionDirs",
+        "agentDirs",
         &[
             r#"["prompts", "~/mine", "/abs"]"#,
             r#""one""#,
@@ -110,7 +111,7 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "resume" => format!("{:?}", settings.resume),
         "tmux" => format!("{}", settings.tmux),
         "runsDir" => format!("{:?}", settings.runs_dir),
-        "definitionDirs" => {
+        "agentDirs" => {
             let paths = settings.definition_dirs.iter().map(|dir| &dir.path);
             format!("{:?}", paths.collect::<Vec<_>>())
         }
@@ -175,32 +176,34 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       2.5 → Some("$2.50")
       0 → None
       -1 → None
+        refused: ~/settings.json:1:15: subagents.maxCost must be a number of 0 or more, not -1
       "2" → None
-        ~/settings.json:1:15: subagents.maxCost must be a number, not "2"; it is ignored
+        refused: ~/settings.json:1:15: subagents.maxCost must be a number of 0 or more, not "2"
     maxTokens, by default None
       500000 → Some(500000)
       0 → None
       -1 → None
+        refused: ~/settings.json:1:15: subagents.maxTokens must be 0 or more, not -1
       true → None
-        ~/settings.json:1:15: subagents.maxTokens must be a number, not true; it is ignored
+        refused: ~/settings.json:1:15: subagents.maxTokens must be a number, not true
     maxConcurrency, by default 4
       16 → 16
       0 → 1
       5000 → 1000
       "4" → 4
-        ~/settings.json:1:15: subagents.maxConcurrency must be a number, not "4"; it is ignored
+        refused: ~/settings.json:1:15: subagents.maxConcurrency must be a number, not "4"
     maxBackground, by default 16
       1 → 1
       0 → 1
       5000 → 1000
       [] → 16
-        ~/settings.json:1:15: subagents.maxBackground must be a number, not []; it is ignored
+        refused: ~/settings.json:1:15: subagents.maxBackground must be a number, not []
     maxRunDisk, by default 1000000000
       20 → 20000000
       0 → 1000000
       5000000 → 1000000000000
       "1GB" → 1000000000
-        ~/settings.json:1:15: subagents.maxRunDisk must be a number, not "1GB"; it is ignored
+        refused: ~/settings.json:1:15: subagents.maxRunDisk must be a number, not "1GB"
     runner, by default Auto
       "pi" → Pi
       "embedded" → Embedded
@@ -212,7 +215,7 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       "worktree" → Worktree
       "none" → None
       "copy" → None
-        ~/settings.json:1:15: subagents.isolation must be one of none, worktree, not "copy"; it is ignored
+        refused: ~/settings.json:1:15: subagents.isolation must be one of none, worktree, not "copy"
     worktreeDir, by default None
       "~/trees" → Some("/home/u/trees")
       3 → None
@@ -247,11 +250,11 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         ~/settings.json:1:15: subagents.runsDir must be a path, not ""; it is ignored
       7 → None
         ~/settings.json:1:15: subagents.runsDir must be a path, not 7; it is ignored
-    definitionDirs, by default []
+    agentDirs, by default []
       ["prompts", "~/mine", "/abs"] → ["/base/prompts", "/home/u/mine", "/abs"]
       "one" → ["/base/one"]
       ["a", 1] → []
-        ~/settings.json:1:15: subagents.definitionDirs must be a list of texts, not ["a",1]; it is ignored
+        ~/settings.json:1:15: subagents.agentDirs must be a list of texts, not ["a",1]; it is ignored
     retention, by default Some(30) days, Some(2048000000) bytes
       {"days": 7, "megabytes": 100} → Some(7) days, Some(100000000) bytes
       {"days": 0} → None days, Some(2048000000) bytes
@@ -276,7 +279,7 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       ["subagent"] → nothing
     maxConcurency, by default nothing
       1 → nothing
-        ~/settings.json:1:15: subagents.maxConcurency is unknown and ignored; did you mean maxConcurrency?
+        refused: ~/settings.json:1:15: subagents.maxConcurency is unknown; did you mean maxConcurrency?
     unknown, by default nothing
       1 → nothing
         ~/settings.json:1:15: subagents.unknown is unknown and ignored
@@ -295,9 +298,9 @@ fn a_trusted_project_changes_single_values() {
     let (agent_dir, project) = (root.path().join("agent"), root.path().join("repo"));
     fs::create_dir_all(&agent_dir).unwrap();
     fs::create_dir_all(project.join(".pi")).unwrap();
-    let user = r#"{"subagents":{"maxConcurrency":8,"tmux":true,"definitionDirs":"mine"}}"#;
+    let user = r#"{"subagents":{"maxConcurrency":8,"tmux":true,"agentDirs":"mine"}}"#;
     fs::write(agent_dir.join("settings.json"), user).unwrap();
-    let theirs = r#"{"subagents":{"maxConcurrency":2,"tmux":"no","definitionDirs":["prompts"]}}"#;
+    let theirs = r#"{"subagents":{"maxConcurrency":2,"tmux":"no","agentDirs":["prompts"]}}"#;
     let file = SettingsFile::project_path(&project);
     fs::write(&file, theirs).unwrap();
     let files = SettingsFiles {
@@ -317,7 +320,7 @@ fn a_trusted_project_changes_single_values() {
         trusted_project: Some(&project),
         ..files
     });
-    let keys = ["maxConcurrency", "tmux", "definitionDirs"];
+    let keys = ["maxConcurrency", "tmux", "agentDirs"];
     let files = [agent_dir.join("settings.json"), file.clone()];
     let expected = files.map(|file| UsedKeys {
         file,
@@ -361,7 +364,17 @@ fn a_missing_file_is_fine_and_a_broken_one_is_told_apart_from_a_wrong_value() {
         ..ReadSettings::default()
     };
     assert_eq!(ReadSettings::of(&files), expected);
-    fs::write(&file, "{\"subagent\": {\"maxCost\": 1}}").unwrap();
+    fs::write(&file, "{\"subagent\": {\"maxCos\": 1}}").unwrap();
+    let broken = format!(
+        "{}:1:2: subagent is unknown; did you mean subagents?",
+        file.display()
+    );
+    let expected = ReadSettings {
+        broken: vec![broken],
+        ..ReadSettings::default()
+    };
+    assert_eq!(ReadSettings::of(&files), expected);
+    fs::write(&file, "{\"subagent\": {\"tmux\": true}}").unwrap();
     let warning = format!(
         "{}:1:2: subagent is unknown and ignored; did you mean subagents?",
         file.display()

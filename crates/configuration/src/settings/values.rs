@@ -92,7 +92,7 @@ impl Settings {
             self.runs_dir = Some(paths.resolve(text));
         }
         // The folders of a project are there besides the user's own.
-        let folders = reader.texts("definitionDirs").into_iter();
+        let folders = reader.texts("agentDirs").into_iter();
         self.definition_dirs
             .extend(folders.map(|text| DefinitionDir {
                 path: paths.resolve(text),

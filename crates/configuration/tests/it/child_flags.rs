@@ -3,9 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pi_subagents_configuration::{
-    ParentTools, PlanPatch, ResolvedSkills, RunnerChoice, Surroundings,
-};
+use pi_subagents_configuration::{ParentTools, PlanPatch, ResolvedSkills, RunnerChoice, ToolFacts};
 use pi_subagents_vocabulary::{
     Definition, Dialect, Runner, Scope, Secret, ThinkingLevel, ToolPolicy,
 };
@@ -106,14 +104,14 @@ fn skills_of(definition: &Definition) -> ResolvedSkills {
 }
 
 /// Makes the surroundings of a child that no pi calls.
-fn outside(runner: Runner) -> Surroundings<'static> {
-    Surroundings {
+fn outside(runner: Runner) -> ToolFacts<'static> {
+    ToolFacts {
         runner,
         parent: None,
     }
 }
 
-fn shown(definition: &Definition, surroundings: &Surroundings<'_>) -> String {
+fn shown(definition: &Definition, surroundings: &ToolFacts<'_>) -> String {
     let patch = match PlanPatch::of(definition, &skills_of(definition), surroundings) {
         Ok(patch) => patch,
         Err(invalid) => return format!("  refused: {invalid}"),
@@ -121,7 +119,7 @@ fn shown(definition: &Definition, surroundings: &Surroundings<'_>) -> String {
     let directory = Path::new("/run");
     let arguments = patch.shown_arguments(directory).join(" ");
     let mut lines = vec![format!("  arguments: {arguments}")];
-    let files = patch.prompt_files(directory).files;
+    let files = patch.system_prompt.files(directory).files;
     lines.extend(
         files
             .iter()
@@ -235,7 +233,7 @@ fn the_example_of_the_documents_is_converted_to_the_letter() {
 }
 
 /// The tools that a child has if its definition denies these.
-fn left(dialect: Dialect, denied: &str, surroundings: &Surroundings<'_>) -> ToolPolicy {
+fn left(dialect: Dialect, denied: &str, surroundings: &ToolFacts<'_>) -> ToolPolicy {
     let mut definition = Definition::new("x", dialect, Scope::Global, "x.md".into());
     definition.exclude_tools = Some(words(denied));
     let given = pi_subagents_configuration::tools_of(&definition, surroundings);
@@ -248,7 +246,7 @@ fn denied_tools_are_taken_from_all_that_a_child_can_have() {
         words("read,bash,subagent,background_agent,web_search"),
         words("read,bash,subagent,background_agent,web_search,off"),
     );
-    let inside = |runner| Surroundings {
+    let inside = |runner| ToolFacts {
         runner,
         parent: Some(ParentTools {
             active: &active,
@@ -282,14 +280,14 @@ fn denied_tools_are_taken_from_all_that_a_child_can_have() {
 #[test]
 fn names_that_no_tool_has_are_told() {
     let all = words("read,bash,web_search,subagent");
-    let inside = Surroundings {
+    let inside = ToolFacts {
         runner: Runner::Pi,
         parent: Some(ParentTools {
             active: &all,
             all: &all,
         }),
     };
-    let told = |change: Change, surroundings: &Surroundings<'_>| {
+    let told = |change: Change, surroundings: &ToolFacts<'_>| {
         let mut definition = Definition::new("x", Dialect::Profile, Scope::Global, "x.md".into());
         change(&mut definition);
         match pi_subagents_configuration::tools_of(&definition, surroundings) {

@@ -11,8 +11,8 @@
 
 mod child_flags;
 mod documents;
-mod editing;
-mod explaining;
+mod edits;
+mod explanations;
 mod never_panics;
 mod odd_files;
 mod precedence;

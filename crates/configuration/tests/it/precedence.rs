@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use pi_subagents_configuration::{
-    Asker, Catalogue, CatalogueCache, DefinitionDir, Places, Trust, Viewpoint,
+    Asker, Catalogue, CatalogueCache, DefinitionDir, DefinitionPlaces, Trust, Viewpoint,
 };
 use pi_subagents_vocabulary::{Dialect, Scope};
 
@@ -98,7 +98,7 @@ fn folders_of_the_settings_are_read_and_their_keys_tell_the_dialect() {
         ("b", Dialect::Profile, Scope::Global),
     ];
     assert_eq!(found, expected);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 1 definition of ~/repo, found outside of it: c.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 1 agent of ~/repo, found outside of it: c.");
 }
 
 #[test]
@@ -120,9 +120,9 @@ fn nothing_of_an_untrusted_project_is_used_and_that_is_said() {
         "Unknown profile: \"b\". Available profiles: a (.pi/agent/agent-profiles/a.md)"
     );
     assert_eq!(error.ignored.len(), 1);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which is not trusted yet: a, b. Say yes.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 agents of ~/repo, which is not trusted yet: a, b. Say yes.");
     Trust::remember(&sandbox.agent_dir(), &sandbox.project(), false).unwrap();
-    insta::assert_snapshot!(sandbox.shown(&sandbox.catalogue().notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, which is not trusted: a, b.");
+    insta::assert_snapshot!(sandbox.shown(&sandbox.catalogue().notices("Say yes.").join("\n")), @"Ignored 2 agents of ~/repo, which is not trusted: a, b.");
     sandbox.trust();
     let catalogue = sandbox.catalogue();
     assert_eq!(catalogue.notices("Say yes."), [""; 0]);
@@ -156,7 +156,7 @@ fn a_link_does_not_smuggle_trust() {
         .map(|definition| definition.name.clone())
         .collect();
     assert_eq!(names, ["a", "fine"]);
-    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 definitions of ~/repo, found outside of it: evil, evil.");
+    insta::assert_snapshot!(sandbox.shown(&catalogue.notices("Say yes.").join("\n")), @"Ignored 2 agents of ~/repo, found outside of it: evil, evil.");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn an_unknown_name_lists_what_there_is() {
     let error = catalogue.find("__proto__", Asker::Subagent).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Unknown preset: \"__proto__\". Available presets: default (a plain sub-agent without a definition), sandbox (.pi/agent/agent-profiles/sandbox.md), scout [preset] (.pi/agent/subagents/scout.md)"
+        "Unknown agent: \"__proto__\". Available agents: default (a plain sub-agent that needs no file), sandbox (.pi/agent/agent-profiles/sandbox.md), scout [preset] (.pi/agent/subagents/scout.md)"
     );
 }
 
@@ -264,7 +264,7 @@ fn a_new_definition_goes_where_it_will_be_found() {
         .into_iter()
         .flat_map(|dialect| {
             [Scope::Project, Scope::Global]
-                .map(|scope| Places::folder_for(&viewpoint, scope, dialect))
+                .map(|scope| DefinitionPlaces::folder_for(&viewpoint, scope, dialect))
         })
         .map(|folder| sandbox.shown(folder.to_str().unwrap()))
         .collect();

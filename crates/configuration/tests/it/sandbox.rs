@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{
-    Catalogue, DefinitionDir, Folder, FolderDialect, Places, Trust, Viewpoint,
+    Catalogue, DefinitionDir, DefinitionPlaces, Folder, FolderDialect, Trust, Viewpoint,
 };
 use pi_subagents_files::NeverProjects;
 use pi_subagents_vocabulary::Scope;
@@ -64,7 +64,7 @@ impl Sandbox {
     }
 
     pub(crate) fn catalogue_from(&self, cwd: &Path) -> Catalogue {
-        let places = Places::find(&Viewpoint {
+        let places = DefinitionPlaces::find(&Viewpoint {
             cwd,
             own_directories: &self.own_directories(cwd),
             agent_dir: &self.agent_dir(),
@@ -85,8 +85,8 @@ impl Sandbox {
 }
 
 /// A single folder of the user's own.
-pub(crate) fn global_folder(path: &Path) -> Places {
-    Places {
+pub(crate) fn global_folder(path: &Path) -> DefinitionPlaces {
+    DefinitionPlaces {
         folders: vec![Folder {
             path: path.to_owned(),
             dialect: FolderDialect::of_folder(path),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pi_subagents_configuration::{
-    Invalid, PlanPatch, ResolvedSkills, Surroundings, check_paths, validate,
+    Invalid, PlanPatch, ResolvedSkills, ToolFacts, check_paths, validate,
 };
 use pi_subagents_vocabulary::{Definition, Dialect, Field, Origin, Runner, Scope, ToolPolicy};
 
@@ -240,7 +240,7 @@ fn an_allow_list_of_unknown_tools_is_refused() {
         tools: Some(words(&["raed", "bsah"])),
         ..definition(Dialect::Preset)
     };
-    let surroundings = Surroundings {
+    let surroundings = ToolFacts {
         runner: Runner::Embedded,
         parent: None,
     };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use pi_subagents_vocabulary::text;
 
-use crate::ask::{Answer, Person, Stopped};
+use crate::ask::{DialogEnd, Person, Skippable};
 use crate::flags::filled;
 
 /// The number of columns of a current value that are shown.
@@ -46,7 +46,7 @@ pub(super) fn wish(
     step: &str,
     question: &str,
     current: Option<&str>,
-) -> Result<Wish, Stopped> {
+) -> Result<Wish, DialogEnd> {
     match current {
         None => Ok(match person.yes(&format!("{step} {question}"), false)? {
             Some(true) => Wish::Set,
@@ -63,7 +63,7 @@ pub(super) fn line(
     noun: &str,
     help: &str,
     field: &mut Option<String>,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     line_or(person, step, noun, field, |initial| {
         person.line(&format!("{step} {noun}:"), initial, help)
     })
@@ -75,8 +75,8 @@ pub(super) fn line_or(
     step: &str,
     noun: &str,
     field: &mut Option<String>,
-    ask: impl FnOnce(&str) -> Answer<String>,
-) -> Result<(), Stopped> {
+    ask: impl FnOnce(&str) -> Skippable<String>,
+) -> Result<(), DialogEnd> {
     let wish = match field.as_deref() {
         None => Wish::Set,
         Some(current) => about_current(person, step, &format!("{noun}: {current}"))?,
@@ -92,7 +92,7 @@ pub(super) fn line_or(
     Ok(())
 }
 
-fn about_current(person: &dyn Person, step: &str, current: &str) -> Result<Wish, Stopped> {
+fn about_current(person: &dyn Person, step: &str, current: &str) -> Result<Wish, DialogEnd> {
     let shown = text::cut_columns(&text::clean(current).replace('\n', " "), WIDEST_VALUE);
     let options = vec![Wish::Keep, Wish::Set, Wish::Remove];
     let answer = person.choice(&format!("{step} {shown}"), options, 0)?;

@@ -6,7 +6,7 @@ use pi_subagents_pi_files::BUILT_IN_TOOLS;
 use pi_subagents_vocabulary::{Definition, Field};
 
 use super::field::{Wish, on_enter, wish};
-use crate::ask::{Person, Stopped};
+use crate::ask::{DialogEnd, Person};
 use crate::fields;
 use crate::flags::names;
 
@@ -48,7 +48,7 @@ pub(super) fn tools(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     const FIELDS: [Field; 3] = [Field::NoTools, Field::Tools, Field::ExcludeTools];
     if !wants_new(person, step, "Configure tools?", definition, &FIELDS)? {
         return Ok(());
@@ -84,7 +84,7 @@ pub(super) fn extensions(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     const FIELDS: [Field; 2] = [Field::NoExtensions, Field::Extensions];
     if !wants_new(person, step, "Configure extensions?", definition, &FIELDS)? {
         return Ok(());
@@ -111,7 +111,7 @@ pub(super) fn skills(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     const FIELDS: [Field; 3] = [Field::NoSkills, Field::SuggestedSkills, Field::LoadSkills];
     if !wants_new(person, step, "Configure skills?", definition, &FIELDS)? {
         return Ok(());
@@ -142,7 +142,7 @@ fn wants_new(
     question: &str,
     definition: &mut Definition,
     group: &[Field],
-) -> Result<bool, Stopped> {
+) -> Result<bool, DialogEnd> {
     let set: Vec<String> = group
         .iter()
         .filter_map(|field| {
@@ -173,7 +173,7 @@ fn ask_tools(
     step: &str,
     noun: &str,
     current: &[String],
-) -> Result<Option<Vec<String>>, Stopped> {
+) -> Result<Option<Vec<String>>, DialogEnd> {
     let mut known: Vec<String> = BUILT_IN_TOOLS.map(str::to_owned).into();
     let others = current
         .iter()
@@ -202,7 +202,7 @@ fn ask_names(
     step: &str,
     noun: &str,
     current: &[String],
-) -> Result<Option<Vec<String>>, Stopped> {
+) -> Result<Option<Vec<String>>, DialogEnd> {
     let current = current.join(", ");
     let help = format!("Names separated by commas; {}", on_enter(&current));
     let answer = person.line(&format!("{step} {noun}:"), &current, &help)?;

@@ -1,4 +1,4 @@
-//! The wizard: ten steps from a definition to a changed one.
+//! The wizard: one step for each question, from a definition to a changed one.
 //!
 //! The wizard shows a field that is set and keeps it by default; removing it is a choice of its
 //! own. Nothing is written here: the caller of the wizard saves the result.
@@ -6,8 +6,10 @@
 mod field;
 mod lists;
 mod models;
+mod numbers;
 mod place;
-mod skipping;
+mod skippable_questions;
 mod steps;
 
+pub(super) use numbers::StepNumbers;
 pub(super) use steps::{begin, walk};

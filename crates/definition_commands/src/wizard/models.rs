@@ -4,30 +4,46 @@ use pi_subagents_agent::{OfferedProvider, Surroundings, offered_models};
 use pi_subagents_vocabulary::{Definition, ThinkingLevel};
 
 use super::field::{Wish, line_or, on_enter, wish};
-use crate::ask::{Answer, Person, Stopped};
-use crate::seen::Seen;
+use crate::ask::{DialogEnd, Person, Skippable};
+use crate::visible_agents::VisibleAgents;
 
 const OPEN: &str = "Leave it open: the model of the caller, or the default model";
 const OTHER: &str = "Another one: type its name";
 
-/// Asks for the provider and the model.
-pub(super) fn provider_and_model(
+/// Returns the providers that can be asked, with their models.
+pub(super) fn offered(seen: &VisibleAgents) -> Vec<OfferedProvider> {
+    offered_models(&Surroundings::from(&seen.places))
+}
+
+/// Asks for the provider.
+pub(super) fn provider(
     person: &dyn Person,
+    step: &str,
     definition: &mut Definition,
-    seen: &Seen,
-) -> Result<(), Stopped> {
-    let offered = offered_models(&Surroundings::from(&seen.places));
+    offered: &[OfferedProvider],
+) -> Result<(), DialogEnd> {
     let names: Vec<String> = offered.iter().map(|one| one.name.clone()).collect();
+    let question = format!("{step} Provider:");
     line_or(
         person,
-        "2/10",
+        step,
         "Provider",
         &mut definition.provider,
-        |initial| one_of(person, "2/10 Provider:", &names, initial),
-    )?;
-    let models = models_of(&offered, definition.provider.as_deref());
-    line_or(person, "3/10", "Model", &mut definition.model, |initial| {
-        one_of(person, "3/10 Model:", &models, initial)
+        |initial| one_of(person, &question, &names, initial),
+    )
+}
+
+/// Asks for the model.
+pub(super) fn model(
+    person: &dyn Person,
+    step: &str,
+    definition: &mut Definition,
+    offered: &[OfferedProvider],
+) -> Result<(), DialogEnd> {
+    let models = models_of(offered, definition.provider.as_deref());
+    let question = format!("{step} Model:");
+    line_or(person, step, "Model", &mut definition.model, |initial| {
+        one_of(person, &question, &models, initial)
     })
 }
 
@@ -37,16 +53,22 @@ fn models_of(offered: &[OfferedProvider], provider: Option<&str>) -> Vec<String>
     let Some(provider) = provider else {
         let all = offered.iter().flat_map(|one| {
             let models = one.models.iter();
-            models.map(move |model| format!("{}/{model}", one.name))
+            models.map(move |model| format!("{}/{}", one.name, model.id))
         });
         return all.collect();
     };
     let chosen = offered.iter().find(|one| one.name == provider);
-    chosen.map(|one| one.models.clone()).unwrap_or_default()
+    let models = chosen.into_iter().flat_map(|one| &one.models);
+    models.map(|model| model.id.clone()).collect()
 }
 
 /// Lets the person choose one of the known names or type another. If no names are known, they type.
-fn one_of(person: &dyn Person, question: &str, known: &[String], initial: &str) -> Answer<String> {
+fn one_of(
+    person: &dyn Person,
+    question: &str,
+    known: &[String],
+    initial: &str,
+) -> Skippable<String> {
     if known.is_empty() {
         return person.line(question, initial, on_enter(initial));
     }
@@ -71,7 +93,7 @@ pub(super) fn thinking(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     let current = definition
         .thinking
         .map(|level| format!("Thinking level: {}", level.as_str()));

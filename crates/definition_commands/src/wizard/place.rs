@@ -5,10 +5,10 @@ use std::fmt;
 use pi_subagents_vocabulary::{Definition, Dialect, Scope};
 
 use super::field::line;
-use crate::ask::{Person, Stopped};
+use crate::ask::{DialogEnd, Person};
 use crate::create::check_absent;
 use crate::save::check_key;
-use crate::seen::Seen;
+use crate::visible_agents::VisibleAgents;
 
 struct Kind(Dialect);
 
@@ -38,7 +38,7 @@ pub(super) fn kind(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     let kinds = Dialect::ALL.map(Kind);
     let chosen = person.choice(&format!("{step} Kind:"), kinds.into(), 0)?;
     if let Some(Kind(dialect)) = chosen {
@@ -53,8 +53,8 @@ pub(super) fn scope(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-    seen: &Seen,
-) -> Result<(), Stopped> {
+    seen: &VisibleAgents,
+) -> Result<(), DialogEnd> {
     let folder = |scope| seen.folder_for(scope, definition.dialect);
     let homes = [Scope::Global, Scope::Project].map(|scope| Home {
         scope,
@@ -68,8 +68,8 @@ pub(super) fn scope(
         definition.origins.clear();
         definition.scope = scope;
         definition.file = file;
-        check_key(definition).map_err(Stopped::Failed)?;
-        check_absent(definition, seen).map_err(Stopped::Failed)?;
+        check_key(definition).map_err(DialogEnd::Failed)?;
+        check_absent(definition, seen).map_err(DialogEnd::Failed)?;
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ pub(super) fn description(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     let is_required = definition.dialect.needs_description();
     let help = if is_required {
         format!(

@@ -1,18 +1,23 @@
-//! The ten steps, in their order.
+//! The steps, in their order.
 
 use pi_subagents_vocabulary::Definition;
 
+use super::StepNumbers;
 use super::field::{Wish, on_enter, wish};
-use super::skipping::Skipping;
+use super::skippable_questions::Skipping;
 use super::{lists, models, place};
-use crate::ask::{Person, Stopped};
+use crate::ask::{DialogEnd, Person};
 use crate::flags::filled;
-use crate::seen::Seen;
+use crate::visible_agents::VisibleAgents;
 use crate::{details, save};
 
 /// Asks for the kind of a new definition.
-pub(crate) fn begin(person: &dyn Person, definition: &mut Definition) -> Result<(), Stopped> {
-    place::kind(person, "1/10", definition)
+pub(crate) fn begin(
+    person: &dyn Person,
+    numbers: &mut StepNumbers,
+    definition: &mut Definition,
+) -> Result<(), DialogEnd> {
+    place::kind(person, &numbers.next(), definition)
 }
 
 /// Asks about everything, beginning with the fields that are set already. A question that is
@@ -20,27 +25,31 @@ pub(crate) fn begin(person: &dyn Person, definition: &mut Definition) -> Result<
 /// where cancelling means no too.
 pub(crate) fn walk(
     at_review: &dyn Person,
+    mut numbers: StepNumbers,
     mut definition: Definition,
-    seen: &Seen,
-) -> Result<Option<Definition>, Stopped> {
+    seen: &VisibleAgents,
+) -> Result<Option<Definition>, DialogEnd> {
     let person: &dyn Person = &Skipping::new(at_review);
-    place::scope(person, "1/10", &mut definition, seen)?;
-    place::description(person, "1/10", &mut definition)?;
-    models::provider_and_model(person, &mut definition, seen)?;
-    system_prompt(person, "4/10", &mut definition)?;
-    appended_text(person, "5/10", &mut definition)?;
-    models::thinking(person, "6/10", &mut definition)?;
-    lists::tools(person, "7/10", &mut definition)?;
-    lists::extensions(person, "8/10", &mut definition)?;
-    lists::skills(person, "9/10", &mut definition)?;
-    review(at_review, "10/10", definition, seen)
+    let mut next = || numbers.next();
+    place::scope(person, &next(), &mut definition, seen)?;
+    place::description(person, &next(), &mut definition)?;
+    let offered = models::offered(seen);
+    models::provider(person, &next(), &mut definition, &offered)?;
+    models::model(person, &next(), &mut definition, &offered)?;
+    system_prompt(person, &next(), &mut definition)?;
+    appended_text(person, &next(), &mut definition)?;
+    models::thinking(person, &next(), &mut definition)?;
+    lists::tools(person, &next(), &mut definition)?;
+    lists::extensions(person, &next(), &mut definition)?;
+    lists::skills(person, &next(), &mut definition)?;
+    review(at_review, &next(), definition, seen)
 }
 
 fn system_prompt(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     let current = definition
         .body
         .as_ref()
@@ -66,7 +75,7 @@ fn appended_text(
     person: &dyn Person,
     step: &str,
     definition: &mut Definition,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     let field = &mut definition.append_system_prompt;
     let current = field.as_ref().map(|text| format!("Appended text: {text}"));
     let question = format!("{step} Appended text:");
@@ -95,7 +104,7 @@ fn edit_text(
     person: &dyn Person,
     question: &str,
     field: &mut Option<String>,
-) -> Result<(), Stopped> {
+) -> Result<(), DialogEnd> {
     let initial = field.clone().unwrap_or_default();
     let answer = person.long_text(question, &initial)?;
     *field = answer.as_deref().and_then(filled).or(field.take());
@@ -106,18 +115,19 @@ fn review(
     person: &dyn Person,
     step: &str,
     definition: Definition,
-    seen: &Seen,
-) -> Result<Option<Definition>, Stopped> {
-    save::check(&definition).map_err(Stopped::Failed)?;
+    seen: &VisibleAgents,
+) -> Result<Option<Definition>, DialogEnd> {
+    save::check(&definition).map_err(DialogEnd::Failed)?;
     let page = details::page(&definition, &seen.short(&definition.file));
     person.show(&page)?;
-    Ok(
-        match person.yes(
-            &format!("{step} Save this {}?", definition.dialect.as_str()),
-            true,
-        )? {
-            Some(true) => Some(definition),
-            Some(false) | None => None,
-        },
-    )
+    let format = definition.dialect.as_str();
+    let is_empty = details::is_empty(&definition);
+    let question = if is_empty {
+        format!("{step} Save this {format}, which sets nothing yet?")
+    } else {
+        format!("{step} Save this {format}?")
+    };
+    // A person who only pressed Enter wanted to look at the questions, not to write an empty file.
+    let answer = person.yes(&question, !is_empty)?;
+    Ok(answer.unwrap_or(false).then_some(definition))
 }

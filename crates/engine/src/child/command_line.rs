@@ -3,17 +3,17 @@
 use std::ffi::OsString;
 
 use pi_subagents_vocabulary::{
-    Completion, ModelChoice, Runner, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
+    Completion, ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
 };
 
 /// Returns the arguments of the child that does this work; pi and the embedded agent take the same.
 pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
-    let mut arguments = plan.program.arguments.clone();
+    let mut arguments = plan.here.program.arguments.clone();
     let mut add = |words: &[&dyn AsRef<std::ffi::OsStr>]| {
         arguments.extend(words.iter().map(|word| word.as_ref().to_owned()));
     };
     add(&[&"--mode", &"rpc"]);
-    match &plan.session {
+    match &plan.here.session {
         SessionPolicy::Nowhere => add(&[&"--no-session"]),
         SessionPolicy::File(file) | SessionPolicy::Shared { file, .. } => {
             add(&[&"--session", file]);
@@ -23,7 +23,7 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
         provider,
         model,
         thinking,
-    } = &plan.model
+    } = &plan.work.model
     {
         if let Some(provider) = provider {
             add(&[&"--provider", provider]);
@@ -35,7 +35,7 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
             add(&[&"--thinking", &thinking.as_str()]);
         }
     }
-    match &plan.system_prompt {
+    match &plan.here.system_prompt {
         SystemPrompt::Inherit => {}
         SystemPrompt::Append(files) => {
             for file in files {
@@ -49,26 +49,26 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
             }
         }
     }
-    match &plan.tools {
+    match &plan.work.tools {
         ToolPolicy::Inherit => {}
         ToolPolicy::Nothing => add(&[&"--no-tools"]),
         ToolPolicy::Only(names) => add(&[&"--tools", &names.join(",")]),
         ToolPolicy::AllExcept(names) => add(&[&"--exclude-tools", &names.join(",")]),
     }
-    if plan.program.has_mcp && !may_reach_servers(&plan.tools) {
+    if plan.here.program.has_mcp && !may_reach_servers(&plan.work.tools) {
         add(&[&"--no-mcp"]);
     }
-    match (&plan.completion, plan.runner) {
-        (Completion::Finalized { .. }, Runner::Embedded) => add(&[&"--finalize"]),
+    match &plan.work.completion {
+        Completion::Finalized { .. } if plan.here.runner.has_our_flags() => add(&[&"--finalize"]),
         // A pi gets the tool from the extension in the plan's further arguments.
-        (Completion::Finalized { .. }, Runner::Pi) | (Completion::LastMessage, _) => {}
+        Completion::Finalized { .. } | Completion::LastMessage => {}
     }
-    add(&[if plan.trusted {
+    add(&[if plan.work.trusted {
         &"--approve"
     } else {
         &"--no-approve"
     }]);
-    for argument in &plan.extra_arguments {
+    for argument in plan.work.arguments.iter().chain(&plan.here.arguments) {
         add(&[argument]);
     }
     arguments
@@ -92,38 +92,54 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    use pi_subagents_vocabulary::{Allowance, Limits, Program, ThinkingLevel};
+    use pi_subagents_vocabulary::{
+        Allowance, Here, Limits, Program, PromptTexts, RunnerChoice, ThinkingLevel, Work,
+    };
 
     use super::*;
+    use pi_subagents_vocabulary::Runner;
 
     fn plan() -> TaskPlan {
         TaskPlan {
-            runner: Runner::Pi,
-            program: Program {
-                path: PathBuf::from("node"),
-                arguments: vec!["cli.js".into()],
-                has_mcp: false,
-                keeps_tools: false,
+            work: Work {
+                prompt: "-p @file".into(),
+                runner: RunnerChoice::Pi,
+                model: ModelChoice::Inherit,
+                system_prompt: PromptTexts::default(),
+                tools: ToolPolicy::Inherit,
+                completion: Completion::LastMessage,
+                gates: Vec::new(),
+                limits: Limits {
+                    timeout: None,
+                    extension: Duration::ZERO,
+                    repetitions: 0,
+                    allowance: Allowance::default(),
+                },
+                trusted: false,
+                arguments: Vec::new(),
             },
-            prompt: "-p @file".into(),
-            model: ModelChoice::Inherit,
-            system_prompt: SystemPrompt::Inherit,
-            tools: ToolPolicy::Inherit,
-            session: SessionPolicy::Nowhere,
-            completion: Completion::LastMessage,
-            setup: None,
-            shared: None,
-            gates: Vec::new(),
-            limits: Limits {
-                timeout: None,
-                extension: Duration::ZERO,
-                repetitions: 0,
-                allowance: Allowance::default(),
+            here: Here {
+                runner: Runner::Pi,
+                program: Program {
+                    path: PathBuf::from("node"),
+                    arguments: vec!["cli.js".into()],
+                    has_mcp: false,
+                    keeps_tools: false,
+                },
+                system_prompt: SystemPrompt::Inherit,
+                session: SessionPolicy::Nowhere,
+                setup: None,
+                shared: None,
+                arguments: Vec::new(),
+                api_key: None,
             },
-            trusted: false,
-            extra_arguments: Vec::new(),
-            api_key: None,
         }
+    }
+
+    fn with_tools(tools: ToolPolicy) -> TaskPlan {
+        let mut plan = plan();
+        plan.work.tools = tools;
+        plan
     }
 
     fn check(plan: &TaskPlan, expected: &str) {
@@ -142,38 +158,41 @@ mod tests {
     #[test]
     fn every_policy_becomes_its_flag() {
         let full = TaskPlan {
-            model: ModelChoice::Named {
-                provider: Some("anthropic".into()),
-                model: Some("sonnet".into()),
-                thinking: Some(ThinkingLevel::High),
+            work: Work {
+                model: ModelChoice::Named {
+                    provider: Some("anthropic".into()),
+                    model: Some("sonnet".into()),
+                    thinking: Some(ThinkingLevel::High),
+                },
+                tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
+                trusted: true,
+                arguments: vec!["--offline".into()],
+                ..plan().work
             },
-            system_prompt: SystemPrompt::Replace {
-                file: "/run/system.md".into(),
-                append: vec!["/run/append.md".into()],
+            here: Here {
+                system_prompt: SystemPrompt::Replace {
+                    file: "/run/system.md".into(),
+                    append: vec!["/run/append.md".into()],
+                },
+                session: SessionPolicy::File("/run/child-session.jsonl".into()),
+                arguments: vec!["--skill".into(), "/run/skill.md".into()],
+                ..plan().here
             },
-            tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
-            session: SessionPolicy::File("/run/child-session.jsonl".into()),
-            trusted: true,
-            extra_arguments: vec!["--offline".into()],
-            ..plan()
         };
         check(
             &full,
             "cli.js --mode rpc --session /run/child-session.jsonl --provider anthropic \
              --model sonnet --thinking high --system-prompt /run/system.md \
-             --append-system-prompt /run/append.md --tools read,ls --approve --offline",
+             --append-system-prompt /run/append.md --tools read,ls --approve --offline --skill /run/skill.md",
         );
     }
 
     #[test]
     fn a_child_that_may_not_use_mcp_servers_does_not_start_them() {
-        let with_mcp = |tools: ToolPolicy| TaskPlan {
-            program: Program {
-                has_mcp: true,
-                ..plan().program
-            },
-            tools,
-            ..plan()
+        let with_mcp = |tools: ToolPolicy| {
+            let mut plan = with_tools(tools);
+            plan.here.program.has_mcp = true;
+            plan
         };
         let only =
             |names: &[&str]| ToolPolicy::Only(names.iter().map(|&name| name.into()).collect());
@@ -195,20 +214,12 @@ mod tests {
 
     #[test]
     fn tools_can_be_taken_away() {
-        let none = TaskPlan {
-            tools: ToolPolicy::Nothing,
-            ..plan()
-        };
         check(
-            &none,
+            &with_tools(ToolPolicy::Nothing),
             "cli.js --mode rpc --no-session --no-tools --no-approve",
         );
-        let fewer = TaskPlan {
-            tools: ToolPolicy::AllExcept(vec!["bash".into()]),
-            ..plan()
-        };
         check(
-            &fewer,
+            &with_tools(ToolPolicy::AllExcept(vec!["bash".into()])),
             "cli.js --mode rpc --no-session --exclude-tools bash --no-approve",
         );
     }

@@ -137,8 +137,8 @@ pub(crate) async fn launch(
     let (stderr, child_stderr) = System::pipe()?;
     let (ours, keepers) = System::socket_pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
-    let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan.runner), child_ends)?;
-    let key = plan.api_key.as_ref().map(Secret::expose);
+    let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan.here.runner), child_ends)?;
+    let key = plan.here.api_key.as_ref().map(Secret::expose);
     let key = key.map(secret_pipe).transpose()?;
     let secrets = secrets_for(launcher, plan).map(|secrets| secret_pipe(&secrets));
     let secrets = secrets.transpose()?;
@@ -162,7 +162,7 @@ pub(crate) async fn launch(
     let child = begin(launcher, task, &mut keeper, &child_command(launcher, plan)).await?;
     Ok(LaunchedChild {
         started: Started {
-            runner: plan.runner,
+            runner: plan.here.runner,
             child,
             keeper: keeper.process().pid,
         },
@@ -174,7 +174,7 @@ pub(crate) async fn launch(
 }
 
 fn child_command(launcher: &Launcher, plan: &TaskPlan) -> ChildCommand {
-    let program = plan.program.path.clone().into_os_string();
+    let program = plan.here.program.path.clone().into_os_string();
     let arguments = command_line::arguments(plan);
     ChildCommand {
         file_limit: launcher.file_limit,
@@ -232,7 +232,7 @@ pub(crate) async fn lock_session(
     task: &Task,
     plan: &TaskPlan,
 ) -> Result<Option<SessionLock>, LaunchError> {
-    let SessionPolicy::Shared { file, lock } = plan.session.clone() else {
+    let SessionPolicy::Shared { file, lock } = plan.here.session.clone() else {
         return Ok(None);
     };
     let run = task.run.clone();
@@ -295,9 +295,10 @@ enum Secrets {
 
 impl Secrets {
     fn of(runner: Runner) -> Self {
-        match runner {
-            Runner::Pi => Self::Inherited,
-            Runner::Embedded => Self::LeftOut,
+        if runner.takes_secrets_apart() {
+            Self::LeftOut
+        } else {
+            Self::Inherited
         }
     }
 }
@@ -365,10 +366,9 @@ fn secret_pipe(secret: &str) -> Result<OwnedFd, LaunchError> {
     System::filled_pipe(secret.as_bytes())?.ok_or(LaunchError::Secrets { bytes })
 }
 
-/// Writes down the variables that a child gets on a descriptor; only the embedded agent looks
-/// for them there.
+/// Writes down the variables that a child gets on a descriptor, if it looks for them there.
 fn secrets_for(launcher: &Launcher, plan: &TaskPlan) -> Option<String> {
-    if plan.runner != Runner::Embedded || launcher.secrets.is_empty() {
+    if !plan.here.runner.takes_secrets_apart() || launcher.secrets.is_empty() {
         return None;
     }
     let secrets = launcher.secrets.iter();

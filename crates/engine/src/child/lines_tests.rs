@@ -78,7 +78,7 @@ fn answer_of(bytes: usize) -> Vec<u8> {
     [opening.as_slice(), &vec![b'x'; bytes], b"\"}]}}\n"].concat()
 }
 
-fn said(line: &Line) -> String {
+fn text_of(line: &Line) -> String {
     match line {
         Line::Record {
             record: ChildRecord::MessageEnded(Message::Assistant(answer)),
@@ -99,7 +99,7 @@ fn a_line_of_megabytes_is_held_and_given_back() {
     for piece in answer_of(7 << 20).chunks(65_536) {
         reader.feed(piece, &mut lines);
     }
-    assert_eq!(said(&lines[0]).len(), 7 << 20);
+    assert_eq!(text_of(&lines[0]).len(), 7 << 20);
     assert!(!memory.hold().grow(20 << 20));
     lines.clear();
     assert!(memory.hold().grow(24 << 20));
@@ -119,7 +119,7 @@ fn a_longer_line_goes_to_a_file_and_the_next_line_is_read() {
     }
     reader.feed(b"{\"type\":\"agent_settled\"}\n", &mut lines);
     assert_eq!(
-        said(&lines[0]),
+        text_of(&lines[0]),
         format!(
             "[a line of {} bytes was written to long-line-1.txt in the run directory]",
             long.len() - 1
@@ -144,8 +144,8 @@ fn long_lines_take_no_more_of_the_disk_than_they_may() {
             reader.feed(piece, &mut lines);
         }
     }
-    assert!(said(&lines[0]).ends_with("written to long-line-1.txt in the run directory]"));
-    assert!(said(&lines[1]).ends_with(
+    assert!(text_of(&lines[0]).ends_with("written to long-line-1.txt in the run directory]"));
+    assert!(text_of(&lines[1]).ends_with(
         "written to long-line-2.txt in the run directory, as far as maxRunDisk in settings.json lets it]"
     ));
     let length = |name: &str| {
@@ -169,7 +169,7 @@ fn when_memory_is_used_up_a_line_is_spilled_early_and_nothing_waits() {
     for piece in answer_of(1 << 20).chunks(65_536) {
         reader.feed(piece, &mut lines);
     }
-    assert!(said(&lines[0]).ends_with("was lost: the run has no directory]"));
+    assert!(text_of(&lines[0]).ends_with("was lost: the run has no directory]"));
 }
 
 #[test]

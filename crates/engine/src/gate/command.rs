@@ -12,7 +12,7 @@ use crate::completion::Exit;
 use crate::keeper::{KeeperLink, Report};
 use crate::pause::Pause;
 use crate::request::{SteerError, UnitRequest};
-use crate::stopping::Pace;
+use crate::stop_phases::Pace;
 use crate::sweep::end_inherited;
 use crate::unit::Unit;
 
@@ -256,7 +256,7 @@ mod tests {
     use tokio::task::JoinHandle;
 
     use super::*;
-    use crate::running::tests::stand::{NOBODY, Told, limits, plan, unit};
+    use crate::live_child::tests::stand::{NOBODY, Told, limits, plan, unit};
 
     /// A command whose keeper is played by the test.
     struct Command {

@@ -32,7 +32,7 @@ pub(crate) enum Gates {
 /// Runs all gates of a run in their order, until a gate does not pass.
 pub(crate) async fn run_gates(unit: &mut Unit, progress: &mut RunProgress) -> Gates {
     let began = Instant::now();
-    let gates = unit.plan.gates.clone();
+    let gates = unit.plan.work.gates.clone();
     for (place, gate) in gates.iter().enumerate() {
         if let Some(outcome) = run_gate(unit, progress, place, gate).await {
             // The time of a gate is not the time of the sub-agent.
@@ -58,7 +58,7 @@ async fn run_gate(
     };
     let attempt = progress.gates.begin(place);
     let log = progress.gates.next_log();
-    let report = async |unit: &mut Unit, step| report(unit, gate, (attempt, log), step).await;
+    let report = async |unit: &mut Unit, step| report(unit, gate, attempt, log, step).await;
     report(unit, GateStep::Began).await;
     let (end, output) = run_command(unit, gate).await;
     drop(turn);
@@ -74,11 +74,11 @@ async fn run_gate(
         reason: reason.clone(),
     };
     report(unit, failed).await;
-    let can_go_on = unit.plan.session.file().is_some();
+    let can_go_on = unit.plan.here.session.file().is_some();
     let is_mendable = end.is_mendable() && can_go_on;
     Some(match progress.gates.judge(place, gate, is_mendable) {
         GateVerdict::Mend => {
-            progress.gates.tell();
+            progress.gates.note_failure();
             Gates::Mend(prompt::failed(gate, &reason, &output.tail()))
         }
         GateVerdict::Over(why) => Gates::Over(Ending::GateFailed {
@@ -94,7 +94,7 @@ async fn ended(unit: &mut Unit, decision: Decision) -> Ending {
     decision.ending()
 }
 
-async fn report(unit: &mut Unit, gate: &Gate, (attempt, log): (u32, u32), step: GateStep) {
+async fn report(unit: &mut Unit, gate: &Gate, attempt: u32, log: u32, step: GateStep) {
     let gated = Gated {
         command: gate.command.clone(),
         attempt,

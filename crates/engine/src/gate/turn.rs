@@ -23,7 +23,7 @@ pub(super) async fn take_turn(
     unit: &mut Unit,
     gates: &mut GateAttempts,
 ) -> Result<Option<GateTurn>, Decision> {
-    let Some(shared) = unit.plan.shared.clone() else {
+    let Some(shared) = unit.plan.here.shared.clone() else {
         return Ok(None);
     };
     let began = Instant::now();

@@ -48,7 +48,7 @@ impl GateAttempts {
     }
 
     /// Notes that the sub-agent gets a failure.
-    pub(crate) fn tell(&mut self) {
+    pub(crate) fn note_failure(&mut self) {
         self.is_idle = true;
     }
 
@@ -92,7 +92,7 @@ mod tests {
         let mut attempts = GateAttempts::default();
         attempts.begin(0);
         assert_eq!(attempts.judge(0, &gate(2), true), GateVerdict::Mend);
-        attempts.tell();
+        attempts.note_failure();
         attempts.begin(0);
         assert!(matches!(
             attempts.judge(0, &gate(2), true),
@@ -119,7 +119,7 @@ mod tests {
                 attempts.begin(place);
                 match attempts.judge(place, &gate(retries), is_mendable) {
                     GateVerdict::Mend => {
-                        attempts.tell();
+                        attempts.note_failure();
                         told[place] += 1;
                     }
                     GateVerdict::Over(_) => break,
@@ -152,7 +152,7 @@ mod tests {
                 let is_mendable = outcome != 3;
                 match attempts.judge(place, &gate(retries[place]), is_mendable) {
                     GateVerdict::Mend => {
-                        attempts.tell();
+                        attempts.note_failure();
                         prompts += 1;
                         place = 0;
                     }

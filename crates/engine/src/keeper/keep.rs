@@ -9,8 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use pi_subagents_os::{
-    Adoption, Descriptors as _, Family, Kin as _, ProcessName, Processes as _, Reaped, Signal,
-    System, is_for_want_of_room, let_inherit, reap_any, silence_stderr, silence_stdout, truncate,
+    Adoption, Descriptors as _, Kin as _, ProcessName, Processes as _, Reaped, RunTree, Signal,
+    System, is_for_want_of_room, leave_no_core, let_inherit, reap_any, silence_stderr,
+    silence_stdout, truncate,
 };
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
@@ -90,7 +91,7 @@ pub fn keep(run: &str) -> io::Result<()> {
                 owner_sign: OwnerSign::default(),
                 paused: HashSet::new(),
                 adoption,
-                family: Family::begin(owner, run),
+                family: RunTree::begin(owner, run),
                 child_changed: signal(SignalKind::child())?,
                 end_signals: [
                     signal(SignalKind::terminate())?,
@@ -130,6 +131,8 @@ fn start(
     if let Some(limit) = child.file_limit {
         System::lower_limit(limit);
     }
+    // The child has keys in its memory.
+    leave_no_core();
     let mut command = Command::new(program);
     command
         .args(arguments)
@@ -172,7 +175,7 @@ struct Keeper {
     paused: HashSet<ProcessName>,
     /// The new parent of a process of the tree that has lost its own.
     adoption: Adoption,
-    family: Family,
+    family: RunTree,
     child_changed: SignalStream,
     end_signals: [SignalStream; 3],
 }

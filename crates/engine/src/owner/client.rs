@@ -34,7 +34,9 @@ pub enum AskError {
         source: io::Error,
     },
     /// Somebody stopped its process, so it answers nothing.
-    #[error("the owner (pid {pid}) is stopped and hears nothing until it is continued")]
+    #[error(
+        "the process that started this run (pid {pid}) is suspended; continue it with kill -CONT {pid}"
+    )]
     Stopped {
         /// The owner's process.
         pid: u32,

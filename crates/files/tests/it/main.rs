@@ -9,6 +9,6 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
-mod listing;
-mod reading;
-mod writing;
+mod directory_entries;
+mod reads;
+mod whole_files;

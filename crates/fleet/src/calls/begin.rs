@@ -1,7 +1,7 @@
 //! The state that a run of a fleet begins from. On its worker every run has a directory of its own,
 //! so a worktree needs nothing more; a base that does not travel is refused by its name.
 
-use pi_subagents_fleet_queue::wire::{Bundle, Workspace};
+use pi_subagents_fleet_queue::wire::{Bundle, SentWorkspace};
 use pi_subagents_vocabulary::{BaseChoice, Refusal, WorkspaceChoice};
 
 use pi_subagents_calls::resolve::RunPlace;
@@ -46,21 +46,24 @@ pub(super) fn check_beginning(place: &RunPlace, workspace: WorkspaceChoice) -> R
 }
 
 /// Makes a workspace begin from the state that its task asks for, or says why it cannot.
-pub(super) fn begin_from(place: &RunPlace, workspace: Workspace) -> Result<Workspace, Refusal> {
+pub(super) fn begin_from(
+    place: &RunPlace,
+    workspace: SentWorkspace,
+) -> Result<SentWorkspace, Refusal> {
     match (place, workspace) {
         (
             RunPlace::Worktree {
                 base: BaseChoice::Head,
                 ..
             },
-            Workspace::Bundle(bundle),
+            SentWorkspace::Bundle(bundle),
         ) => from_head(*bundle),
         (RunPlace::Worktree { .. } | RunPlace::Checkout, workspace) => Ok(workspace),
     }
 }
 
 /// Leaves the uncommitted files of a project out, and those of its submodules.
-fn from_head(mut bundle: Bundle) -> Result<Workspace, Refusal> {
+fn from_head(mut bundle: Bundle) -> Result<SentWorkspace, Refusal> {
     let mut submodules = bundle.submodules.iter();
     if bundle.head.is_none() || submodules.any(|one| one.bundle.head.is_none()) {
         return Err(refusal(
@@ -71,7 +74,7 @@ fn from_head(mut bundle: Bundle) -> Result<Workspace, Refusal> {
     for submodule in &mut bundle.submodules {
         submodule.bundle.from_head = true;
     }
-    Ok(Workspace::Bundle(Box::new(bundle)))
+    Ok(SentWorkspace::Bundle(Box::new(bundle)))
 }
 
 fn refusal(message: &str) -> Refusal {

@@ -2,28 +2,27 @@
 //! happens after its tasks were resolved and before a run is opened, so a call that is refused sends
 //! nothing, and a fleet that cannot be used leaves no trace.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_fleet_queue::wire::{Conversation, Order, StickyConversation};
 use pi_subagents_fleet_queue::{Fleet, FleetError, MissingPart, Patience};
-use pi_subagents_vocabulary::{Refusal, RunId, Task};
+use pi_subagents_vocabulary::{Refusal, Task};
 
 use super::begin::begin_from;
 use super::conversation::key_of;
-use super::order::{FleetCall, order_of};
+use super::order::{FleetCall, OrderedFiles, order_of};
+use super::running_call::work;
 use super::sent_files::SentFiles;
-use super::under_way::work;
 use crate::runs::connection::{caller_of, connect, die_in_tests, unreachable};
 use pi_subagents_calls::destination::FleetDestination;
 use pi_subagents_calls::elsewhere::{Departure, Waiting};
-use pi_subagents_calls::open_run::Ordered;
 use pi_subagents_calls::opened_task::OpenedTask;
 use pi_subagents_calls::owner::Owner;
-use pi_subagents_calls::work::Work;
+use pi_subagents_calls::resolve::ResolvedWork;
+use pi_subagents_calls::work::CallWork;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::random;
@@ -40,8 +39,14 @@ pub(crate) struct FleetDeparture {
     /// The directories whose files could not be sent, with the reasons.
     unsent: Vec<(PathBuf, String)>,
     pub(super) places: Places,
-    /// The orders of the tasks that were taken along, until they are given.
-    orders: Mutex<BTreeMap<RunId, Order>>,
+    /// The tasks that were taken along, with their orders.
+    taken: Mutex<Vec<TakenTask>>,
+}
+
+/// A task that leaves for the fleet.
+pub(super) struct TakenTask {
+    pub(super) task: Arc<Task>,
+    pub(super) order: Order,
 }
 
 impl FleetDeparture {
@@ -68,7 +73,7 @@ impl FleetDeparture {
             files: Vec::new(),
             unsent: Vec::new(),
             places: places.clone(),
-            orders: Mutex::default(),
+            taken: Mutex::default(),
         };
         for directory in directories {
             departure.send_files(directory).await?;
@@ -107,18 +112,22 @@ impl FleetDeparture {
         &self.call.destination.fleet
     }
 
-    /// Returns the order of a task that was taken along.
-    pub(super) fn order_of(&self, run: &RunId) -> Option<Order> {
-        self.orders().remove(run)
+    /// Returns the tasks that were taken along; from here on the caller has them.
+    pub(super) fn take_all(&self) -> Vec<TakenTask> {
+        std::mem::take(&mut self.taken())
     }
 
-    fn orders(&self) -> MutexGuard<'_, BTreeMap<RunId, Order>> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    fn taken(&self) -> MutexGuard<'_, Vec<TakenTask>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the order of a task, or says what of it cannot travel.
-    fn order(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<Order, Refusal> {
-        let task: &Task = ordered.task;
+    fn order(
+        &self,
+        task: &Task,
+        resolved: ResolvedWork,
+        agent: Option<&str>,
+    ) -> Result<Order, Refusal> {
         let conversation = match agent {
             Some(agent) => Conversation::Sticky(StickyConversation {
                 key: key_of(&self.places, &task.cwd, agent, &task.session),
@@ -130,14 +139,13 @@ impl FleetDeparture {
             .files_of(&task.cwd)
             .ok_or_else(|| self.why_unsent(&task.cwd))?;
         let (workspace, relative_cwd) = files.of_task(&task.cwd)?;
-        let workspace = begin_from(&ordered.work.place, workspace)?;
-        let order = order_of(ordered, &self.call)?;
-        Ok(Order {
+        let workspace = begin_from(&resolved.here.place, workspace)?;
+        let files = OrderedFiles {
             workspace,
             relative_cwd,
             conversation,
-            ..order
-        })
+        };
+        order_of(task, resolved, files, &self.call)
     }
 }
 
@@ -151,14 +159,19 @@ impl Departure for FleetDeparture {
         warnings.cloned().collect()
     }
 
-    fn take(&self, ordered: Ordered<'_>, agent: Option<&str>) -> Result<(), Refusal> {
-        let run = ordered.task.run.clone();
-        let order = self.order(ordered, agent)?;
-        self.orders().insert(run, order);
+    fn take(
+        &self,
+        task: &Arc<Task>,
+        resolved: ResolvedWork,
+        agent: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let order = self.order(task, resolved, agent)?;
+        let task = Arc::clone(task);
+        self.taken().push(TakenTask { task, order });
         Ok(())
     }
 
-    fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> Work<'_> {
+    fn work(self: Box<Self>, tasks: Vec<OpenedTask>, owner: &Owner) -> CallWork<'_> {
         work(*self, tasks, owner)
     }
 }

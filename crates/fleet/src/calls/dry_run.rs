@@ -1,10 +1,11 @@
 //! Describes what would travel to a fleet, for a person who wants to know it before.
 
 use pi_subagents_vocabulary::WorkspaceChoice;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::cloned::Published;
-use super::packed;
+use super::package;
+use super::published_project::Published;
 use crate::runs::connection::{connect, unreachable};
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::destination::FleetDestination;
@@ -32,7 +33,7 @@ impl DryRun {
         let cwd = caller.working_directory();
         let (files, bytes) = match destination.workspace {
             WorkspaceChoice::Bundle => {
-                let packed = Box::pin(packed::pack(&fleet, &cwd, settings)).await?;
+                let packed = Box::pin(package::pack(&fleet, &cwd, settings)).await?;
                 (packed.described(), packed.bytes())
             }
             WorkspaceChoice::Clone => {
@@ -86,15 +87,33 @@ impl DryRun {
     }
 
     /// Describes it for a program.
-    pub fn json(&self) -> Value {
-        json!({
-            "pool": self.destination.pool,
-            "priority": self.destination.priority.as_str(),
-            "retries": self.destination.retries,
-            "workspace": self.destination.workspace.as_str(),
-            "workers": self.workers,
-            "files": self.files,
-            "bytes": self.bytes,
-        })
+    pub fn printed(&self) -> DryRunResult<'_> {
+        DryRunResult {
+            pool: &self.destination.pool,
+            priority: self.destination.priority.as_str(),
+            retries: u64::from(self.destination.retries),
+            workspace: self.destination.workspace.as_str(),
+            workers: &self.workers,
+            files: &self.files,
+            bytes: self.bytes,
+        }
     }
+}
+
+/// The JSON of `--dry-run`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct DryRunResult<'a> {
+    /// The pool of the fleet.
+    pool: &'a str,
+    priority: &'a str,
+    /// How often the task is tried again after a worker was lost.
+    retries: u64,
+    /// How the files get there.
+    workspace: &'a str,
+    /// The workers that take runs of the pool.
+    workers: &'a [String],
+    /// The parts of the project that would be sent, a line each.
+    files: &'a [String],
+    /// The number of their bytes.
+    bytes: u64,
 }

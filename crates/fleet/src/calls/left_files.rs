@@ -2,12 +2,12 @@
 //! them, as a session with a worktree goes on in it.
 
 use pi_subagents_fleet_queue::Fleet;
-use pi_subagents_fleet_queue::wire::{Bundle, Workspace as SentWorkspace};
+use pi_subagents_fleet_queue::wire::{Bundle, SentWorkspace};
 use pi_subagents_git::{ObjectId, Pin, Pins, Repository, WorkspaceError, pin, submodule_commit};
 use pi_subagents_records::{IndexedRun, runs_of_session};
 use pi_subagents_vocabulary::{RunId, Task};
 
-use super::packed::{LeftPart, send_left};
+use super::package::{LeftPart, send_left};
 use super::sent_files::SentFiles;
 use pi_subagents_runs::no_result::has_begun;
 use pi_subagents_runs::workspace::{Workspace, WorkspaceResult, WorkspaceState};
@@ -39,8 +39,14 @@ pub(super) fn left_files(
         return Ok(None);
     };
     let mut parts = Vec::new();
-    for part in files.parts() {
-        parts.extend(left_part(part, project, run.run.as_str(), left)?);
+    for (path, repository) in files.parts() {
+        parts.extend(left_part(
+            path,
+            repository,
+            project,
+            run.run.as_str(),
+            left,
+        )?);
     }
     let now = match workspace {
         SentWorkspace::Bundle(bundle) => Some(bundle.commit.as_str()),
@@ -57,7 +63,8 @@ pub(super) fn left_files(
 
 /// Returns what a run left in one repository of its project, if it left anything there.
 fn left_part(
-    (path, repository): &(String, Repository),
+    path: &str,
+    repository: &Repository,
     project: &Repository,
     run: &str,
     left: &WorkspaceResult,
@@ -79,7 +86,7 @@ fn left_part(
         repository.commit_of(&format!("{result}^"))?
     };
     Ok(Some(LeftPart {
-        path: path.clone(),
+        path: path.to_owned(),
         repository: repository.clone(),
         base,
         result,

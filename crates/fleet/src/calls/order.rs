@@ -1,24 +1,19 @@
-//! From a resolved task to its order: the task without the parts that belong to this machine. A
-//! part that cannot travel is refused by its name, before anything is sent.
+//! From a resolved task to its order: its work, without the parts that belong to this machine. A
+//! part without which the work cannot be done is refused by its name, before anything is sent.
 
 use std::path::{Component, Path, PathBuf};
 
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_files::read_own_text;
 use pi_subagents_fleet_queue::wire::{
-    Conversation, FORMAT, Model, Order, OrderCompletion, OrderDefinition, OrderGate, OrderLimits,
-    OrderSkill, OrderSystemPrompt, OrderTools, Workspace,
+    Conversation, FORMAT, Order, OrderDefinition, OrderSkill, SentWorkspace,
 };
-use pi_subagents_vocabulary::{
-    Allowance, Completion, Dollars, Gate, Limits, ModelChoice, OutputSchema, Refusal, Task,
-    Timestamp, ToolPolicy, WorkspaceChoice,
-};
+use pi_subagents_vocabulary::{Refusal, Task, Timestamp, Work, WorkspaceChoice};
 
 use super::begin::check_beginning;
 use pi_subagents_calls::destination::FleetDestination;
 use pi_subagents_calls::elsewhere::Waiting;
-use pi_subagents_calls::open_run::Ordered;
-use pi_subagents_calls::resolve::ResolvedWork;
+use pi_subagents_calls::resolve::{FoundHere, ResolvedWork};
 
 /// A longer skill does not travel.
 const LONGEST_SKILL: u64 = 256 << 10;
@@ -35,211 +30,89 @@ pub(crate) struct FleetCall {
 }
 
 /// Refuses a task with a part that cannot travel, by its name, before anything is sent.
+///
+/// The work of a task is sent as it is. Every field that belongs to this machine is named here, so
+/// that a new one cannot be forgotten: it is refused, or a comment says why the worker needs nothing.
 pub(crate) fn may_travel(
-    work: &ResolvedWork,
+    resolved: &ResolvedWork,
     destination: &FleetDestination,
 ) -> Result<(), Refusal> {
-    if work.api_key.is_some() {
+    let FoundHere {
+        patch,
+        skills: files,
+        api_key,
+        place,
+        // The worker finds its own by the wish of the task.
+        runner: _,
+        // They are for the record, which this machine keeps.
+        requested_model: _,
+        resolved_model: _,
+        // They are for the caller.
+        warning: _,
+        doubts: _,
+    } = &resolved.here;
+    if api_key.is_some() {
         return Err(cannot_travel("apiKey", "a worker has keys of its own"));
     }
     let has_files = destination.workspace != WorkspaceChoice::None;
-    if let Some(patch) = &work.patch {
+    if let Some(patch) = patch {
         check_arguments(patch, has_files)?;
-        skills(&patch.skills)?;
     }
-    check_beginning(&work.place, destination.workspace)
+    skills(files)?;
+    check_beginning(place, destination.workspace)
 }
 
-/// Makes the order of a task. Its files and its conversation are filled in when they are sent.
-///
-/// Every field of a task is named here, so that a new one cannot be forgotten: it travels, or it is
-/// refused, or a comment says why the worker decides it.
-pub(crate) fn order_of(ordered: Ordered<'_>, call: &FleetCall) -> Result<Order, Refusal> {
-    let Ordered {
-        task,
-        work,
-        prompt,
-        completion,
-    } = ordered;
-    let Task {
-        run,
-        session,
-        name,
-        prompt: asked,
-        definition,
-        // It is in the limits.
-        timeout: _,
-        // The order gets its directory in the workspace with the files.
-        cwd: _,
-        // The worker has a directory, a limit of its disk and tools of its own.
-        directory: _,
-        record_limit: _,
-        known_tools: _,
-        // The copy of the record is judged on this machine.
-        test_commands: _,
-        has_schema: _,
-    } = task;
-    let ResolvedWork {
-        model,
-        patch,
-        tools,
-        choice,
-        gates,
-        schema,
-        limits,
-        trusted,
-        // The files that are sent begin from it.
-        place: _,
-        // The worker finds it by the wish of the task.
-        runner: _,
-        // A task with a key of its own was refused.
-        api_key: _,
-        // The caller has heard them.
-        warning: _,
-        doubts: _,
-    } = work;
-    let patch = patch.map(carried).transpose()?;
-    let Carried {
-        system_prompt,
-        skills,
-        arguments,
-    } = patch.unwrap_or_default();
+/// The files and the conversation of an order, as they were sent.
+pub(crate) struct OrderedFiles {
+    pub(crate) workspace: SentWorkspace,
+    pub(crate) relative_cwd: String,
+    pub(crate) conversation: Conversation,
+}
+
+/// Makes the order of a task: its ids, its work as it is, and the files that the work needs.
+pub(crate) fn order_of(
+    task: &Task,
+    resolved: ResolvedWork,
+    files: OrderedFiles,
+    call: &FleetCall,
+) -> Result<Order, Refusal> {
+    let ResolvedWork { work, here } = resolved;
     Ok(Order {
         format: FORMAT,
-        run: run.to_string(),
-        session: session.to_string(),
+        run: task.run.to_string(),
+        session: task.session.to_string(),
         call: call.id.clone(),
-        name: name.clone(),
+        name: task.name.clone(),
         caller: call.caller.clone(),
-        asked: asked.clone(),
-        prompt,
-        relative_cwd: String::new(),
-        definition: definition.as_ref().map(|used| OrderDefinition {
+        asked: task.prompt.clone(),
+        relative_cwd: files.relative_cwd,
+        definition: task.definition.as_ref().map(|used| OrderDefinition {
             name: used.name.clone(),
             summary: used.summary.clone(),
         }),
-        runner: choice.as_str().to_owned(),
-        model: order_model(&model.choice),
-        system_prompt,
-        tools: order_tools(&tools),
-        skills,
-        requires: requires(&gates, schema.as_ref()),
-        gates: gates.iter().map(gate).collect(),
-        output_schema: schema.map(|schema| schema.source().clone()),
-        completion: match completion {
-            Completion::LastMessage => OrderCompletion::Settled,
-            // The schema has a field of its own.
-            Completion::Finalized {
-                corrections,
-                schema: _,
-            } => OrderCompletion::Finalized(corrections),
-        },
-        limits: order_limits(&limits),
-        trusted,
-        arguments,
-        conversation: Conversation::Fresh,
-        workspace: Workspace::None,
+        requires: requires(&work),
+        work,
+        skills: skills(&here.skills)?,
+        conversation: files.conversation,
+        workspace: files.workspace,
         lease: (call.waiting == Waiting::Somebody).then(|| call.id.clone()),
         retries: call.destination.retries,
         issued: Timestamp::now().to_string(),
     })
 }
 
-/// The parts of a definition that travel as they are.
-#[derive(Default)]
-struct Carried {
-    system_prompt: OrderSystemPrompt,
-    skills: Vec<OrderSkill>,
-    arguments: Vec<String>,
-}
-
-/// Returns the parts of a definition that travel.
-fn carried(patch: PlanPatch) -> Result<Carried, Refusal> {
-    let arguments = arguments(&patch);
-    let PlanPatch {
-        system_prompt,
-        append_system_prompt,
-        skills: files,
-        // The arguments have a part of it, and the task was resolved with the rest.
-        definition: _,
-        model: _,
-        tools: _,
-        output_schema_file: _,
-        // The caller has heard the warnings, and the order names the definition.
-        title: _,
-        warnings: _,
-    } = patch;
-    Ok(Carried {
-        system_prompt: OrderSystemPrompt {
-            replace: system_prompt,
-            append: append_system_prompt.into_iter().collect(),
-        },
-        skills: skills(&files)?,
-        arguments,
-    })
-}
-
-/// Returns the features that a worker must know in order to take an order with these gates and this
-/// schema.
-fn requires(gates: &[Gate], schema: Option<&OutputSchema>) -> Vec<String> {
-    let gate = (!gates.is_empty()).then_some(Order::GATE);
-    let schema = schema.map(|_| Order::OUTPUT_SCHEMA);
+/// Returns the features that a worker must know in order to do this work.
+fn requires(work: &Work) -> Vec<String> {
+    let gate = (!work.gates.is_empty()).then_some(Order::GATE);
+    let schema = work.schema().map(|_| Order::OUTPUT_SCHEMA);
     gate.into_iter().chain(schema).map(str::to_owned).collect()
-}
-
-fn order_limits(limits: &Limits) -> OrderLimits {
-    let Limits {
-        timeout,
-        extension,
-        repetitions,
-        allowance: Allowance { tokens, cost },
-    } = limits;
-    OrderLimits {
-        timeout: timeout.map(|time| time.as_secs_f64()),
-        extension: extension.as_secs_f64(),
-        repetitions: *repetitions,
-        tokens: *tokens,
-        cost: cost.map(Dollars::amount),
-    }
-}
-
-fn gate(gate: &Gate) -> OrderGate {
-    OrderGate {
-        command: gate.command.clone(),
-        timeout: gate.timeout.as_secs_f64(),
-        retries: gate.retries,
-    }
 }
 
 fn cannot_travel(part: &str, why: &str) -> Refusal {
     Refusal {
         message: format!(
-            "{part}: this part of the definition cannot travel to a fleet: {why}. Use --on local, or a definition without it."
+            "{part}: this part of the agent cannot be sent to a fleet: {why}. Use --on local, or an agent without it."
         ),
-    }
-}
-
-fn order_model(choice: &ModelChoice) -> Model {
-    match choice {
-        ModelChoice::Inherit => Model::default(),
-        ModelChoice::Named {
-            provider,
-            model,
-            thinking,
-        } => Model {
-            provider: provider.clone(),
-            model: model.clone(),
-            thinking: thinking.map(|level| level.as_str().to_owned()),
-        },
-    }
-}
-
-fn order_tools(policy: &ToolPolicy) -> OrderTools {
-    match policy {
-        ToolPolicy::Inherit => OrderTools::Default,
-        ToolPolicy::Nothing => OrderTools::None,
-        ToolPolicy::Only(names) => OrderTools::Only(names.clone()),
-        ToolPolicy::AllExcept(names) => OrderTools::AllExcept(names.clone()),
     }
 }
 
@@ -265,7 +138,7 @@ fn skills(files: &[PathBuf]) -> Result<Vec<OrderSkill>, Refusal> {
 fn check_arguments(patch: &PlanPatch, has_files: bool) -> Result<(), Refusal> {
     for extension in &patch.definition.extensions {
         if is_path(extension) && (!has_files || leads_out(extension)) {
-            let why = format!("{extension} is not in the files that travel");
+            let why = format!("{extension} is not among the files that are sent");
             return Err(cannot_travel("extensions", &why));
         }
     }
@@ -279,15 +152,6 @@ fn check_arguments(patch: &PlanPatch, has_files: bool) -> Result<(), Refusal> {
         return Err(cannot_travel("extraArgs", &why));
     }
     Ok(())
-}
-
-/// Returns the arguments of the child.
-fn arguments(patch: &PlanPatch) -> Vec<String> {
-    let without_files = PlanPatch {
-        skills: Vec::new(),
-        ..patch.clone()
-    };
-    without_files.further_arguments()
 }
 
 /// Returns whether an extension is a file, and no package that the worker installs.

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_files::write_whole;
-use pi_subagents_fleet_queue::wire::{Shared, Workspace};
+use pi_subagents_fleet_queue::wire::{SentWorkspace, Shared};
 use pi_subagents_fleet_queue::{Fleet, begins};
 use pi_subagents_git::{ObjectId, Pin, Repository, pin};
 use pi_subagents_vocabulary::{Refusal, RunId, WorkspaceChoice};
 
-use super::cloned::Published;
+use super::published_project::Published;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 
@@ -17,7 +17,7 @@ use pi_subagents_ground::random;
 pub(crate) struct SentFiles {
     /// The directory that became the workspace; `None` if the workspace is empty.
     root: Option<PathBuf>,
-    workspace: Workspace,
+    workspace: SentWorkspace,
     /// The repository that the workspace is one of, if it is.
     repository: Option<Repository>,
     /// The repository and its submodules, by their paths in the workspace.
@@ -39,14 +39,14 @@ impl SentFiles {
         match choice {
             WorkspaceChoice::None => Ok(Self {
                 root: None,
-                workspace: Workspace::None,
+                workspace: SentWorkspace::None,
                 repository: None,
                 parts: Vec::new(),
                 _token: None,
                 warnings: Vec::new(),
             }),
             WorkspaceChoice::Shared => Self::share(cwd),
-            WorkspaceChoice::Bundle => super::packed::send(fleet, cwd, settings).await,
+            WorkspaceChoice::Bundle => super::package::send(fleet, cwd, settings).await,
             WorkspaceChoice::Clone => Ok(Published::look(cwd).await?.sent()),
         }
     }
@@ -54,7 +54,7 @@ impl SentFiles {
     /// Makes the files of a repository, with its submodules.
     pub(super) fn of_repository(
         repository: Repository,
-        workspace: Workspace,
+        workspace: SentWorkspace,
         submodules: Vec<(String, Repository)>,
         warnings: Vec<String>,
     ) -> Self {
@@ -80,7 +80,7 @@ impl SentFiles {
     }
 
     /// Keeps the states that a run begins from, so that its changes can be shown and merged.
-    pub(super) fn keep_for(&self, run: &RunId, workspace: &Workspace) {
+    pub(super) fn keep_for(&self, run: &RunId, workspace: &SentWorkspace) {
         for begin in begins(workspace) {
             let part = self.parts.iter().find(|(path, _)| *path == begin.path);
             if let (Some((_, repository)), Some(commit)) = (part, ObjectId::parse(&begin.commit)) {
@@ -104,7 +104,7 @@ impl SentFiles {
         })?;
         Ok(Self {
             root: Some(cwd.to_owned()),
-            workspace: Workspace::Shared(Shared {
+            workspace: SentWorkspace::Shared(Shared {
                 path: cwd.display().to_string(),
                 token_file: name,
                 token,
@@ -132,7 +132,7 @@ impl SentFiles {
     }
 
     /// Returns the workspace of a task and its directory in it.
-    pub(super) fn of_task(&self, cwd: &Path) -> Result<(Workspace, String), Refusal> {
+    pub(super) fn of_task(&self, cwd: &Path) -> Result<(SentWorkspace, String), Refusal> {
         let Some(root) = &self.root else {
             return Ok((self.workspace.clone(), String::new()));
         };

@@ -66,7 +66,10 @@ impl FleetDeparture {
             payload,
             headers,
         };
-        given.give(&self.fleet, run).await.map_err(unreachable)?;
+        given
+            .give(&self.fleet, run, None)
+            .await
+            .map_err(unreachable)?;
         Ok(given)
     }
 
@@ -88,7 +91,7 @@ impl FleetDeparture {
             inside: order.relative_cwd.clone(),
             begins: begins(&order.workspace),
             directory: task.cwd.display().to_string(),
-            has_schema: order.output_schema.is_some(),
+            has_schema: order.work.schema().is_some(),
             background: order.lease.is_none(),
             issued: order.issued.clone(),
         };

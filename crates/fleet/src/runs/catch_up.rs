@@ -10,17 +10,17 @@ use pi_subagents_records::{IndexedRun, OwnerName, RunDir, Store};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::connection::{address, connect, settings_of_user};
-use super::copied::CopiedRecord;
 use super::elsewhere::is_from_elsewhere;
+use super::fleet_run::FleetRun;
 use super::follow::{Until, away_of, follow_until};
-use super::following::FleetRun;
+use super::record_copy::CopiedRecord;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::away::Away;
+use pi_subagents_runs::fleet_outage::Away;
 use pi_subagents_runs::follow::process_gone;
-use pi_subagents_runs::owned::is_left_in_fleet;
+use pi_subagents_runs::owner_process::is_left_in_fleet;
 
 /// The time for which a fleet may hold up a command that looks at runs.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -44,8 +44,12 @@ pub(crate) fn catch_up(store: &Store, places: &Places, left: &[IndexedRun]) {
         .collect();
     let (store, places) = (store.clone(), places.clone());
     // It has a thread of its own, because the caller may be a thread of the runtime.
-    // If it panics, the runs stay as they are.
-    _ = thread::spawn(move || copy_once(store, &places, left)).join();
+    let copying = thread::Builder::new().spawn(move || copy_once(store, &places, left));
+    match copying {
+        // If it panics, the runs stay as they are.
+        Ok(copying) => _ = copying.join(),
+        Err(error) => warn!(%error, "no thread could be started to follow runs"),
+    }
 }
 
 /// Follows a run of a fleet to its end beside other work, once no other process does. The task

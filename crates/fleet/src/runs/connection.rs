@@ -1,5 +1,6 @@
 //! The connection to the fleet of this user, as the settings describe it.
 
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use pi_subagents_vocabulary::Secret;
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::owned::this_host;
+use pi_subagents_runs::owner_process::this_host;
 
 /// A longer file holds no key.
 const LONGEST_KEY_FILE: u64 = 4096;
@@ -111,7 +112,10 @@ pub(crate) fn unreachable(error: FleetError) -> CommandError {
     CommandError::failed(error.to_string()).hint(hint)
 }
 
-/// Reads the seed of a key from a file that only the user can read.
+/// The name of the file that means the standard input.
+const STANDARD_INPUT: &str = "-";
+
+/// Reads the seed of a key from a file that only the user can read, or from the standard input.
 fn read_seed(file: &Path) -> Result<Secret, CommandError> {
     let path = file.display();
     let failed = |error: &std::io::Error| {
@@ -119,6 +123,12 @@ fn read_seed(file: &Path) -> Result<Secret, CommandError> {
             .because(error)
             .hint("Make one with pi-subagents fleet key, or correct subagents.fleet.nkey.")
     };
+    if file == Path::new(STANDARD_INPUT) {
+        let mut bytes = Vec::new();
+        let read = io::stdin().take(LONGEST_KEY_FILE).read_to_end(&mut bytes);
+        read.map_err(|error| failed(&error))?;
+        return Ok(seed_in(&bytes));
+    }
     let opened = open_own(file).map_err(|error| failed(&error))?;
     let metadata = opened.metadata().map_err(|error| failed(&error))?;
     let mode = metadata.permissions().mode() & 0o777;
@@ -129,11 +139,15 @@ fn read_seed(file: &Path) -> Result<Secret, CommandError> {
         .hint(format!("Run chmod 600 {path}")));
     }
     let bytes = read_bounded(&opened, LONGEST_KEY_FILE).map_err(|error| failed(&error))?;
-    let text = String::from_utf8_lossy(&bytes);
-    // Everything but the seed is a comment.
+    Ok(seed_in(&bytes))
+}
+
+/// Finds the seed in the content of a file: everything else in it is a comment.
+fn seed_in(bytes: &[u8]) -> Secret {
+    let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().map(str::trim);
     let seed = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    Ok(Secret::new(seed.unwrap_or_default()))
+    Secret::new(seed.unwrap_or_default())
 }
 
 fn bad_key(settings: &FleetSettings, error: &FleetError) -> CommandError {

@@ -1,14 +1,14 @@
 //! Steers and stops runs of a fleet, from whichever machine.
 
 use pi_subagents_engine::{OwnerReply, Want};
-use pi_subagents_fleet_queue::Fleet;
-use pi_subagents_fleet_queue::wire::{Ended, RunEntry};
+use pi_subagents_fleet_queue::wire::RunEntry;
+use pi_subagents_fleet_queue::{CallerEnd, Fleet};
 use pi_subagents_vocabulary::{Advice, Ending, FleetStep, RunId};
-use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::connection::{caller_of, connect, settings_of_user, unreachable};
-use super::wants::{WorkerReply, WorkerWant, ask_worker};
+use super::fleet_run::ended_without_worker;
+use super::worker_requests::{WorkerReply, WorkerWant, ask_worker};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
@@ -46,31 +46,28 @@ pub(crate) async fn stop_all(fleet: &Fleet, runs: &[RunId], by: &str) {
     while asked.join_next().await.is_some() {}
 }
 
-/// Stops a run: the worker that has it is asked, and a run that is queued is taken out of its
-/// queue. The wish is written down first, so that it also holds for a worker that takes the run
+/// Stops a run: the worker that has it is asked. If none answers, the run ends here: it is queued, its
+/// worker is gone, or its worker is silent and finds with its next sign of life that the run has
+/// ended. The wish is written down first, so that it also holds for a worker that takes the run
 /// meanwhile.
 async fn stop(fleet: &Fleet, run: &RunId, by: &str) -> Result<OwnerReply, CommandError> {
     fleet.wish_stop(run, by).await.map_err(unreachable)?;
     match ask_worker(fleet, run, WorkerWant::Stop).await {
         WorkerReply::Replied(reply) => Ok(reply),
-        WorkerReply::NobodyThere => {
-            // A worker that takes the run later finds the wish; if nobody takes it, it ends here.
-            let status = Ending::Stopped.status().as_str().to_owned();
-            let exit_code = Ending::Stopped.exit_code();
-            let ended = Ended {
-                status: status.clone(),
-                exit_code,
-                ending: json!(Ending::Stopped),
-                ..Ended::default()
+        WorkerReply::NobodyThere | WorkerReply::Silent => {
+            let stopped = ended_without_worker(&Ending::Stopped);
+            let ended = fleet.end_for_caller(run, &stopped).await;
+            let ended = match ended.map_err(unreachable)? {
+                CallerEnd::Now => stopped,
+                CallerEnd::Before(ended) => *ended,
             };
-            fleet.end_queued(run, &ended).await.map_err(unreachable)?;
+            let ending: Option<Ending> = serde_json::from_value(ended.ending).ok();
             Ok(OwnerReply::Ended {
-                status,
-                exit_code,
-                message: Ending::Stopped.message(),
+                status: ended.status,
+                exit_code: ended.exit_code,
+                message: ending.and_then(|ending| ending.message()),
             })
         }
-        WorkerReply::Silent => Err(silent(run)),
         WorkerReply::NotAllowed(error) => Err(unreachable(error)),
     }
 }

@@ -20,7 +20,8 @@ const LARGEST: u64 = 2_000_000_000;
 pub(crate) async fn save(
     fleet: &Fleet,
     key: &str,
-    (run, n): (&RunId, u64),
+    run: &RunId,
+    n: u64,
     file: &Path,
 ) -> Result<Option<SavedSession>, String> {
     let size = fs::metadata(file).map_or(0, |file| file.len());

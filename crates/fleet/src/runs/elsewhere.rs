@@ -14,11 +14,11 @@ use pi_subagents_records::{
 use pi_subagents_vocabulary::{ModelChoice, RunId, SessionId, Task, UsedDefinition};
 
 use super::connection::{connect, settings_of_user};
+use super::fleet_run::FleetRun;
 use super::follow::{Until, follow_until};
-use super::following::FleetRun;
 use super::own_thread::wait_for;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::owned::this_host;
+use pi_subagents_runs::owner_process::this_host;
 
 /// The time for which this may hold up a command.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -43,7 +43,7 @@ pub(crate) fn look_elsewhere(store: &Store, places: &Places, id: &str) -> Result
         let fleet = connect(&settings, places).await;
         let fleet = fleet.map_err(|error| error.sentence())?;
         let prefix = settings.prefix.clone();
-        copy(&fleet, store, places, (id, &prefix)).await
+        copy(&fleet, store, places, id, &prefix).await
     };
     wait_for(PATIENCE, asked)
 }
@@ -52,7 +52,8 @@ async fn copy(
     fleet: &Fleet,
     store: &Store,
     places: &Places,
-    (id, prefix): (&str, &str),
+    id: &str,
+    prefix: &str,
 ) -> Result<bool, String> {
     let cards = fleet.cards().await.map_err(|error| error.to_string())?;
     let known = store.runs().map_err(|error| error.to_string())?;
@@ -64,7 +65,7 @@ async fn copy(
     meant.drain(..meant.len().saturating_sub(MOST_RUNS));
     let mut runs = Vec::new();
     for (run, card) in &meant {
-        runs.push(begin(store, places, (run, card), prefix)?);
+        runs.push(begin(store, places, run, card, prefix)?);
     }
     if runs.is_empty() {
         fleet.close().await;
@@ -86,7 +87,8 @@ async fn copy(
 fn begin(
     store: &Store,
     places: &Places,
-    (run, card): (&RunId, &RunCard),
+    run: &RunId,
+    card: &RunCard,
     prefix: &str,
 ) -> Result<FleetRun, String> {
     let checkout = checkout(places, card);
@@ -99,7 +101,7 @@ fn begin(
     let cwd = checkout.unwrap_or_else(|| PathBuf::from(&card.directory));
     let session = SessionId::parse(&card.session).map_err(|error| error.to_string())?;
     if let Some(agent) = &card.agent {
-        link_conversation(places, (&cwd, agent, &session), &directory);
+        link_conversation(places, &cwd, agent, &session, &directory);
     }
     let task = Arc::new(Task {
         run: run.clone(),
@@ -117,8 +119,10 @@ fn begin(
         directory: Some(directory.path().to_owned()),
         record_limit: u64::MAX,
         known_tools: None,
+        requested_model: None,
         test_commands: Vec::new(),
         has_schema: card.has_schema,
+        accepted_at: None,
     });
     let begun = store.begin(&NewRun {
         task: &task,
@@ -134,7 +138,6 @@ fn begin(
             caller: None,
         },
         runner: None,
-        requested_model: None,
         model: None,
         tools: None,
         terms: None,
@@ -166,7 +169,9 @@ fn checkout(places: &Places, card: &RunCard) -> Option<PathBuf> {
 /// Makes the conversation of a run one that can go on here.
 fn link_conversation(
     places: &Places,
-    (cwd, agent, session): (&Path, &str, &SessionId),
+    cwd: &Path,
+    agent: &str,
+    session: &SessionId,
     directory: &RunDir,
 ) {
     // Without the directory of the run there is nothing to go on in.

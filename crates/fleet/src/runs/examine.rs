@@ -23,9 +23,10 @@ impl OwnFleet {
     pub async fn examine(
         &self,
         places: &Places,
-        worker: (&str, &[String]),
+        worker: &str,
+        pools: &[String],
     ) -> Result<ExaminedFleet, CommandError> {
-        let connected = self.connect_as_permitted(places, worker).await?;
+        let connected = self.connect_as_permitted(places, worker, pools).await?;
         let (_, version) = connected.fleet.server();
         let found = look(&connected, &self.settings().pool).await;
         connected.fleet.close().await;
@@ -37,7 +38,8 @@ impl OwnFleet {
     async fn connect_as_permitted(
         &self,
         places: &Places,
-        (worker, pools): (&str, &[String]),
+        worker: &str,
+        pools: &[String],
     ) -> Result<Connected, CommandError> {
         let caller = self.connect(places).await?;
         if !matches!(caller.probe().await, Err(FleetError::Deaf { .. })) {
@@ -75,10 +77,12 @@ async fn look(connected: &Connected, pool: &str) -> Result<SoundFleet, FleetProb
         return Err(FleetProblem::Lacks { role, permissions });
     }
     let probe = fleet.probe().await.map_err(FleetProblem::Failed)?;
+    let storage = fleet.storage().await.map_err(FleetProblem::Failed)?;
     let workers = fleet.workers().await.map_err(FleetProblem::Failed)?;
     let takes = |card: &WorkerCard| card.pools.iter().any(|one| one == pool);
     Ok(SoundFleet {
         probe,
+        storage,
         workers: workers.iter().filter(|(_, card)| takes(card)).count(),
     })
 }

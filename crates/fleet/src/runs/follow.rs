@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pi_subagents_fleet_queue::wire::RunEntry;
-use pi_subagents_fleet_queue::{Absence, Fleet, FleetError, RecordChunk, RecordReader, Turn};
+use pi_subagents_fleet_queue::{
+    Absence, Fleet, FleetError, Knowledge, RecordChunk, RecordReader, Turn,
+};
 use pi_subagents_records::Store;
 use pi_subagents_vocabulary::{EventSink, PartialMessage, RunId, RunSummary};
 use tokio::task::spawn_blocking;
@@ -14,13 +16,14 @@ use tokio::time::{MissedTickBehavior, interval};
 use tracing::warn;
 
 use super::conversation::bring_home;
-use super::ended::tell_of_end;
-use super::following::{FleetRun, Following, Forgotten, Standing};
+use super::end_notice::start_end_command;
+use super::fleet_run::{FleetRun, Following, Standing, WayOut, ended_without_worker};
 use super::live_words::LiveWords;
 use super::results::{FetchedRun, fetch_changes};
-use super::wants::{WorkerWant, ask_worker};
+use super::words::no_room;
+use super::worker_requests::{WorkerWant, ask_worker};
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::away::Away;
+use pi_subagents_runs::fleet_outage::Away;
 use pi_subagents_runs::workspace::note_fetched;
 
 /// The pause between two looks at the facts that nobody reports.
@@ -30,11 +33,19 @@ const LOOK: Duration = Duration::from_secs(1);
 /// was lost.
 const READ_ANEW: u32 = 10;
 
-/// The number of looks between two questions whether the fleet knows of the runs at all.
+/// The largest number of looks between two questions whether the runs go on by themselves. A fleet
+/// with a short lease is asked more often.
 const RECONCILE: u32 = 30;
 
-/// The smallest number of looks until everything that is there has come.
+/// The smallest number of looks of somebody who only catches up: two of them show whether the fleet
+/// knows of a run at all.
 const FIRST_LOOKS: u32 = 2;
+
+/// The pause between two looks of somebody who only catches up, and for whom a command waits.
+const SHORT_LOOK: Duration = Duration::from_millis(50);
+
+/// The sentence about servers that had no room, and have some again.
+const ROOM_AGAIN: &str = "the store of the fleet has room again";
 
 /// The runs of a call, each until it is over.
 struct Runs {
@@ -48,6 +59,11 @@ struct Runs {
     words: Option<LiveWords>,
     /// The servers have answered the last question about their presence.
     is_answered: bool,
+    /// The number of looks between two questions whether the runs go on by themselves, once the
+    /// lease is known.
+    reconcile: Option<u32>,
+    /// The servers keep nothing more.
+    is_full: bool,
 }
 
 /// The condition under which following ends.
@@ -60,6 +76,14 @@ pub(crate) enum Until {
 }
 
 impl Until {
+    /// Returns the pause between two looks.
+    fn pause(self) -> Duration {
+        match self {
+            Self::Over(_) => LOOK,
+            Self::CaughtUp => SHORT_LOOK,
+        }
+    }
+
     /// Returns how long servers that are away are waited for. Whoever only catches up has a limit of
     /// their own.
     fn patience(self) -> Duration {
@@ -103,6 +127,8 @@ pub(crate) async fn follow_until(
         followed,
         outcomes: BTreeMap::new(),
         is_answered: true,
+        reconcile: None,
+        is_full: false,
     };
     runs.go_on(until).await;
     ids.iter()
@@ -115,7 +141,7 @@ impl Runs {
         let ids: Vec<RunId> = self.followed.keys().cloned().collect();
         let mut chunks = RecordReader::start(&self.fleet, &ids);
         let mut entries = self.fleet.watch_runs(&ids);
-        let mut look = interval(LOOK);
+        let mut look = interval(until.pause());
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut looks = 0_u32;
         let mut has_news = true;
@@ -133,7 +159,7 @@ impl Runs {
                 entry = entries.next() => {
                     has_news = true;
                     match entry {
-                        Ok((run, entry)) => self.hear(&run, entry).await,
+                        Ok((run, entry)) => self.take_entry(&run, entry).await,
                         // The looks tell what is heard by nobody.
                         Err(refusal) => warn!(%refusal, "runs cannot be watched"),
                     }
@@ -153,7 +179,8 @@ impl Runs {
                     if are_there {
                         self.look_at_all(looks).await;
                     }
-                    if until == Until::CaughtUp && !has_news && looks > FIRST_LOOKS {
+                    let is_all_read = chunks.is_caught_up() && entries.is_caught_up();
+                    if until == Until::CaughtUp && is_all_read && !has_news && looks > FIRST_LOOKS {
                         return;
                     }
                     has_news = false;
@@ -198,12 +225,41 @@ impl Runs {
     /// Looks at the facts that nobody reports.
     async fn look_at_all(&mut self, looks: u32) {
         self.look(looks.is_multiple_of(READ_ANEW)).await;
-        if looks.is_multiple_of(RECONCILE) {
+        if looks.is_multiple_of(self.looks_between().await) {
+            self.look_for_room().await;
             self.reconcile(|_| true).await;
         } else if looks <= FIRST_LOOKS {
             // The process that gave their orders is gone, perhaps before the fleet had them.
             self.reconcile(|one| one.run.order.is_none()).await;
         }
+    }
+
+    /// Says once that the servers keep nothing more, and once that they do again: until then nothing of
+    /// the runs comes.
+    async fn look_for_room(&mut self) {
+        // Without an answer nothing is known.
+        let Ok(refusal) = self.fleet.refusal_to_keep().await else {
+            return;
+        };
+        if std::mem::replace(&mut self.is_full, refusal.is_some()) == refusal.is_some() {
+            return;
+        }
+        let words = refusal.map_or(ROOM_AGAIN.to_owned(), |why| no_room(&why));
+        for one in self.followed.values() {
+            one.mention(&words, &mut self.sinks);
+        }
+    }
+
+    /// Returns the number of looks between two questions whether the runs go on by themselves: half a
+    /// lease.
+    async fn looks_between(&mut self) -> u32 {
+        if self.reconcile.is_none()
+            && let Ok(lease) = self.fleet.lease().await
+        {
+            let half = u32::try_from(lease.as_secs() / 2).unwrap_or(RECONCILE);
+            self.reconcile = Some(half.clamp(1, RECONCILE));
+        }
+        self.reconcile.unwrap_or(RECONCILE)
     }
 
     fn feed_all(&mut self) {
@@ -227,12 +283,12 @@ impl Runs {
         self.settle(&chunk.run).await;
     }
 
-    async fn hear(&mut self, run: &RunId, entry: RunEntry) {
+    async fn take_entry(&mut self, run: &RunId, entry: RunEntry) {
         if let (Some(words), RunEntry::Running(_)) = (&mut self.words, &entry) {
             words.listen(run);
         }
         if let Some(one) = self.followed.get_mut(run)
-            && one.hear(entry)
+            && one.take_entry(entry)
         {
             one.feed(&mut self.sinks);
             one.mention_release(&mut self.sinks);
@@ -266,8 +322,8 @@ impl Runs {
         }
     }
 
-    /// Gives the orders again of which the fleet knows nothing any more. Where nobody has the
-    /// order, the run is over.
+    /// Gives the orders again that the fleet has lost while nobody does their runs. Where nobody has
+    /// the order, the run is over.
     async fn reconcile(&mut self, of: impl Fn(&Following) -> bool) {
         let chosen = self.followed.iter().filter(|(_, one)| of(one));
         let ids: Vec<RunId> = chosen.map(|(run, _)| run.clone()).collect();
@@ -275,16 +331,25 @@ impl Runs {
             if !self.fleet.is_connected() {
                 return;
             }
-            // If the server gives no answer, the run counts as known.
-            let is_known = self.fleet.knows(&run).await.unwrap_or(true);
+            // If the server gives no answer, the run goes on as far as anybody knows.
+            let known = self.fleet.look_for_run(&run).await;
+            let known = known.unwrap_or(Knowledge::GoesOn);
             let one = self.followed.get_mut(&run);
-            match one.and_then(|one| one.note_known(is_known)) {
-                Some(Forgotten::Order(order)) => {
-                    if let Err(error) = order.give(&self.fleet, &run).await {
+            match one.and_then(|one| one.note_knowledge(&known)) {
+                Some(WayOut::Order(order, again)) => {
+                    if let Err(error) = order.give(&self.fleet, &run, Some(again)).await {
                         warn!(%run, %error, "order cannot be given again");
                     }
                 }
-                Some(Forgotten::ForGood) => self.settle(&run).await,
+                Some(WayOut::OverHere) => self.settle(&run).await,
+                Some(WayOut::EndInFleet { revision, ending }) => {
+                    let ended = ended_without_worker(&ending);
+                    match self.fleet.end_over(&run, revision, &ended).await {
+                        Ok(_) => self.read_entry(&run).await,
+                        Err(error) => warn!(%run, %error, "run cannot be ended"),
+                    }
+                    self.settle(&run).await;
+                }
                 None => {}
             }
         }
@@ -295,7 +360,7 @@ impl Runs {
         if let Ok(Some(entry)) = self.fleet.entry(run).await
             && let Some(one) = self.followed.get_mut(run)
         {
-            one.hear(entry.value);
+            one.take_entry(entry.value);
         }
     }
 
@@ -347,11 +412,12 @@ impl Runs {
         }
         if !one.run.is_from_elsewhere {
             // A command that waits for the end may let this process end as soon as it is recorded.
-            tell_of_end(&self.places, &one.run.directory);
+            start_end_command(&self.places, &one.run.directory);
         }
-        let (store, fleet_run, ending) = (self.store.clone(), one.run.clone(), one.ending());
+        let (store, fleet_run) = (self.store.clone(), one.run.clone());
+        let (ending, at) = (one.ending(), one.ended_at());
         let closed = spawn_blocking(move || {
-            let closed = store.close_ended(&fleet_run.run, &fleet_run.directory, ending);
+            let closed = store.close_ended(&fleet_run.run, &fleet_run.directory, ending, at);
             note_fetched(&fleet_run.directory);
             closed
         });

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// Fetches the large files that a directory of such files lacks.
 pub(crate) async fn fetch_large_files(
     fleet: &Fleet,
-    files: &[wire::LargeFile],
+    files: &[wire::SentLargeFile],
     storage: &Path,
 ) -> Result<(), String> {
     for named in files {

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::control::fleet_of_user;
-use super::wants::{WorkerReply, WorkerWant, ask_worker};
+use super::worker_requests::{WorkerReply, WorkerWant, ask_worker};
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::elsewhere::{Pending, WordsElsewhere};
 
@@ -126,12 +126,12 @@ async fn listen(fleet: Fleet, run: RunId, heard: mpsc::Sender<(RunId, PartialMes
             sleep(NOT_YET).await;
             continue;
         }
-        hear(&mut words, &run, &heard).await;
+        forward(&mut words, &run, &heard).await;
     }
 }
 
 /// Hands words on until the worker must be asked again.
-async fn hear(words: &mut Words, run: &RunId, heard: &mpsc::Sender<(RunId, PartialMessage)>) {
+async fn forward(words: &mut Words, run: &RunId, heard: &mpsc::Sender<(RunId, PartialMessage)>) {
     let end = Instant::now() + ASK_AGAIN;
     while let Ok(Some(said)) = timeout_at(end, words.next()).await {
         let update = said.get(..said.len().min(LONGEST)).unwrap_or_default();

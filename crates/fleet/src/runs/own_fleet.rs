@@ -1,18 +1,20 @@
 //! The fleet that the settings of this user name, and what is asked of it as a whole.
 
+use std::collections::{BTreeMap, HashMap};
+
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_fleet_queue::names::Names;
-use pi_subagents_fleet_queue::wire::{RunEntry, WorkerCard};
+use pi_subagents_fleet_queue::wire::{RunCard, RunEntry, WorkerCard};
 use pi_subagents_fleet_queue::{Fleet, FleetError, Key, Permissions};
 use pi_subagents_records::IndexedRun;
-use pi_subagents_vocabulary::Secret;
+use pi_subagents_vocabulary::{RunId, Secret};
 
 use super::connection::{caller_name, connect, settings_of_user, unreachable};
 use crate::values::{FleetLoad, KeyOwner, NewKey, OtherRun};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_runs::away::Away;
 use pi_subagents_runs::elsewhere::no_fleet;
+use pi_subagents_runs::fleet_outage::Away;
 
 /// A fleet that the settings name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,16 +73,33 @@ impl OwnFleet {
 }
 
 async fn load_of(fleet: &Fleet, known: &[IndexedRun]) -> Result<FleetLoad, FleetError> {
+    let entries = fleet.entries().await?;
+    let ended = entries.values().filter_map(|entry| match entry {
+        RunEntry::Ended(ended) => Some(ended),
+        RunEntry::Running(_) | RunEntry::Released(_) => None,
+    });
+    let mut endings: BTreeMap<String, u64> = BTreeMap::new();
+    let mut begun_again = 0;
+    for one in ended {
+        *endings.entry(one.status.clone()).or_default() += 1;
+        begun_again += u64::from(one.attempt > 1);
+    }
     Ok(FleetLoad {
         pools: fleet.pools().await?,
         workers: fleet.workers().await?,
-        others: other_runs(fleet, known).await?,
+        others: other_runs(fleet.cards().await?, &entries, known),
+        endings,
+        begun_again,
+        storage: fleet.storage().await?,
     })
 }
 
 /// Returns the runs under way that this machine does not know.
-async fn other_runs(fleet: &Fleet, known: &[IndexedRun]) -> Result<Vec<OtherRun>, FleetError> {
-    let (cards, entries) = (fleet.cards().await?, fleet.entries().await?);
+fn other_runs(
+    cards: Vec<(RunId, RunCard)>,
+    entries: &HashMap<String, RunEntry>,
+    known: &[IndexedRun],
+) -> Vec<OtherRun> {
     let others = cards
         .into_iter()
         .filter(|(run, _)| !known.iter().any(|one| one.run == *run));
@@ -92,7 +111,7 @@ async fn other_runs(fleet: &Fleet, known: &[IndexedRun]) -> Result<Vec<OtherRun>
         };
         Some(OtherRun { run, card, worker })
     });
-    Ok(others.collect())
+    others.collect()
 }
 
 /// Adds to an error that the servers of the fleet are known to be away.

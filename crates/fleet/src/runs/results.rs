@@ -50,7 +50,7 @@ pub(super) async fn fetch_changes(
     let mut fetched = Vec::new();
     for (path, result) in &ended.submodules {
         let part = Part { cwd, path, card };
-        let changed = part.fetch(fleet, (run, directory), result).await;
+        let changed = part.fetch(fleet, run, directory, result).await;
         fetched.push(
             changed
                 .map(|changed| {
@@ -84,13 +84,13 @@ async fn fetch_project(
 ) -> Result<(), String> {
     let path = "";
     let part = Part { cwd, path, card };
-    part.fetch(fleet, (run, directory), result).await?;
+    part.fetch(fleet, run, directory, result).await?;
     let figures = FetchedFigures {
         commits: result.commits,
         left_uncommitted: result.left_uncommitted,
     };
     let (run, directory, cwd) = (run.clone(), directory.clone(), cwd.to_owned());
-    on_thread(move || keep_fetched((&directory, &run), &cwd, figures)).await
+    on_thread(move || keep_fetched(&directory, &run, &cwd, figures)).await
 }
 
 /// A repository that a run has changed: the project of a directory, or a submodule of it.
@@ -105,7 +105,8 @@ impl Part<'_> {
     async fn fetch(
         &self,
         fleet: &Fleet,
-        (run, directory): (&RunId, &RunDir),
+        run: &RunId,
+        directory: &RunDir,
         result: &ResultName,
     ) -> Result<String, String> {
         let (cwd, path) = (self.cwd.to_owned(), self.path.to_owned());
@@ -127,17 +128,19 @@ impl Part<'_> {
         if let Some(card) = self.card {
             let begin = card.begins.iter().find(|begin| begin.path == self.path);
             let begin = begin.ok_or("the fleet does not say what it began from")?;
-            fetch_begin(fleet, (run, directory), (&place, begin), &card.caller).await?;
+            fetch_begin(fleet, run, directory, &place, begin, &card.caller).await?;
         }
-        fetch(fleet, (run, directory), &place, result).await
+        fetch(fleet, run, directory, &place, result).await
     }
 }
 
 /// Fetches the state that a run began from, unless it is there.
 async fn fetch_begin(
     fleet: &Fleet,
-    (run, record): (&RunId, &RunDir),
-    (place, begin): (&Path, &Begin),
+    run: &RunId,
+    record: &RunDir,
+    place: &Path,
+    begin: &Begin,
     caller: &str,
 ) -> Result<(), String> {
     let commit = ObjectId::parse(&begin.commit).ok_or("the fleet names no commit as its begin")?;
@@ -173,7 +176,8 @@ async fn fetch_begin(
 
 async fn fetch(
     fleet: &Fleet,
-    (run, record): (&RunId, &RunDir),
+    run: &RunId,
+    record: &RunDir,
     directory: &Path,
     result: &ResultName,
 ) -> Result<String, String> {

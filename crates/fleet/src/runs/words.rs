@@ -4,7 +4,7 @@ use pi_subagents_fleet_queue::FleetError;
 use pi_subagents_fleet_queue::wire::{RunEntry, Unsent};
 use pi_subagents_vocabulary::RunId;
 
-use super::copied::Missing;
+use super::record_copy::Missing;
 
 /// Says why a run begins again; `None` for its first beginning.
 pub(super) fn begun_again(before: Option<&RunEntry>, now: &RunEntry) -> Option<String> {
@@ -60,6 +60,20 @@ pub(super) fn not_come(run: &RunId, worker: &str, unsent: &Unsent) -> String {
         ),
         None => format!("what it changed is lost on worker {worker}: {why}"),
     }
+}
+
+/// Says that the servers keep nothing more.
+pub(super) fn no_room(why: &str) -> String {
+    format!(
+        "the store of the fleet is full, so nothing of this run comes until somebody makes room: {why}; pi-subagents doctor shows how much is in use"
+    )
+}
+
+/// Says why a run is over whose entry in the fleet cannot be read.
+pub(crate) fn spoilt(why: &str) -> String {
+    format!(
+        "its entry in the fleet cannot be read ({why}), so nobody knows who does it and how often it was begun"
+    )
 }
 
 /// Says that a record may not be read here.

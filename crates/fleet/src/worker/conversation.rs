@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tracing::warn;
 
 use super::ground::ARRIVING;
-use super::told::tell;
+use super::worker_lines::print_line;
 use crate::runs::conversation::{fetch, save};
 
 /// A conversation that a run of this worker has.
@@ -102,13 +102,13 @@ impl HeldConversation {
         held: &Held,
         directory: &RunDir,
     ) -> Option<SavedSession> {
-        let delivery = (held.run(), held.n());
         let key = self.session.key();
-        match save(fleet, key, delivery, &directory.child_session()).await {
+        let file = directory.child_session();
+        match save(fleet, key, held.run(), held.n(), &file).await {
             Ok(saved) => saved,
             Err(why) => {
                 let note = format!("what was said in this run is not kept: {why}");
-                tell(&format!("{}: {note}", held.run()));
+                print_line(&format!("{}: {note}", held.run()));
                 // The caller reads it in the record; if it cannot be written, our own words are left.
                 _ = directory.warn(&note);
                 None

@@ -8,6 +8,8 @@ use pi_subagents_records::RecordProblems;
 use pi_subagents_vocabulary::{Ending, Interruption, RunSummary, Usage};
 use serde_json::json;
 
+use crate::runs::spoilt;
+
 /// More of the last words of a run is not in its entry.
 const LONGEST_WORDS: usize = 100_000;
 
@@ -50,5 +52,8 @@ pub(super) fn given_up(why: &GiveUp) -> Ending {
         },
         GiveUp::Stopped { .. } => Ending::Stopped,
         GiveUp::CallerGone => Ending::Interrupted(Interruption::OwnerGone),
+        GiveUp::Unreadable { why } => Ending::Lost {
+            reason: spoilt(why),
+        },
     }
 }

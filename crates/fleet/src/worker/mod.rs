@@ -1,8 +1,7 @@
 //! This machine as a worker of a fleet: it takes runs out of the queue, does them with the engine
 //! that does every run, and sends their records back while they are written.
 
-mod at_work;
-mod bundled;
+mod bundle_workspace;
 mod child;
 mod conversation;
 mod copy_out;
@@ -10,19 +9,20 @@ mod end;
 mod given_order;
 mod ground;
 mod kept_record;
-mod left_over;
+mod leftover_runs;
 mod one_run;
 mod options;
-mod others;
+mod order_resolution;
+mod other_workers;
 mod own_name;
-mod prepared;
+mod preparation;
 mod requests;
-mod resolved;
 mod sent_changes;
 mod speaker;
-mod told;
-mod unsent;
+mod unsent_changes;
+mod work_loop;
+mod worker_lines;
 mod workplace;
 
-pub use at_work::work_as_worker;
 pub use options::WorkerOptions;
+pub use work_loop::work_as_worker;

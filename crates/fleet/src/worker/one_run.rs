@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use pi_subagents_fleet_queue::lease::Lease;
 use pi_subagents_fleet_queue::wire::Order;
 use pi_subagents_fleet_queue::{Begun, Claim, Delivery, Fleet, FleetError, GiveUp, Held, Terms};
 use pi_subagents_vocabulary::{Ending, RunSummary};
@@ -10,10 +11,10 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
 use super::options::WorkerOptions;
-use super::prepared::Unready;
-use super::resolved::{NotHere, resolve_order};
-use super::told::{ended, lost, not_begun, tell, took};
-use super::{end, given_order, left_over};
+use super::order_resolution::{NotHere, resolve_order};
+use super::preparation::Unready;
+use super::worker_lines::{ended, lost, not_begun, print_line, took};
+use super::{end, given_order, leftover_runs};
 use pi_subagents_calls::Call as _;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::destination::Destination;
@@ -28,6 +29,8 @@ pub(super) struct Worker {
     pub(super) fleet: Fleet,
     pub(super) owner: Arc<Owner>,
     pub(super) options: WorkerOptions,
+    /// The lease of its runs.
+    pub(super) lease: Lease,
     pub(super) caller: Caller,
     pub(super) configuration: Configuration,
     /// True if the remaining runs are given back now.
@@ -40,8 +43,8 @@ impl Worker {
     /// Fulfils a delivery.
     pub(super) async fn serve(self: Arc<Self>, delivery: Delivery) {
         let run = delivery.run().clone();
-        if let Err(error) = self.take(delivery).await {
-            tell(&format!("{run} could not be done now: {error}"));
+        if let Err(error) = Box::pin(self.take(delivery)).await {
+            print_line(&format!("{run} could not be done now: {error}"));
         }
     }
 
@@ -59,7 +62,7 @@ impl Worker {
             return Ok(());
         };
         match delivery.claim(&self.options.name, &terms).await? {
-            Claim::Mine(held) => self.hold(held, order).await,
+            Claim::Mine(held) => Box::pin(self.hold(held, order)).await,
             Claim::GaveUp(why, held) => Self::give_up(held, &order, &why).await,
             Claim::Ended | Claim::NotMine => Ok(()),
         }
@@ -72,7 +75,7 @@ impl Worker {
             .claim(&self.options.name, &Terms::default())
             .await?;
         if let Claim::Mine(held) | Claim::GaveUp(_, held) = claim {
-            tell(&format!("refused {run}: {message}"));
+            print_line(&format!("refused {run}: {message}"));
             held.end(end::unbegun(&Ending::Refused { message })).await?;
         }
         Ok(())
@@ -84,7 +87,7 @@ impl Worker {
         order: &Order,
         ending: &Ending,
     ) -> Result<(), FleetError> {
-        tell(&ended(order, ending, &RunSummary::default()));
+        print_line(&ended(order, ending, &RunSummary::default()));
         held.end(end::unbegun(ending)).await.map(drop)
     }
 
@@ -109,7 +112,7 @@ impl Worker {
     }
 
     async fn hold(self: &Arc<Self>, held: Held, order: Order) -> Result<(), FleetError> {
-        tell(&took(&order, held.attempt()));
+        print_line(&took(&order, held.attempt()));
         let prepared = match self.make_ready(&order, &held).await {
             Ok(prepared) => prepared,
             Err(Unready::NotHere(message)) => {
@@ -118,16 +121,16 @@ impl Worker {
             Err(Unready::Ends(ending)) => return Self::end_unbegun(held, &order, &ending).await,
         };
         if let Some(directory) = &prepared.planned.task.directory {
-            left_over::note(directory, &held);
+            leftover_runs::note(directory, &held);
         }
         match held.begin().await? {
-            Begun::Begins => self.run(held, order, prepared).await,
+            Begun::Begins => Box::pin(self.run(held, order, prepared)).await,
             Begun::GaveUp(why) => {
                 prepared.undo().await;
                 Self::give_up(held, &order, &why).await
             }
             Begun::Lost => {
-                tell(&lost(&order));
+                print_line(&lost(&order));
                 Ok(())
             }
         }
@@ -135,7 +138,7 @@ impl Worker {
 
     /// Ends a run that was taken, and that nobody wants any more.
     async fn give_up(held: Held, order: &Order, why: &GiveUp) -> Result<(), FleetError> {
-        tell(&not_begun(order, why));
+        print_line(&not_begun(order, why));
         held.end(end::unbegun(&end::given_up(why))).await.map(drop)
     }
 }

@@ -11,12 +11,9 @@ use pi_subagents_view::figures::time_of_day;
 use pi_subagents_vocabulary::Timestamp;
 use tokio::time::sleep;
 
-use super::told::tell;
+use super::worker_lines::print_line;
 use crate::runs::connection::unreachable;
 use pi_subagents_ground::error::CommandError;
-
-/// The time for which others see a worker after its last sign.
-const PRESENT: Duration = Duration::from_mins(1);
 
 /// The time for which a worker waits for servers that choose a leader.
 pub(super) const NO_LEADER: Duration = Duration::from_mins(1);
@@ -24,23 +21,25 @@ pub(super) const NO_LEADER: Duration = Duration::from_mins(1);
 /// The pause between two looks at the card of another worker.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// Makes a worker present under its name. If the card of another worker is there, this waits until
+/// Makes a worker present under its name, for this time after its last sign: for as long as its runs
+/// are lent to it, so that whoever does not see it knows that it has lost them. If the card of another worker is there, this waits until
 /// the card is renewed, and then the name is taken, or until the card is gone because the other
 /// worker was killed.
 pub(super) async fn take(
     fleet: &Fleet,
     name: &str,
     card: &WorkerCard,
+    time: Duration,
 ) -> Result<Presence, CommandError> {
     let mut seen = None;
     loop {
-        let there = match arrive(fleet, name, card).await.map_err(unreachable)? {
+        let there = match arrive(fleet, name, card, time).await.map_err(unreachable)? {
             Arrival::Present(presence) => return Ok(presence),
             Arrival::NameTaken(there) => *there,
         };
         match seen {
             None => {
-                tell(&waits(name, &there.value));
+                print_line(&waits(name, &there.value));
                 seen = Some(there.revision);
             }
             Some(revision) if revision != there.revision => return Err(taken(name, &there)),
@@ -50,10 +49,15 @@ pub(super) async fn take(
     }
 }
 
-async fn arrive(fleet: &Fleet, name: &str, card: &WorkerCard) -> Result<Arrival, FleetError> {
+async fn arrive(
+    fleet: &Fleet,
+    name: &str,
+    card: &WorkerCard,
+    time: Duration,
+) -> Result<Arrival, FleetError> {
     let patience = Patience::of(NO_LEADER);
     loop {
-        match fleet.be_present(name, card, PRESENT).await {
+        match fleet.be_present(name, card, time).await {
             Ok(arrival) => return Ok(arrival),
             Err(error) => patience.after(error).await?,
         }

@@ -17,7 +17,8 @@ use pi_subagents_calls::owner::Owner;
 pub(super) async fn answer(
     owner: &Arc<Owner>,
     local: &RunId,
-    (copy, speaker): (&CopyOut, &Speaker),
+    copy: &CopyOut,
+    speaker: &Speaker,
     request: Request,
 ) {
     let read: Result<WorkerRequest, _> = serde_json::from_slice(request.bytes());
@@ -36,6 +37,10 @@ pub(super) async fn answer(
         speaker.somebody_listens();
         return reply(request, &OwnerReply::Done).await;
     }
+    if want == WorkerWant::Done {
+        let message = "it still runs".to_owned();
+        return reply(request, &OwnerReply::Refused { message }).await;
+    }
     let (owner, local) = (Arc::clone(owner), local.clone());
     tokio::spawn(async move {
         let done = match want {
@@ -49,7 +54,9 @@ pub(super) async fn answer(
                 let done = steered.map(|()| OwnerReply::Done);
                 done.map_err(|error| error.to_string())
             }
-            WorkerWant::Resend { .. } | WorkerWant::Listen => Ok(OwnerReply::Done),
+            WorkerWant::Resend { .. } | WorkerWant::Listen | WorkerWant::Done => {
+                Ok(OwnerReply::Done)
+            }
         };
         let answer = match done {
             Ok(reply) => reply,
@@ -59,7 +66,7 @@ pub(super) async fn answer(
     });
 }
 
-/// Answers a request about a run that is over: only its record can be sent again.
+/// Answers a request about a run whose work is done: only its record can be sent again.
 pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
     let read: Result<WorkerRequest, _> = serde_json::from_slice(request.bytes());
     let answer = match read.map(|asked| asked.want) {
@@ -67,6 +74,7 @@ pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
             copy.resend(file, at).await;
             OwnerReply::Done
         }
+        Ok(WorkerWant::Done) => OwnerReply::Done,
         Ok(WorkerWant::Stop | WorkerWant::Steer { .. } | WorkerWant::Listen) | Err(_) => {
             OwnerReply::Refused {
                 message: format!("run {run} is not running"),

@@ -10,7 +10,7 @@ use pi_subagents_git::{Captured, ObjectId, WorkspaceKind, bundle_result, large_f
 use pi_subagents_vocabulary::RunId;
 use tempfile::TempDir;
 
-use super::bundled::{BundledWorkspace, MadeClone, on_thread};
+use super::bundle_workspace::{BundledWorkspace, MadeClone, on_thread};
 
 /// The name of the ref that leads to a result.
 const RESULT: &str = "refs/pi-subagents/result";
@@ -29,7 +29,8 @@ impl BundledWorkspace {
     pub(super) async fn send_result(
         &self,
         fleet: &Fleet,
-        (run, n): (&RunId, u64),
+        run: &RunId,
+        n: u64,
         scratch: &Path,
     ) -> Result<SentResult, String> {
         let mut sent = SentResult::default();
@@ -86,7 +87,7 @@ impl MadeClone {
             if content.is_file() {
                 let object = large_file_object(&new.oid);
                 fleet.blobs().put(&object, &content).await.map_err(failed)?;
-                lfs.push(wire::LargeFile {
+                lfs.push(wire::SentLargeFile {
                     oid: new.oid,
                     size: new.size,
                 });

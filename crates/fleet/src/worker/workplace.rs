@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{Directory, create_directories};
 use pi_subagents_fleet_queue::names::short_name;
-use pi_subagents_fleet_queue::wire::{Conversation, Order, Shared, Workspace};
+use pi_subagents_fleet_queue::wire::{Conversation, Order, SentWorkspace, Shared};
 use pi_subagents_vocabulary::RunId;
 
 use super::ground::WORKSPACES;
-use super::resolved::{NotHere, ordered_directory};
+use super::order_resolution::{NotHere, ordered_directory};
 
 /// More than this is not read of the file that proves that a directory is shared.
 const LARGEST_TOKEN: u64 = 4096;
@@ -28,18 +28,18 @@ impl Workplace {
     /// Prepares the directory that an order asks for, or returns the reason why it cannot.
     pub(super) fn prepare(root: &Path, order: &Order, run: &RunId) -> Result<Self, NotHere> {
         let (top, own) = match &order.workspace {
-            Workspace::None => {
+            SentWorkspace::None => {
                 let own = own_directory(root, order, run);
                 create_directories(&own).map_err(|error| {
                     NotHere::Missing(format!("{} could not be made: {error}", own.display()))
                 })?;
                 (own.clone(), Some(own))
             }
-            Workspace::Shared(shared) => {
+            SentWorkspace::Shared(shared) => {
                 (shared_directory(shared).map_err(NotHere::Missing)?, None)
             }
             // The clone has been made there.
-            Workspace::Clone(_) | Workspace::Bundle(_) => {
+            SentWorkspace::Clone(_) | SentWorkspace::Bundle(_) => {
                 let own = own_directory(root, order, run);
                 (own.clone(), Some(own))
             }

@@ -18,6 +18,7 @@ async fn submit(fleet: &Fleet, run: &str) {
         priority: Priority::Normal,
         payload: vec![b' '; 2000].into(),
         headers: async_nats::HeaderMap::new(),
+        again: None,
     };
     fleet.submit(&submission).await.unwrap();
 }

@@ -7,13 +7,13 @@
 //! taken twice.
 
 mod chunk;
+mod chunk_fit;
 mod files;
-mod reading;
-mod receiving;
-mod sending;
+mod reader;
+mod sender;
 
 pub use chunk::RecordChunk;
+pub use chunk_fit::{ChunkFit, chunk_fit};
 pub use files::{MOST_FILES, record_lengths, travels};
-pub use reading::RecordReader;
-pub use receiving::{ChunkFit, chunk_fit};
-pub use sending::{RecordSender, SendError};
+pub use reader::RecordReader;
+pub use sender::{RecordSender, SendError};

@@ -1,10 +1,11 @@
 //! The cards of workers and callers. Their owners renew them, and they vanish when they are not
 //! renewed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The card of a worker.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkerCard {
     /// The pools it takes orders from.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::order::LargeFile;
+use super::order::SentLargeFile;
 use super::session::SavedSession;
 
 /// The state of a run.
@@ -18,6 +18,36 @@ pub enum RunEntry {
     Released(Released),
     /// It has ended, once and for all.
     Ended(Box<Ended>),
+}
+
+/// The entry of a run as it was found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SeenEntry {
+    /// There is none: the run is queued, or not known.
+    Nothing,
+    /// The state of the run.
+    State(RunEntry),
+    /// The entry cannot be read, for this reason. Somebody has spoilt it.
+    Unreadable(String),
+}
+
+impl SeenEntry {
+    /// Reads the value of an entry.
+    pub fn of(value: Option<&[u8]>) -> Self {
+        match value.map(serde_json::from_slice) {
+            None => Self::Nothing,
+            Some(Ok(entry)) => Self::State(entry),
+            Some(Err(error)) => Self::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Returns the state of the run, if there is one that can be read.
+    pub fn state(&self) -> Option<&RunEntry> {
+        match self {
+            Self::State(entry) => Some(entry),
+            Self::Nothing | Self::Unreadable(_) => None,
+        }
+    }
 }
 
 /// Workers that could not do a run, with their reasons.
@@ -78,6 +108,9 @@ pub struct Ended {
     pub status: String,
     /// Its exit code.
     pub exit_code: i32,
+    /// The time at which it ended, by the clock of whoever ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// The ending, in the form of records.
     #[serde(default)]
     pub ending: Value,
@@ -161,7 +194,7 @@ pub struct ResultName {
     pub left_uncommitted: usize,
     /// The large files that git keeps apart and the run has added.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lfs: Vec<LargeFile>,
+    pub lfs: Vec<SentLargeFile>,
 }
 
 /// The wishes of somebody for a run.

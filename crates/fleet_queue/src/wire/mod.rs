@@ -10,16 +10,15 @@ mod session;
 
 pub use card::{Begin, CallerCard, RunCard, WorkerCard};
 pub use entry::{
-    Ended, LateChanges, LeftBy, Released, ResultName, RunEntry, Running, StopWish, Unrecorded,
-    Unsent, Wish,
+    Ended, LateChanges, LeftBy, Released, ResultName, RunEntry, Running, SeenEntry, StopWish,
+    Unrecorded, Unsent, Wish,
 };
 pub use order::{
-    Bundle, BundledSubmodule, Cloned, Conversation, Included, LargeFile, Model, Order,
-    OrderCompletion, OrderDefinition, OrderGate, OrderLimits, OrderSkill, OrderSystemPrompt,
-    OrderTools, Shared, StickyConversation, Workspace,
+    Bundle, BundledSubmodule, Cloned, Conversation, Included, Order, OrderDefinition, OrderSkill,
+    SentLargeFile, SentWorkspace, Shared, StickyConversation,
 };
 pub use record::RecordHeaders;
 pub use session::{SavedSession, SessionEntry, SessionHolder};
 
 /// The format of all messages. A reader that knows only older formats refuses newer orders.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;

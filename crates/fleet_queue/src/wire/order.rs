@@ -1,8 +1,8 @@
-//! An order: a planned task without the parts that belong to a machine. It names no program, no
-//! path of the caller's machine and no key.
+//! An order: the work of a task, with its ids and its files. It names no program, no path of the
+//! caller's machine and no key.
 
+use pi_subagents_vocabulary::Work;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The payload of a message in the work queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,46 +22,22 @@ pub struct Order {
     pub caller: String,
     /// The prompt as the caller gave it.
     pub asked: String,
-    /// The whole prompt: files, transcript and the caller's words.
-    pub prompt: String,
     /// The directory the child works in, relative to the workspace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub relative_cwd: String,
     /// The definition it uses, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<OrderDefinition>,
-    /// The wished kind of child: `pi`, `embedded` or `auto`.
-    pub runner: String,
-    /// The model that answers.
-    pub model: Model,
-    /// The system prompt of the child.
-    #[serde(default)]
-    pub system_prompt: OrderSystemPrompt,
-    /// The tools of the child.
-    pub tools: OrderTools,
+    /// The work, as it was resolved at the caller.
+    pub work: Work,
     /// The skills of the caller that it uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<OrderSkill>,
-    /// The commands that must pass before it counts as completed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gates: Vec<OrderGate>,
-    /// The JSON schema that the result in its report must meet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Value>,
-    /// The condition under which the run counts as done.
-    pub completion: OrderCompletion,
-    /// The limits of the run.
-    pub limits: OrderLimits,
-    /// True if the child may use the configuration of the repository.
-    pub trusted: bool,
-    /// Further arguments for the child.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub arguments: Vec<String>,
     /// The conversation it continues, if any.
     #[serde(default)]
     pub conversation: Conversation,
     /// The source of its files.
-    pub workspace: Workspace,
+    pub workspace: SentWorkspace,
     /// The call whose caller waits for it; `None` for a run in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<String>,
@@ -86,18 +62,6 @@ impl Order {
     pub const OUTPUT_SCHEMA: &str = "outputSchema";
 }
 
-/// A command that must pass.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OrderGate {
-    /// The command, for `sh -c`.
-    pub command: String,
-    /// The number of seconds that it may take.
-    pub timeout: f64,
-    /// The number of times that the sub-agent gets the failure and may mend it.
-    pub retries: u32,
-}
-
 /// The definition that a task uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -108,47 +72,6 @@ pub struct OrderDefinition {
     pub summary: String,
 }
 
-/// A choice of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Model {
-    /// The provider, if it is named apart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provider: Option<String>,
-    /// The model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// The thinking level of the model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thinking: Option<String>,
-}
-
-/// A system prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OrderSystemPrompt {
-    /// The text in place of the child's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub replace: Option<String>,
-    /// The texts that are added to it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub append: Vec<String>,
-}
-
-/// The tools of a child.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum OrderTools {
-    /// The tools that the child has by itself.
-    Default,
-    /// These and no others.
-    Only(Vec<String>),
-    /// All that the child has by itself, but for these.
-    AllExcept(Vec<String>),
-    /// None.
-    None,
-}
-
 /// A skill, by its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -157,35 +80,6 @@ pub struct OrderSkill {
     pub name: String,
     /// Its text.
     pub text: String,
-}
-
-/// The condition under which a run counts as done.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum OrderCompletion {
-    /// The child settles.
-    Settled,
-    /// The child finalizes; it gets at most this number of corrections.
-    Finalized(u32),
-}
-
-/// The limits of a run; times in seconds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct OrderLimits {
-    /// The time from the start of the child.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timeout: Option<f64>,
-    /// The seconds for which tools may be silent once the time limit is reached.
-    pub extension: f64,
-    /// The number of equal tool calls in a row that count as a loop; 0 for never.
-    pub repetitions: u32,
-    /// The number of tokens that it may use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-    /// The number of dollars that it may cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
 }
 
 /// The conversation that a run continues.
@@ -212,7 +106,7 @@ pub struct StickyConversation {
 /// The source of a run's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum Workspace {
+pub enum SentWorkspace {
     /// An empty directory.
     None,
     /// The same path on both machines.
@@ -276,7 +170,7 @@ pub struct Bundle {
     pub submodules: Vec<BundledSubmodule>,
     /// The large files that git keeps apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lfs: Vec<LargeFile>,
+    pub lfs: Vec<SentLargeFile>,
     /// The ignored files that the caller wants to travel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub included: Option<Included>,
@@ -305,21 +199,9 @@ pub struct BundledSubmodule {
 /// A file that git keeps apart.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct LargeFile {
+pub struct SentLargeFile {
     /// Its id.
     pub oid: String,
     /// Its size in bytes.
     pub size: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_field_that_is_not_known_is_refused_wherever_it_stands() {
-        let model: Result<Model, _> = serde_json::from_str(r#"{"model": "a/b", "budget": 1}"#);
-        let error = model.unwrap_err().to_string();
-        assert!(error.contains("unknown field `budget`"), "{error}");
-    }
 }

@@ -69,6 +69,7 @@ async fn no_run_is_lost_and_none_ends_twice_when_the_leader_and_then_all_servers
             priority: Priority::Normal,
             payload: "{}".into(),
             headers: async_nats::HeaderMap::new(),
+            again: None,
         };
         fleet.submit(&submission).await.unwrap();
     }

@@ -1,7 +1,7 @@
 //! Any interleaving of what workers and servers do, over a model of queue and store: a run that was
 //! accepted ends, ends once, and no message is lost before.
 
-use pi_subagents_fleet_queue::claim::{Decision, Facts, Taking, decide};
+use pi_subagents_fleet_queue::claim::{ClaimDecision, Facts, Taking, decide};
 use pi_subagents_fleet_queue::ending::{Next, after_look};
 use pi_subagents_fleet_queue::lease::{Holder, Looks};
 use pi_subagents_fleet_queue::wire::{Ended, Released, RunEntry, Running};
@@ -58,8 +58,8 @@ enum Step {
     LeaseEnds,
     /// A server comes back that had not heard of the last acknowledgement.
     Restart,
-    /// The caller ends the run before anybody has it.
-    EndQueued,
+    /// The caller ends the run, whoever has it.
+    EndForCaller,
     /// A stranger to the lease, such as a zombie, gets the same delivery again.
     Echo(usize, u64),
 }
@@ -134,9 +134,9 @@ impl World {
             Step::Lose(worker) => self.workers[worker] = Worker::Idle,
             Step::LeaseEnds => self.message.is_lent = false,
             Step::Restart => self.message.is_acknowledged = false,
-            Step::EndQueued => {
+            Step::EndForCaller => {
                 let (entry, over) = self.seen();
-                if matches!(entry, None | Some(RunEntry::Released(_))) {
+                if !matches!(entry, Some(RunEntry::Ended(_))) {
                     let ended = RunEntry::Ended(Box::default());
                     assert!(self.write(ended, over));
                 }
@@ -174,15 +174,16 @@ impl World {
                 let entry = entry.as_ref();
                 let facts = Facts {
                     entry,
+                    unreadable: None,
                     n,
                     retries: 2,
                     stop,
                     is_caller_gone,
                 };
                 self.workers[worker] = match decide(&facts) {
-                    Decision::Acknowledge => Worker::Done,
-                    Decision::Leave => Worker::Idle,
-                    Decision::Take(taking) => Worker::Taking { n, taking, over },
+                    ClaimDecision::Acknowledge => Worker::Done,
+                    ClaimDecision::Leave => Worker::Idle,
+                    ClaimDecision::Take(taking) => Worker::Taking { n, taking, over },
                 };
             }
             Worker::Asking { n, taking, over } => {
@@ -351,7 +352,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => worker.clone().prop_map(Step::Lose),
         3 => Just(Step::LeaseEnds),
         1 => Just(Step::Restart),
-        1 => Just(Step::EndQueued),
+        1 => Just(Step::EndForCaller),
         1 => (worker, 1_u64..4).prop_map(|(worker, n)| Step::Echo(worker, n)),
     ]
 }

@@ -14,6 +14,7 @@ mod connect;
 mod crash_points;
 mod interleavings;
 mod lost_disk;
+mod lost_orders;
 mod people;
 mod permissions;
 mod queue;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_fleet_queue::wire::{CallerCard, Ended, RunEntry, WorkerCard};
 use pi_subagents_fleet_queue::{
-    Arrival, Begun, Claim, Fleet, GiveUp, Kept, Presence, QueuedEnd, Standing, Terms,
+    Arrival, Begun, CallerEnd, Claim, Fleet, GiveUp, Kept, Presence, Standing, Terms,
 };
 use pretty_assertions::assert_eq;
 
@@ -51,7 +51,7 @@ async fn workers_are_seen_until_they_leave_or_die() {
     assert_eq!(fleet.workers().await.unwrap(), []);
     let one = present(&fleet, "one", &card(4)).await;
     let two = present(&fleet, "two", &card(4)).await;
-    one.tell(&card(1));
+    one.publish(&card(1));
     let told = ("one".to_owned(), card(1));
     until(async || fleet.workers().await.unwrap().contains(&told).then_some(())).await;
     assert_eq!(names(&fleet).await, ["one", "two"]);
@@ -209,15 +209,12 @@ async fn a_run_is_stopped_whether_it_is_queued_claimed_or_begun_and_stays_as_it_
     held[1].begin().await.unwrap();
     assert_eq!(held[2].end(completed()).await, Ok(Kept::Done));
     submit(&fleet, "queued").await;
-    let mut outcomes = Vec::new();
     for run in ["queued", "claimed", "begun", "ended"] {
         fleet.wish_stop(&run_id(run), "ada@laptop").await.unwrap();
-        let queued = fleet.end_queued(&run_id(run), &stopped).await.unwrap();
-        outcomes.push(queued);
     }
-    // A run that a worker has, or had, is not ended behind its back.
-    let taken = QueuedEnd::Taken;
-    assert_eq!(outcomes, [QueuedEnd::Ended, taken, taken, taken]);
+    let end = async |run| fleet.end_for_caller(&run_id(run), &stopped).await.unwrap();
+    assert_eq!(end("queued").await, CallerEnd::Now);
+    assert!(matches!(end("ended").await, CallerEnd::Before(_)));
     for one in &held[..2] {
         let mut standing = one.standing();
         let wished = standing.wait_for(|now| matches!(now, Standing::StopWished { .. }));

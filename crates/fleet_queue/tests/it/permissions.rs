@@ -247,7 +247,7 @@ impl Probe {
 
 const PUBLISH: &[&str] = &[
     "pi.work.default.normal.a",
-    "pi.ctl.a",
+    "pi.ctl.build-7.a",
     "pi.rec.a.1",
     "pi.say.a",
     "$KV.PI_RUNS.a",
@@ -288,6 +288,8 @@ const SUBSCRIBE: &[&str] = &[
     "_INBOX_build-7.>",
     "pi.work.>",
     "pi.ctl.>",
+    "pi.ctl.build-7.>",
+    "pi.ctl.build-8.>",
     "pi.rec.>",
     "pi.say.>",
     ">",

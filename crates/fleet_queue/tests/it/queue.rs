@@ -1,6 +1,7 @@
 //! Orders in the queue: once, in order of urgency, and out again.
 
-use pi_subagents_fleet_queue::{Claim, PoolLoad, QueuedEnd, Submitted};
+use pi_subagents_fleet_queue::wire::Ended;
+use pi_subagents_fleet_queue::{CallerEnd, Claim, Kept, PoolLoad, Submitted};
 use pi_subagents_vocabulary::Priority;
 use pretty_assertions::assert_eq;
 
@@ -67,7 +68,8 @@ async fn urgent_runs_come_first_and_no_more_than_there_are_places() {
             pool,
             queued: 0,
             running: 6,
-            asking: 0
+            asking: 0,
+            oldest: None,
         }]
     );
 }
@@ -112,7 +114,7 @@ async fn whoever_stops_waiting_for_runs_loses_none() {
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_has_taken_can_be_ended_at_once() {
+async fn a_run_is_ended_at_once_for_its_caller_whoever_has_it() {
     let (_server, fleet) = fleet().await;
     submit(&fleet, "a").await;
     submit(&fleet, "b").await;
@@ -120,22 +122,37 @@ async fn a_run_that_nobody_has_taken_can_be_ended_at_once() {
     let a = next(&mut puller).await;
     assert_eq!(a.run().as_str(), "a");
     let a = claimed(a, "w").await;
+    let stopped = Ended {
+        status: "aborted".to_owned(),
+        ..Ended::default()
+    };
+    let end = async |run, ended| fleet.end_for_caller(&run_id(run), ended).await.unwrap();
     let ends = [
-        fleet.end_queued(&run_id("a"), &completed()).await.unwrap(),
-        fleet.end_queued(&run_id("b"), &completed()).await.unwrap(),
-        fleet.end_queued(&run_id("b"), &completed()).await.unwrap(),
+        end("a", &stopped).await,
+        end("b", &stopped).await,
+        // The answer to the first write may be lost.
+        end("b", &stopped).await,
+        end("b", &completed()).await,
     ];
-    assert_eq!(ends, [QueuedEnd::Taken, QueuedEnd::Ended, QueuedEnd::Ended]);
-    leaves_the_queue(&fleet, &run_id("b")).await;
+    let before = CallerEnd::Before(Box::new(stopped.clone()));
+    let now = CallerEnd::Now;
+    assert_eq!(ends, [now.clone(), now.clone(), now, before]);
+    for run in ["a", "b"] {
+        leaves_the_queue(&fleet, &run_id(run)).await;
+    }
     assert_eq!(submit(&fleet, "b").await, Submitted::Already);
-    a.end(completed()).await.unwrap();
-    assert_eq!(state(&fleet, "a").await, "ended w 1");
+    // The worker that had it finds out, and writes nothing.
+    assert_eq!(a.end(completed()).await, Ok(Kept::Fenced));
+    assert_eq!(state(&fleet, "a").await, "ended  0");
 }
 
 #[tokio::test]
 async fn an_order_that_comes_again_after_its_run_has_ended_is_taken_out() {
     let (_server, fleet) = fleet().await;
-    fleet.end_queued(&run_id("a"), &completed()).await.unwrap();
+    fleet
+        .end_for_caller(&run_id("a"), &completed())
+        .await
+        .unwrap();
     submit(&fleet, "a").await;
     let mut puller = puller(&fleet).await;
     let claim = next(&mut puller).await.claim("w", &terms(1)).await.unwrap();

@@ -238,7 +238,14 @@ async fn whoever_runs_a_run_is_asked_and_nobody_is_told_from_silence() {
     let ask = |text: &'static str, patience| fleet.ask_run(&id, text.into(), patience);
     assert_eq!(ask("stop", patience).await, Asked::NobodyThere);
     let worker = connected(&server, "worker").await;
-    let mut requests = worker.hear_run(&run(5)).await.unwrap();
+    let entry = r#"{"state":"running","worker":"worker","n":1,"since":"","attempt":1}"#;
+    let bucket = fleet.names().runs();
+    fleet
+        .write(&bucket, id.as_str(), entry.into(), 0)
+        .await
+        .unwrap();
+    assert_eq!(ask("stop", patience).await, Asked::NobodyThere);
+    let mut requests = worker.subscribe_run(&run(5)).await.unwrap();
     let answering = tokio::spawn(async move {
         let request = requests.next().await.unwrap();
         let said = String::from_utf8(request.bytes().to_vec()).unwrap();

@@ -58,6 +58,7 @@ pub(crate) async fn submit_as(fleet: &Fleet, run: &str, priority: Priority) -> S
         priority,
         payload: "{}".into(),
         headers: async_nats::HeaderMap::new(),
+        again: None,
     };
     fleet.submit(&submission).await.unwrap()
 }

@@ -5,7 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_git::{
-    Captured, ObjectId, Pin, Pins, Repository, Status, WorkspaceKind, changes, patch, pin, unpin,
+    Captured, ChangeKind, LargeUntracked, ObjectId, Pin, Pins, Repository, WorkspaceKind, changes,
+    patch, pin, unpin,
 };
 use pretty_assertions::assert_eq;
 
@@ -23,7 +24,12 @@ fn id(text: &str) -> ObjectId {
 
 fn capture(worktree: &Path, base: &ObjectId) -> Captured {
     let workspace = Repository::find(worktree).unwrap();
-    Captured::take(&workspace, base, WorkspaceKind::Worktree).unwrap()
+    Captured::take(
+        &workspace,
+        base,
+        WorkspaceKind::Worktree(LargeUntracked::LeftOut),
+    )
+    .unwrap()
 }
 
 fn commit(worktree: &Path, message: &str) -> ObjectId {
@@ -196,8 +202,8 @@ fn a_broken_index_and_a_lock_lose_nothing() {
     assert_eq!(
         found,
         [
-            (Path::new("a.txt"), &Status::Added),
-            (Path::new("kept.txt"), &Status::Modified)
+            (Path::new("a.txt"), &ChangeKind::Added),
+            (Path::new("kept.txt"), &ChangeKind::Modified)
         ]
     );
 }

@@ -8,10 +8,11 @@
 
 mod fixture;
 
-mod brought;
+mod brought_state;
 mod bundles;
 mod captures;
 mod checkout_states;
+mod kills;
 mod matrices;
 mod merges;
 mod pins;

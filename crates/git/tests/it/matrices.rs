@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pi_subagents_git::{Change, Conflict, Matrix, Merge, ObjectId, Outcome};
+use pi_subagents_git::{Change, ChangeOutcome, Conflict, Matrix, Merge, ObjectId};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
@@ -187,7 +187,10 @@ fn a_file_that_a_driver_would_decide_is_never_merged_by_us() {
     assert_eq!(matrix.checkout[0][0].kind, "driver");
     let mut merging = Merge::begin(&fixture.repository()).unwrap();
     let outcome = merging.apply(&one).unwrap();
-    assert!(matches!(outcome, Outcome::Conflicts(_)), "{outcome:?}");
+    assert!(
+        matches!(outcome, ChangeOutcome::Conflicts(_)),
+        "{outcome:?}"
+    );
     assert_eq!(fixture.read("a.lock"), "1\n2\n3\n4\n5\n6\nseven\n");
 }
 
@@ -222,7 +225,7 @@ fn lines_are_those_of_the_files_that_somebody_can_open() {
     let matrix = Matrix::of(&fixture.repository(), &changes).unwrap();
     let lines = |cell: &[Conflict]| -> Vec<_> {
         let cell = cell.iter();
-        cell.map(|it| (it.lines.clone(), it.their_lines.clone()))
+        cell.map(|it| (it.lines.clone(), it.other_lines.clone()))
             .collect()
     };
     // The first one also meets the checkout at the top of the file.
@@ -278,7 +281,7 @@ fn a_user_who_likes_other_markers_gets_the_same_lines() {
     let matrix = Matrix::of(&fixture.repository(), &[one, two]).unwrap();
     let found = &matrix.pairs[0][1][0];
     assert_eq!(
-        (&*found.lines, &*found.their_lines),
+        (&*found.lines, &*found.other_lines),
         (&[(1, 1)][..], &[(1, 2)][..])
     );
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use pi_subagents_git::{Change, Merge, Outcome};
+use pi_subagents_git::{Change, ChangeOutcome, Merge};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::Fixture;
 use crate::matrices::{change, id};
 
-fn merge(fixture: &Fixture, change: &Change) -> Outcome {
+fn merge(fixture: &Fixture, change: &Change) -> ChangeOutcome {
     Merge::begin(&fixture.repository())
         .unwrap()
         .apply(change)
@@ -41,7 +41,7 @@ fn what_the_user_has_staged_changed_and_made_stays() {
     let outcome = merge(&fixture, &change);
 
     assert!(
-        matches!(&outcome, Outcome::Merged { files, commit: None } if files.len() == 4),
+        matches!(&outcome, ChangeOutcome::Merged { files, commit: None } if files.len() == 4),
         "{outcome:?}"
     );
     assert_eq!(fixture.git(&["diff", "--cached"]), staged);
@@ -53,7 +53,34 @@ fn what_the_user_has_staged_changed_and_made_stays() {
         status(&fixture),
         " M changed.txt\n D removed.txt\nMM staged.txt\n?? \"a b\\nc.txt\"\n?? untracked.txt"
     );
-    assert_eq!(merge(&fixture, &change), Outcome::Nothing);
+    assert_eq!(merge(&fixture, &change), ChangeOutcome::Nothing);
+}
+
+#[test]
+fn a_file_that_a_sparse_checkout_leaves_out_is_named_with_the_way_to_have_it() {
+    let fixture = Fixture::new();
+    fixture.write("in/a.txt", "a\n");
+    fixture.write("out/b.txt", "b\n");
+    fixture.commit("two directories");
+    let change = change(&fixture, |top| {
+        fs::write(top.join("in/a.txt"), "child\n").unwrap();
+        fs::write(top.join("out/b.txt"), "child\n").unwrap();
+    });
+    fixture.git(&["sparse-checkout", "set", "--cone", "in"]);
+    let mut merging = Merge::begin(&fixture.repository()).unwrap();
+    let error = merging.apply(&change).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "out/b.txt is not in the sparse checkout, so nothing can be merged into it; git sparse-checkout add out brings it in"
+    );
+    drop(merging);
+    assert_eq!(fixture.read("in/a.txt"), "a\n");
+    fixture.git(&["sparse-checkout", "add", "out"]);
+    let outcome = merge(&fixture, &change);
+    assert!(
+        matches!(outcome, ChangeOutcome::Merged { .. }),
+        "{outcome:?}"
+    );
 }
 
 #[test]
@@ -64,7 +91,7 @@ fn a_conflict_writes_nothing() {
         fs::write(top.join("new.txt"), "new\n").unwrap();
     });
     fixture.write("kept.txt", "one\nuser\nthree\n");
-    let Outcome::Conflicts(conflicts) = merge(&fixture, &change) else {
+    let ChangeOutcome::Conflicts(conflicts) = merge(&fixture, &change) else {
         panic!("no conflict");
     };
     assert_eq!(conflicts[0].lines, [(2, 2)]);
@@ -90,7 +117,7 @@ fn ignored_files_in_the_way_are_not_overwritten() {
     for (change, name) in [(one, "a.log"), (two, "b.log")] {
         assert_eq!(
             merge(&fixture, &change),
-            Outcome::InTheWay(vec![name.into()])
+            ChangeOutcome::InTheWay(vec![name.into()])
         );
         assert_eq!(fixture.read(name), "mine\n");
         assert_eq!(fixture.read(".gitignore"), "*.log\n");
@@ -109,26 +136,46 @@ fn a_directory_with_ignored_files_is_not_replaced_by_a_file() {
     fixture.write("d/mine.log", "mine\n");
     assert_eq!(
         merge(&fixture, &change),
-        Outcome::InTheWay(vec!["d/mine.log".into()])
+        ChangeOutcome::InTheWay(vec!["d/mine.log".into()])
     );
     fs::remove_file(fixture.top().join("d/mine.log")).unwrap();
-    assert!(matches!(merge(&fixture, &change), Outcome::Merged { .. }));
+    assert!(matches!(
+        merge(&fixture, &change),
+        ChangeOutcome::Merged { .. }
+    ));
     assert_eq!(fixture.read("d"), "now a file\n");
 }
 
 #[test]
-fn a_file_that_changes_meanwhile_is_not_overwritten() {
+fn a_file_that_changes_meanwhile_is_merged_as_it_is_then() {
     let fixture = Fixture::new();
+    fixture.write("other.txt", "other\n");
+    fixture.commit("more");
     let change = change(&fixture, |top| {
         fs::write(top.join("kept.txt"), "child\n").unwrap();
+        fs::write(top.join("other.txt"), "child\n").unwrap();
         fs::write(top.join("new.txt"), "new\n").unwrap();
     });
     let mut merge = Merge::begin(&fixture.repository()).unwrap();
     fixture.write("kept.txt", "written a moment ago\n");
     let outcome = merge.apply(&change).unwrap();
-    assert_eq!(outcome, Outcome::ChangedMeanwhile("kept.txt".to_owned()));
+    let ChangeOutcome::Conflicts(conflicts) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(conflicts[0].path.to_str(), Some("kept.txt"));
     assert_eq!(status(&fixture), " M kept.txt");
     assert_eq!(fixture.read("kept.txt"), "written a moment ago\n");
+    drop(merge);
+    // What fits is merged with it.
+    fixture.write("kept.txt", "one\ntwo\nthree\n");
+    let mut merge = Merge::begin(&fixture.repository()).unwrap();
+    fixture.write("kept.txt", "child\n");
+    let outcome = merge.apply(&change).unwrap();
+    assert!(
+        matches!(&outcome, ChangeOutcome::Merged { files, .. } if files.len() == 2),
+        "{outcome:?}"
+    );
+    assert_eq!(fixture.read("new.txt"), "new\n");
 }
 
 #[test]
@@ -146,12 +193,12 @@ fn several_changes_are_merged_one_after_the_other() {
     for change in &changes {
         assert!(matches!(
             merge.apply(change).unwrap(),
-            Outcome::Merged { .. }
+            ChangeOutcome::Merged { .. }
         ));
     }
     assert!(matches!(
         merge.apply(&again).unwrap(),
-        Outcome::Conflicts(_)
+        ChangeOutcome::Conflicts(_)
     ));
     assert_eq!(status(&fixture), " M kept.txt\n?? a.txt\n?? b.txt");
 }
@@ -174,7 +221,7 @@ fn a_commit_holds_the_change_alone() {
     let outcome = merge
         .commit(&change, "api\n\nSub-agent-run: run-1\n")
         .unwrap();
-    let Outcome::Merged {
+    let ChangeOutcome::Merged {
         commit: Some(commit),
         ..
     } = outcome
@@ -191,7 +238,10 @@ fn a_commit_holds_the_change_alone() {
         fixture.read("staged.txt"),
         "user\n2\n3\n4\n5\n6\n7\n8\nchild\n"
     );
-    assert_eq!(merge.commit(&change, "again\n").unwrap(), Outcome::Nothing);
+    assert_eq!(
+        merge.commit(&change, "again\n").unwrap(),
+        ChangeOutcome::Nothing
+    );
 }
 
 #[test]
@@ -204,9 +254,15 @@ fn a_change_that_conflicts_with_a_commit_does_not_need_uncommitted_work() {
     });
     let mut merge = Merge::begin(&fixture.repository()).unwrap();
     let committed = merge.commit(&one, "one\n").unwrap();
-    assert!(matches!(committed, Outcome::Merged { .. }), "{committed:?}");
+    assert!(
+        matches!(committed, ChangeOutcome::Merged { .. }),
+        "{committed:?}"
+    );
     let outcome = merge.commit(&two, "two\n").unwrap();
-    assert!(matches!(outcome, Outcome::Conflicts(_)), "{outcome:?}");
+    assert!(
+        matches!(outcome, ChangeOutcome::Conflicts(_)),
+        "{outcome:?}"
+    );
     assert_eq!(fixture.read("kept.txt"), "one");
 }
 
@@ -224,11 +280,11 @@ fn a_change_on_uncommitted_work_has_no_commit_of_its_own() {
     let mut merge = Merge::begin(&fixture.repository()).unwrap();
     let outcome = merge.commit(&change, "message\n").unwrap();
     assert!(
-        matches!(outcome, Outcome::NeedsUncommitted(_)),
+        matches!(outcome, ChangeOutcome::NeedsUncommitted(_)),
         "{outcome:?}"
     );
     assert!(matches!(
         merge.apply(&change).unwrap(),
-        Outcome::Merged { .. }
+        ChangeOutcome::Merged { .. }
     ));
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use pi_subagents_git::{Captured, Pin, WorkspaceKind, discard, pin, remove_worktree};
+use pi_subagents_git::{
+    Captured, LargeUntracked, Pin, WorkspaceKind, discard, pin, remove_worktree,
+};
 use proptest::prelude::*;
 
 use crate::fixture::{BRANCH, Fixture};
@@ -162,7 +164,7 @@ proptest! {
         }
         let work = fs::read_to_string(path.join("work.txt")).ok();
 
-        let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree).unwrap();
+        let captured = Captured::take(&worktree, &base, WorkspaceKind::Worktree(LargeUntracked::LeftOut)).unwrap();
         captured.pin(&repository, "run").unwrap();
         discard(&repository, "run").unwrap();
         remove_worktree(&repository, &path, BRANCH).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use pi_subagents_git::{LeftOut, Repository, Snapshot, WhyLeftOut, WorkspaceError};
+use pi_subagents_git::{FilterTrust, LeftOut, Repository, Snapshot, WhyLeftOut, WorkspaceError};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::{Fixture, clash, git};
@@ -216,7 +216,10 @@ fn a_required_filter_without_its_program_is_left_out() {
     fixture.git(&["config", "filter.big.required", "true"]);
     fixture.write(".gitattributes", "*.big filter=big\n");
     fixture.write("a.big", "pointer\n");
-    let repository = fixture.repository();
+    let repository = fixture
+        .repository()
+        .with_filters(FilterTrust::Repository)
+        .unwrap();
     let snapshot = Snapshot::take(&repository).unwrap();
     let stored = format!("{}:a.big", snapshot.commit);
     assert_eq!(fixture.git(&["show", &stored]), "pointer");

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pi_subagents_git::{Repository, add_submodules, remove_submodules, remove_worktree};
+use pi_subagents_git::{
+    Repository, add_submodules, forget_submodules, open_submodule, remove_worktree,
+};
 use pretty_assertions::assert_eq;
 
 use crate::fixture::{BRANCH, Fixture, git, make_worktree};
@@ -51,8 +53,10 @@ fn they_are_there_without_a_network_and_leave_nothing() {
     let commit = ["commit", "--quiet", "-m", "new"];
     git(&path.join("libs/middle"), &[&author[..], &commit].concat());
     let made = git(&path.join("libs/middle"), &["rev-parse", "HEAD"]);
-    remove_submodules(&outer.repository(), &path).unwrap();
+    let opened = open_submodule(&outer.repository(), &path, &added.added[0]).unwrap();
+    assert_eq!(opened.head().unwrap().unwrap().as_str(), made);
     remove_worktree(&outer.repository(), &path, BRANCH).unwrap();
+    forget_submodules(&outer.repository(), &path).unwrap();
     let module = outer.top().join("libs/middle");
     assert_eq!(git(&module, &["worktree", "list"]).lines().count(), 1);
     // A commit that was made in it is in the repository of the submodule.

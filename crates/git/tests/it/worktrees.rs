@@ -5,7 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
 use pi_subagents_git::{
-    Included, NewWorktree, Repository, copy_included, remove_worktree, unlock_worktree,
+    CopiedFiles, FilterTrust, NewWorktree, Repository, copy_included, remove_worktree,
+    unlock_worktree,
 };
 use pretty_assertions::assert_eq;
 
@@ -67,7 +68,10 @@ fn nothing_is_left_of_a_worktree_that_could_not_be_made() {
     fixture.git(&["config", "filter.big.smudge", "false"]);
     fixture.git(&["config", "filter.big.required", "true"]);
     let path = fixture.place.path().join("worktrees/api");
-    let repository = fixture.repository();
+    let repository = fixture
+        .repository()
+        .with_filters(FilterTrust::Repository)
+        .unwrap();
     let base = repository.demand_head().unwrap();
     let wished = NewWorktree {
         path: &path,
@@ -136,7 +140,7 @@ fn named_ignored_files_are_copied() {
     let included = copy_included(&fixture.repository(), &path).unwrap();
     assert_eq!(
         included,
-        Included {
+        CopiedFiles {
             copied: vec![
                 ".env".into(),
                 "apps/web/.env.local".into(),

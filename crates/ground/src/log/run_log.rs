@@ -119,6 +119,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::SchemaNotMet { .. } => "schema not met",
         Ending::GateFailed { .. } => "gate failed",
         Ending::ModelError { .. } => "model error",
+        Ending::CutOff => "cut off",
         Ending::Refused { .. } => "refused",
         Ending::SessionInUse { .. } => "session in use",
         Ending::CouldNotStart { .. } => "could not start",

@@ -16,7 +16,7 @@ use super::level::{VARIABLE, asked_level};
 use super::lines::{first_line, subscriber};
 use super::parts::{LARGEST_LOG, Parts};
 use crate::error::CommandError;
-use crate::places::{self, Places};
+use crate::places::{self, Guests, Places};
 
 /// The variable with the id of the run that a process belongs to.
 const RUN: &str = "PI_SUBAGENTS_RUN";
@@ -60,7 +60,7 @@ pub fn start(option: Option<LevelFilter>, command: &str) -> Result<Log, CommandE
     if level == LevelFilter::OFF {
         return Ok(Log::none());
     }
-    let Ok(places) = Places::find() else {
+    let Ok(places) = Places::find(Guests::none()) else {
         // The command itself reports the missing directory.
         return Ok(Log::none());
     };
@@ -88,7 +88,7 @@ pub fn start_beside(command: &str) -> Result<(), CommandError> {
     let variable = places::environment_variable(VARIABLE);
     let level = asked_level(None, variable.as_deref())?;
     if level != LevelFilter::OFF {
-        let places = Places::find()?;
+        let places = Places::find(Guests::none())?;
         let log = new_log(&places.agent_dir, level, command);
         let run = places.variable(RUN);
         install(

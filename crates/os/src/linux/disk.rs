@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
     AtFlags, FallocateFlags, FileType, Mode, OFlags, PROC_SUPER_MAGIC, RenameFlags, ResolveFlags,
-    fallocate, fstatfs, fsync, major, minor, openat, openat2, renameat_with, statat,
+    fallocate, fstatfs, fsync, major, minor, openat, openat2, renameat_with, statat, syncfs,
 };
 use rustix::io::Errno;
 
@@ -59,13 +59,38 @@ impl Disk for System {
             || u64::try_from(system).is_ok_and(|system| MADE_UP.contains(&system)))
     }
 
-    fn rename_to_free(directory: BorrowedFd<'_>, from: &Path, to: &Path) -> io::Result<()> {
-        match renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                Err(io::ErrorKind::Unsupported.into())
-            }
-            other => Ok(other?),
-        }
+    fn rename_to_free(
+        directory: BorrowedFd<'_>,
+        from: &Path,
+        other: BorrowedFd<'_>,
+        to: &Path,
+    ) -> io::Result<()> {
+        supported(renameat_with(
+            directory,
+            from,
+            other,
+            to,
+            RenameFlags::NOREPLACE,
+        ))
+    }
+
+    fn exchange(
+        directory: BorrowedFd<'_>,
+        name: &Path,
+        other: BorrowedFd<'_>,
+        other_name: &Path,
+    ) -> io::Result<()> {
+        supported(renameat_with(
+            directory,
+            name,
+            other,
+            other_name,
+            RenameFlags::EXCHANGE,
+        ))
+    }
+
+    fn sync_disk(directory: BorrowedFd<'_>) -> io::Result<()> {
+        Ok(syncfs(directory)?)
     }
 
     fn sync_directory(directory: BorrowedFd<'_>) -> io::Result<()> {
@@ -82,6 +107,14 @@ impl Disk for System {
         let place = format!("{:02x}:{:02x}:{}", major(device), minor(device), file.ino());
         let locks = fs::read_to_string("/proc/locks").ok()?;
         locks.lines().find_map(|line| holder_in(line, &place))
+    }
+}
+
+/// Names an old kernel or a file system that does not know a flag as the reason.
+fn supported(renamed: Result<(), Errno>) -> io::Result<()> {
+    match renamed {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
+        other => Ok(other?),
     }
 }
 

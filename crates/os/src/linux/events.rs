@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use tokio::net::unix::pipe::Receiver;
 
 use super::waitable;
-use crate::{Watch, Watched};
+use crate::{DirectoryWatch, Watched};
 
 /// The changes of the files in some directories.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct FileEvents {
     ready: Receiver,
 }
 
-impl Watch for FileEvents {
+impl DirectoryWatch for FileEvents {
     fn new() -> io::Result<Self> {
         let descriptor = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
         Ok(Self {

@@ -19,7 +19,7 @@ const LOOKS: u32 = 20;
 
 /// The tree of a run.
 #[derive(Debug)]
-pub struct Family {
+pub struct RunTree {
     group: Group,
 }
 
@@ -37,7 +37,7 @@ enum Group {
     None,
 }
 
-impl Kin for Family {
+impl Kin for RunTree {
     fn begin(owner: ProcessName, run: &str) -> Self {
         let group = Group::Due {
             at: Instant::now() + TO_STAY,

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::system::uname;
 use rustix::time::{ClockId, clock_gettime};
@@ -21,6 +22,10 @@ impl Machine for System {
         let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
         let nanoseconds = u32::try_from(now.tv_nsec).unwrap_or_default();
         Duration::new(seconds, nanoseconds)
+    }
+
+    fn hide_this_process() -> io::Result<()> {
+        Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
     }
 
     fn host() -> String {

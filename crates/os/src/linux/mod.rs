@@ -6,6 +6,7 @@ mod disk;
 mod environment;
 mod events;
 mod family;
+mod kernel_files;
 mod machine;
 mod processes;
 mod stat;
@@ -17,7 +18,8 @@ use tokio::net::unix::pipe::Receiver;
 
 pub use environment::MarkReader;
 pub use events::FileEvents;
-pub use family::Family;
+pub use family::RunTree;
+pub use kernel_files::keeps_readers_waiting;
 
 /// Makes a descriptor that is no pipe wait like one.
 fn waitable(descriptor: OwnedFd) -> io::Result<Receiver> {

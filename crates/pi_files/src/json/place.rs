@@ -1,6 +1,6 @@
 //! Finds the position of a key or a value in a JSON text, which parsed values do not have.
 
-use super::relaxed::string_length;
+use super::relaxed_json::string_length;
 use crate::problem::Position;
 
 /// A step from a value to a value inside it.

@@ -42,7 +42,7 @@ fn item(value: &str, label: &str, description: &str) -> Value {
 }
 
 /// Shows the output of a command, or its error.
-fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&CommandError>) {
+fn show_output(link: &HostLink, title: &str, printed: &[Printed], error: Option<&CommandError>) {
     let has_data = printed
         .iter()
         .any(|piece| matches!(piece, Printed::Data(_)));
@@ -68,7 +68,7 @@ fn tell(link: &HostLink, title: &str, printed: &[Printed], error: Option<&Comman
 }
 
 /// Shows a page, or sentences for a moment, or an error.
-fn tell_lines(link: &HostLink, title: &str, shown: &Shown, error: Option<&CommandError>) {
+fn show_page(link: &HostLink, title: &str, shown: &Shown, error: Option<&CommandError>) {
     if !shown.page.is_empty() {
         let lines: Vec<Value> = shown.page.iter().map(spans_json).collect();
         link.show(title, &lines);

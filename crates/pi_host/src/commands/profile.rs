@@ -5,10 +5,10 @@ use clap::error::ErrorKind;
 use pi_subagents_configuration::{Asker, summary};
 use serde_json::Value;
 
-use super::{item, tell};
+use super::{item, show_output};
 use crate::dialogs::InPi;
 use pi_subagents_definition_commands::ask::Person;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_definition_commands::{ProfileArgs, run_for};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::{Page, Printer};
@@ -34,7 +34,7 @@ struct Typed {
 }
 
 /// Runs the command on the thread it is called on, and shows its output.
-pub(crate) fn run(typed: &str, seen: &Seen, person: &InPi) {
+pub(crate) fn run(typed: &str, seen: &VisibleAgents, person: &InPi) {
     let page = Page::default();
     let outcome = parse(typed, &page).and_then(|typed| match typed {
         Some(typed) => run_for(
@@ -47,7 +47,7 @@ pub(crate) fn run(typed: &str, seen: &Seen, person: &InPi) {
         None => Ok(()),
     });
     let title = format!("/profile {typed}");
-    tell(
+    show_output(
         &person.link,
         title.trim_end(),
         &page.into_printed(),
@@ -92,7 +92,7 @@ fn refusal(typed: &str, error: &clap::Error) -> CommandError {
 }
 
 /// Returns the subcommands and names that begin with the typed text.
-pub(crate) fn complete(typed: &str, seen: &Seen) -> Vec<Value> {
+pub(crate) fn complete(typed: &str, seen: &VisibleAgents) -> Vec<Value> {
     let definitions = seen.catalogue().effective(Asker::Delegation);
     let names = |before: &str, begun: &str| -> Vec<Value> {
         definitions

@@ -1,22 +1,23 @@
 //! `/subagents`: the runs of this session of pi. A run can be shown, steered or stopped, and the
 //! project trusted.
 
-mod changed;
-mod listed;
 mod merging;
 mod page;
+mod receipt_and_diff;
+mod run_line;
 mod trust;
 
 use pi_subagents_runs::ask_which::find_failure;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pi_subagents_records::{FindError, IndexedRun, Prefers};
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::Timestamp;
+use pi_subagents_vocabulary::{Door, RunReport, Timestamp};
 use serde_json::Value;
 
-use self::listed::{line, newest_first, run_and_text};
-use super::{item, tell_lines};
+use self::run_line::{line, newest_first, run_and_text};
+use super::{item, show_page};
 use crate::link::HostLink;
 use crate::trust::TrustQuestions;
 use pi_subagents_calls::caller::Caller;
@@ -60,7 +61,7 @@ impl Subagents {
         let mut shown = Shown::default();
         let outcome = self.try_run(&typed, &mut shown).await;
         let title = format!("/subagents {typed}");
-        tell_lines(&self.link, title.trim_end(), &shown, outcome.err().as_ref());
+        show_page(&self.link, title.trim_end(), &shown, outcome.err().as_ref());
     }
 
     async fn try_run(&self, typed: &str, shown: &mut Shown) -> Result<(), CommandError> {
@@ -77,6 +78,7 @@ impl Subagents {
             "diff" => self.diff(&one_word(rest)?, shown).await,
             "merge" => self.merge(&words(rest)?, shown).await,
             "discard" => self.discard(&words(rest)?, shown).await,
+            "stop" if rest == "all" => self.stop_all(shown).await,
             "stop" => self.stop(&one_word(rest)?, shown).await,
             "steer" => {
                 let (id, message) = run_and_text(&self.session_runs, rest);
@@ -89,7 +91,7 @@ impl Subagents {
                 Ok(())
             }
             other => Err(CommandError::usage(format!("there is no command \"/subagents {other}\""))
-                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents steer ID TEXT; or /subagents trust.")),
+                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; or /subagents trust.")),
         }
     }
 
@@ -126,10 +128,10 @@ impl Subagents {
     /// Lets a person choose an action for a run. After reading its changes or its receipt, the
     /// person chooses again.
     async fn act_on(&self, row: &RunRow, shown: &mut Shown) -> Result<(), CommandError> {
-        let id = row.run_id.to_string();
+        let id = row.report.run_id.to_string();
         for _ in 0..MOST_ROUNDS {
             let options = self.options(&id).await;
-            let wish = self.link.select(&row.name, &options).await;
+            let wish = self.link.select(&row.report.name, &options).await;
             match wish.as_deref() {
                 Some(RECEIPT) => self.read_receipt(&id).await?,
                 Some(DIFF) => self.read_diff(&id).await?,
@@ -207,6 +209,24 @@ impl Subagents {
         Ok(())
     }
 
+    /// Stops all running runs of the session.
+    async fn stop_all(&self, shown: &mut Shown) -> Result<(), CommandError> {
+        let mut runs = self.session_runs.all();
+        runs.retain(|run| !run.row.is_over());
+        if runs.is_empty() {
+            return Err(CommandError::failed(
+                "no sub-agent of this session is running",
+            ));
+        }
+        for run in runs {
+            // One that ends meanwhile needs nothing any more.
+            if let Err(error) = self.stop(run.row.report.run_id.as_str(), shown).await {
+                shown.notes.push(error.lines(Door::PiCommand));
+            }
+        }
+        Ok(())
+    }
+
     async fn steer(&self, id: &str, message: &str, shown: &mut Shown) -> Result<(), CommandError> {
         let to = self.addressee(id).await?;
         if message.is_empty() {
@@ -222,7 +242,7 @@ impl Subagents {
     /// Returns the run of an id that is under way, with its line in the index. The owner of a
     /// background run is another process.
     async fn addressee(&self, id: &str) -> Result<Addressee, CommandError> {
-        let RunRow { run_id, name, .. } = self.running(id)?;
+        let RunReport { run_id, name, .. } = self.running(id).await?.report;
         let run = run_id.clone();
         let find = move |service: &CallService, caller: &Caller| {
             // A run of this process can be asked although it could not be entered.
@@ -240,14 +260,48 @@ impl Subagents {
         })
     }
 
-    /// Returns the run of an id that is under way.
-    fn running(&self, word: &str) -> Result<RunRow, CommandError> {
+    /// Returns the running run of an id. If a name fits several, a person is asked which
+    /// of them is meant.
+    async fn running(&self, word: &str) -> Result<RunRow, CommandError> {
         let found = self.session_runs.find(word, Prefers::Running);
         let found = found.map_err(not_found)?;
         let mut runs = found.into_runs();
         runs.retain(|run| !run.row.is_over());
-        let latest = runs.pop().map(|run| run.row);
-        latest.ok_or_else(|| not_running(word))
+        let others = self.session_runs.all().into_iter();
+        let is_other = |run: &SessionRun| {
+            let is_found = runs
+                .iter()
+                .any(|one| one.row.report.run_id == run.row.report.run_id);
+            run.row.report.name == word && !run.row.is_over() && !is_found
+        };
+        let others: Vec<SessionRun> = others.filter(is_other).collect();
+        runs.extend(others);
+        match runs.len() {
+            0 => Err(not_running(word)),
+            1 => Ok(runs.remove(0).row),
+            _ => self.which(word, runs).await,
+        }
+    }
+
+    /// Asks a person which of several runs is meant; without one, refuses.
+    async fn which(&self, word: &str, mut runs: Vec<SessionRun>) -> Result<RunRow, CommandError> {
+        let (now, waits) = (Timestamp::now(), HashSet::new());
+        let lines: Vec<String> = runs.iter().map(|run| line(run, now, &waits)).collect();
+        if self.has_ui {
+            let title = format!("{} sub-agents are called {word}. Which one?", runs.len());
+            let chosen = self.link.select(&title, &lines).await;
+            let place = lines.iter().position(|line| Some(line) == chosen.as_ref());
+            return match place {
+                Some(place) => Ok(runs.swap_remove(place).row),
+                None => Err(CommandError::failed("none was chosen")),
+            };
+        }
+        let error = CommandError::usage(format!(
+            "{} running sub-agents are called {word}:\n{}",
+            runs.len(),
+            lines.join("\n")
+        ));
+        Err(error.hint("Name one by its id, or use /subagents stop all."))
     }
 
     /// Returns the words and ids that begin with the typed text.
@@ -261,7 +315,7 @@ impl Subagents {
                 ("diff", "what one changed in its worktree"),
                 ("merge", "bring what some changed into this checkout"),
                 ("discard", "remove what one changed"),
-                ("stop", "end one"),
+                ("stop", "end one, or all"),
                 ("steer", "say something to one"),
                 ("trust", "decide whether what this project contains is used"),
             ]
@@ -276,8 +330,8 @@ impl Subagents {
                 .filter(|row| row.is_over() != ["stop", "steer"].contains(&word) || word == "show")
                 .filter(|row| begins_with(row, begun.trim_start()))
                 .map(|row| {
-                    let value = format!("{word} {}", row.session_id);
-                    item(&value, &row.name, row.session_id.as_str())
+                    let value = format!("{word} {}", row.report.session_id);
+                    item(&value, &row.report.name, row.report.session_id.as_str())
                 })
                 .collect(),
             Some(("trust", begun)) => ["yes", "no", "ask"]
@@ -291,7 +345,7 @@ impl Subagents {
 }
 
 fn begins_with(row: &RunRow, begun: &str) -> bool {
-    row.session_id.as_str().starts_with(begun) || row.name.starts_with(begun)
+    row.report.session_id.as_str().starts_with(begun) || row.report.name.starts_with(begun)
 }
 
 /// The words that are followed by a run.

@@ -33,7 +33,7 @@ pub(crate) struct RecoveredMessage<'a> {
 
 impl MessageEntry<'_> {
     /// Returns the time of the message, if the line has one.
-    pub(crate) fn said_at(&self) -> Option<Timestamp> {
+    pub(crate) fn written_at(&self) -> Option<Timestamp> {
         self.timestamp.parse().ok()
     }
 }

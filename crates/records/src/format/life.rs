@@ -71,7 +71,7 @@ impl LifeRecord {
     /// Returns our line about an event; `None` for an event that the child's own line or a log
     /// holds already.
     pub(crate) fn of(event: &RunEvent) -> Option<Self> {
-        let at = event.at.to_string();
+        let at = format!("{:.3}", event.at);
         Some(match &event.happening {
             Happening::Accepted(_) => Self::Accepted { at, format: FORMAT },
             Happening::Placed(worker) => Self::Placed {

@@ -98,6 +98,7 @@ impl Meta {
                 },
                 file: self.preset_source.clone(),
             }),
+            requested_model: self.requested_model.clone(),
             timeout: self
                 .timeout_seconds
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
@@ -107,6 +108,7 @@ impl Meta {
             known_tools: self.known_tools.clone(),
             test_commands: self.test_commands.clone(),
             has_schema: self.has_schema,
+            accepted_at: None,
         }))
     }
 

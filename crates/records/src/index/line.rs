@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::OwnerName;
-use crate::used::Used;
+use crate::run_figures::Used;
 
 /// A run begins.
 #[derive(Serialize)]

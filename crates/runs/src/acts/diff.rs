@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use pi_subagents_git::{ChangedFile, changes};
+use pi_subagents_git::{FileChange, changes};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::{Line, Role};
+use pi_subagents_vocabulary::receipt::FileSource;
 use pi_subagents_vocabulary::{Advice, Door, RunId};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::merge::WantedChanges;
-use super::shared_diff::SharedDiff;
+use super::shared_diff::{SharedChanges, SharedDiff};
 use crate::results::{RunResult, failed};
 use crate::submodule_changes::{changed_submodules, submodule_note};
 use crate::workspace::WorkspaceFile;
@@ -26,7 +28,7 @@ pub enum RunDiff {
 /// Changes that git has.
 pub struct KeptDiff {
     pub result: RunResult,
-    pub files: Vec<ChangedFile>,
+    pub files: Vec<FileChange>,
     /// Earlier runs of the conversation that have a result of their own, which waits.
     earlier: Vec<RunId>,
     /// The submodules with changes of their own.
@@ -55,6 +57,14 @@ pub fn diff(wanted: &WantedChanges<'_>, runs: &[IndexedRun]) -> Result<RunDiff, 
 }
 
 impl RunDiff {
+    /// Describes the changes for programs. Fails if there are none that somebody could see.
+    pub fn printed(&self) -> Result<PrintedDiff<'_>, CommandError> {
+        Ok(match self {
+            Self::Kept(kept) => PrintedDiff::Kept(kept.printed()),
+            Self::Shared(shared) => PrintedDiff::Shared(shared.printed()?),
+        })
+    }
+
     /// Returns the patch in colours, as somebody reads it.
     pub fn lines(&self) -> Result<Vec<Line>, CommandError> {
         match self {
@@ -83,18 +93,42 @@ impl RunDiff {
     }
 }
 
+/// The JSON of `diff`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum PrintedDiff<'a> {
+    Kept(KeptChanges<'a>),
+    Shared(SharedChanges<'a>),
+}
+
+/// The changes of a run with a worktree of its own, as git knows them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptChanges<'a> {
+    run_id: &'a RunId,
+    source: FileSource,
+    /// The commit that the run began from.
+    base: &'a str,
+    /// The commit that holds what it left.
+    result: &'a str,
+    /// True if the changes were merged.
+    merged: bool,
+    files: Vec<WorkspaceFile>,
+    /// The submodules with changes of their own.
+    submodules: &'a [PathBuf],
+}
+
 impl KeptDiff {
-    /// Describes the changes for programs.
-    pub fn to_json(&self) -> Value {
-        let files: Vec<WorkspaceFile> = self.files.iter().map(WorkspaceFile::of).collect();
-        json!({
-            "runId": self.result.run.run.as_str(),
-            "base": self.result.change.base.as_str(),
-            "result": self.result.change.result.as_str(),
-            "merged": self.result.is_merged,
-            "files": files,
-            "submodules": self.submodules,
-        })
+    fn printed(&self) -> KeptChanges<'_> {
+        KeptChanges {
+            run_id: &self.result.run.run,
+            source: FileSource::Worktree,
+            base: self.result.change.base.as_str(),
+            result: self.result.change.result.as_str(),
+            merged: self.result.is_merged,
+            files: self.files.iter().map(WorkspaceFile::of).collect(),
+            submodules: &self.submodules,
+        }
     }
 
     fn notes(&self, door: Door) -> Vec<String> {

@@ -3,7 +3,7 @@
 use pi_subagents_records::IndexedRun;
 
 use super::merge::in_one_worktree;
-use crate::merging::{DiscardReport, Discardable};
+use crate::merging::{DiscardReport, Discardable, Uncaptured};
 use crate::no_result::NoResult;
 
 /// Changes that can be discarded, and runs of which nothing can.
@@ -14,8 +14,17 @@ pub struct ToDiscard {
 
 impl ToDiscard {
     /// Looks at the worktrees of some conversations. All runs that worked in such a worktree count,
-    /// because it goes for all of them.
+    /// because it goes for all of them. One whose result could not be kept stays.
     pub fn find(known: &[IndexedRun], conversations: &[Vec<IndexedRun>]) -> Self {
+        Self::find_with(known, conversations, Uncaptured::Stays)
+    }
+
+    /// Does the same with a choice for those whose result could not be kept.
+    pub fn find_with(
+        known: &[IndexedRun],
+        conversations: &[Vec<IndexedRun>],
+        uncaptured: Uncaptured,
+    ) -> Self {
         let mut whole: Vec<Vec<IndexedRun>> = Vec::new();
         for runs in conversations {
             let mut all: Vec<IndexedRun> = Vec::new();
@@ -27,7 +36,7 @@ impl ToDiscard {
             }
             whole.extend(Some(all).filter(|all| !all.is_empty()));
         }
-        let (found, without) = Discardable::of_all(&whole);
+        let (found, without) = Discardable::of_all(&whole, uncaptured);
         Self { found, without }
     }
 

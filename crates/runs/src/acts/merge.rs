@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use pi_subagents_configuration::Trust;
 use pi_subagents_records::{IndexedRun, RecordedRun, runs_of_session};
 
 use crate::elsewhere::fetch_missing;
-use crate::merging::{self, AddedCopies, Fit, MergeReport, MergedAs, ToMerge};
+use crate::merging::{self, Fit, HeldBackFiles, MergeReport, MergedAs, ToMerge};
 use crate::no_result::NoResult;
 use crate::results::{AskedResult, Results, RunResult};
 use crate::workspace::Workspace;
@@ -46,7 +47,8 @@ impl WantedChanges<'_> {
             (Checkout::OfRun, Some(result)) => result.repository.top().to_owned(),
             (Checkout::OfRun, None) | (Checkout::Here, _) => self.places.cwd.clone(),
         };
-        ToMerge::at(&directory, asked)
+        let (trust, _) = Trust::read(&self.places.agent_dir);
+        ToMerge::at(&directory, &trust, asked)
     }
 
     /// Finds the results of one conversation, oldest first.
@@ -114,7 +116,7 @@ pub fn in_one_worktree(run: &IndexedRun, known: &[IndexedRun]) -> Vec<IndexedRun
 pub fn merge(
     changes: ToMerge,
     merged_as: MergedAs,
-    copies: AddedCopies,
+    copies: HeldBackFiles,
 ) -> Result<MergeReport, CommandError> {
     merging::merge(changes, merged_as, copies)
 }

@@ -3,6 +3,7 @@
 //! somebody wants, calls the act and prints; no door puts an act together itself, so that it does
 //! the same behind every one of them.
 
+mod clean;
 mod diff;
 mod discard;
 mod keep;
@@ -22,11 +23,12 @@ use pi_subagents_vocabulary::text::{clean, one_line};
 
 use pi_subagents_ground::places::Places;
 
-pub use self::diff::{KeptDiff, RunDiff, diff};
+pub use self::clean::{CleanReport, Cleaning, SessionFiles};
+pub use self::diff::{KeptChanges, KeptDiff, PrintedDiff, RunDiff, diff};
 pub use self::discard::ToDiscard;
 pub use self::keep::{KeepReport, Keeping, keep};
 pub use self::merge::{Checkout, WantedChanges, check, in_one_worktree, merge};
-pub use self::shared_diff::SharedDiff;
+pub use self::shared_diff::{SharedChanges, SharedDiff, SharedFile};
 pub use self::steer::{Steered, steer};
 pub use self::stop::{Stopped, stop, stop_all};
 pub use self::wait::{Wait, WaitNote, Waited};

@@ -5,7 +5,7 @@ use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::Advice;
 
 use crate::elsewhere::ask_elsewhere;
-use crate::owned::OwnerProcess as _;
+use crate::owner_process::OwnerProcess as _;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 

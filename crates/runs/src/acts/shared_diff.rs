@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use pi_subagents_records::{IndexedRun, read_events};
 use pi_subagents_view::Line;
+use pi_subagents_vocabulary::receipt::FileSource;
 use pi_subagents_vocabulary::{SeenChange, SeenEdit, SeenEdits, text};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::no_result::has_begun;
 use crate::results::painted;
@@ -83,22 +85,22 @@ impl SharedDiff {
         rows.collect()
     }
 
-    /// Describes the changes for programs.
-    pub fn to_json(&self) -> Value {
-        let files = self.files();
-        let files: Vec<_> = files
-            .iter()
-            .map(|(path, totals)| {
-                json!({
-                    "path": path, "edits": totals.edits,
-                    "added": totals.lines.map(|(added, _)| added),
-                    "removed": totals.lines.map(|(_, removed)| removed),
-                })
-            })
-            .collect();
-        json!({
-            "runId": self.run, "source": "calls", "files": files, "patch": self.patch(),
-            "leftOut": self.seen.left_out,
+    /// Describes the changes for programs. Fails as the patch does.
+    pub(super) fn printed(&self) -> Result<SharedChanges<'_>, CommandError> {
+        // It fails if there is nothing to show.
+        self.patch_text()?;
+        let files = self.files().into_iter().map(|(path, totals)| SharedFile {
+            path,
+            edits: totals.edits,
+            added: totals.lines.map(|(added, _)| added),
+            removed: totals.lines.map(|(_, removed)| removed),
+        });
+        Ok(SharedChanges {
+            run_id: &self.run,
+            source: FileSource::Calls,
+            files: files.collect(),
+            patch: self.patch(),
+            left_out: self.seen.left_out,
         })
     }
 
@@ -113,6 +115,29 @@ impl SharedDiff {
         }
         files
     }
+}
+
+/// The changes that a run in a shared checkout made by its own calls, as programs get them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedChanges<'a> {
+    run_id: &'a str,
+    source: FileSource,
+    files: Vec<SharedFile<'a>>,
+    patch: String,
+    /// The number of later changes that are left out, because there are more than 20 MB.
+    left_out: usize,
+}
+
+/// A file that a run in a shared checkout has changed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SharedFile<'a> {
+    path: &'a str,
+    /// The number of successful edits and writes.
+    edits: usize,
+    /// Lines; null if they are not known of every change.
+    added: Option<usize>,
+    removed: Option<usize>,
 }
 
 /// The changes of a run in one file.

@@ -12,9 +12,9 @@ use super::owner::{NotAsked, ask_owner};
 use super::{Addressee, Reach};
 use crate::elsewhere::ask_elsewhere;
 use crate::follow::Follower;
-use crate::owned::{OwnerProcess as _, is_owned};
+use crate::owner_process::{OwnerProcess as _, is_owned};
 use crate::row::RunRow;
-use crate::tending::close_abandoned;
+use crate::upkeep::close_abandoned;
 use pi_subagents_ground::error::CommandError;
 
 /// The time for which the last bytes of a run that a fleet has stopped may be under way.
@@ -48,7 +48,7 @@ impl Stopped {
         let name = &self.name;
         match self.status {
             Status::Queued | Status::Running => format!("{name} still runs."),
-            Status::Aborted => format!("{name} was stopped, and all its processes are gone."),
+            Status::Stopped => format!("{name} was stopped, and all its processes are gone."),
             status @ (Status::Completed | Status::Failed) => {
                 format!("{name} had already {}.", status.as_str())
             }
@@ -78,8 +78,8 @@ impl Stopped {
     /// Returns the run as it is now; `ended` is its status if its owner has reported it.
     fn of(run: &Addressee, ended: Option<Status>, without: Option<WithoutOwner>) -> Self {
         let row = run.record.as_ref().map(RunRow::read);
-        let recorded = row.as_ref().map(|row| row.status);
-        let status = ended.or(recorded).unwrap_or(Status::Aborted);
+        let recorded = row.as_ref().map(|row| row.report.status);
+        let status = ended.or(recorded).unwrap_or(Status::Stopped);
         let record = run.record.clone().map(|mut record| {
             record.state = state_of(status, row.as_ref());
             record
@@ -98,7 +98,7 @@ fn state_of(status: Status, row: Option<&RunRow>) -> RunState {
     if !status.is_over() {
         return RunState::Open;
     }
-    let end = row.map(|row| &row.end);
+    let end = row.map(|row| &row.report);
     RunState::Over {
         status,
         exit_code: end.and_then(|end| end.exit_code).unwrap_or(1),
@@ -202,6 +202,7 @@ fn status_in(reply: &OwnerReply) -> Option<Status> {
     let OwnerReply::Ended { status: word, .. } = reply else {
         return None;
     };
-    let known = [Status::Completed, Status::Failed, Status::Aborted];
-    known.into_iter().find(|status| status.as_str() == word)
+    // An owner of an earlier version has another word for a stopped run.
+    let status: Option<Status> = serde_json::from_value(word.as_str().into()).ok();
+    status.filter(|status| status.is_over())
 }

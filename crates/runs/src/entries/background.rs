@@ -3,16 +3,16 @@
 
 use std::collections::HashSet;
 
-use pi_subagents_vocabulary::{RunId, Status};
+use pi_subagents_vocabulary::{RunId, RunReport, Status};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::row::{RowEnd, RunRow};
+use crate::row::RunRow;
 
-/// The entry of a run that begins; its data is a [`RunRow`].
+/// The entry of a run that begins; its data is a [`RunRow`] in pi's words.
 pub const RUN_ENTRY: &str = "pi-subagents:bg-run";
 
-/// The entry of a run that is over; its data is a [`RunUpdate`].
+/// The entry of a run that is over; its data is what [`end_of`] returns.
 pub const UPDATE_ENTRY: &str = "pi-subagents:bg-update";
 
 /// The message a session gets when a run is over; its details are a [`Done`].
@@ -34,16 +34,77 @@ pub struct KeptBackgroundRuns {
     pub announced: HashSet<RunId>,
 }
 
-/// The news of a run that is over.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunUpdate {
-    run_id: RunId,
-    status: Status,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resolved_model: Option<String>,
-    #[serde(flatten)]
-    end: RowEnd,
+/// Returns the data of the entry of a run that begins.
+pub fn begin_of(row: &RunRow) -> Value {
+    in_words_of_pi(json!(row))
+}
+
+/// Returns the data of the entry of a run that is over: what it did not have when it began.
+pub fn end_of(row: &RunRow) -> Value {
+    let mut data = in_words_of_pi(json!(row.report));
+    if let Value::Object(fields) = &mut data {
+        for known in KNOWN_AT_THE_BEGINNING {
+            fields.shift_remove(known);
+        }
+    }
+    data
+}
+
+/// The fields of a report that its first entry has and that do not change.
+const KNOWN_AT_THE_BEGINNING: [&str; 8] = [
+    "sessionId",
+    "name",
+    "acceptedAt",
+    "preset",
+    "task",
+    "cwd",
+    "runner",
+    "requestedModel",
+];
+
+/// Puts the words of pi's session in the place of ours: `preset`, `resolvedModel` and `aborted`.
+fn in_words_of_pi(mut data: Value) -> Value {
+    let Value::Object(fields) = &mut data else {
+        return data;
+    };
+    if fields
+        .get("status")
+        .is_some_and(|status| status == Status::Stopped.as_str())
+    {
+        fields.insert(
+            "status".to_owned(),
+            Status::Stopped.as_background_word().into(),
+        );
+    }
+    if let Some(agent) = fields.shift_remove("agent") {
+        fields.insert("preset".to_owned(), agent);
+    }
+    let provider = fields.shift_remove("provider");
+    if let Some(Value::String(model)) = fields.shift_remove("model") {
+        let full = match provider.as_ref().and_then(Value::as_str) {
+            Some(provider) => format!("{provider}/{model}"),
+            None => model,
+        };
+        fields.insert("resolvedModel".to_owned(), full.into());
+    }
+    data
+}
+
+/// Reads an entry in the words of pi's session.
+fn in_our_words(fields: &mut Map<String, Value>) {
+    if let Some(preset) = fields.shift_remove("preset") {
+        fields.insert("agent".to_owned(), preset);
+    }
+    if let Some(Value::String(full)) = fields.shift_remove("resolvedModel") {
+        let (provider, model) = match full.split_once('/') {
+            Some((provider, model)) => (Some(provider), model),
+            None => (None, full.as_str()),
+        };
+        fields.insert("model".to_owned(), model.into());
+        if let Some(provider) = provider {
+            fields.insert("provider".to_owned(), provider.into());
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -51,26 +112,6 @@ pub struct RunUpdate {
 struct CustomEntry {
     custom_type: String,
     data: Value,
-}
-
-impl RunUpdate {
-    /// Takes the news from the row of a run that is over.
-    pub fn of(row: &RunRow) -> Self {
-        Self {
-            run_id: row.run_id.clone(),
-            status: row.status,
-            resolved_model: row.resolved_model.clone(),
-            end: row.end.clone(),
-        }
-    }
-
-    fn apply(self, row: &mut RunRow) {
-        row.status = self.status;
-        row.end = self.end;
-        if self.resolved_model.is_some() {
-            row.resolved_model = self.resolved_model;
-        }
-    }
 }
 
 impl KeptBackgroundRuns {
@@ -86,28 +127,43 @@ impl KeptBackgroundRuns {
         kept
     }
 
-    fn take(&mut self, entry: CustomEntry) -> serde_json::Result<()> {
+    fn take(&mut self, mut entry: CustomEntry) -> serde_json::Result<()> {
+        if let Value::Object(fields) = &mut entry.data {
+            in_our_words(fields);
+        }
         match entry.custom_type.as_str() {
             RUN_ENTRY => {
                 let row: RunRow = serde_json::from_value(entry.data)?;
-                let is_known = self.rows.iter().any(|known| known.run_id == row.run_id);
+                let is_known = self
+                    .rows
+                    .iter()
+                    .any(|known| known.report.run_id == row.report.run_id);
                 // Without a directory nobody could ever learn how the run ends.
                 if !is_known && row.artifacts.is_some() {
                     self.rows.push(row);
                 }
             }
-            UPDATE_ENTRY => {
-                let update: RunUpdate = serde_json::from_value(entry.data)?;
-                let mut rows = self.rows.iter_mut();
-                if let Some(row) = rows.find(|row| row.run_id == update.run_id) {
-                    update.apply(row);
-                }
-            }
+            UPDATE_ENTRY => self.end(entry.data)?,
             DONE_MESSAGE => {
                 let done: Done = serde_json::from_value(entry.data)?;
                 self.announced.insert(done.run_id);
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes the end of a run whose beginning is known.
+    fn end(&mut self, data: Value) -> serde_json::Result<()> {
+        let mut fields: Map<String, Value> = serde_json::from_value(data)?;
+        let id = fields.get("runId").cloned().unwrap_or_default();
+        let mut rows = self.rows.iter_mut();
+        if let Some(row) = rows.find(|row| id == row.report.run_id.as_str()) {
+            let known = &row.report;
+            fields.insert("sessionId".to_owned(), json!(known.session_id));
+            fields.insert("name".to_owned(), json!(known.name));
+            let end: RunReport = serde_json::from_value(fields.into())?;
+            row.report.take_end(&end);
         }
         Ok(())
     }
@@ -165,9 +221,9 @@ mod tests {
             ]
         );
         let failed = &kept.rows[1];
-        assert_eq!(failed.end.exit_code, Some(7));
-        assert_eq!(failed.resolved_model.as_deref(), Some("a/b"));
-        assert_eq!(failed.task.as_deref(), Some("look"));
+        assert_eq!(failed.report.exit_code, Some(7));
+        assert_eq!(failed.report.full_model().as_deref(), Some("a/b"));
+        assert_eq!(failed.report.task.as_deref(), Some("look"));
         let announced: Vec<&str> = kept.announced.iter().map(RunId::as_str).collect();
         assert_eq!(announced, ["r2"]);
     }

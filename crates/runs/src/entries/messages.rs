@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::storable::{storable, storable_text};
-use super::{Entry, EntryStatus};
+use super::{EndEntry, EntryStatus};
 
 /// The number of bytes of its messages that an entry holds.
 const MESSAGE_BYTES: usize = 1 << 20;
@@ -69,11 +69,11 @@ impl EntryMessages {
     }
 
     /// Makes the entry of the run; `None` if its task is not known.
-    pub fn into_entry(self, summary: &RunSummary) -> Option<Entry> {
+    pub fn into_entry(self, summary: &RunSummary) -> Option<EndEntry> {
         let task = summary.task.as_ref()?;
         let started_at = summary.started_at.or(summary.accepted_at)?;
         let ending = summary.ending.as_ref();
-        Some(Entry {
+        Some(EndEntry {
             session_id: task.session.to_string(),
             run_id: task.run.to_string(),
             task_name: task.name.clone(),
@@ -83,9 +83,9 @@ impl EntryMessages {
             status: match summary.status() {
                 Status::Queued | Status::Running => EntryStatus::Running,
                 Status::Completed => EntryStatus::Completed,
-                Status::Failed | Status::Aborted => EntryStatus::Error,
+                Status::Failed | Status::Stopped => EntryStatus::Error,
             },
-            aborted: summary.status() == Status::Aborted,
+            aborted: summary.status() == Status::Stopped,
             exit_code: ending.map(Ending::exit_code),
             started_at: started_at.as_millisecond(),
             ended_at: summary.ended_at.map(Timestamp::as_millisecond),

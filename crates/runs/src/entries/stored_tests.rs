@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{RunId, Timestamp};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::background::{DONE_MESSAGE, KeptBackgroundRuns, RUN_ENTRY, RunUpdate, UPDATE_ENTRY};
-use super::{BEGUN_TYPE, BegunRun, ENTRY_TYPE, Entry};
+use super::background::{
+    DONE_MESSAGE, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of, end_of,
+};
+use super::{BEGUN_TYPE, BeginEntry, ENTRY_TYPE, EndEntry};
 
 /// Returns the stored entries of a type.
 fn stored(kind: &str) -> Vec<Value> {
@@ -26,7 +28,7 @@ fn stored(kind: &str) -> Vec<Value> {
 #[test]
 fn a_stored_entry_of_a_run_that_began_is_read_and_written_alike() {
     let [entry] = stored(BEGUN_TYPE).try_into().unwrap();
-    let begun = BegunRun::read(&entry).unwrap();
+    let begun = BeginEntry::read(&entry).unwrap();
     assert_eq!(begun.run().unwrap().as_str(), "20261116-120000-000-abcdef");
     assert_eq!(begun.session().unwrap().as_str(), "3e60276890700027");
     assert_eq!(
@@ -39,7 +41,7 @@ fn a_stored_entry_of_a_run_that_began_is_read_and_written_alike() {
 #[test]
 fn a_stored_entry_of_a_finished_run_is_read_and_written_alike() {
     let [entry] = stored(ENTRY_TYPE).try_into().unwrap();
-    let finished = Entry::read(&entry).unwrap();
+    let finished = EndEntry::read(&entry).unwrap();
     assert_eq!((finished.name(), finished.exit_code()), ("notes", 0));
     assert_eq!(
         finished.history().output().as_deref(),
@@ -48,20 +50,28 @@ fn a_stored_entry_of_a_finished_run_is_read_and_written_alike() {
     assert_eq!(finished.to_json(), entry["data"]);
 }
 
+/// Returns the data of an entry with its times as they are written today.
+fn with_milliseconds(data: &Value) -> Value {
+    let mut data = data.clone();
+    for field in data.as_object_mut().unwrap().values_mut() {
+        if let Some(Ok(at)) = field.as_str().map(str::parse::<Timestamp>) {
+            *field = json!(format!("{at:.3}"));
+        }
+    }
+    data
+}
+
 #[test]
 fn stored_entries_of_a_background_run_are_read_and_written_alike() {
     let [run] = stored(RUN_ENTRY).try_into().unwrap();
     let [update] = stored(UPDATE_ENTRY).try_into().unwrap();
     let [done] = stored(DONE_MESSAGE).try_into().unwrap();
     let begun = KeptBackgroundRuns::read(std::slice::from_ref(&run));
-    assert_eq!(
-        serde_json::to_value(&begun.rows).unwrap(),
-        json!([run["data"]])
-    );
+    let [row] = begun.rows.try_into().unwrap();
+    assert_eq!(begin_of(&row), with_milliseconds(&run["data"]));
     let kept = KeptBackgroundRuns::read(&[run, update.clone(), done.clone()]);
     let [row] = kept.rows.try_into().unwrap();
-    let written = serde_json::to_value(RunUpdate::of(&row)).unwrap();
-    assert_eq!(written, update["data"]);
+    assert_eq!(end_of(&row), with_milliseconds(&update["data"]));
     let announced: Vec<&str> = kept.announced.iter().map(RunId::as_str).collect();
     assert_eq!(announced, [done["data"]["runId"].as_str().unwrap()]);
 }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_files::create_directories;
-use pi_subagents_os::{FileEvents, Watch as _, Watched};
+use pi_subagents_os::{DirectoryWatch as _, FileEvents, Watched};
 use pi_subagents_records::{IndexedRun, OwnerName};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::owned::this_host;
+use crate::owner_process::this_host;
 
 /// The pause between two looks at files that cannot be watched.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);

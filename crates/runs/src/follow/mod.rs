@@ -2,11 +2,11 @@
 //! owners. If the system cannot report these, everything is looked at once a second.
 
 mod files;
-mod many;
+mod followed_runs;
 mod owners;
 mod run;
 
 pub use files::FileChanges;
-pub use many::{AwaitedNews, Depth, FollowedRuns, RunNews};
+pub use followed_runs::{AwaitedNews, Depth, FollowedRuns, RunNews};
 pub use owners::process_gone;
 pub use run::{FollowedRun, Follower};

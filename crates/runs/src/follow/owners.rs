@@ -6,7 +6,7 @@ use pi_subagents_os::{ProcessName, Processes as _, System};
 use pi_subagents_records::{IndexedRun, OwnerName};
 use tokio::task::JoinSet;
 
-use crate::owned::{is_owned, this_host};
+use crate::owner_process::{is_owned, this_host};
 
 /// The owners of runs under way, each watched once.
 #[derive(Default)]

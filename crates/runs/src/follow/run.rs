@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use super::files::FileChanges;
 use super::owners::owner_gone;
 use crate::elsewhere::{Following, follow_elsewhere};
-use crate::owned::is_alive;
+use crate::owner_process::is_alive;
 use pi_subagents_ground::places::Places;
 
 /// Follows any number of runs with one set of file events: a user may have few of them.
@@ -170,7 +170,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::owned::this_host;
+    use crate::owner_process::this_host;
 
     #[tokio::test]
     async fn a_run_is_followed_to_its_end_although_nobody_keeps_the_follower() {

@@ -3,11 +3,13 @@
 use pi_subagents_git::{Change, Conflict, Matrix, Repository};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::text::first_of;
-use serde_json::{Value, json};
 
 use super::labels::labels;
-use super::report::{describe, outcome_line};
-use super::{AddedCopies, MergeOutcome, held_back, notes};
+use super::printed_results::{
+    FittingResult, OtherResult, PrintedConflict, PrintedFit, PrintedOutcome,
+};
+use super::report::outcome_line;
+use super::{HeldBackFiles, RunMergeOutcome, held_back, notes};
 use crate::no_result::NoResult;
 use crate::results::{RunResult, failed};
 use crate::workspace::{matrix_table, place, place_in_both, small_table};
@@ -23,7 +25,7 @@ pub struct Fit<'a> {
     labels: Vec<String>,
     matrix: Matrix,
     /// For each result, the reason why it would not even be tried, if there is one.
-    held_back: Vec<Option<MergeOutcome>>,
+    held_back: Vec<Option<RunMergeOutcome>>,
     /// The changes that are merged elsewhere, as sentences.
     pub notes: Vec<String>,
     /// Runs that were asked for and have no result.
@@ -38,7 +40,7 @@ impl<'a> Fit<'a> {
         let matrix = Matrix::of(checkout, &changes).map_err(|error| failed(&error))?;
         let held_back = results
             .iter()
-            .map(|result| held_back(result, AddedCopies::Refused));
+            .map(|result| held_back(result, HeldBackFiles::Refused));
         let held_back = held_back.collect::<Result<Vec<_>, _>>();
         Ok(Self {
             results,
@@ -147,37 +149,31 @@ impl<'a> Fit<'a> {
     }
 
     /// Describes the same for programs.
-    pub fn to_json(&self) -> Value {
-        let numbered = self.results.iter().enumerate();
-        let rows: Vec<Value> = numbered.map(|(row, _)| self.row(row)).collect();
-        let mut json = json!({ "clean": self.is_clean(), "runs": rows, "warnings": self.notes });
-        if !self.without.is_empty() {
-            let without = self.without.iter().map(NoResult::to_json);
-            json["withoutResult"] = without.collect();
+    pub fn printed(&self) -> PrintedFit<'_> {
+        PrintedFit {
+            clean: self.is_clean(),
+            results: (0..self.results.len()).map(|row| self.row(row)).collect(),
+            warnings: &self.notes,
+            without_result: self.without.iter().map(NoResult::printed).collect(),
         }
-        json
     }
 
-    fn row(&self, row: usize) -> Value {
+    fn row(&self, row: usize) -> FittingResult<'_> {
         let run = &self.results[row].run;
         let others = self.results.iter().enumerate();
         let others = others.filter(|(column, _)| *column != row);
-        let others = others.map(|(column, other)| {
-            json!({
-                "runId": other.run.run.as_str(),
-                "conflicts": conflicts_json(&self.matrix.pairs[row][column]),
-            })
+        let others = others.map(|(column, other)| OtherResult {
+            run_id: &other.run.run,
+            conflicts: PrintedConflict::all(&self.matrix.pairs[row][column]),
         });
-        let mut json = json!({
-            "runId": run.run.as_str(),
-            "name": run.name,
-            "checkout": conflicts_json(&self.matrix.checkout[row]),
-            "others": others.collect::<Vec<_>>(),
-        });
-        if let Some(why) = &self.held_back[row] {
-            describe(why, &mut json);
+        let held_back = self.held_back[row].as_ref().map(PrintedOutcome::of);
+        FittingResult {
+            run_id: &run.run,
+            name: &run.name,
+            checkout: PrintedConflict::all(&self.matrix.checkout[row]),
+            others: others.collect(),
+            held_back: held_back.unwrap_or_default(),
         }
-        json
     }
 }
 
@@ -190,18 +186,4 @@ fn conflict_line(
 ) -> String {
     let named = first_of(conflicts.iter().map(place), MOST_NAMED, "; ");
     format!("✗ {name} and {other}: {named}")
-}
-
-/// Describes conflicts for programs: `lines` of the first side, which is the checkout if that is one
-/// of the two, and `otherLines` of the second.
-pub fn conflicts_json(conflicts: &[Conflict]) -> Value {
-    let described = conflicts.iter().map(|conflict| {
-        json!({
-            "path": conflict.path.display().to_string(),
-            "kind": conflict.kind,
-            "lines": conflict.lines,
-            "otherLines": conflict.their_lines,
-        })
-    });
-    described.collect::<Vec<_>>().into()
 }

@@ -18,11 +18,11 @@ pub(super) fn labels<'a>(runs: impl Iterator<Item = &'a IndexedRun>) -> Vec<Stri
         let with_run = format!("{name} {}", run.run);
         [name, with_session, with_run]
     });
-    told_apart(&runs.collect::<Vec<_>>())
+    distinct_names(&runs.collect::<Vec<_>>())
 }
 
 /// Chooses for each run the shortest of its names that no other run has. The last one has its id.
-fn told_apart(runs: &[[String; 3]]) -> Vec<String> {
+fn distinct_names(runs: &[[String; 3]]) -> Vec<String> {
     let own = |run: &[String; 3]| {
         let is_own = |place: &usize| {
             let same = runs.iter().filter(|other| other[*place] == run[*place]);
@@ -63,6 +63,6 @@ mod tests {
             "docs",
             "docs",
         ];
-        assert_eq!(told_apart(&runs), labels);
+        assert_eq!(distinct_names(&runs), labels);
     }
 }

@@ -1,25 +1,30 @@
 //! Brings the changes of runs into a checkout, shows what would fit, and sets aside the results
 //! that nobody wants. All doors use it; none of it prints or asks.
 
-mod discarding;
 mod fit;
 mod labels;
+mod merge_inputs;
+mod printed_results;
 mod report;
-mod to_merge;
+mod unwanted_results;
 
 use std::path::PathBuf;
 
 use pi_subagents_git::{
-    Conflict, Merge, Outcome, Pin, Repository, WorkspaceError, marked_files, pin,
+    ChangeOutcome, Conflict, Merge, Pin, RecoveredAs, Repository, WorkspaceError, marked_files, pin,
 };
 use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::text::one_line;
 
-pub use self::discarding::{DiscardReport, Discardable};
-pub use self::fit::{Fit, conflicts_json};
+pub use self::fit::Fit;
+pub use self::merge_inputs::ToMerge;
+pub use self::printed_results::{
+    FittingResult, MergedResult, OtherResult, PrintedConflict, PrintedFit, PrintedMerge,
+    PrintedOutcome,
+};
 pub use self::report::MergeReport;
-pub use self::to_merge::ToMerge;
+pub use self::unwanted_results::{DiscardReport, Discardable, Uncaptured};
 use crate::no_result::NoResult;
 use crate::results::{RunResult, failed};
 use crate::submodule_changes::{Submodules, submodule_note};
@@ -35,26 +40,28 @@ pub enum MergedAs {
     Commits,
 }
 
-/// The fate of a result that holds copies of files that git was to ignore.
+/// The fate of files that a merge holds back unless somebody asks for them: copies of files that git
+/// was to ignore, and large untracked files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AddedCopies {
-    /// It is not merged: such files often hold secrets.
+pub enum HeldBackFiles {
+    /// A result with such copies is not merged, because they often hold secrets. Large files stay in
+    /// the directory of their worktree.
     Refused,
-    /// It is merged all the same.
+    /// They are merged too.
     Merged,
 }
 
 /// A run that was to be merged.
-pub struct Merged {
+pub struct MergedRun {
     pub run: IndexedRun,
-    pub outcome: MergeOutcome,
+    pub outcome: RunMergeOutcome,
 }
 
 /// The outcome of one merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MergeOutcome {
+pub enum RunMergeOutcome {
     /// It was tried.
-    Tried(Outcome),
+    Tried(ChangeOutcome),
     /// It was merged before, and these places of the checkout are not as it left them.
     ChangedSince {
         run: RunId,
@@ -78,10 +85,18 @@ pub enum MergeOutcome {
 pub(crate) fn merge(
     to_merge: ToMerge,
     merged_as: MergedAs,
-    copies: AddedCopies,
+    copies: HeldBackFiles,
 ) -> Result<MergeReport, CommandError> {
-    let ToMerge { checkout, asked } = to_merge;
+    let ToMerge {
+        checkout,
+        mut asked,
+    } = to_merge;
     let checkout = &checkout;
+    if copies == HeldBackFiles::Merged {
+        for result in asked.iter_mut().flatten() {
+            result.take_large_files().map_err(|error| failed(&error))?;
+        }
+    }
     let mut merging = Merge::begin(checkout).map_err(|error| failed(&error))?;
     let (mut merged, mut tried) = (Vec::new(), Vec::new());
     let mut has_failed = false;
@@ -89,27 +104,29 @@ pub(crate) fn merge(
         let result = match asked {
             Ok(result) => result,
             Err(without) => {
-                merged.push(Merged::without(without));
+                merged.push(MergedRun::without(without));
                 continue;
             }
         };
         // Git may have stopped halfway, for example on a full disk. Nothing is put on top of that,
         // and the results that were merged before it are in.
         let outcome = if has_failed {
-            MergeOutcome::NotTried
+            RunMergeOutcome::NotTried
         } else {
             let tried = try_merge(&mut merging, &result, merged_as, copies);
-            tried.unwrap_or_else(|error| MergeOutcome::Failed(error.to_string()))
+            tried.unwrap_or_else(|error| RunMergeOutcome::Failed(error.to_string()))
         };
-        has_failed |= matches!(outcome, MergeOutcome::Failed(_));
+        has_failed |= matches!(outcome, RunMergeOutcome::Failed(_));
         let run = result.run.clone();
-        merged.push(Merged { run, outcome });
-        tried.push((result, merged.last().is_some_and(Merged::is_in)));
+        merged.push(MergedRun { run, outcome });
+        tried.push((result, merged.last().is_some_and(MergedRun::is_in)));
     }
+    let mut warnings = interruptions(&merging);
     drop(merging);
-    let mut warnings = notes(checkout, tried.iter().map(|(result, _)| result));
+    warnings.extend(notes(checkout, tried.iter().map(|(result, _)| result)));
     for (result, _) in tried.iter_mut().filter(|(_, is_in)| *is_in) {
         warnings.extend(tidy(checkout, result).err());
+        warnings.extend(left_behind(result));
     }
     Ok(MergeReport { merged, warnings })
 }
@@ -119,8 +136,8 @@ fn try_merge(
     merging: &mut Merge,
     result: &RunResult,
     merged_as: MergedAs,
-    copies: AddedCopies,
-) -> Result<MergeOutcome, WorkspaceError> {
+    copies: HeldBackFiles,
+) -> Result<RunMergeOutcome, WorkspaceError> {
     if let Some(why) = held_back(result, copies)? {
         return Ok(why);
     }
@@ -129,26 +146,26 @@ fn try_merge(
         MergedAs::Commits => merging.commit(&result.change, &message(&result.run)),
     };
     Ok(match outcome? {
-        Outcome::Conflicts(conflicts) if result.is_merged => MergeOutcome::ChangedSince {
+        ChangeOutcome::Conflicts(conflicts) if result.is_merged => RunMergeOutcome::ChangedSince {
             run: result.run.run.clone(),
             conflicts,
         },
-        outcome => MergeOutcome::Tried(outcome),
+        outcome => RunMergeOutcome::Tried(outcome),
     })
 }
 
 /// Returns why a result is not to be merged at all, if there is a reason.
 fn held_back(
     result: &RunResult,
-    copies: AddedCopies,
-) -> Result<Option<MergeOutcome>, WorkspaceError> {
-    if copies == AddedCopies::Refused
+    copies: HeldBackFiles,
+) -> Result<Option<RunMergeOutcome>, WorkspaceError> {
+    if copies == HeldBackFiles::Refused
         && let Some(added) = added_copies(result)
     {
-        return Ok(Some(MergeOutcome::HoldsCopies(added)));
+        return Ok(Some(RunMergeOutcome::HoldsCopies(added)));
     }
     let marked = marked_files(&result.repository, &result.change)?;
-    Ok((!marked.is_empty()).then_some(MergeOutcome::HoldsMarkers(marked)))
+    Ok((!marked.is_empty()).then_some(RunMergeOutcome::HoldsMarkers(marked)))
 }
 
 /// Returns the copies of ignored files that a result holds.
@@ -158,9 +175,9 @@ fn added_copies(result: &RunResult) -> Option<Vec<PathBuf>> {
     (!added.is_empty()).then_some(added)
 }
 
-impl Merged {
+impl MergedRun {
     fn without(without: NoResult) -> Self {
-        let outcome = MergeOutcome::NoResult(without.sentence());
+        let outcome = RunMergeOutcome::NoResult(without.sentence());
         let run = *without.run;
         Self { run, outcome }
     }
@@ -168,19 +185,19 @@ impl Merged {
     /// Returns whether the checkout has the change now.
     pub(crate) fn is_in(&self) -> bool {
         match &self.outcome {
-            MergeOutcome::Tried(Outcome::Merged { .. } | Outcome::Nothing) => true,
-            MergeOutcome::Tried(
-                Outcome::Conflicts(_)
-                | Outcome::NeedsUncommitted(_)
-                | Outcome::InTheWay(_)
-                | Outcome::ChangedMeanwhile(_),
+            RunMergeOutcome::Tried(ChangeOutcome::Merged { .. } | ChangeOutcome::Nothing) => true,
+            RunMergeOutcome::Tried(
+                ChangeOutcome::Conflicts(_)
+                | ChangeOutcome::NeedsUncommitted(_)
+                | ChangeOutcome::InTheWay(_)
+                | ChangeOutcome::ChangedMeanwhile(_),
             )
-            | MergeOutcome::ChangedSince { .. }
-            | MergeOutcome::HoldsCopies(_)
-            | MergeOutcome::HoldsMarkers(_)
-            | MergeOutcome::Failed(_)
-            | MergeOutcome::NotTried
-            | MergeOutcome::NoResult(_) => false,
+            | RunMergeOutcome::ChangedSince { .. }
+            | RunMergeOutcome::HoldsCopies(_)
+            | RunMergeOutcome::HoldsMarkers(_)
+            | RunMergeOutcome::Failed(_)
+            | RunMergeOutcome::NotTried
+            | RunMergeOutcome::NoResult(_) => false,
         }
     }
 
@@ -188,7 +205,7 @@ impl Merged {
     pub fn waits(&self) -> bool {
         let is_over = matches!(
             self.outcome,
-            MergeOutcome::NoResult(_) | MergeOutcome::ChangedSince { .. }
+            RunMergeOutcome::NoResult(_) | RunMergeOutcome::ChangedSince { .. }
         );
         !self.is_in() && !is_over
     }
@@ -213,12 +230,48 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
     let Some(workspace) = &mut result.workspace else {
         return Ok(());
     };
+    if workspace.keeps_files() {
+        workspace.merged_in_part = true;
+        let written = workspace.write(run.directory.path());
+        return written.map_err(|error| named(&error));
+    }
     take_away(workspace, run.directory.path(), WorkspaceState::Merged)
         .map_err(|error| named(&error))?;
     for directory in &result.earlier {
         note_state(directory, WorkspaceState::Merged);
     }
     Ok(())
+}
+
+/// Says what became of an earlier merge that was interrupted, and which files somebody saved while
+/// they were merged.
+fn interruptions(merging: &Merge) -> Vec<String> {
+    let recovered = merging.recovered().iter();
+    let outcomes = recovered.clone().map(|one| {
+        let checkout = one.checkout.display();
+        match one.recovered_as {
+            RecoveredAs::Finished => {
+                format!("an earlier merge into {checkout} was interrupted, and was finished first")
+            }
+            RecoveredAs::TakenBack => {
+                format!("an earlier merge into {checkout} was interrupted, and was taken back")
+            }
+        }
+    });
+    let late = recovered.flat_map(|one| &one.late_saves);
+    let late = late.chain(merging.late_saves()).map(|late| {
+        let path = one_line(&late.path.display().to_string());
+        let kept = late.kept.display();
+        format!("{path} was saved while it was merged; that version is in {kept}")
+    });
+    outcomes.chain(late).collect()
+}
+
+/// Names the files that a merge has left in the directory of a worktree.
+fn left_behind(result: &RunResult) -> Option<String> {
+    let workspace = result.workspace.as_ref()?;
+    let words = workspace.merged_in_part.then(|| workspace.left_out_words());
+    words.map(|words| format!("{}: not merged: {words}", name_of(&result.run)))
 }
 
 /// Says of each run which submodules it has changed, because those are merged apart.

@@ -15,8 +15,8 @@ impl RunRow {
     /// its child, or from its acceptance as long as that start is not known. Returns `None` for a
     /// run that is over at an unknown time.
     pub fn lasted(&self, now: Timestamp) -> Option<Duration> {
-        let begin = self.end.started_at.unwrap_or(self.accepted_at);
-        let end = match self.end.ended_at {
+        let begin = self.report.started_at.unwrap_or(self.report.accepted_at);
+        let end = match self.report.ended_at {
             Some(end) => end,
             None if self.is_over() => return None,
             None => now,
@@ -26,23 +26,14 @@ impl RunRow {
 
     /// Returns the word of people for the run: its agent, or else its name.
     pub fn known_as(&self) -> &str {
-        self.preset.as_deref().unwrap_or(&self.name)
-    }
-
-    /// Returns the model without its provider.
-    pub fn model_id(&self) -> Option<&str> {
-        let model = self.resolved_model.as_deref()?;
-        // Records name a model with its provider; pi's session keeps the bare name.
-        let is_recorded = self.artifacts.is_some();
-        let id = model.split_once('/').filter(|_| is_recorded);
-        Some(id.map_or(model, |(_, id)| id))
+        self.report.agent.as_deref().unwrap_or(&self.report.name)
     }
 
     /// Writes the run's calls, tokens, cost and time, as far as they are known.
     pub fn used_words(&self, now: Timestamp) -> String {
-        let usage = self.end.usage.unwrap_or_default();
+        let usage = self.report.usage.unwrap_or_default();
         let lasted = self.lasted(now);
-        usage_words(self.end.tool_calls, usage.total(), usage.cost(), lasted)
+        usage_words(self.report.tool_calls, usage.total(), usage.cost(), lasted)
     }
 
     /// Returns what a person should know beside the state of the run: its record cannot be read, the
@@ -52,7 +43,7 @@ impl RunRow {
             return Some(text::one_line(&text::clean(problem)));
         }
         if let Some(away) = &self.away {
-            return Some(away.sentence(&self.run_id));
+            return Some(away.sentence(&self.report.run_id));
         }
         let owner = self.owner.as_ref().filter(|owner| owner.owner_stopped)?;
         let pid = owner.owner_pid;
@@ -63,36 +54,41 @@ impl RunRow {
 
     /// Writes name, state and session: the end of a run, in few words.
     pub fn brief(&self) -> String {
-        let name = text::one_line(&self.name);
-        let (status, session) = (self.status.as_str(), &self.session_id);
+        let name = text::one_line(&self.report.name);
+        let (status, session) = (self.report.status.as_str(), &self.report.session_id);
         format!("{name}: {status} (session: {session})")
     }
 
     /// Writes agent, state, time and ids, and the error, for models.
     pub fn sentence(&self, now: Timestamp) -> String {
-        let (name, status) = (self.known_as(), self.status.as_str());
+        self.sentence_in(self.report.status.as_str(), now)
+    }
+
+    /// Writes the same with this word for the state.
+    pub fn sentence_in(&self, status: &str, now: Timestamp) -> String {
+        let name = self.known_as();
         let word = if self.is_over() { "after" } else { "for" };
         let lasted = self.lasted(now).map_or(String::new(), |lasted| {
             format!(" {word} {}", text::duration(lasted))
         });
         let error = self
-            .end
+            .report
             .error_message
             .as_ref()
             .map_or(String::new(), |error| {
                 format!(" — {}", text::one_line(error))
             });
-        let (run, session) = (&self.run_id, &self.session_id);
+        let (run, session) = (&self.report.run_id, &self.report.session_id);
         format!("{name}: {status}{lasted}{error} (run: {run}, session: {session})")
     }
 
     /// Returns the error, or else the beginning of the answer, in one line.
     pub fn outcome_line(&self) -> String {
         let said = self
-            .end
+            .report
             .error_message
             .as_deref()
-            .or(self.end.output.as_deref());
+            .or(self.report.output.as_deref());
         let said = said.unwrap_or_default();
         let beginning = &said[..said.floor_char_boundary(LONGEST_OUTCOME)];
         text::one_line(&text::clean(beginning))

@@ -1,52 +1,39 @@
 //! The row of a run that this process has just seen to its end.
 
-use pi_subagents_records::{RecordedRun, RunDir};
-use pi_subagents_vocabulary::{Ending, RunSummary, Runner, StopReason, Task, Timestamp};
+use std::path::Path;
 
-use super::{RowEnd, RunRow};
+use pi_subagents_records::RunDir;
+use pi_subagents_vocabulary::RunSummary;
+
+use super::{Artifacts, RowOwner, RunRow};
+use crate::workspace::Workspace;
 
 impl RunRow {
-    /// Makes the row of a run that has just ended: from its record, or, if the disk did not take
-    /// that, from its summary.
-    pub fn of_outcome(task: &Task, run: &RunSummary) -> Self {
-        let directory = task.directory.as_ref().map(RunDir::new);
-        let record = directory.and_then(|directory| RecordedRun::read(&directory).ok());
-        let mut row = match &record {
-            Some(record) => Self::of_record(record),
-            None => Self {
-                task: Some(task.prompt.clone()),
-                runner: run.runner.map(Runner::as_str).map(str::to_owned),
-                ..Self::of_task(task, run.accepted_at.unwrap_or_else(Timestamp::now))
-            },
+    /// Makes the row of a run that has just ended, from memory; `None` for a run without a task.
+    /// `project` is that of its owner, which is this process.
+    pub fn of_outcome(
+        run: &RunSummary,
+        workspace: Option<&Workspace>,
+        project: &Path,
+    ) -> Option<Self> {
+        let mut report = run.report()?;
+        report.error_message = run.problem();
+        let directory = run.task.as_ref()?.directory.as_ref().map(RunDir::new);
+        let row = Self {
+            artifacts: directory
+                .as_ref()
+                .map(|files| Box::new(Artifacts::of(files))),
+            owner: directory
+                .as_ref()
+                .map(|directory| RowOwner::this_process(project, directory)),
+            ..Self::new(report)
         };
-        if !row.is_over() {
-            row.take_summary(run);
-            row.end = RowEnd {
-                started_at: run.started_at,
-                ended_at: run.ended_at,
-                exit_code: run.ending.as_ref().map(Ending::exit_code),
-                ending: run.ending.clone().map(Box::new),
-                error_message: run.problem(),
-                output: run.output().map(str::to_owned),
-                structured: run.structured.clone().map(Box::new),
-                rejected: run.rejected.clone().map(Box::new),
-                stop_reason: run
-                    .stop_reason
-                    .as_ref()
-                    .map(StopReason::as_word)
-                    .map(str::to_owned),
-                usage: Some(run.usage),
-                tool_calls: Some(run.tool_calls),
-                receipt: run.receipt().map(Box::new),
-                ..RowEnd::default()
-            };
-        }
-        row
+        Some(row.with_workspace(workspace.cloned()))
     }
 
     /// Puts another text in the place of the answer, if there is one.
     pub fn with_output(mut self, output: Option<String>) -> Self {
-        self.end.output = output.or(self.end.output);
+        self.report.output = output.or(self.report.output);
         self
     }
 }

@@ -2,12 +2,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_records::{
-    Detached, IndexedRun, OwnerName, RecordedEnd, RecordedRun, RunDir, RunState, Used,
+use pi_subagents_records::{Detached, IndexedRun, OwnerName, RecordedRun, RunDir, RunState, Used};
+use pi_subagents_vocabulary::{
+    Ending, ModelChoice, Receipt, RunTerms, Status, StopReason, Task, Timestamp, Usage,
+    UsedDefinition,
 };
-use pi_subagents_vocabulary::{ModelChoice, Receipt, RunTerms, Task, UsedDefinition};
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 
@@ -45,7 +46,7 @@ fn indexed(state: RunState) -> IndexedRun {
     }
 }
 
-fn recorded(end: Option<RecordedEnd>) -> RecordedRun {
+fn recorded(end: Option<RunReport>) -> RecordedRun {
     let task = Task {
         run: RunId::parse("r1").unwrap(),
         session: SessionId::parse("talk").unwrap(),
@@ -62,8 +63,10 @@ fn recorded(end: Option<RecordedEnd>) -> RecordedRun {
         directory: Some(PathBuf::from("/runs/r1")),
         record_limit: 0,
         known_tools: None,
+        requested_model: Some("small".to_owned()),
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     };
     RecordedRun {
         task: Arc::new(task),
@@ -71,50 +74,46 @@ fn recorded(end: Option<RecordedEnd>) -> RecordedRun {
         project: PathBuf::from("/project"),
         owner: owner(),
         runner: Some("pi".to_owned()),
-        requested_model: Some("small".to_owned()),
         model: Some("test/small".to_owned()),
         terms: RunTerms::default(),
         sticky_agent: None,
         accepted_at: at(0),
+        messages: 0,
         end,
     }
 }
 
-fn end() -> RecordedEnd {
-    RecordedEnd {
-        status: Status::Failed,
-        exit_code: 1,
-        ending: Ending::ModelError {
-            message: "no key".to_owned(),
-        },
-        error_message: Some("no key".to_owned()),
-        worker: None,
-        output: Some("half".to_owned()),
-        model: Some("test/large".to_owned()),
-        structured: None,
-        rejected: None,
-        stop_reason: Some("error".to_owned()),
-        usage: Usage {
-            input: 5,
-            cost: Some(0.25),
-            ..Usage::default()
-        },
-        tool_calls: 3,
-        receipt: Some(Receipt {
-            turns: 2,
-            tools: [("read".to_owned(), 3)].into(),
-            ..Receipt::default()
-        }),
-        started_at: Some(at(2).to_string()),
-        ended_at: at(9).to_string(),
-        incomplete: Vec::new(),
-        resume: "pi-subagents resume talk PROMPT".to_owned(),
-    }
+fn end() -> RunReport {
+    let (run, session) = (
+        RunId::parse("r1").unwrap(),
+        SessionId::parse("talk").unwrap(),
+    );
+    let mut end = RunReport::new(run, session, "look".to_owned(), at(0));
+    end.take_ending(Ending::ModelError {
+        message: "no key".to_owned(),
+    });
+    end.output = Some("half".to_owned());
+    end.set_full_model("test/large");
+    end.stop_reason = Some(StopReason::Error);
+    end.usage = Some(Usage {
+        input: 5,
+        cost: Some(0.25),
+        ..Usage::default()
+    });
+    end.tool_calls = Some(3);
+    end.receipt = Some(Box::new(Receipt {
+        turns: 2,
+        tools: [("read".to_owned(), 3)].into(),
+        ..Receipt::default()
+    }));
+    end.started_at = Some(at(2));
+    end.ended_at = Some(at(9));
+    end
 }
 
 fn over() -> RunState {
     RunState::Over {
-        status: Status::Aborted,
+        status: Status::Stopped,
         exit_code: 143,
         at: at(10),
         used: None,
@@ -128,28 +127,26 @@ fn a_row_has_what_is_known() {
         json!(short),
         json!({
             "runId": "r1", "sessionId": "talk", "name": "look", "status": "running",
-            "acceptedAt": "2026-11-06T21:20:00Z", "preset": "scout", "background": true,
+            "acceptedAt": "2026-11-06T21:20:00.000Z", "agent": "scout", "background": true,
             "project": "/project",
             "ownerPid": 7, "directory": "/runs/r1",
         })
     );
-    let mut full = json!(RunRow::of_index_and_record(
+    let full = json!(RunRow::of_index_and_record(
         &indexed(over()),
         &recorded(Some(end()))
     ));
-    assert_eq!(full["artifacts"]["events"], "/runs/r1/events.jsonl");
-    full["artifacts"] = Value::Null;
     assert_eq!(
         full,
         json!({
-            "runId": "r1", "sessionId": "talk", "name": "look", "preset": "scout",
+            "runId": "r1", "sessionId": "talk", "name": "look", "agent": "scout",
             "task": "look around", "cwd": "/project/src", "runner": "pi",
-            "requestedModel": "small", "resolvedModel": "test/large", "piSession": "pi-1",
-            "status": "aborted", "exitCode": 143, "errorMessage": "no key", "output": "half",
+            "requestedModel": "small", "provider": "test", "model": "large", "piSession": "pi-1",
+            "status": "stopped", "exitCode": 143, "errorMessage": "no key", "output": "half",
             "ending": {"kind": "modelError", "message": "no key"},
-            "stopReason": "error", "artifacts": null,
-            "acceptedAt": "2026-11-06T21:20:00Z", "startedAt": "2026-11-06T21:20:02Z",
-            "endedAt": "2026-11-06T21:20:10Z",
+            "stopReason": "error", "artifacts": {"directory": "/runs/r1"},
+            "acceptedAt": "2026-11-06T21:20:00.000Z", "startedAt": "2026-11-06T21:20:02.000Z",
+            "endedAt": "2026-11-06T21:20:10.000Z",
             "usage": {
                 "input": 5, "output": 0, "cacheRead": 0, "cacheWrite": 0,
                 "cost": 0.25,
@@ -160,7 +157,6 @@ fn a_row_has_what_is_known() {
                 "files": {"changed": [], "edits": 0, "source": "calls"},
                 "commands": [], "commandCount": 0, "tests": {"state": "notSeen"}, "flags": [],
             },
-            "resume": "pi-subagents resume talk PROMPT",
             "background": true, "project": "/project", "ownerPid": 7, "directory": "/runs/r1",
         })
     );
@@ -182,23 +178,27 @@ fn the_index_knows_what_a_run_used() {
         used: Some(used),
     };
     let row = RunRow::of_index(&indexed(over));
-    let known = (row.end.usage, row.end.tool_calls);
+    let known = (row.report.usage, row.report.tool_calls);
     assert_eq!(known, (Some(used.usage), Some(2)));
     // The record knows it as well as the index.
     let row = RunRow::of_index_and_record(&indexed(over), &recorded(Some(end())));
-    assert_eq!(row.end.tool_calls, Some(3));
+    assert_eq!(row.report.tool_calls, Some(3));
 }
 
 #[test]
 fn a_recorded_end_counts_before_the_index_knows_it() {
     let row = RunRow::of_index_and_record(&indexed(RunState::Open), &recorded(Some(end())));
-    assert_eq!((row.status, row.end.exit_code), (Status::Failed, Some(1)));
-    let running = RunRow::of_index_and_record(&indexed(RunState::Open), &recorded(None));
     assert_eq!(
-        (running.status, running.end),
-        (Status::Running, RowEnd::default())
+        (row.report.status, row.report.exit_code),
+        (Status::Failed, Some(1))
     );
-    assert_eq!(running.resolved_model.as_deref(), Some("test/small"));
+    let running = RunRow::of_index_and_record(&indexed(RunState::Open), &recorded(None));
+    let running = running.report;
+    assert_eq!(
+        (running.status, running.ending.as_deref()),
+        (Status::Running, None)
+    );
+    assert_eq!(running.full_model().as_deref(), Some("test/small"));
 }
 
 #[test]
@@ -223,10 +223,10 @@ fn a_run_lasts_from_its_start_to_its_end_or_until_now() {
     assert_eq!(seconds(&RunRow::of_index(&indexed(over()))), Some(10));
     let mut row = RunRow::of_record(&recorded(Some(end())));
     assert_eq!(seconds(&row), Some(7));
-    row.end.ended_at = None;
+    row.report.ended_at = None;
     assert_eq!(seconds(&row), None);
     // The clock of a machine may have been set back.
-    row.end.ended_at = Some(at(0));
+    row.report.ended_at = Some(at(0));
     assert_eq!(row.lasted(at(60)), Some(Duration::ZERO));
 }
 

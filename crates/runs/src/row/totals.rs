@@ -1,16 +1,20 @@
 //! Adds up the usage of several runs.
 
 use pi_subagents_vocabulary::Usage;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RunRow;
 
 /// The sums over several runs, as far as they are known.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RowTotals {
+    /// The number of runs.
     pub runs: usize,
+    /// The number of their tool calls.
     pub tool_calls: usize,
+    /// Their tokens and their cost.
     pub usage: Usage,
 }
 
@@ -19,8 +23,8 @@ impl RowTotals {
     pub fn of<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Self {
         rows.fold(Self::default(), |mut totals, row| {
             totals.runs += 1;
-            totals.tool_calls += row.end.tool_calls.unwrap_or_default();
-            totals.usage += row.end.usage.unwrap_or_default();
+            totals.tool_calls += row.report.tool_calls.unwrap_or_default();
+            totals.usage += row.report.usage.unwrap_or_default();
             totals
         })
     }

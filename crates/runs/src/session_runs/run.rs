@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pi_subagents_records::{Findable, FindableFacts, RecordedRun, RunDir, RunIds};
 use pi_subagents_vocabulary::{RunId, SessionId, Status, Task, Timestamp};
 
-use crate::entries::{BegunRun, Entry};
-use crate::owned::is_alive;
+use crate::entries::{BeginEntry, EndEntry};
+use crate::owner_process::is_alive;
 use crate::row::RunRow;
 
 /// A run of pi's session.
@@ -14,7 +14,7 @@ use crate::row::RunRow;
 pub struct SessionRun {
     pub row: RunRow,
     /// The entry that pi's session keeps of a run that is over, unless it was dropped here.
-    pub(crate) entry: Option<Arc<Entry>>,
+    pub(crate) entry: Option<Arc<EndEntry>>,
     source: Source,
 }
 
@@ -40,7 +40,7 @@ impl SessionRun {
     }
 
     /// Makes a finished run from its entry; `None` if the ids or times of the entry cannot be read.
-    pub(super) fn of_entry(entry: &Arc<Entry>) -> Option<Self> {
+    pub(super) fn of_entry(entry: &Arc<EndEntry>) -> Option<Self> {
         Some(Self {
             row: RunRow::of_entry(entry)?,
             entry: Some(Arc::clone(entry)),
@@ -58,7 +58,7 @@ impl SessionRun {
     }
 
     /// Makes a run that has begun, and of whose end pi's session does not know.
-    pub(super) fn left(begun: &BegunRun) -> Option<Self> {
+    pub(super) fn left(begun: &BeginEntry) -> Option<Self> {
         Some(Self {
             row: RunRow::of_begun(begun)?,
             entry: None,
@@ -82,18 +82,18 @@ impl SessionRun {
         let is_abandoned = record.end.is_none() && !is_alive(&record.owner, record.accepted_at);
         self.row = RunRow::of_record(&record);
         if is_abandoned {
-            self.row.status = Status::Aborted;
+            self.row.report.status = Status::Stopped;
         }
     }
 }
 
 impl RunIds for SessionRun {
     fn run_id(&self) -> &RunId {
-        &self.row.run_id
+        &self.row.report.run_id
     }
 
     fn session_id(&self) -> &SessionId {
-        &self.row.session_id
+        &self.row.report.session_id
     }
 }
 

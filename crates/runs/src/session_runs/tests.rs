@@ -22,8 +22,10 @@ fn task(run: &str, session: &str) -> Task {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        requested_model: None,
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     }
 }
 
@@ -37,7 +39,7 @@ fn finished(run: &str, session: &str) -> Value {
 
 fn background(run: &str, session: &str) -> RunRow {
     let mut row = RunRow::of_task(&task(run, session), at(0));
-    row.status = Status::Running;
+    row.report.status = Status::Running;
     row.pi_session = Some("pi-1".to_owned());
     row
 }
@@ -109,7 +111,7 @@ fn a_second_start_keeps_the_runs_under_way_and_their_order() {
     runs.open(&session("pi-1", &entries));
     assert_eq!(ids(&runs.all()), ["r1", "r2", "bg1"]);
     assert_eq!(runs.background_counts().under_way(), 1);
-    let entry = Arc::new(Entry::read(&finished("r2", "talk")).unwrap());
+    let entry = Arc::new(EndEntry::read(&finished("r2", "talk")).unwrap());
     runs.ended(&RunId::parse("r2").unwrap(), &entry);
     assert_eq!(ids(&runs.all()), ["r1", "r2", "bg1"]);
     runs.open(&session("pi-2", &[]));
@@ -125,7 +127,7 @@ fn the_last_entry_of_a_run_counts_and_entries_without_ids_are_skipped() {
     let runs = opened(&[finished("r1", "talk"), nameless, failed]);
     let all = runs.all();
     assert_eq!(ids(&all), ["r1"]);
-    assert_eq!(all[0].row.status, Status::Failed);
+    assert_eq!(all[0].row.report.status, Status::Failed);
 }
 
 /// Returns the runs whose entries are still held.

@@ -2,35 +2,40 @@
 //! file is written before a worktree is made, so that the next process after a crash knows what to
 //! look for. A run that a fleet did has no worktree here; its result came back as commits.
 
-mod earlier;
-mod fetched;
-mod fitting;
+mod checkout_guard;
+mod conflict_table;
+mod earlier_worktree;
+mod fetched_result;
 mod folder;
-mod guarding;
-mod pruning;
-mod settling;
-mod unsettled;
-mod waiting;
+mod old_worktrees;
+mod settlement;
+mod surrender;
+mod tries;
+mod unsettled_worktrees;
+mod waiting_results;
 mod words;
 
 use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{Directory, sync, write_whole};
-use pi_subagents_git::{ChangedFile, Repository, Status};
+use pi_subagents_git::{ChangeKind, FileChange, FilterTrust, Repository, WorkspaceError};
+use pi_subagents_vocabulary::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::earlier::EarlierWorktree;
-pub use self::fetched::{FetchedFigures, keep_fetched, note_fetched};
-pub use self::fitting::{
+pub use self::checkout_guard::note_checkout;
+pub use self::conflict_table::{
     conflicts_with_checkout, first_place, matrix_of_call, matrix_table, place, place_in_both,
     small_table,
 };
+pub use self::earlier_worktree::EarlierWorktree;
+pub use self::fetched_result::{FetchedFigures, keep_fetched, note_fetched};
 pub use self::folder::{Stray, size_of, strays, worktrees_folder};
-pub use self::guarding::note_checkout;
-pub use self::pruning::{Pruned, prune};
-pub use self::settling::{PATCH, note_state, settle, take_away};
-pub use self::unsettled::{note_unsettled, unsettled};
-pub use self::waiting::{newest_results, waiting_results, waiting_workspace};
+pub use self::old_worktrees::{Pruned, prune};
+pub use self::settlement::{PATCH, note_state, settle, settle_first, take_away};
+pub use self::surrender::give_up;
+pub use self::unsettled_worktrees::{note_unsettled, unsettled};
+pub use self::waiting_results::{newest_results, waiting_results, waiting_workspace};
 pub use self::words::{brought_words, files_words, named};
 
 const FILE: &str = "workspace.json";
@@ -39,7 +44,7 @@ const FILE: &str = "workspace.json";
 const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// The worktree of a run, and its result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Workspace {
     pub state: WorkspaceState,
@@ -81,23 +86,58 @@ pub struct Workspace {
     /// Files of the caller's checkout that changed while the run worked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkout_changed: Vec<PathBuf>,
+    /// Files that are in its directory and not in its result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutFile>,
+    /// True if the result was merged, and the directory stays because of what it lacks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged_in_part: bool,
+    /// True if the project was trusted when the worktree was made, so that filters of the repository
+    /// may run.
+    #[serde(
+        default,
+        rename = "trusted",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub is_trusted: bool,
+    /// The time at which it was last tried in vain to keep its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub tried_at: Option<Timestamp>,
 }
 
 /// The directory and the branch of a worktree on this machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Worktree {
     pub path: PathBuf,
     pub branch: String,
+    /// The directory that git keeps for it, once it was made. Git is never asked for it in the
+    /// directory of the worktree, because a child could write there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_dir: Option<PathBuf>,
+}
+
+/// A file, or a repository inside the worktree, that a result lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LeftOutFile {
+    pub path: String,
+    /// The size of a file that is too large; none for a repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
 }
 
 /// A submodule of a worktree.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Submodule {
     /// Its place below the top of the worktree.
     pub path: PathBuf,
     /// The commit that it began with.
     pub base: String,
+    /// The directory that git keeps for it.
+    pub git_dir: PathBuf,
 }
 
 fn is_top(inside: &Path) -> bool {
@@ -105,7 +145,7 @@ fn is_top(inside: &Path) -> bool {
 }
 
 /// The state of a worktree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WorkspaceState {
     /// It is about to be made.
@@ -125,7 +165,7 @@ pub enum WorkspaceState {
 }
 
 /// The state that a run began from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceBase {
     pub commit: String,
@@ -134,7 +174,7 @@ pub struct WorkspaceBase {
 }
 
 /// The state that a run left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceResult {
     pub result: String,
@@ -146,7 +186,7 @@ pub struct WorkspaceResult {
 }
 
 /// A file that a run changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceFile {
     pub path: String,
@@ -183,7 +223,20 @@ impl Workspace {
             included: Vec::new(),
             added_copies: Vec::new(),
             checkout_changed: Vec::new(),
+            left_out: Vec::new(),
+            merged_in_part: false,
+            is_trusted: false,
+            tried_at: None,
         }
+    }
+
+    /// Finds the checkout that it is a worktree of, or that its result belongs to.
+    pub fn checkout(&self) -> Result<Repository, WorkspaceError> {
+        let found = Repository::find(&self.repository)?;
+        if self.is_trusted {
+            return found.with_filters(FilterTrust::Repository);
+        }
+        Ok(found)
     }
 
     /// Reads the worktree of a run; `None` if it has none, or the file cannot be read.
@@ -253,19 +306,70 @@ impl Workspace {
 
 impl WorkspaceFile {
     /// Describes a changed file.
-    pub fn of(file: &ChangedFile) -> Self {
+    pub fn of(file: &FileChange) -> Self {
         Self {
             path: file.path.display().to_string(),
             status: file.status.word().to_owned(),
             from: match &file.status {
-                Status::Renamed { from } => Some(from.display().to_string()),
-                Status::Added | Status::Modified | Status::Deleted | Status::TypeChanged => None,
+                ChangeKind::Renamed { from } => Some(from.display().to_string()),
+                ChangeKind::Added
+                | ChangeKind::Modified
+                | ChangeKind::Deleted
+                | ChangeKind::TypeChanged => None,
             },
             added: file.lines.map(|(added, _)| added),
             removed: file.lines.map(|(_, removed)| removed),
             mode: file
                 .modes
                 .map(|(before, after)| format!("{before:03o} → {after:03o}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_cut_anywhere_describes_no_worktree() {
+        let home = tempfile::tempdir().expect("a directory");
+        let workspace = Workspace {
+            state: WorkspaceState::Captured,
+            repository: home.path().to_owned(),
+            inside: PathBuf::from("inside"),
+            worktree: Some(Worktree {
+                path: home.path().join("tree"),
+                branch: "b".to_owned(),
+                git_dir: None,
+            }),
+            base: None,
+            begin: None,
+            left: Some(WorkspaceResult {
+                result: "0123".to_owned(),
+                commits: 1,
+                left_uncommitted: 0,
+                files: Vec::new(),
+                patch: None,
+            }),
+            notes: vec!["a note".to_owned()],
+            is_kept: false,
+            note: None,
+            submodules: Vec::new(),
+            included: Vec::new(),
+            added_copies: Vec::new(),
+            checkout_changed: Vec::new(),
+            left_out: Vec::new(),
+            merged_in_part: false,
+            is_trusted: false,
+            tried_at: None,
+        };
+        workspace.write(home.path()).expect("a file");
+        assert_eq!(Workspace::read(home.path()), Some(workspace));
+        let file = home.path().join(FILE);
+        let whole = std::fs::read(&file).expect("a file");
+        for length in 0..whole.len() {
+            std::fs::write(&file, &whole[..length]).expect("a file");
+            assert_eq!(Workspace::read(home.path()), None, "cut at {length}");
         }
     }
 }

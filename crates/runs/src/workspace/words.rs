@@ -7,13 +7,21 @@ use std::path::PathBuf;
 use pi_subagents_git::Brought;
 use pi_subagents_vocabulary::text::{count, first_of, one_line};
 
-use super::{Workspace, WorkspaceFile, WorkspaceState, Worktree};
+use super::{LeftOutFile, Workspace, WorkspaceFile, WorkspaceState, Worktree};
+use pi_subagents_view::figures::bytes;
 
 impl Workspace {
     /// Says what became of the worktree of a run, and in further lines what somebody should look at
-    /// before it is merged. `id` is what a person types for the run at the command line.
-    pub fn lines(&self, id: &str) -> Vec<String> {
-        self.lines_with(&how_to_merge(id))
+    /// before it is merged. `id` is what somebody behind the door calls the run.
+    pub fn lines(&self, id: &str, door: Door) -> Vec<String> {
+        let mut lines = vec![self.line(id, door)];
+        lines.extend(self.flags(id, door).map(|flag| format!("! {flag}")));
+        lines
+    }
+
+    /// Says what became of the worktree of a run.
+    pub fn line(&self, id: &str, door: Door) -> String {
+        format!("{}: {}", self.label(), self.words(id, door))
     }
 
     /// Names it before a colon.
@@ -32,51 +40,62 @@ impl Workspace {
         }
     }
 
-    /// Says what became of the worktree of a run.
-    pub fn line(&self, id: &str) -> String {
-        self.line_with(&how_to_merge(id))
-    }
-
-    /// Says it to somebody who has another way to merge it.
-    pub(crate) fn line_with(&self, how_to_merge: &str) -> String {
-        format!("{}: {}", self.label(), self.words_with(how_to_merge))
-    }
-
-    /// Says it in lines: the first, and those about what somebody should look at.
-    pub fn lines_with(&self, how_to_merge: &str) -> Vec<String> {
-        let mut lines = vec![self.line_with(how_to_merge)];
-        lines.extend(self.flags().map(|flag| format!("! {flag}")));
-        lines
-    }
-
     /// Says what was seen that somebody should look at.
-    pub fn flags(&self) -> impl Iterator<Item = String> {
+    pub fn flags(&self, id: &str, door: Door) -> impl Iterator<Item = String> {
         let meanwhile = &self.checkout_changed;
         let meanwhile = (!meanwhile.is_empty())
             .then(|| format!("the main checkout changed meanwhile: {}", named(meanwhile)));
         let copies = &self.added_copies;
         let copies = (!copies.is_empty()).then(|| {
+            let how = Advice::MergeCopies(id.to_owned()).words(door);
             format!(
-                "it added {} to git, which .worktreeinclude had copied; merge needs --force",
+                "it added {} to git, which .worktreeinclude had copied; {how} merges it all the same",
                 named(copies)
             )
         });
-        meanwhile.into_iter().chain(copies)
+        let left_out = (!self.left_out.is_empty() && !self.merged_in_part).then(|| {
+            let how = Advice::MergeCopies(id.to_owned()).words(door);
+            let words = self.left_out_words();
+            format!("its result lacks {words}; {how} takes large files too")
+        });
+        meanwhile.into_iter().chain(copies).chain(left_out)
     }
 
-    /// Describes the same without naming the worktree.
-    pub fn words(&self, id: &str) -> String {
-        self.words_with(&how_to_merge(id))
+    /// Describes the same as the line without naming the worktree.
+    pub fn words(&self, id: &str, door: Door) -> String {
+        let words = self.state_words();
+        match self.state {
+            WorkspaceState::Captured => {
+                // What is merged already would not be merged again without the large files.
+                let advice = if self.merged_in_part {
+                    Advice::MergeCopies(id.to_owned())
+                } else {
+                    Advice::Merge(id.to_owned())
+                };
+                format!("{words} ({})", advice.words(door))
+            }
+            WorkspaceState::Planned
+            | WorkspaceState::Ready
+            | WorkspaceState::Uncaptured
+            | WorkspaceState::Unchanged
+            | WorkspaceState::Merged
+            | WorkspaceState::Discarded => words,
+        }
     }
 
-    /// Says the same to somebody who has another way to merge it.
-    pub fn words_with(&self, how_to_merge: &str) -> String {
+    /// Says what became of it, without advice.
+    pub(crate) fn state_words(&self) -> String {
         match self.state {
             WorkspaceState::Planned | WorkspaceState::Ready => self.place_words(),
             WorkspaceState::Unchanged => "nothing was changed".to_owned(),
-            WorkspaceState::Captured => {
-                format!("{}; not merged ({how_to_merge})", self.result_words())
+            WorkspaceState::Captured if self.merged_in_part => {
+                format!(
+                    "{}; merged, except {}",
+                    self.result_words(),
+                    self.left_out_words()
+                )
             }
+            WorkspaceState::Captured => format!("{}; not merged", self.result_words()),
             WorkspaceState::Uncaptured => {
                 let path = self.path().unwrap_or(&self.repository);
                 format!("what it left is only in {}", path.display())
@@ -86,10 +105,24 @@ impl Workspace {
         }
     }
 
+    /// Returns whether its directory has files that its result lacks, and so must stay.
+    pub(crate) fn keeps_files(&self) -> bool {
+        !self.left_out.is_empty() && self.path().is_some_and(std::path::Path::exists)
+    }
+
+    /// Names the files that only its directory has.
+    pub(crate) fn left_out_words(&self) -> String {
+        let path = self.path().unwrap_or(&self.repository);
+        let names = self.left_out.iter().map(LeftOutFile::words);
+        let names = first_of(names, MOST_NAMED, ", ");
+        format!("{names}, only in {}", path.display())
+    }
+
     fn place_words(&self) -> String {
         let worktree = self.worktree.as_ref();
-        let words = worktree
-            .map(|Worktree { path, branch }| format!("{} on the branch {branch}", path.display()));
+        let words = worktree.map(|Worktree { path, branch, .. }| {
+            format!("{} on the branch {branch}", path.display())
+        });
         words.unwrap_or_else(|| "on another machine".to_owned())
     }
 
@@ -102,10 +135,6 @@ impl Workspace {
         }
         result_words(&left.files, left.commits)
     }
-}
-
-fn how_to_merge(id: &str) -> String {
-    Advice::Merge(id.to_owned()).words(Door::CommandLine)
 }
 
 /// At most so many files are named in a line.
@@ -155,6 +184,29 @@ pub fn files_words(files: &[WorkspaceFile]) -> String {
     }
 }
 
+impl LeftOutFile {
+    /// Names it with its size: `model.bin (1.5 GB)`.
+    pub(crate) fn words(&self) -> String {
+        let path = one_line(&self.path);
+        match self.bytes {
+            Some(size) => format!("{path} ({})", bytes(size)),
+            None => format!("{path} (a repository)"),
+        }
+    }
+
+    /// Says that the result lacks it.
+    pub(super) fn sentence(&self) -> String {
+        let path = one_line(&self.path);
+        match self.bytes {
+            Some(size) => format!(
+                "{path} is not in the result: it is untracked and has {}",
+                bytes(size)
+            ),
+            None => format!("{path} is a repository of its own and was not kept"),
+        }
+    }
+}
+
 impl WorkspaceFile {
     /// Writes how much of the file has changed: `+40 −12`, `binary`, `mode 644 → 755`.
     pub fn figures(&self) -> String {
@@ -173,11 +225,11 @@ impl WorkspaceFile {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::workspace::{WorkspaceBase, WorkspaceResult};
 
-    fn workspace(state: WorkspaceState) -> Workspace {
+    pub(in super::super) fn workspace(state: WorkspaceState) -> Workspace {
         let file = |path: &str, lines: Option<(u64, u64)>| WorkspaceFile {
             path: path.to_owned(),
             status: "modified".to_owned(),
@@ -192,6 +244,7 @@ mod tests {
             worktree: Some(Worktree {
                 path: "/worktrees/api".into(),
                 branch: "pi-subagents/api".to_owned(),
+                git_dir: None,
             }),
             base: Some(WorkspaceBase {
                 commit: "1".repeat(40),
@@ -213,6 +266,10 @@ mod tests {
             included: Vec::new(),
             added_copies: vec![".env".into()],
             checkout_changed: ["a", "b", "c", "d"].map(PathBuf::from).into(),
+            left_out: Vec::new(),
+            merged_in_part: false,
+            is_trusted: false,
+            tried_at: None,
         }
     }
 
@@ -227,8 +284,19 @@ mod tests {
             WorkspaceState::Merged,
             WorkspaceState::Discarded,
         ];
-        let mut lines: Vec<String> = states.map(|state| workspace(state).line("37546890")).into();
-        lines.extend(workspace(WorkspaceState::Merged).flags());
+        let mut lines: Vec<String> = states
+            .map(|state| workspace(state).line("37546890", Door::CommandLine))
+            .into();
+        lines.extend(workspace(WorkspaceState::Merged).flags("37546890", Door::CommandLine));
+        let in_part = Workspace {
+            merged_in_part: true,
+            left_out: vec![LeftOutFile {
+                path: "model.bin".to_owned(),
+                bytes: Some(11_000_000),
+            }],
+            ..workspace(WorkspaceState::Captured)
+        };
+        lines.push(in_part.line("37546890", Door::CommandLine));
         insta::assert_snapshot!(lines.join("\n"), @"
         worktree: /worktrees/api on the branch pi-subagents/api
         worktree: /worktrees/api on the branch pi-subagents/api
@@ -238,7 +306,8 @@ mod tests {
         worktree: 2 files +40 −12, 2 commits; merged
         worktree: 2 files +40 −12, 2 commits; discarded
         the main checkout changed meanwhile: a, b, c and 1 more
-        it added .env to git, which .worktreeinclude had copied; merge needs --force
+        it added .env to git, which .worktreeinclude had copied; pi-subagents merge --force 37546890 merges it all the same
+        worktree: 2 files +40 −12, 2 commits; merged, except model.bin (11 MB), only in /worktrees/api (pi-subagents merge --force 37546890)
         ");
     }
 

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::list_row::ListRow;
 use crate::model::Model;
-use crate::sorting::{SortBy, Sorting};
+use crate::sort_order::{SortBy, Sorting};
 
 /// The columns of an icon: the hourglass alone takes two of them.
 const ICON_COLUMNS: usize = 3;
@@ -97,7 +97,14 @@ impl Columns {
 
     /// Draws the headings, with an arrow at the column by which the list is sorted.
     pub(super) fn headings(&self, sorting: Sorting) -> Line {
-        let mut line = Line::new(Role::Muted, &" ".repeat(MARGIN));
+        // The states are the marks before the names.
+        let mark = match (sorting.by, sorting.is_reversed) {
+            (SortBy::Status, false) => "↓",
+            (SortBy::Status, true) => "↑",
+            (SortBy::Age | SortBy::Cost, _) => "",
+        };
+        let margin = format!("  {}", padded(mark, ICON_COLUMNS));
+        let mut line = Line::new(Role::Muted, &margin);
         for (column, width) in &self.columns {
             let words = column.heading(sorting);
             let words = if column.is_figure() {
@@ -149,7 +156,7 @@ impl Columns {
             line = line.with(Role::Accent, &format!("@{worker} "));
         }
         let doing = match row.status() {
-            Status::Failed | Status::Aborted => Role::Failed,
+            Status::Failed | Status::Stopped => Role::Failed,
             Status::Queued | Status::Running | Status::Completed => Role::Muted,
         };
         let words = row.doing(self.all.saturating_sub(line.width()));
@@ -176,7 +183,7 @@ impl Column {
 
     fn heading(self, sorting: Sorting) -> String {
         let (words, by) = match self {
-            Self::Name => ("NAME", Some(SortBy::Status)),
+            Self::Name => ("NAME", None),
             Self::Start => ("START", Some(SortBy::Age)),
             Self::Time => ("TIME", None),
             Self::Calls => ("CALLS", None),
@@ -190,8 +197,6 @@ impl Column {
         let is_usual = sorting == Sorting::default();
         match (by == Some(sorting.by) && !is_usual, sorting.is_reversed) {
             (false, _) => words.to_owned(),
-            (true, false) if self == Self::Name => format!("{words} by status"),
-            (true, true) if self == Self::Name => format!("{words} by status, reversed"),
             (true, false) => format!("{words}↓"),
             (true, true) => format!("{words}↑"),
         }
@@ -253,6 +258,6 @@ fn role(status: Status) -> Role {
         Status::Queued => Role::Muted,
         Status::Running => Role::Warning,
         Status::Completed => Role::Success,
-        Status::Failed | Status::Aborted => Role::Failed,
+        Status::Failed | Status::Stopped => Role::Failed,
     }
 }

@@ -12,14 +12,14 @@ use crate::line_editor::LineEditor;
 use crate::list_row::ListRow;
 use crate::message::Notice;
 use crate::model::{Focus, Mode, Model, Question};
-use crate::opened::Opened;
-use crate::scope::Scope;
+use crate::opened_run::Opened;
+use crate::scope::ScreenScope;
 
 pub(super) fn footer(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     match &model.mode {
         Mode::Typing(purpose, editor) => edited(&purpose.question(model), editor, area, canvas),
         Mode::Confirming(_) | Mode::Browsing | Mode::Help(_) => {
-            canvas.line(&said(model, area.width.into()), area, Style::new());
+            canvas.line(&status_line(model, area.width.into()), area, Style::new());
         }
     }
 }
@@ -39,7 +39,7 @@ fn edited(question: &str, editor: &LineEditor, area: Rect, canvas: &mut Canvas<'
     }
 }
 
-fn said(model: &Model, columns: usize) -> Line {
+fn status_line(model: &Model, columns: usize) -> Line {
     if let Mode::Confirming(question) = &model.mode {
         let row = model.list.row(question.run());
         let name = row.map_or(question.run().as_str(), |row| &row.run.name);
@@ -117,7 +117,7 @@ fn keys_of_list(model: &Model) -> Vec<(&'static str, &'static str)> {
 }
 
 fn keys_of_window(model: &Model) -> Vec<(&'static str, &'static str)> {
-    let back = if matches!(model.scope, Scope::Run(_)) {
+    let back = if matches!(model.scope, ScreenScope::Run(_)) {
         ("q", "leave")
     } else {
         ("Esc", "back")

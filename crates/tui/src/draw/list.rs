@@ -1,7 +1,7 @@
 //! The list of runs: one row each, as much as fits.
 
 use pi_subagents_view::paint::fit;
-use pi_subagents_view::{Line, Role};
+use pi_subagents_view::{Line, Role, states_header};
 use pi_subagents_vocabulary::Timestamp;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -11,11 +11,11 @@ use super::columns::Columns;
 use crate::layout::Layout;
 use crate::list_row::ListRow;
 use crate::model::{Focus, Model};
-use crate::scope::Scope;
+use crate::scope::ScreenScope;
 
 pub(super) fn title(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
-    let mut line = model.list.counts().header();
-    if model.scope == Scope::All {
+    let mut line = states_header(model.list.counts());
+    if model.scope == ScreenScope::All {
         line = line.with(Role::Accent, "  in all projects");
     }
     let (filter, all) = (model.list.filter(), model.list.rows());
@@ -72,8 +72,8 @@ fn nothing(model: &Model) -> &'static str {
         (false, _) => "Looking for runs...",
         (true, _) if reads_on => "No run matches yet; the records are being read.",
         (true, _) if !model.list.filter().is_empty() => "No run matches. Esc shows all.",
-        (true, Scope::Project(_)) => "No runs yet. New runs appear here, and n starts one.",
-        (true, Scope::All) => "There are no runs in any project. New runs appear here.",
-        (true, Scope::Session(_) | Scope::Run(_)) => "Its record was deleted.",
+        (true, ScreenScope::Project(_)) => "No runs yet. New runs appear here, and n starts one.",
+        (true, ScreenScope::All) => "There are no runs in any project. New runs appear here.",
+        (true, ScreenScope::Session(_) | ScreenScope::Run(_)) => "Its record was deleted.",
     }
 }

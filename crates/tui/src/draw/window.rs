@@ -1,5 +1,6 @@
 //! The window of the selected run: a line that names it, its header, and its page.
 
+use pi_subagents_view::ScreenSize;
 use pi_subagents_view::paint::fit;
 use pi_subagents_view::{Line, Role, header};
 use pi_subagents_vocabulary::Timestamp;
@@ -10,7 +11,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Canvas;
 use crate::layout::Layout;
 use crate::model::{Focus, Model};
-use crate::opened::Opened;
+use crate::opened_run::Opened;
 use crate::page::Page;
 
 pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut Canvas<'_, '_>) {
@@ -25,8 +26,10 @@ pub(super) fn window(model: &Model, now: Timestamp, layout: &Layout, canvas: &mu
         None => fit(&Line::new(Role::Title, &opened.run.name), columns),
     };
     canvas.line(&header, layout.header, Style::new());
-    let size = (layout.page.width.into(), layout.page.height.into());
-    let page = opened.page(size);
+    let page = opened.page(ScreenSize {
+        columns: layout.page.width.into(),
+        rows: layout.page.height.into(),
+    });
     rule(model, layout, &named(model, opened, &page), canvas);
     rows(model, opened, &page, layout.page, canvas);
 }

@@ -2,6 +2,7 @@
 
 use pi_subagents_view::paint::fit;
 use pi_subagents_view::{Line, Role, wrap};
+use ratatui::layout::Size;
 
 use super::table::{KEYS, Where};
 use crate::layout::Layout;
@@ -21,11 +22,11 @@ pub(crate) struct HelpPage {
 
 impl HelpPage {
     pub(crate) fn of(model: &Model) -> Self {
-        let (columns, rows) = model.size;
+        let Size { width, height } = model.size;
         let footer = Layout::of(model).footer.height;
         Self {
-            lines: lines(model.focus, columns.into()),
-            rows: rows.saturating_sub(footer).into(),
+            lines: lines(model.focus, width.into()),
+            rows: height.saturating_sub(footer).into(),
         }
     }
 

@@ -6,8 +6,8 @@ use pi_subagents_view::Role;
 use crate::layout::Layout;
 use crate::message::{Effect, Notice};
 use crate::model::{Focus, Model, Purpose};
-use crate::scope::Scope;
-use crate::sorting::SortBy;
+use crate::scope::ScreenScope;
+use crate::sort_order::SortBy;
 
 impl Model {
     pub(super) fn press_in_list(&mut self, code: KeyCode) -> Option<Effect> {
@@ -63,9 +63,9 @@ impl Model {
     /// Shows the runs of this project, or of all projects if the list already shows this one.
     pub(super) fn show_more_or_fewer(&mut self) -> Effect {
         self.close_window();
-        let project = Scope::Project(self.project.clone());
+        let project = ScreenScope::Project(self.project.clone());
         let (scope, text) = if self.scope == project {
-            (Scope::All, "These are the runs of all projects.")
+            (ScreenScope::All, "These are the runs of all projects.")
         } else {
             (
                 project,

@@ -13,7 +13,7 @@ use pi_subagents_view::Role;
 use pi_subagents_vocabulary::RunId;
 
 use self::help::HelpPage;
-use super::copying::copied;
+use super::clipboard::copied;
 use super::message::{AnswerUse, Effect, Notice};
 use super::model::{Focus, Leaving, Mode, Model, Purpose, Question};
 

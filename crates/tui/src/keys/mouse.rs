@@ -12,7 +12,7 @@ use crate::sheet::Reading;
 const WHEEL_ROWS: isize = 3;
 
 impl Model {
-    pub(crate) fn moused(&mut self, act: MouseAct, (column, row): (u16, u16)) -> Option<Effect> {
+    pub(crate) fn moused(&mut self, act: MouseAct, column: u16, row: u16) -> Option<Effect> {
         self.touched();
         if self.mode != Mode::Browsing {
             return None;

@@ -2,18 +2,19 @@
 
 use crossterm::event::KeyCode;
 use pi_subagents_view::Role;
+use pi_subagents_view::ScreenSize;
 
 use crate::layout::Layout;
 use crate::message::{Effect, Notice};
 use crate::model::{Focus, Model, Purpose};
 use crate::page::Place;
-use crate::scope::Scope;
+use crate::scope::ScreenScope;
 use crate::search::Way;
 use crate::sheet::Reading;
 
 impl Model {
     pub(super) fn press_in_window(&mut self, code: KeyCode) -> Option<Effect> {
-        let page = isize::try_from(self.page_size().1.saturating_sub(1).max(1)).unwrap_or(1);
+        let page = isize::try_from(self.page_size().rows.saturating_sub(1).max(1)).unwrap_or(1);
         let reading = match code {
             KeyCode::Char('q') => return self.back().then_some(Effect::Leave),
             KeyCode::Esc | KeyCode::Left => {
@@ -69,9 +70,12 @@ impl Model {
     }
 
     /// Returns the columns and rows of the page.
-    pub(crate) fn page_size(&self) -> (usize, usize) {
+    pub(crate) fn page_size(&self) -> ScreenSize {
         let page = Layout::of(self).page;
-        (page.width.into(), page.height.into())
+        ScreenSize {
+            columns: page.width.into(),
+            rows: page.height.into(),
+        }
     }
 
     fn find_next(&mut self, way: Way) -> Option<Effect> {
@@ -95,7 +99,7 @@ impl Model {
         {
             return false;
         }
-        if matches!(self.scope, Scope::Run(_)) {
+        if matches!(self.scope, ScreenScope::Run(_)) {
             return true;
         }
         self.close_window();

@@ -9,12 +9,13 @@ use pi_subagents_view::Role;
 use pi_subagents_vocabulary::Door;
 
 use super::Session;
-use crate::copying::copy_sequence;
+use crate::clipboard::copy_sequence;
 use crate::message::{Effect, Message, Notice};
 use crate::owners;
 use crate::results::{self, Listed};
 use crate::screen::Screen;
-use pi_subagents_calls::start_from_screen::{StartedRun, WantedRun};
+use pi_subagents_calls::acts::StartedRun;
+use pi_subagents_calls::start_from_screen::WantedRun;
 use pi_subagents_ground::bell;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::find::status_of;
@@ -64,8 +65,9 @@ impl Session {
             }
             Effect::Start(wanted) => {
                 let name = name_of(&wanted);
-                let begun = self.starter.start(wanted);
-                self.deeds.spawn(async move { told(&name, begun.await) });
+                let starter = self.starter.clone();
+                self.deeds
+                    .spawn(async move { start_message(&name, starter.start(wanted).await) });
             }
             Effect::ReadAnswer(run, wanted) => {
                 self.jobs.spawn_blocking(move || {
@@ -74,7 +76,7 @@ impl Session {
                 });
             }
             Effect::ReadDefinitions => {
-                let starter = std::sync::Arc::clone(&self.starter);
+                let starter = self.starter.clone();
                 self.jobs
                     .spawn_blocking(move || Message::DefinitionsRead(starter.definitions()));
             }
@@ -116,7 +118,7 @@ impl Session {
                     .spawn_blocking(move || finished(results::discard_one(&listed)));
             }
             Effect::OpenPage(run) => {
-                let opened = self.starter.open_page(&run);
+                let opened = (self.open_page)(&run.run, &self.places);
                 let words = "The page opens in your browser; pi-subagents web prints its address.";
                 let opened = opened.map(|()| Notice::new(Role::Success, words));
                 self.jobs.spawn(async { finished(opened) });
@@ -144,7 +146,7 @@ fn name_of(wanted: &WantedRun) -> String {
 }
 
 /// Returns the message about the outcome of a wish for a run.
-fn told(name: &str, begun: Result<StartedRun, CommandError>) -> Message {
+fn start_message(name: &str, begun: Result<StartedRun, CommandError>) -> Message {
     match begun {
         Ok(begun) => {
             let notice = match begun.warnings.first() {

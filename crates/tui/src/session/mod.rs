@@ -1,9 +1,9 @@
 //! The loop of `attach`, from the first frame to the last: it waits for everything that can happen,
 //! gives it to the model, and draws a frame, but not more often than an eye can follow.
 
+mod disk_facts;
 mod effects;
 mod pace;
-mod reading;
 
 use std::collections::HashSet;
 use std::io;
@@ -25,14 +25,14 @@ use super::list_row::ListRow;
 use super::message::{Effect, Message, Notice};
 use super::model::{Leaving, Model};
 use super::reader::Reader;
-use super::scope::Scope;
+use super::scope::ScreenScope;
 use super::screen::{Screen, give_back, terminal_size};
-use pi_subagents_calls::start_from_screen::Starter;
+use pi_subagents_calls::start_from_screen::ScreenStarter;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{self, Signals};
-use pi_subagents_runs::away::AwayNews;
+use pi_subagents_runs::fleet_outage::AwayNews;
 use pi_subagents_runs::follow::{AwaitedNews, Depth, FollowedRuns, RunNews};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::read_along::ReadAlong;
@@ -49,11 +49,13 @@ const PREVIEW_WIDTH: usize = 240;
 /// The runs to attach to, and the settings of the view.
 pub struct Attachment {
     pub places: Places,
-    pub scope: Scope,
+    pub scope: ScreenScope,
     pub leaving: Leaving,
     pub paint: Paint,
     /// Starts the runs that somebody wants here.
-    pub starter: Arc<dyn Starter>,
+    pub starter: ScreenStarter,
+    /// Opens the web page at a run; the page is served on when the screen is left.
+    pub open_page: fn(&RunId, &Places) -> Result<(), CommandError>,
 }
 
 /// Shows runs until somebody leaves.
@@ -74,7 +76,8 @@ struct Session {
     paint: Paint,
     places: Places,
     known: Arc<KnownIndex>,
-    starter: Arc<dyn Starter>,
+    starter: ScreenStarter,
+    open_page: fn(&RunId, &Places) -> Result<(), CommandError>,
     signals: Signals,
     resizes: Signal,
     /// Comes when somebody has continued this process after it was stopped.
@@ -119,6 +122,7 @@ impl Session {
             leaving,
             paint,
             starter,
+            open_page,
         } = attachment;
         let followed = FollowedRuns::start(&places, Depth::Records);
         let (tell, told) = mpsc::channel(WAITING);
@@ -141,6 +145,7 @@ impl Session {
             known: Arc::new(KnownIndex::of(&places)),
             places,
             starter,
+            open_page,
             signals,
             resizes,
             continued,
@@ -171,12 +176,9 @@ impl Session {
                 Wake::Typed(Some(Typed::Message(message))) => self.update(message),
                 // A terminal that is gone has hung up.
                 Wake::Typed(Some(Typed::Gone) | None) => return Ok(exit::of_signal(1)),
-                Wake::Told(message) => self.told(message),
+                Wake::Told(message) => self.take_messages(message),
                 Wake::Looked(message) => self.looked(message),
-                Wake::Resized => {
-                    let (columns, rows) = terminal_size();
-                    self.update(Message::Resized(columns, rows))
-                }
+                Wake::Resized => self.update(Message::Resized(terminal_size())),
                 Wake::Continued => {
                     // It was stopped without a word, and the shell has used the terminal since.
                     give_back();
@@ -233,8 +235,7 @@ impl Session {
         self.screen.enter_again()?;
         Screen::use_mouse(self.model.uses_mouse)?;
         self.pace.begin_again();
-        let (columns, rows) = terminal_size();
-        self.update(Message::Resized(columns, rows));
+        self.update(Message::Resized(terminal_size()));
         Ok(())
     }
 
@@ -246,7 +247,7 @@ impl Session {
             records: self.pace.look_at_records.is_none(),
         };
         tokio::select! {
-            told = self.signals.told() => Wake::Signal(told),
+            told = self.signals.next_signal() => Wake::Signal(told),
             typed = self.typed.recv() => Wake::Typed(typed),
             Some(message) = self.told.recv() => Wake::Told(message),
             Some(Ok(message)) = self.deeds.join_next() => Wake::Told(message),
@@ -308,7 +309,7 @@ impl Session {
     }
 
     /// Takes a message and all others that wait.
-    fn told(&mut self, message: Message) -> Vec<Effect> {
+    fn take_messages(&mut self, message: Message) -> Vec<Effect> {
         let mut effects = self.update(message);
         while effects.is_empty()
             && let Ok(message) = self.told.try_recv()

@@ -4,13 +4,14 @@ use crossterm::event::KeyCode;
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::Ending;
 use pretty_assertions::assert_eq;
+use ratatui::layout::Size;
 
 use crate::keys::table::{KEYS, Where};
 use crate::message::{AnswerUse, Effect, Message, Notice};
 use crate::model::{Leaving, Mode};
 use crate::results::Fitting;
-use crate::scope::Scope;
-use crate::testing::{Desk, accepted, ended, open, over, said, started, team};
+use crate::scope::ScreenScope;
+use crate::testing::{Desk, accepted, answer_event, ended, open, over, started, team};
 use crate::tests::window::with_calls;
 
 #[test]
@@ -19,12 +20,12 @@ fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
     let long = open(1, "long");
     desk.sees(std::slice::from_ref(&long));
     let lines: Vec<String> = (1..=200).map(|number| format!("line {number}")).collect();
-    desk.hears(
+    desk.grow_record(
         &long,
         vec![
             accepted(&long, "Count."),
             started(),
-            said(&lines.join("\n")),
+            answer_event(&lines.join("\n")),
         ],
     );
     let mut screens = vec![desk.screen()];
@@ -34,7 +35,7 @@ fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
     desk.press_key(KeyCode::PageDown);
     desk.press("j");
     screens.push(desk.screen());
-    desk.hears(&long, vec![said("one more")]);
+    desk.grow_record(&long, vec![answer_event("one more")]);
     // The header counts the usage of the run.
     let window = |screen: &str| {
         let (_, window) = screen.split_once("⏳ long •").unwrap();
@@ -148,7 +149,7 @@ fn an_answer_is_a_page_of_its_own() {
         Some(answer.to_owned()),
     ));
     insta::assert_snapshot!(desk.screen(), @"
-    Sub-agents: 1 done
+    Sub-agents: 1 completed
     > ✓  plan   1m 01s
     ── answer of 20261115-000000-001-aaaaaa ──────────
     plan
@@ -159,7 +160,7 @@ fn an_answer_is_a_page_of_its_own() {
 
     ? help  q leave  Enter open  n new  r resume
     ");
-    desk.happens(Message::Resized(50, 7));
+    desk.happens(Message::Resized(Size::new(50, 7)));
     assert!(desk.screen().contains("── 0% ─"), "{}", desk.screen());
     desk.press_key(KeyCode::Tab);
     desk.press_key(KeyCode::Esc);
@@ -219,7 +220,7 @@ fn q_closes_a_window_and_leaves_the_list() {
     desk.press("q");
     assert_eq!(desk.effects, [Effect::Leave]);
     let lonely = open(7, "lonely");
-    let mut desk = Desk::with_scope(Scope::Run(lonely.run.clone()), (60, 8));
+    let mut desk = Desk::with_scope(ScreenScope::Run(lonely.run.clone()), Size::new(60, 8));
     desk.sees(std::slice::from_ref(&lonely));
     desk.press_key(KeyCode::Esc);
     assert_eq!(desk.footer(), "Press q to leave; the run continues.");
@@ -239,8 +240,8 @@ fn a_receipt_is_a_page_of_its_own() {
     ⏳ review • 3 calls • 7.5k tokens • $0.05 • 12s
     saw       5 turns, calls: bash 2, edit 1 (1 failed)
     commands  → 0  cargo test --workspace echo 日本
-    tests     unclear, because its exit code is hidden: cargo
-    test --workspace echo 日本 → 0
+    tests     unclear, because its exit code proves nothing:
+    cargo test --workspace echo 日本 → 0
     look at   the rest of its command line hides how the last
     test ended
 
@@ -269,8 +270,8 @@ fn a_receipt_has_the_files_that_git_found() {
     changed   src/a.rs
               b.txt
     commands  → 0  cargo test --workspace echo 日本
-    tests     unclear, because its exit code is hidden: cargo
-    test --workspace echo 日本 → 0
+    tests     unclear, because its exit code proves nothing:
+    cargo test --workspace echo 日本 → 0
     look at   the rest of its command line hides how the last
     test ended
     ? help  q leave  Enter open  n new  s steer  x stop
@@ -312,11 +313,11 @@ fn ctrl_z_pauses_everywhere() {
 #[test]
 fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
     let lonely = open(7, "lonely");
-    let mut desk = Desk::with_scope(Scope::Run(lonely.run.clone()), (60, 8));
+    let mut desk = Desk::with_scope(ScreenScope::Run(lonely.run.clone()), Size::new(60, 8));
     desk.sees(std::slice::from_ref(&lonely));
-    desk.hears(
+    desk.grow_record(
         &lonely,
-        vec![accepted(&lonely, "Go."), started(), said("Here.")],
+        vec![accepted(&lonely, "Go."), started(), answer_event("Here.")],
     );
     insta::assert_snapshot!(desk.screen(), @"
     ── 20261115-000000-007-aaaaaa ──────────────────────────────
@@ -336,11 +337,11 @@ fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
 #[test]
 fn a_view_that_leaves_by_itself_stays_a_moment_and_longer_if_somebody_is_there() {
     let brief = open(1, "brief");
-    let mut desk = Desk::with_scope(Scope::Run(brief.run.clone()), (60, 8));
+    let mut desk = Desk::with_scope(ScreenScope::Run(brief.run.clone()), Size::new(60, 8));
     desk.model = desk.model.leaving(Leaving::WhenOver(None));
     desk.wait(1);
     desk.sees(std::slice::from_ref(&brief));
-    desk.hears(
+    desk.grow_record(
         &brief,
         vec![accepted(&brief, "Go."), started(), ended(Ending::Completed)],
     );
@@ -363,7 +364,7 @@ fn the_help_names_every_key() {
     let mut desk = Desk::new(80, 45);
     desk.press("?");
     insta::assert_snapshot!(desk.screen());
-    desk.happens(Message::Resized(36, 20));
+    desk.happens(Message::Resized(Size::new(36, 20)));
     insta::assert_snapshot!("the_help_in_36_columns", desk.screen());
     desk.press("jjj");
     desk.press_key(KeyCode::PageDown);
@@ -386,7 +387,7 @@ fn the_help_does_not_scroll_past_its_end() {
     assert_ne!(desk.screen(), end, "one key up is one line up");
     desk.press("j");
     assert_eq!(desk.screen(), end);
-    desk.happens(Message::Resized(36, 30));
+    desk.happens(Message::Resized(Size::new(36, 30)));
     let grown = desk.screen();
     desk.press("k");
     assert_ne!(

@@ -1,8 +1,8 @@
 //! The model and its frames, tested without a terminal.
 
+mod frames;
 mod keys;
 mod list;
 mod screens;
-mod seen;
-mod starting;
+mod starts;
 mod window;

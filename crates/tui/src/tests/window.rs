@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::message::{AnswerUse, Effect, Message};
-use crate::testing::{Desk, accepted, called_as, open, said, started, tool_answered};
+use crate::testing::{Desk, accepted, answer_event, called_as, open, started, tool_answered};
 
 /// Makes a run with a call that succeeded, a call that failed and a call that is under way.
 pub(super) fn with_calls(desk: &mut Desk) -> IndexedRun {
@@ -15,12 +15,12 @@ pub(super) fn with_calls(desk: &mut Desk) -> IndexedRun {
     let output: Vec<String> = (1..=40)
         .map(|number| format!("test {number} ... ok"))
         .collect();
-    desk.hears(
+    desk.grow_record(
         &run,
         vec![
             accepted(&run, "Review the last commit."),
             started(),
-            said("I run the **tests** first."),
+            answer_event("I run the **tests** first."),
             called_as(
                 "1",
                 "bash",
@@ -31,7 +31,7 @@ pub(super) fn with_calls(desk: &mut Desk) -> IndexedRun {
     );
     desk.wait(12);
     let edits = json!([{"oldText": "one\ntwo", "newText": "three"}]);
-    desk.hears(
+    desk.grow_record(
         &run,
         vec![
             called_as(
@@ -40,7 +40,7 @@ pub(super) fn with_calls(desk: &mut Desk) -> IndexedRun {
                 &json!({"path": "src/parser.rs", "edits": edits}),
             ),
             tool_answered("2", "edit", "Could not find the exact text.", true),
-            said("The text was not there."),
+            answer_event("The text was not there."),
             called_as("3", "bash", &json!({"command": "sleep 60"})),
         ],
     );
@@ -164,7 +164,7 @@ fn a_long_prompt_is_folded_and_opens() {
     let run = open(1, "long");
     desk.sees(std::slice::from_ref(&run));
     let prompt: Vec<String> = (1..=20).map(|number| format!("step {number}")).collect();
-    desk.hears(&run, vec![accepted(&run, &prompt.join("\n")), started()]);
+    desk.grow_record(&run, vec![accepted(&run, &prompt.join("\n")), started()]);
     desk.press_key(KeyCode::Enter);
     assert!(
         desk.screen().contains("> … 8 more lines"),

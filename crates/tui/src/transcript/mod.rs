@@ -172,7 +172,7 @@ impl Entry {
     }
 
     /// Returns whether it contains these words anywhere, in small letters, also in its closed part.
-    pub(crate) fn says(&self, words: &str) -> bool {
+    pub(crate) fn contains_words(&self, words: &str) -> bool {
         let has = |text: &str| text.to_lowercase().contains(words);
         match self {
             Self::Prompt(text) | Self::Speech(text) => has(text),

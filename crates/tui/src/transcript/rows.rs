@@ -2,7 +2,7 @@
 
 use pi_subagents_view::figures::clock;
 use pi_subagents_view::paint::fit;
-use pi_subagents_view::preview::{CallPreview, Outcome};
+use pi_subagents_view::preview::{CallOutcome, CallPreview};
 use pi_subagents_view::{Line, PreviewContext, Role, markdown, wrap};
 use pi_subagents_vocabulary::{Part, text};
 use serde_json::Value;
@@ -189,7 +189,7 @@ fn pretty(value: &Value) -> String {
 /// Describes the outcome of the call, and its duration.
 fn outcome(call: &Call) -> Line {
     let (role, words) = match &call.answer {
-        None if *call.state.outcome() == Outcome::UnderWay => (Role::Warning, "still running"),
+        None if *call.state.outcome() == CallOutcome::UnderWay => (Role::Warning, "still running"),
         None => (Role::Muted, "no result"),
         Some(answer) if answer.is_error => (Role::Failed, "failed"),
         Some(_) => (Role::Success, "done"),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::outcome::FAILED;
 use super::shell::Command;
-use super::{Arguments, Outcome, PreviewContext, Sentence, one_line};
+use super::{Arguments, CallOutcome, PreviewContext, Sentence, one_line};
 use crate::{Line, Role};
 
 /// The largest width of a line that is not cut to a screen.
@@ -40,15 +40,15 @@ impl CallPreview {
 
     /// Draws the call no wider than `width`; the first line has the most important part, further
     /// lines continue it.
-    pub fn lines(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
-        if let Outcome::Failed(failure @ CallFailure::NoSuchTool) = outcome {
+    pub fn lines(&self, outcome: &CallOutcome, width: usize) -> Vec<Line> {
+        if let CallOutcome::Failed(failure @ CallFailure::NoSuchTool) = outcome {
             return vec![self.refused(failure, width)];
         }
         let mut lines = match &self.form {
             Form::Command(command) => command.lines(outcome, width),
             Form::Sentence(sentence) => vec![sentence.fitted(outcome, width)],
         };
-        if let Outcome::Done {
+        if let CallOutcome::Done {
             summary: Some(summary),
             ..
         } = outcome
@@ -59,7 +59,7 @@ impl CallPreview {
     }
 
     /// Draws all of the call, whatever the width of the screen is.
-    pub(crate) fn whole(&self, outcome: &Outcome) -> Vec<Line> {
+    pub(crate) fn whole(&self, outcome: &CallOutcome) -> Vec<Line> {
         match &self.form {
             Form::Command(command) => command.whole(outcome, WHOLE_WIDTH),
             Form::Sentence(_) => self.lines(outcome, WHOLE_WIDTH),

@@ -9,7 +9,7 @@ mod context;
 mod delegation;
 mod files;
 mod lsp;
-mod other;
+mod other_tools;
 mod outcome;
 mod path;
 mod search;
@@ -25,13 +25,13 @@ use crate::Line;
 use arguments::Arguments;
 pub use call_preview::CallPreview;
 pub use context::PreviewContext;
-pub use outcome::{Outcome, changes};
+pub use outcome::{CallOutcome, changes};
 use sentence::Sentence;
 
 /// Returns the lines that show a call; the first has the most important part, further ones continue
 /// it.
 pub fn call(tool: &str, arguments: &Value, context: &PreviewContext) -> Vec<Line> {
-    CallPreview::new(tool, arguments, context).lines(&Outcome::Untold, context.width())
+    CallPreview::new(tool, arguments, context).lines(&CallOutcome::Untold, context.width())
 }
 
 /// Returns the lines that show a call and its outcome.
@@ -41,7 +41,7 @@ pub fn answered(
     result: &ToolResult,
     context: &PreviewContext,
 ) -> Vec<Line> {
-    CallPreview::new(tool, arguments, context).lines(&Outcome::of(result), context.width())
+    CallPreview::new(tool, arguments, context).lines(&CallOutcome::of(result), context.width())
 }
 
 fn one_line(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> Sentence {
@@ -60,10 +60,10 @@ fn one_line(tool: &str, arguments: Arguments<'_>, context: &PreviewContext) -> S
         "delegate_to_subagents" => delegation::delegate(arguments),
         "get_subagent_output" | "get_subagent_session" => delegation::retrieve(tool, arguments),
         "list_subagent_profiles" | "list_todos" => Sentence::new(tool),
-        "workflow_step" => other::workflow_step(arguments),
+        "workflow_step" => other_tools::workflow_step(arguments),
         "lsp_find_symbol" => lsp::find_symbol(tool, arguments),
         "lsp_refactor_symbol" => lsp::refactor_symbol(tool, arguments, context),
         tool if tool.starts_with("lsp_") => lsp::position(tool, arguments, context),
-        tool => other::any(tool, arguments),
+        tool => other_tools::any(tool, arguments),
     }
 }

@@ -14,7 +14,7 @@ const UNDER_WAY: &str = " (running)";
 
 /// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// The outcome is not shown.
     #[default]
     Untold,
@@ -36,7 +36,7 @@ pub enum Outcome {
     Unanswered,
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Reads the outcome from the result of a call.
     pub fn of(result: &ToolResult) -> Self {
         match result.failure() {

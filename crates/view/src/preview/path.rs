@@ -7,6 +7,19 @@ use super::PreviewContext;
 
 /// Shortens a path. A relative path stays as it is.
 pub(super) fn shorten<'a>(path: &'a str, context: &PreviewContext) -> Cow<'a, str> {
+    let relative = relative(Path::new(path), &context.cwd);
+    shortest(path, relative, context)
+}
+
+/// Shortens a path in a command, where another path may mean something else: the way up depends on
+/// where the command is by then, or goes into a variable.
+fn shorten_in_command<'a>(path: &'a str, context: &PreviewContext) -> Cow<'a, str> {
+    let relative = relative(Path::new(path), &context.cwd);
+    let relative = relative.filter(|way| !way.starts_with(".."));
+    shortest(path, relative, context)
+}
+
+fn shortest<'a>(path: &'a str, relative: Option<String>, context: &PreviewContext) -> Cow<'a, str> {
     if !Path::new(path).is_absolute() {
         return path.into();
     }
@@ -14,7 +27,6 @@ pub(super) fn shorten<'a>(path: &'a str, context: &PreviewContext) -> Cow<'a, st
         .home
         .as_deref()
         .and_then(|home| with_tilde(path, home));
-    let relative = relative(Path::new(path), &context.cwd);
     let candidates = [below_home, relative].into_iter().flatten();
     // The first of equally short paths stays, so the path as it was wins over another of its length.
     candidates.fold(Cow::Borrowed(path), |shortest, candidate| {
@@ -26,13 +38,13 @@ pub(super) fn shorten<'a>(path: &'a str, context: &PreviewContext) -> Cow<'a, st
     })
 }
 
-/// Shortens every absolute path in a text, such as a shell command.
+/// Shortens every absolute path in a shell command.
 pub(super) fn shorten_all(text: &str, context: &PreviewContext) -> String {
     let mut shortened = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
         let word = rest.find(is_boundary).unwrap_or(rest.len());
-        shortened.push_str(&shorten(&rest[..word], context));
+        shortened.push_str(&shorten_in_command(&rest[..word], context));
         let boundary = rest[word..].chars().next().map_or(0, char::len_utf8);
         shortened.push_str(&rest[word..word + boundary]);
         rest = &rest[word + boundary..];

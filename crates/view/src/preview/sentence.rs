@@ -3,7 +3,7 @@
 use pi_subagents_vocabulary::text;
 use unicode_width::UnicodeWidthStr;
 
-use super::Outcome;
+use super::CallOutcome;
 use super::outcome::FAILED;
 use crate::paint::fit;
 use crate::{Line, Role, Span};
@@ -57,7 +57,7 @@ impl Sentence {
 
     /// Returns the line, cut to a number of columns. If the call failed, the counts of what it
     /// would have done are left out.
-    pub(super) fn fitted(&self, outcome: &Outcome, width: usize) -> Line {
+    pub(super) fn fitted(&self, outcome: &CallOutcome, width: usize) -> Line {
         let is_failed = outcome.is_failed();
         let (lead, role) = if is_failed {
             (FAILED, Role::Failed)

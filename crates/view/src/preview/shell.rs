@@ -9,7 +9,7 @@ use super::arguments::Arguments;
 use super::outcome::FAILED;
 use super::path::shorten_all;
 use super::sentence::ARROW;
-use super::{Outcome, PreviewContext};
+use super::{CallOutcome, PreviewContext};
 use crate::paint::fit;
 use crate::{Line, Role, Span};
 
@@ -61,7 +61,7 @@ impl Command {
 
     /// Shows `bash → command`. A command that is too wide for one line is continued on further
     /// lines at its `&&`.
-    pub(super) fn lines(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
+    pub(super) fn lines(&self, outcome: &CallOutcome, width: usize) -> Vec<Line> {
         let tail = outcome.tail(width);
         let taken: usize = tail.iter().map(Span::width).sum();
         let mark = if outcome.is_failed() {
@@ -85,7 +85,7 @@ impl Command {
     }
 
     /// Shows all lines of the command.
-    pub(super) fn whole(&self, outcome: &Outcome, width: usize) -> Vec<Line> {
+    pub(super) fn whole(&self, outcome: &CallOutcome, width: usize) -> Vec<Line> {
         let first = std::iter::once(&self.first);
         let parts: Vec<String> = first.chain(&self.further).cloned().collect();
         drawn(&parts, outcome, width)
@@ -98,7 +98,7 @@ impl Command {
 }
 
 /// Puts the parts of a command below each other, with the outcome behind the last part.
-fn drawn(parts: &[String], outcome: &Outcome, width: usize) -> Vec<Line> {
+fn drawn(parts: &[String], outcome: &CallOutcome, width: usize) -> Vec<Line> {
     let is_failed = outcome.is_failed();
     let mut lines: Vec<Line> = parts
         .iter()

@@ -62,7 +62,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::preview::Outcome;
+    use crate::preview::CallOutcome;
 
     #[test]
     fn a_list_of_any_length_takes_little_room() {
@@ -75,7 +75,7 @@ mod tests {
     fn todos_that_are_added_are_named() {
         let shown = |arguments: Value| {
             edit(Arguments::new(&arguments))
-                .fitted(&Outcome::Untold, 80)
+                .fitted(&CallOutcome::Untold, 80)
                 .text()
         };
         let todos = json!([{"description": "Buy milk"}, "Call Ada", 3]);

@@ -3,19 +3,19 @@
 use pi_subagents_vocabulary::ToolResult;
 use serde_json::Value;
 
-use crate::preview::{self, Outcome};
+use crate::preview::{self, CallOutcome};
 
 /// The outcome of a call so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallState {
-    outcome: Outcome,
+    outcome: CallOutcome,
     is_answered: bool,
 }
 
 impl Default for CallState {
     fn default() -> Self {
         Self {
-            outcome: Outcome::UnderWay,
+            outcome: CallOutcome::UnderWay,
             is_answered: false,
         }
     }
@@ -23,7 +23,7 @@ impl Default for CallState {
 
 impl CallState {
     /// Returns the outcome as the preview of the call shows it.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &CallOutcome {
         &self.outcome
     }
 
@@ -36,9 +36,9 @@ impl CallState {
     /// file that it has added and removed.
     pub fn end(&mut self, is_error: bool, details: Option<&Value>) {
         self.outcome = if is_error {
-            Outcome::FailedSomehow
+            CallOutcome::FailedSomehow
         } else {
-            Outcome::Done {
+            CallOutcome::Done {
                 changes: details.and_then(preview::changes),
                 summary: None,
             }
@@ -48,22 +48,24 @@ impl CallState {
     /// Takes the answer of the tool.
     pub fn answer(&mut self, result: &ToolResult) {
         self.is_answered = true;
-        self.outcome = match (Outcome::of(result), &self.outcome) {
-            (Outcome::Done { summary, .. }, Outcome::Done { changes, .. }) => Outcome::Done {
-                changes: *changes,
-                summary,
-            },
+        self.outcome = match (CallOutcome::of(result), &self.outcome) {
+            (CallOutcome::Done { summary, .. }, CallOutcome::Done { changes, .. }) => {
+                CallOutcome::Done {
+                    changes: *changes,
+                    summary,
+                }
+            }
             (outcome, _) => outcome,
         };
     }
 
     /// Notes that there will be no answer. That is no fault if the run is completed.
     pub fn close(&mut self, is_completed: bool) {
-        if self.outcome == Outcome::UnderWay {
+        if self.outcome == CallOutcome::UnderWay {
             self.outcome = if is_completed {
-                Outcome::Untold
+                CallOutcome::Untold
             } else {
-                Outcome::Unanswered
+                CallOutcome::Unanswered
             };
         }
         self.is_answered = true;

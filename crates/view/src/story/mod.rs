@@ -12,6 +12,7 @@ mod remark;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
@@ -138,10 +139,12 @@ impl Story {
             ChildRecord::Retrying {
                 attempt,
                 max_attempts,
+                delay_ms,
                 error,
             } => one(What::Retry(Retry {
                 attempt: *attempt,
                 max_attempts: *max_attempts,
+                delay: Duration::from_millis(*delay_ms),
                 error,
                 is_explained: self.last_error.take().as_ref() == Some(error),
             })),
@@ -260,12 +263,14 @@ mod tests {
             directory: None,
             record_limit: 0,
             known_tools: None,
+            requested_model: None,
             test_commands: Vec::new(),
             has_schema: false,
+            accepted_at: None,
         }))
     }
 
-    fn said(record: ChildRecord) -> Happening {
+    fn child_event(record: ChildRecord) -> Happening {
         Happening::Said {
             line: bytes::Bytes::new(),
             record,
@@ -274,7 +279,7 @@ mod tests {
 
     fn user(words: &str) -> Happening {
         let parts = vec![Part::Text(words.to_owned())];
-        said(ChildRecord::MessageEnded(Message::User(parts)))
+        child_event(ChildRecord::MessageEnded(Message::User(parts)))
     }
 
     /// Returns each item in a few words.
@@ -324,9 +329,10 @@ mod tests {
     #[test]
     fn the_reason_of_a_retry_is_known_from_the_answer_that_failed() {
         let retry = |attempt: u64| {
-            said(ChildRecord::Retrying {
+            child_event(ChildRecord::Retrying {
                 attempt,
                 max_attempts: 3,
+                delay_ms: 60_000 * (attempt / 2),
                 error: "500: tired".to_owned(),
             })
         };
@@ -335,7 +341,7 @@ mod tests {
                 error: Some(error.to_owned()),
                 ..AssistantMessage::default()
             };
-            said(ChildRecord::MessageEnded(Message::Assistant(answer)))
+            child_event(ChildRecord::MessageEnded(Message::Assistant(answer)))
         };
         let happenings = vec![
             answer("500: tired"),
@@ -350,9 +356,9 @@ mod tests {
             [
                 r#"turn Some("500: tired")"#,
                 "retry 1 of 3",
-                "retry 2 of 3: 500: tired",
+                "retry 2 of 3 in 60 s: 500: tired",
                 r#"turn Some("overloaded")"#,
-                "retry 3 of 3: 500: tired",
+                "retry 3 of 3 in 60 s: 500: tired",
             ]
         );
     }
@@ -368,7 +374,9 @@ mod tests {
             parts,
             ..AssistantMessage::default()
         };
-        let event = event(said(ChildRecord::MessageEnded(Message::Assistant(answer))));
+        let event = event(child_event(ChildRecord::MessageEnded(Message::Assistant(
+            answer,
+        ))));
         let mut story = Story::default();
         let items = story.apply(&event).into_iter();
         let numbers: Vec<usize> = items.map(|item| item.number).collect();

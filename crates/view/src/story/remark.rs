@@ -1,9 +1,10 @@
 //! Remarks about a run: their kinds, and their words, which are the same at every door.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{CheckedReport, GateStep, Gated, Happening, Runner};
+use pi_subagents_vocabulary::{CheckedReport, GateStep, Gated, Happening};
 
 use crate::Role;
 
@@ -59,6 +60,8 @@ pub struct Retry<'a> {
     pub attempt: u64,
     /// The number of all attempts.
     pub max_attempts: u64,
+    /// The pause before it.
+    pub delay: Duration,
     /// The reason for the retry.
     pub error: &'a str,
     /// True if the answer that failed has named the reason already.
@@ -68,7 +71,11 @@ pub struct Retry<'a> {
 impl Retry<'_> {
     /// Names the attempt without the reason, for a reader who has just read it.
     pub fn brief(&self) -> String {
-        format!("retry {} of {}", self.attempt, self.max_attempts)
+        let (attempt, all) = (self.attempt, self.max_attempts);
+        match self.delay.as_secs() {
+            0 => format!("retry {attempt} of {all}"),
+            seconds => format!("retry {attempt} of {all} in {seconds} s"),
+        }
     }
 
     /// Names the attempt and the reason.
@@ -139,10 +146,7 @@ impl Remark<'_> {
 pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
     let (kind, text) = match happening {
         Happening::Started(started) => {
-            let words = match started.runner {
-                Runner::Pi => "a pi process",
-                Runner::Embedded => "the embedded agent",
-            };
+            let words = started.runner.title();
             (RemarkKind::Started, Cow::Borrowed(words))
         }
         Happening::Printed(line) => (RemarkKind::Printed, String::from_utf8_lossy(line)),

@@ -1,12 +1,13 @@
 //! The live view on a terminal, in step with the thread that draws it.
 
+use pi_subagents_view::ScreenSize;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use pi_subagents_view::{AtEnd, LiveView, Paint, Terminal, Wall};
+use pi_subagents_view::{AtEnd, Keyboard, LiveView, NoKeyboard, Paint, Terminal, Wall};
 use pi_subagents_vocabulary::{Ending, EventSink};
 
 use crate::emulator::Emulator;
@@ -32,7 +33,11 @@ fn terminal(columns: &Arc<AtomicUsize>, rows: usize) -> (Terminal, Receiver<Stri
     let columns = Arc::clone(columns);
     let terminal = Terminal {
         output: Box::new(Frames(sender)),
-        size: Box::new(move || (columns.load(Ordering::SeqCst), rows)),
+        keyboard: Box::new(NoKeyboard),
+        size: Box::new(move || ScreenSize {
+            columns: columns.load(Ordering::SeqCst),
+            rows,
+        }),
         clock: Box::new(|| at(12)),
         paint: Paint::Ansi,
         at_end: AtEnd::Stay { max_lines: 15 },
@@ -109,7 +114,7 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
       [stderr]: warning: unused
 
     ✗ tests • 13s
-      retry 1 of 3: 429 Too Many Requests
+      retry 1 of 3 in 2 s: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -143,7 +148,7 @@ fn a_narrower_terminal_gets_a_narrower_view() {
     let mut wide = Emulator::new(100, 40);
     follow(&mut wide, &frames, "1 error");
     columns.store(30, Ordering::SeqCst);
-    let more = Script::new().said(13, "docs", "Resized.");
+    let more = Script::new().answered_text(13, "docs", "Resized.");
     play_after(&mut view, &busy_call(), &more);
     let frame = next(&frames);
     // Some of the 21 rows that were drawn before take two or more now.
@@ -209,9 +214,55 @@ fn a_terminal_that_blocks_holds_nobody_up() {
     play(&mut view, &busy_call());
     follow(&mut Emulator::new(60, 10), &frames, "1 error");
     view.on_pause();
-    let more = Script::new().said(13, "docs", "Still heard.");
+    let more = Script::new().answered_text(13, "docs", "Still heard.");
     play_after(&mut view, &busy_call(), &more);
     view.on_resume();
     drop(held);
     view.finish();
+}
+
+/// A keyboard that reports what is asked of it.
+struct WatchedKeyboard(Sender<&'static str>, Arc<AtomicUsize>);
+
+impl Keyboard for WatchedKeyboard {
+    fn is_ours(&self) -> bool {
+        _ = self.0.send("asked");
+        self.1.load(Ordering::SeqCst) > 0
+    }
+
+    fn hush(&mut self) {
+        _ = self.0.send("hushed");
+    }
+
+    fn restore(&mut self) {
+        _ = self.0.send("restored");
+    }
+}
+
+#[test]
+fn a_job_in_the_background_draws_nothing_and_in_the_foreground_nothing_is_echoed() {
+    let is_ours = Arc::new(AtomicUsize::new(0));
+    let (sender, asked) = channel();
+    let (plain, frames) = terminal(&Arc::new(AtomicUsize::new(60)), 10);
+    let terminal = Terminal {
+        keyboard: Box::new(WatchedKeyboard(sender, Arc::clone(&is_ours))),
+        at_end: AtEnd::Vanish,
+        ..plain
+    };
+    let mut view = LiveView::start(Wall::new(context()), terminal).unwrap();
+    play(&mut view, &busy_call());
+    let patience = Duration::from_mins(1);
+    for _ in 0..2 {
+        assert_eq!(asked.recv_timeout(patience), Ok("asked"));
+    }
+    assert!(frames.try_recv().is_err(), "nothing was drawn");
+    is_ours.store(1, Ordering::SeqCst);
+    follow(&mut Emulator::new(60, 10), &frames, "1 error");
+    view.on_pause();
+    view.on_resume();
+    view.finish();
+    let mut all: Vec<&str> = asked.iter().filter(|what| *what != "asked").collect();
+    all.dedup();
+    assert_eq!(all[..2], ["hushed", "restored"]);
+    assert_eq!(all.last(), Some(&"restored"));
 }

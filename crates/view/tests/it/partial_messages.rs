@@ -1,5 +1,6 @@
 //! Messages that models are still writing.
 
+use pi_subagents_view::ScreenSize;
 use std::sync::mpsc::channel;
 
 use pi_subagents_view::paint::{ansi, plain};
@@ -58,7 +59,7 @@ fn words_are_seen_as_they_are_written_and_give_way_to_the_message() {
         ),
     );
     screens.push(shown(&wall, 15));
-    let said = Script::new().said(1, "docs", "The manual\n\nhas three pages.");
+    let said = Script::new().answered_text(1, "docs", "The manual\n\nhas three pages.");
     said.play_after(&started(), |events, summary| wall.apply(events, summary));
     screens.push(shown(&wall, 15));
     // It was on its way when the message came.
@@ -132,7 +133,10 @@ fn what_was_not_said_to_its_end_does_not_stay_on_the_screen() {
     let (sender, frames) = channel();
     let mut terminal = Terminal::new(
         Box::new(Frames(sender)),
-        Box::new(|| (60, 10)),
+        Box::new(|| ScreenSize {
+            columns: 60,
+            rows: 10,
+        }),
         Paint::Plain,
     );
     terminal.clock = Box::new(|| at(1));

@@ -1,8 +1,8 @@
 //! Every preview: a call, and the lines that show it.
 
+mod cuts;
 mod results;
 mod rows;
-mod shortening;
 
 use pi_subagents_view::paint::plain;
 use pi_subagents_view::{PreviewContext, preview};

@@ -24,7 +24,7 @@ fn a_busy_call_reads_line_by_line() {
     review  read → src/lib.rs:10+40 (40 lines)
     review  edit → src/lib.rs (1 edit)
     review  bash → cargo test
-    tests   retry 1 of 3: 429 Too Many Requests
+    tests   retry 1 of 3 in 2 s: 429 Too Many Requests
     tests   corrected: You have not reported yet.
     tests   steered: Only the unit tests.
     tests   warning: model "toor" is not known
@@ -41,10 +41,10 @@ fn a_task_that_starts_a_moment_later_is_not_said_to_wait() {
         .accepted(0, task("two"))
         .accepted(0, task("three"))
         .started(0, "one")
-        .said(0, "one", "I am the first.")
+        .answered_text(0, "one", "I am the first.")
         .started(0, "two")
-        .said(1, "two", "I came a moment later.")
-        .said(2, "two", "And I go on.")
+        .answered_text(1, "two", "I came a moment later.")
+        .answered_text(2, "two", "And I go on.")
         .ended(3, "one", Ending::Completed)
         .started(3, "three");
     insta::assert_snapshot!(log(&script), @"
@@ -66,8 +66,8 @@ fn names_and_words_are_bounded_and_clean() {
     let script = Script::new()
         .accepted(0, long)
         .accepted(0, named("wide", "日本"))
-        .said(1, "long", &format!("\u{1b}]0;t\u{7}{}", "語".repeat(1000)))
-        .said(1, "unknown", "Nobody accepted me.");
+        .answered_text(1, "long", &format!("\u{1b}]0;t\u{7}{}", "語".repeat(1000)))
+        .answered_text(1, "unknown", "Nobody accepted me.");
     insta::assert_snapshot!(log(&script), @"
     a very long name that...  語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語語...
     unknown                   Nobody accepted me.

@@ -112,7 +112,7 @@ fn long_words() -> Wall {
     Script::new()
         .accepted(0, task(&"long-name-".repeat(6)))
         .started(0, &"long-name-".repeat(6))
-        .said(1, &"long-name-".repeat(6), &format!("See {path} please."))
+        .answered_text(1, &"long-name-".repeat(6), &format!("See {path} please."))
         .called(2, &"long-name-".repeat(6), "read", &json!({ "path": path }))
         .wall()
 }
@@ -121,14 +121,14 @@ fn wide_characters() -> Wall {
     Script::new()
         .accepted(0, task("wide"))
         .started(0, "wide")
-        .said(1, "wide", &"日本語のキャッシュは空にならない。".repeat(8))
+        .answered_text(1, "wide", &"日本語のキャッシュは空にならない。".repeat(8))
         .called(
             2,
             "wide",
             "read",
             &json!({"path": "設定/日本語の長い名前のファイル".repeat(5)}),
         )
-        .said(3, "wide", "👩‍👩‍👧 done ✅")
+        .answered_text(3, "wide", "👩‍👩‍👧 done ✅")
         .wall()
 }
 

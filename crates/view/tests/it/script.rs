@@ -44,8 +44,10 @@ pub(crate) fn task(name: &str) -> Task {
         directory: None,
         record_limit: 0,
         known_tools: None,
+        requested_model: None,
         test_commands: Vec::new(),
         has_schema: false,
+        accepted_at: None,
     }
 }
 
@@ -97,7 +99,7 @@ impl Script {
     }
 
     /// The child's model says something.
-    pub(crate) fn said(self, second: i64, name: &str, words: &str) -> Self {
+    pub(crate) fn answered_text(self, second: i64, name: &str, words: &str) -> Self {
         let text = serde_json::json!([{"type": "text", "text": words}]);
         self.answered(second, name, &text)
     }
@@ -210,7 +212,7 @@ pub(crate) fn busy_call() -> Script {
         .happened(7, "tests", Happening::Steered("Only the unit tests.".to_owned()))
         .happened(7, "tests", Happening::Warned("model \"toor\" is not known".to_owned()))
         .printed(7, "tests", "npm notice: plain text on stdout")
-        .said(8, "docs", "The manual has three pages.")
+        .answered_text(8, "docs", "The manual has three pages.")
         .ended(9, "docs", Ending::Completed)
         .ended(9, "types", Ending::Refused { message: "cwd must be an absolute path".to_owned() })
 }

@@ -46,7 +46,7 @@ fn a_busy_call_at_100_columns() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retry 1 of 3: 429 Too Many Requests
+      retry 1 of 3 in 2 s: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -77,7 +77,8 @@ fn a_busy_call_at_40_columns() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retry 1 of 3: 429 Too Many Requests
+      retry 1 of 3 in 2 s: 429 Too Many
+      Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -117,7 +118,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retry 1 of 3: 429 Too Many Requests
+      retry 1 of 3 in 2 s: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -143,7 +144,7 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
       [stderr]: warning: unused
 
     ⏳ tests • 12s
-      retry 1 of 3: 429 Too Many Requests
+      retry 1 of 3 in 2 s: 429 Too Many Requests
       corrected: You have not reported yet.
       steered: Only the unit tests.
       warning: model "toor" is not known
@@ -264,7 +265,7 @@ fn a_window_shows_its_newest_lines_and_expanded_all_it_holds() {
     let wall = Script::new()
         .accepted(0, task("scan"))
         .started(0, "scan")
-        .said(1, "scan", "one\ntwo\nthree\nfour\nfive")
+        .answered_text(1, "scan", "one\ntwo\nthree\nfour\nfive")
         .wall();
     let newest = View {
         max_lines: 2,

@@ -5,6 +5,7 @@ use super::{Advice, in_a_shell};
 pub(super) fn words(advice: &Advice) -> String {
     match advice {
         Advice::Resume(_) => "the key r".to_owned(),
+        Advice::Steer(_) => "the key s".to_owned(),
         Advice::Stop(_) => "the key x".to_owned(),
         Advice::Output(_) => "the key o".to_owned(),
         Advice::Merge(_) => "the key m".to_owned(),
@@ -20,8 +21,12 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Trust => "Run pi-subagents trust in a shell to allow that.".to_owned(),
         Advice::MergeIn { .. }
         | Advice::DiffStat(_)
+        | Advice::MergeCopies(_)
         | Advice::Clean
         | Advice::Doctor
+        | Advice::Models
+        | Advice::Tour
+        | Advice::DiscardByForce(_)
         | Advice::OpenPage
         | Advice::Fleet(_) => in_a_shell(advice),
     }

@@ -7,6 +7,7 @@ pub(super) fn words(advice: &Advice) -> String {
     match advice {
         Advice::Resume(id) => format!("pi-subagents resume {id} PROMPT"),
         Advice::Wait(id) => format!("pi-subagents wait {id}"),
+        Advice::Steer(id) => format!("pi-subagents steer {id} MESSAGE"),
         Advice::Stop(run) => format!("pi-subagents stop {run}"),
         Advice::Status(run) => format!("pi-subagents status {run}"),
         Advice::Session(session) => format!("pi-subagents session {session}"),
@@ -16,15 +17,19 @@ pub(super) fn words(advice: &Advice) -> String {
             let directory = shell_quoted(&directory.display().to_string());
             format!("cd {directory} && pi-subagents merge {run}")
         }
+        Advice::MergeCopies(run) => format!("pi-subagents merge --force {run}"),
+        Advice::DiscardByForce(run) => format!("pi-subagents discard {run} --force"),
         Advice::Diff(run) => format!("pi-subagents diff {run}"),
         Advice::DiffStat(run) => format!("pi-subagents diff --stat {run}"),
         Advice::ListRuns => "pi-subagents status --all lists the runs of this project".to_owned(),
         Advice::Clean => "pi-subagents clean".to_owned(),
         Advice::Doctor => "pi-subagents doctor".to_owned(),
+        Advice::Models => "pi-subagents models".to_owned(),
+        Advice::Tour => "pi-subagents tour".to_owned(),
         Advice::Attach => "pi-subagents attach".to_owned(),
         Advice::OpenPage => "pi-subagents web --open".to_owned(),
         Advice::GetDefinition => "List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.".to_owned(),
-        Advice::Trust => r#"Run "pi-subagents trust --yes" to allow that."#.to_owned(),
+        Advice::Trust => r#"Run "pi-subagents trust" to look at it and allow that."#.to_owned(),
         Advice::MakeRoom => "pi-subagents status lists them; wait until one is over (pi-subagents wait RUN), or stop one (pi-subagents stop RUN).".to_owned(),
         Advice::Fleet(step) => of_fleet(step),
     }

@@ -6,10 +6,17 @@ pub(super) fn words(advice: &Advice) -> String {
     match advice {
         Advice::Resume(id) => format!("delegate_to_subagents with resume \"{id}\""),
         Advice::Wait(id) => format!("subagent_runs with action wait and ids [\"{id}\"]"),
+        Advice::Steer(id) => {
+            format!("subagent_runs with action steer, ids [\"{id}\"] and a message")
+        }
         Advice::Stop(run) => format!("subagent_runs with action stop and ids [\"{run}\"]"),
         Advice::Status(_) => "subagent_runs with includeCompleted".to_owned(),
-        Advice::Session(session) => format!("get_subagent_session with sessionId {session}"),
-        Advice::Output(session) => format!("get_subagent_output with sessionId {session}"),
+        Advice::Session(session) => {
+            format!("subagent_runs with action session and ids [\"{session}\"]")
+        }
+        Advice::Output(session) => {
+            format!("subagent_runs with action output and ids [\"{session}\"]")
+        }
         Advice::Merge(run) => format!("merge_subagents with runs [\"{run}\"]"),
         Advice::MergeIn { run, directory } => {
             let directory = directory.display();
@@ -26,8 +33,12 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::MakeRoom => "subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).".to_owned(),
         Advice::Diff(_)
         | Advice::DiffStat(_)
+        | Advice::MergeCopies(_)
         | Advice::Clean
         | Advice::Doctor
+        | Advice::Models
+        | Advice::Tour
+        | Advice::DiscardByForce(_)
         | Advice::Attach
         | Advice::OpenPage
         | Advice::Fleet(_) => in_a_shell(advice),

@@ -41,6 +41,8 @@ pub enum Advice {
     Resume(String),
     /// Waits for the end of a run, or of the runs of a session.
     Wait(String),
+    /// Sends the sub-agent of a run a message.
+    Steer(String),
     /// Ends a run.
     Stop(String),
     /// Shows the state of a run.
@@ -58,6 +60,10 @@ pub enum Advice {
         /// A directory of the other repository.
         directory: PathBuf,
     },
+    /// Merges what a run has changed together with the copies of ignored files that it added.
+    MergeCopies(String),
+    /// Discards the worktree of a run, also if its files could not be kept.
+    DiscardByForce(String),
     /// Shows what a run has changed, and fetches it if it is elsewhere.
     Diff(String),
     /// Shows which files a run has changed.
@@ -68,6 +74,10 @@ pub enum Advice {
     Clean,
     /// Checks this machine.
     Doctor,
+    /// Lists providers and models.
+    Models,
+    /// Shows what the program does, without any key.
+    Tour,
     /// Shows all runs on one screen.
     Attach,
     /// Opens the page in a browser.
@@ -125,6 +135,7 @@ mod tests {
         let steps = [
             Advice::Resume("talk".to_owned()),
             Advice::Wait("talk".to_owned()),
+            Advice::Steer("talk".to_owned()),
             Advice::Stop(run.clone()),
             Advice::Status(run.clone()),
             Advice::Session("talk".to_owned()),
@@ -134,11 +145,15 @@ mod tests {
                 run: run.clone(),
                 directory: "lib dir".into(),
             },
+            Advice::MergeCopies(run.clone()),
+            Advice::DiscardByForce(run.clone()),
             Advice::Diff(run.clone()),
             Advice::DiffStat(run),
             Advice::ListRuns,
             Advice::Clean,
             Advice::Doctor,
+            Advice::Models,
+            Advice::Tour,
             Advice::Attach,
             Advice::OpenPage,
             Advice::GetDefinition,

@@ -4,7 +4,7 @@ use super::{Advice, in_a_shell};
 
 pub(super) fn words(advice: &Advice) -> String {
     match advice {
-        Advice::Resume(_) => "a message to it".to_owned(),
+        Advice::Resume(_) | Advice::Steer(_) => "a message to it".to_owned(),
         Advice::Stop(_) => "the button Stop".to_owned(),
         Advice::Merge(_) => "the button Merge".to_owned(),
         Advice::Session(_) | Advice::Output(_) => "its page".to_owned(),
@@ -17,8 +17,13 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::MakeRoom => "The list shows them; wait until one is over, or stop one.".to_owned(),
         Advice::GetDefinition => "List them with pi-subagents agents list in a shell.".to_owned(),
         Advice::Trust => "Run pi-subagents trust in a shell to allow that.".to_owned(),
-        Advice::MergeIn { .. } | Advice::Clean | Advice::Doctor | Advice::Fleet(_) => {
-            in_a_shell(advice)
-        }
+        Advice::MergeIn { .. }
+        | Advice::MergeCopies(_)
+        | Advice::Clean
+        | Advice::Doctor
+        | Advice::Models
+        | Advice::Tour
+        | Advice::DiscardByForce(_)
+        | Advice::Fleet(_) => in_a_shell(advice),
     }
 }

@@ -4,6 +4,7 @@ use super::{Advice, in_a_shell};
 
 pub(super) fn words(advice: &Advice) -> String {
     match advice {
+        Advice::Steer(id) => format!("/subagents steer {id} TEXT"),
         Advice::Stop(run) => format!("/subagents stop {run}"),
         Advice::Session(session) | Advice::Output(session) => {
             format!("/subagents show {session}")
@@ -20,8 +21,12 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Resume(_)
         | Advice::Wait(_)
         | Advice::MergeIn { .. }
+        | Advice::MergeCopies(_)
         | Advice::Clean
         | Advice::Doctor
+        | Advice::Models
+        | Advice::Tour
+        | Advice::DiscardByForce(_)
         | Advice::Attach
         | Advice::OpenPage
         | Advice::Fleet(_) => in_a_shell(advice),

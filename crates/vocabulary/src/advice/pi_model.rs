@@ -5,24 +5,30 @@ use super::{Advice, in_a_shell, mcp, pi_command};
 pub(super) fn words(advice: &Advice) -> String {
     match advice {
         Advice::Resume(_)
-        | Advice::Session(_)
-        | Advice::Output(_)
+        | Advice::Wait(_)
+        | Advice::Steer(_)
+        | Advice::Stop(_)
         | Advice::Merge(_)
-        | Advice::MergeIn { .. } => mcp::words(advice),
-        Advice::Wait(id) => format!("background_agent_status with run \"{id}\""),
+        | Advice::MergeIn { .. }
+        | Advice::MakeRoom => mcp::words(advice),
+        Advice::Session(session) => format!("get_subagent_session with sessionId {session}"),
+        Advice::Output(session) => format!("get_subagent_output with sessionId {session}"),
         Advice::Status(run) => format!("background_agent_status with run \"{run}\""),
         Advice::ListRuns => {
-            "background_agent_status lists the background runs of this session".to_owned()
+            "subagent_runs with includeCompleted lists the runs of this session".to_owned()
         }
         Advice::GetDefinition => "list_subagent_profiles shows what there is; a person makes one with /profile create NAME.".to_owned(),
         // A model is not to decide it.
         Advice::Trust => "Only the user can allow that, with /subagents trust.".to_owned(),
-        Advice::MakeRoom => "background_agent_status lists those of this session; wait until one is over, or let a person stop one (/subagents).".to_owned(),
-        Advice::Stop(_) | Advice::Diff(_) | Advice::DiffStat(_) => {
+        Advice::Diff(_) | Advice::DiffStat(_) => {
             format!("the user's command {}", pi_command::words(advice))
         }
-        Advice::Clean
+        Advice::MergeCopies(_)
+        | Advice::Clean
         | Advice::Doctor
+        | Advice::Models
+        | Advice::Tour
+        | Advice::DiscardByForce(_)
         | Advice::Attach
         | Advice::OpenPage
         | Advice::Fleet(_) => in_a_shell(advice),

@@ -63,6 +63,8 @@ struct Wire<'a> {
     attempt: Scalar<'a>,
     #[serde(rename = "maxAttempts", borrow, default)]
     max_attempts: Scalar<'a>,
+    #[serde(rename = "delayMs", borrow, default)]
+    delay_ms: Scalar<'a>,
     #[serde(rename = "errorMessage", borrow, default)]
     error_message: Scalar<'a>,
 }
@@ -100,6 +102,7 @@ fn record(kind: &str, wire: Wire<'_>) -> ChildRecord {
         "auto_retry_start" => ChildRecord::Retrying {
             attempt: wire.attempt.count(),
             max_attempts: wire.max_attempts.count(),
+            delay_ms: wire.delay_ms.count(),
             error: wire.error_message.words(),
         },
         "compaction_start" => ChildRecord::Compacting {

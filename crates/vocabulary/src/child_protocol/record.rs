@@ -55,6 +55,8 @@ pub enum ChildRecord {
         attempt: u64,
         /// The number of all attempts.
         max_attempts: u64,
+        /// The pause before it, in milliseconds.
+        delay_ms: u64,
         /// The reason for the retry.
         error: String,
     },

@@ -9,15 +9,30 @@ use crate::text;
 const MAX_PATH: usize = 1000;
 
 impl SeenFiles {
-    /// Replaces the files that calls named with those that git found in the worktree of the run.
-    pub fn take_worktree(&mut self, files: impl IntoIterator<Item = String>) {
+    /// Returns the files that git found in the worktree of a run.
+    pub(super) fn of_worktree(files: impl IntoIterator<Item = String>) -> Self {
         let mut files = files.into_iter();
         let listed = files.by_ref().take(MAX_FILES);
-        self.changed = listed
-            .map(|path| text::cut_characters(&path, MAX_PATH))
-            .collect();
-        self.unlisted = files.count();
-        self.source = FileSource::Worktree;
+        Self {
+            changed: listed
+                .map(|path| text::cut_characters(&path, MAX_PATH))
+                .collect(),
+            unlisted: files.count(),
+            source: FileSource::Worktree,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether all these files are files of calls that changed files. Git names files from
+    /// the top of the worktree, calls from the directory of the run, which may be below it.
+    pub(super) fn explain(&self, found: &Self) -> bool {
+        let is_explained = |path: &String| {
+            let path = Path::new(path);
+            self.changed.iter().any(|edited| path.ends_with(edited))
+        };
+        found.unlisted == 0
+            && found.changed.len() <= self.changed.len()
+            && found.changed.iter().all(is_explained)
     }
 
     /// Adds a call that changed a file.

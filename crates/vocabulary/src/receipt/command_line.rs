@@ -34,6 +34,8 @@ pub(super) struct CommandLine {
     pub(super) commands: Vec<Simple>,
     /// True if it has parts that are not understood: groups, loops, conditions.
     pub(super) is_tangled: bool,
+    /// True if its output goes into a file, or if a part of it is the output of another command.
+    pub(super) does_more: bool,
 }
 
 /// Words that make a line more than a list of commands.
@@ -115,6 +117,11 @@ impl Reader {
                 self.end_word();
                 after
             }
+            '>' => {
+                self.line.does_more |= !leads_nowhere(after);
+                self.word.get_or_insert_default().push('>');
+                after
+            }
             other => {
                 self.word.get_or_insert_default().push(other);
                 after
@@ -142,6 +149,14 @@ impl Reader {
                         word.push(escaped);
                     }
                 }
+                '`' if quote == '"' => {
+                    self.line.does_more = true;
+                    word.push('`');
+                }
+                '(' if quote == '"' && word.ends_with('$') => {
+                    self.line.does_more = true;
+                    word.push('(');
+                }
                 other => word.push(other),
             }
         }
@@ -151,6 +166,7 @@ impl Reader {
 
     /// Passes over `$( … )`, whose exit code is not that of the line.
     fn substitution<'a>(&mut self, rest: &'a str) -> &'a str {
+        self.line.does_more = true;
         self.word.get_or_insert_default().push('$');
         let mut depth = 0_usize;
         for (at, next) in rest.char_indices() {
@@ -235,6 +251,18 @@ impl Reader {
     }
 }
 
+/// Returns whether output that is redirected changes no file: `2>&1`, `> /dev/null`.
+fn leads_nowhere(after: &str) -> bool {
+    let target = after.trim_start_matches(['>', '|']).trim_start();
+    if let Some(stream) = target.strip_prefix('&') {
+        return stream.starts_with(|next: char| next.is_ascii_digit() || next == '-');
+    }
+    let end = target
+        .find(|next: char| next.is_whitespace() || "|&;<>()".contains(next))
+        .unwrap_or(target.len());
+    ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&&target[..end])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -282,6 +310,28 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(shown(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn output_that_goes_into_a_file_and_inner_commands_are_noticed() {
+        for (text, does_more) in [
+            ("a 2>&1", false),
+            ("a > /dev/null 2>&1", false),
+            ("a &>/dev/null; b 2>/dev/null | c", false),
+            ("grep '=>' a", false),
+            ("grep \"a > b\" c", false),
+            ("a > b", true),
+            ("a >> /dev/null >b", true),
+            ("a >| /dev/nullify", true),
+            ("a &> b", true),
+            ("a >&b", true),
+            ("a $(b)", true),
+            ("a \"x $(b)\"", true),
+            ("a \"`b`\"", true),
+            ("a '$(b) `c`'", false),
+        ] {
+            assert_eq!(CommandLine::read(text).does_more, does_more, "{text}");
         }
     }
 }

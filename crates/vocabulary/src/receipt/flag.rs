@@ -1,11 +1,13 @@
 //! Facts about a run that somebody should look at. No fact is read out of prose.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::gate_files::changes_gate;
 use super::{Receipt, TestState};
 
 /// Something that somebody should look at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Flag {
     /// The run completed, and its model called no tool.
@@ -14,8 +16,12 @@ pub enum Flag {
     LastTestFailed,
     /// A file was changed after the last test had begun.
     ChangedAfterTest,
+    /// Shell commands that may have changed files ran after the last test had begun.
+    CommandsAfterTest,
     /// The rest of the command line hides how the last test ended.
     TestHidden,
+    /// The run changed a file that the command of its gate names.
+    GateChanged,
 }
 
 impl Flag {
@@ -28,10 +34,20 @@ impl Flag {
         match receipt.tests.state {
             TestState::Failed if is_completed => flags.push(Self::LastTestFailed),
             TestState::Stale => flags.push(Self::ChangedAfterTest),
+            TestState::PassedBeforeCommands => flags.push(Self::CommandsAfterTest),
             TestState::Unclear => flags.push(Self::TestHidden),
             TestState::Failed | TestState::Passed | TestState::NotSeen => {}
         }
+        if Self::is_gate_changed(receipt) {
+            flags.push(Self::GateChanged);
+        }
         flags
+    }
+
+    /// Returns whether the run changed a file that the command of its gate names.
+    pub(super) fn is_gate_changed(receipt: &Receipt) -> bool {
+        let gate = receipt.gate.as_ref();
+        gate.is_some_and(|gate| changes_gate(&gate.command, receipt))
     }
 
     /// Returns the words for people and models.
@@ -40,7 +56,9 @@ impl Flag {
             Self::NoToolUsed => "no tool was used",
             Self::LastTestFailed => "the last test it ran failed",
             Self::ChangedAfterTest => "files changed after the last test",
+            Self::CommandsAfterTest => "commands after the last test may have changed files",
             Self::TestHidden => "the rest of its command line hides how the last test ended",
+            Self::GateChanged => "it changed a file of its own gate",
         }
     }
 }

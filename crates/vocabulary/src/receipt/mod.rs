@@ -1,19 +1,24 @@
 //! The receipt of a run: facts that we ourselves saw, and no claims of its model.
 //!
 //! A [`Witness`] folds the events of a run into a [`Receipt`]. Shell commands are taken apart in
-//! `command_line.rs`; the table of test commands is in `test_programs.rs`.
+//! `command_line.rs`; the tables of commands that run tests and that only read are in
+//! `test_programs.rs` and `reading_programs.rs`.
 
+mod bounded_counts;
 mod changed_files;
 mod command_line;
-mod counted;
 mod flag;
-mod pending;
+mod gate_files;
+mod pending_calls;
+mod reading_programs;
+mod shell_changes;
 mod test_programs;
 mod test_verdict;
 mod witness;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use changed_files::shown_path;
@@ -32,11 +37,14 @@ const SHORT_COMMANDS: usize = 5;
 const SHORT_FILES: usize = 20;
 
 /// The receipt of a run: the facts that we saw ourselves.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Receipt {
     /// The number of the model's answers.
     pub turns: usize,
+    /// The number of requests that got no answer.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failed_requests: usize,
     /// The number of calls of each tool.
     pub tools: BTreeMap<String, usize>,
     /// The number of calls that failed.
@@ -62,7 +70,7 @@ pub struct Receipt {
 }
 
 /// A model that answered.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SeenModel {
     /// Its provider, as the child names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,8 +87,8 @@ pub struct SeenModel {
 }
 
 /// The files that successful calls of `edit` and `write` changed.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
 pub struct SeenFiles {
     /// Paths, relative to the run's directory if they are below it.
     pub changed: Vec<String>,
@@ -91,10 +99,14 @@ pub struct SeenFiles {
     pub edits: usize,
     /// The source from which the changes are known.
     pub source: FileSource,
+    /// The number of shell commands that may have changed files which are not listed: all but tests
+    /// and those that are known to only read. It is 0 if the files are known from git.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub uncertain_commands: usize,
 }
 
 /// The source from which changed files are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum FileSource {
     /// Calls of tools. Changes by shell commands are not known.
@@ -105,7 +117,7 @@ pub enum FileSource {
 }
 
 /// A shell command that has ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenCommand {
     /// The command line, up to a limit.
     pub command: String,
@@ -121,7 +133,7 @@ pub struct SeenCommand {
 }
 
 /// The end of a shell command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CommandEnd {
     /// Its exit code, if there is one.
@@ -132,7 +144,7 @@ pub struct CommandEnd {
 }
 
 /// The cause of the end of a command that has no exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CutShort {
     /// Its own time limit.
@@ -144,7 +156,7 @@ pub enum CutShort {
 }
 
 /// A kind of command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CommandKind {
     /// It runs tests.
@@ -152,7 +164,7 @@ pub enum CommandKind {
 }
 
 /// The outcome of a run's tests.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SeenTests {
     /// The state in one word.
@@ -163,7 +175,7 @@ pub struct SeenTests {
 }
 
 /// A gate and its state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenGate {
     /// Its command, up to a limit.
     pub command: String,
@@ -177,7 +189,7 @@ pub struct SeenGate {
 }
 
 /// The reports of a run that must meet a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenSchema {
     /// In one word.
     pub state: SchemaState,
@@ -186,7 +198,7 @@ pub struct SeenSchema {
 }
 
 /// The state of the reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum SchemaState {
     /// The last one did.
@@ -196,7 +208,7 @@ pub enum SchemaState {
 }
 
 /// The state of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum GateState {
     /// It is being run.
@@ -208,7 +220,7 @@ pub enum GateState {
 }
 
 /// A test that was seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenTest {
     /// Its command line, up to a limit.
@@ -216,8 +228,12 @@ pub struct SeenTest {
     /// The end of the command.
     #[serde(flatten)]
     pub end: CommandEnd,
-    /// True if no call changed a file since the test began.
-    pub after_last_change: bool,
+    /// True if nothing changed a file since the test began, false if a call did, and `None` if that
+    /// is not known: a shell command may have, or git found changes that no call made.
+    pub after_last_change: Option<bool>,
+    /// The number of shell commands since the test began that may have changed files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub commands_since: usize,
 }
 
 #[expect(
@@ -245,9 +261,32 @@ impl Receipt {
         self
     }
 
+    /// Replaces the files that calls named with those that git found in the worktree of the run.
+    /// Changes that no call made may be older or younger than the last test.
+    pub fn take_worktree(&mut self, files: impl IntoIterator<Item = String>) {
+        self.take_files(SeenFiles::of_worktree(files));
+    }
+
+    fn take_files(&mut self, found: SeenFiles) {
+        let is_explained = self.files.explain(&found);
+        if let Some(test) = &mut self.tests.last
+            && !is_explained
+            && test.after_last_change == Some(true)
+        {
+            test.after_last_change = None;
+        }
+        self.files = SeenFiles {
+            edits: self.files.edits,
+            ..found
+        };
+        if Flag::is_gate_changed(self) && !self.flags.contains(&Flag::GateChanged) {
+            self.flags.push(Flag::GateChanged);
+        }
+    }
+
     /// Returns whether nothing was seen of the run.
     pub fn is_empty(&self) -> bool {
-        self.turns == 0 && self.tools.is_empty()
+        self.turns == 0 && self.failed_requests == 0 && self.tools.is_empty()
     }
 }
 

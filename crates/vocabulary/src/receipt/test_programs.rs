@@ -89,7 +89,7 @@ fn is_known(words: &[&str]) -> bool {
 }
 
 /// Returns the name of a program without its directory.
-fn program_name(word: &str) -> &str {
+pub(super) fn program_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
@@ -104,7 +104,7 @@ fn has_any(words: &[&str], subcommands: &[&str]) -> bool {
     })
 }
 
-fn without_assignments<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
+pub(super) fn without_assignments<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let is_assignment = |word: &&&str| {
         let name = word.split_once('=').map(|(name, _)| name);
         name.is_some_and(|name| {

@@ -1,19 +1,24 @@
 //! Decides what the exit code of a command line proves about the test in it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::command_line::{CommandLine, Joint, Simple};
+use super::reading_programs::reads;
+use super::shell_changes::changes_shell;
 use super::test_programs::runs_tests;
 use super::{CommandEnd, CutShort};
 
 /// The state of a run's last test, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum TestState {
-    /// It passed, and no call has changed a file since it began.
+    /// It passed, and since it began no call has changed a file and no shell command may have.
     Passed,
     /// It did not pass.
     Failed,
+    /// It passed, and after it had begun there were shell commands that may have changed files.
+    PassedBeforeCommands,
     /// It passed, and files were changed after it had begun.
     Stale,
     /// The exit code of its command line does not show how the test ended.
@@ -31,6 +36,8 @@ pub(super) struct TestPlace {
     proves_success: bool,
     /// True if the line fails only if the test does.
     proves_failure: bool,
+    /// The number of commands behind the test, in the same line, that may have changed files.
+    pub(super) commands_since: usize,
 }
 
 impl TestPlace {
@@ -42,20 +49,22 @@ impl TestPlace {
                 || line.is_tangled && runs_tests(behind_keyword(command), test_commands)
         };
         let at = line.commands.iter().rposition(is_test)?;
-        if line.is_tangled {
+        if line.is_tangled || changes_shell(&line) {
             return Some(Self::hidden());
         }
-        Some(Self::of(&line.commands, at))
+        Some(Self::of(&line, at))
     }
 
     fn hidden() -> Self {
         Self {
             proves_success: false,
             proves_failure: false,
+            commands_since: 0,
         }
     }
 
-    fn of(commands: &[Simple], at: usize) -> Self {
+    fn of(line: &CommandLine, at: usize) -> Self {
+        let commands = line.commands.as_slice();
         let (before, after) = (&commands[..at], &commands[at + 1..]);
         let is_and = |command: &Simple| command.joint == Some(Joint::And);
         let pipes_fail = before.iter().any(|command| {
@@ -78,9 +87,11 @@ impl TestPlace {
             || follows
                 .iter()
                 .all(|command| command.joint == Some(Joint::Or));
+        let may_change = |command: &&Simple| line.does_more || !reads(command);
         Self {
             proves_success: last.is_none() && follows.iter().all(is_sound) && !is_optional(before),
             proves_failure: last.is_none() && alternatives && is_reached,
+            commands_since: after.iter().filter(may_change).count(),
         }
     }
 
@@ -114,9 +125,7 @@ fn is_optional(before: &[Simple]) -> bool {
 
 /// Returns whether a command before the test hardly ever fails.
 fn is_harmless(command: &Simple) -> bool {
-    let harmless = [
-        "cd", "echo", "export", "mkdir", "pushd", "set", "source", ".", "true",
-    ];
+    let harmless = ["cd", "echo", "export", "mkdir", "pushd", "set", "true"];
     let first = command.words.first();
     first.is_some_and(|word| harmless.contains(&word.as_str()))
         // Behind an assignment there may be a command, as in `CC=clang make`.
@@ -154,6 +163,14 @@ mod tests {
             ("ls x || cargo test", Unclear, Unclear),
             ("(cd a; cargo test)", Unclear, Unclear),
             ("for a in b; do cargo test; done", Unclear, Unclear),
+            ("trap \"exit 0\" EXIT; make test", Unclear, Unclear),
+            ("alias cargo=true\ncargo test", Unclear, Unclear),
+            ("cargo() { true; }; cargo test", Unclear, Unclear),
+            ("PATH=$PWD/fakebin:$PATH cargo test", Unclear, Unclear),
+            ("export PATH=fakebin; pytest", Unclear, Unclear),
+            ("source x; cargo test", Unclear, Unclear),
+            ("exec cargo test", Unclear, Unclear),
+            ("set -n; cargo test", Unclear, Unclear),
         ] {
             assert_eq!(states(command), Some((on_success, on_failure)), "{command}");
         }

@@ -6,19 +6,25 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::counted::{count_answer, count_tool, with_usage};
-use super::pending::{Deed, Pending, PendingCalls};
+use super::bounded_counts::{count_answer, count_failure, count_tool, with_usage};
+use super::pending_calls::{Deed, Pending, PendingCalls};
 use super::test_verdict::{TestPlace, TestState};
 use super::{
     CommandEnd, CommandKind, Flag, GateState, MAX_COMMANDS, Receipt, SchemaState, SeenCommand,
-    SeenGate, SeenModel, SeenSchema, SeenTest, SeenTests,
+    SeenFiles, SeenGate, SeenModel, SeenSchema, SeenTest, SeenTests,
 };
 use crate::child_protocol::ChildRecord;
 use crate::text;
-use crate::{AssistantMessage, Ending, GateStep, Gated, Happening, Message, RunEvent, Task, Usage};
+use crate::{
+    AssistantMessage, Ending, GateStep, Gated, Happening, Message, RunEvent, StopReason, Task,
+    Usage,
+};
 
 /// The number of characters of a gate that are kept.
 const MAX_GATE: usize = 300;
+
+/// The number of shell commands that may have changed files whose ends are remembered.
+const MAX_UNCERTAIN: usize = 1000;
 
 /// The fold that makes a receipt. It is bounded, however long a run is.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +40,12 @@ pub struct Witness {
     last_test: Option<LastTest>,
     /// The place of the last change of a file in that order.
     last_change: u64,
+    /// The places in that order of the ends of shell commands that may have changed files.
+    uncertain: VecDeque<u64>,
+    /// True once a child has reported that a call begins; otherwise there are messages only.
+    reports_begins: bool,
+    /// The files that git found in the worktree of the run.
+    worktree: Option<SeenFiles>,
     is_completed: bool,
     /// The time at which the last gate began.
     gate_began: Option<Timestamp>,
@@ -46,6 +58,10 @@ struct LastTest {
     state: TestState,
     /// The number of its beginning in the order of all events.
     began: u64,
+    /// The number of its end in that order.
+    ended: u64,
+    /// The commands behind it in its own line that may have changed files.
+    commands_since: usize,
 }
 
 impl Witness {
@@ -58,6 +74,9 @@ impl Witness {
             ..self.receipt.clone()
         };
         receipt.flags = Flag::of(&receipt, self.is_completed);
+        if let Some(files) = &self.worktree {
+            receipt.take_files(files.clone());
+        }
         receipt
     }
 
@@ -72,7 +91,7 @@ impl Witness {
 
     /// Replaces the files that calls named with those that git found in the worktree of the run.
     pub fn take_worktree(&mut self, files: impl IntoIterator<Item = String>) {
-        self.receipt.files.take_worktree(files);
+        self.worktree = Some(SeenFiles::of_worktree(files));
     }
 
     /// Adds one more event of the run.
@@ -125,7 +144,10 @@ impl Witness {
                 call_id,
                 tool,
                 arguments,
-            } => self.call_began(call_id, tool, arguments, Some(at)),
+            } => {
+                self.reports_begins = true;
+                self.call_began(call_id, tool, arguments, Some(at));
+            }
             ChildRecord::ToolEnded {
                 call_id,
                 is_error,
@@ -147,8 +169,14 @@ impl Witness {
     }
 
     fn add_answer(&mut self, answer: &AssistantMessage) {
-        self.receipt.turns += 1;
-        count_answer(&mut self.models, answer);
+        if answer.is_answer() {
+            self.receipt.turns += 1;
+            count_answer(&mut self.models, answer);
+        } else {
+            let is_aborted = answer.stop_reason == Some(StopReason::Aborted);
+            self.receipt.failed_requests += usize::from(!is_aborted);
+            count_failure(&mut self.models, answer);
+        }
         for call in answer.tool_calls() {
             self.call_began(&call.id, &call.name, &call.arguments, None);
         }
@@ -181,9 +209,18 @@ impl Witness {
         self.order += 1;
         self.receipt.tool_errors += usize::from(is_error);
         match &call.deed {
-            Deed::Command { shown, test } => {
+            // Nothing was run.
+            Deed::Command { .. } if is_error && self.was_never_run(&call, last_line) => {}
+            Deed::Command {
+                shown,
+                test,
+                may_change,
+            } => {
                 let end = CommandEnd::read(is_error, last_line);
                 self.command_ended(&call, shown, *test, end, at);
+                if *may_change {
+                    self.add_uncertain();
+                }
             }
             Deed::Change(path) if !is_error => {
                 let cwd = self.task.as_ref().map(|task| task.cwd.as_path());
@@ -192,6 +229,21 @@ impl Witness {
             }
             Deed::Change(_) | Deed::Other => {}
         }
+    }
+
+    /// Returns whether a call that failed never got as far as its tool: the sub-agent does not have
+    /// the tool, or the run ended before.
+    fn was_never_run(&self, call: &Pending, last_line: &str) -> bool {
+        let is_unknown = last_line.starts_with("Tool ") && last_line.ends_with(" not found");
+        is_unknown || (self.reports_begins && call.began.is_none())
+    }
+
+    fn add_uncertain(&mut self) {
+        self.receipt.files.uncertain_commands += 1;
+        if self.uncertain.len() >= MAX_UNCERTAIN {
+            self.uncertain.pop_front();
+        }
+        self.uncertain.push_back(self.order);
     }
 
     fn command_ended(
@@ -218,6 +270,8 @@ impl Witness {
                 end,
                 state: place.judge(end),
                 began: call.order,
+                ended: self.order,
+                commands_since: place.commands_since,
             });
         }
     }
@@ -227,16 +281,33 @@ impl Witness {
             return SeenTests::default();
         };
         let is_after = test.began > self.last_change;
+        let commands_since = test.commands_since + self.uncertain_since(test);
         let state = match test.state {
             TestState::Passed if !is_after => TestState::Stale,
+            TestState::Passed if commands_since > 0 => TestState::PassedBeforeCommands,
             other => other,
         };
         let last = Some(SeenTest {
             command: test.command.clone(),
             end: test.end,
-            after_last_change: is_after,
+            after_last_change: match commands_since {
+                0 => Some(is_after),
+                _ if is_after => None,
+                _ => Some(false),
+            },
+            commands_since,
         });
         SeenTests { state, last }
+    }
+}
+
+impl Witness {
+    /// Returns the number of other shell commands that may have changed files and that have ended
+    /// since a test began, or have begun and not ended.
+    fn uncertain_since(&self, test: &LastTest) -> usize {
+        let is_since = |end: &&u64| **end > test.began && **end != test.ended;
+        let ended = self.uncertain.iter().filter(is_since).count();
+        ended + self.pending.uncertain().count()
     }
 }
 

@@ -254,6 +254,154 @@ fn a_change_after_a_test_makes_it_stale() {
 }
 
 #[test]
+fn a_shell_command_after_a_test_may_have_changed_files() {
+    let seen = |told: &mut Told| {
+        let receipt = told.ended();
+        let last = receipt.tests.last.unwrap();
+        (
+            receipt.tests.state,
+            last.after_last_change,
+            last.commands_since,
+            receipt.flags,
+        )
+    };
+    let mut read = Told::default();
+    read.bash("t", "cargo test", None)
+        .bash("r", "git diff | head", None);
+    let passed = (TestState::Passed, Some(true), 0, vec![]);
+    assert_eq!(seen(&mut read), passed);
+    let mut wrote = Told::default();
+    wrote
+        .bash("t", "cargo test", None)
+        .bash("w", "sed -i s/a/b/ a", None);
+    let flags = vec![Flag::CommandsAfterTest];
+    let overtaken = (TestState::PassedBeforeCommands, None, 1, flags);
+    assert_eq!(seen(&mut wrote), overtaken);
+    let mut same_line = Told::default();
+    same_line.bash("t", "cargo test && sed -i s/a/b/ a", None);
+    assert_eq!(seen(&mut same_line), overtaken);
+    let mut beside = Told::default();
+    let (test, edit) = (
+        json!({"command": "cargo test"}),
+        json!({"command": "sed -i 1d a"}),
+    );
+    beside.asked(&[("t", "bash", &test), ("w", "bash", &edit)]);
+    beside.line(&json!({"type": "tool_execution_start", "toolCallId": "t", "toolName": "bash", "args": test}));
+    beside.done("w", "bash", &edit, &json!({"text": ""}));
+    beside.line(&json!({"type": "tool_execution_end", "toolCallId": "t", "toolName": "bash", "isError": false, "result": {}}));
+    assert_eq!(seen(&mut beside), overtaken);
+    let mut running = Told::default();
+    running.bash("t", "cargo test", None);
+    running.line(&json!({"type": "tool_execution_start", "toolCallId": "w", "toolName": "bash", "args": edit}));
+    assert_eq!(seen(&mut running), overtaken);
+    let mut both = Told::default();
+    both.bash("t", "cargo test", None)
+        .bash("w", "sed -i s/a/b/ a", None)
+        .edit("e", "a");
+    let stale = (
+        TestState::Stale,
+        Some(false),
+        1,
+        vec![Flag::ChangedAfterTest],
+    );
+    assert_eq!(seen(&mut both), stale);
+    let mut again = Told::default();
+    again
+        .bash("w", "cargo fmt", None)
+        .bash("t", "cargo test > log 2>&1", None);
+    assert_eq!(seen(&mut again), passed);
+}
+
+#[test]
+fn changes_that_no_call_made_may_be_younger_than_the_test() {
+    let tested = || {
+        let mut told = Told::default();
+        told.edit("e", "src/a.rs").bash("t", "cargo test", None);
+        told
+    };
+    let after = |files: &[&str]| {
+        let mut told = tested();
+        let files = files.iter().map(|&file| file.to_owned());
+        told.witness.take_worktree(files);
+        let receipt = told.ended();
+        assert_eq!(receipt.tests.state, TestState::Passed);
+        receipt.tests.last.unwrap().after_last_change
+    };
+    assert_eq!(after(&["src/a.rs"]), Some(true));
+    assert_eq!(after(&["sub/src/a.rs"]), Some(true));
+    assert_eq!(after(&[]), Some(true));
+    assert_eq!(after(&["src/a.rs", "b"]), None);
+    assert_eq!(after(&["b"]), None);
+}
+
+#[test]
+fn shell_commands_in_a_shared_checkout_may_have_changed_files() {
+    let mut told = Told::default();
+    told.bash("a", "ls", None)
+        .bash("b", "cargo test", None)
+        .bash("c", "cargo fmt", None)
+        .bash("d", "echo x > y", None);
+    let mut receipt = told.ended();
+    assert_eq!(receipt.files.uncertain_commands, 2);
+    receipt.take_worktree(["y".to_owned()]);
+    assert_eq!(receipt.files.uncertain_commands, 0);
+}
+
+#[test]
+fn a_gate_whose_own_file_was_changed_is_flagged() {
+    let gated = |told: &mut Told| {
+        told.happens(Happening::Gated(Gated {
+            command: "./check.sh".to_owned(),
+            attempt: 1,
+            log: 1,
+            step: GateStep::Passed,
+        }));
+        told.ended().flags
+    };
+    let mut edited = Told::default();
+    assert_eq!(gated(edited.edit("e", "./check.sh")), [Flag::GateChanged]);
+    let mut other = Told::default();
+    assert_eq!(gated(other.edit("e", "a")), []);
+    let mut by_git = Told::default();
+    by_git.edit("e", "a");
+    by_git.witness.take_worktree(["check.sh".to_owned()]);
+    assert_eq!(gated(&mut by_git), [Flag::GateChanged]);
+}
+
+#[test]
+fn a_call_that_never_ran_is_no_command() {
+    let mut told = Told::default();
+    told.bash("a", "rm -rf x", Some("Tool bash not found"));
+    let asked = json!({"command": "echo 5"});
+    told.asked(&[("b", "bash", &asked)]);
+    told.line(&json!({"type": "message_end", "message": {"role": "toolResult", "toolCallId": "b",
+        "toolName": "bash", "isError": true, "content": [{"type": "text", "text": "Operation aborted"}]}}));
+    let receipt = told.ended();
+    assert_eq!((receipt.calls(), receipt.tool_errors), (2, 2));
+    assert_eq!(
+        (receipt.command_count, receipt.files.uncertain_commands),
+        (0, 0)
+    );
+}
+
+#[test]
+fn a_request_without_an_answer_is_no_turn() {
+    let mut told = Told::default();
+    let failed = |reason: &str| {
+        json!({"type": "message_end", "message": {"role": "assistant", "content": [],
+            "provider": "test", "model": "small", "stopReason": reason, "errorMessage": "429: slow down"}})
+    };
+    told.line(&failed("error")).line(&failed("error"));
+    let receipt = told.witness.receipt();
+    assert_eq!((receipt.turns, receipt.failed_requests), (0, 2));
+    assert!(!receipt.is_empty() && receipt.models.is_empty());
+    told.asked(&[]).line(&failed("aborted"));
+    let receipt = told.ended();
+    assert_eq!((receipt.turns, receipt.failed_requests), (1, 2));
+    assert_eq!(receipt.models[0].answers, 1);
+}
+
+#[test]
 fn a_run_without_a_tool_is_flagged_and_one_that_was_refused_is_not() {
     let mut told = Told::default();
     told.asked(&[]);

@@ -28,6 +28,10 @@ pub(crate) enum FailureKind {
     Ending,
     /// A word of a child is not in the record.
     Words,
+    /// A checkout, or a repository, is neither as before nor as after.
+    Torn,
+    /// What a child has made is neither in its result nor in its directory.
+    Result,
     /// Something took too long.
     Hang,
     /// Our program panicked.
@@ -39,10 +43,12 @@ pub(crate) enum FailureKind {
 }
 
 impl FailureKind {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Lives,
         Self::Ending,
         Self::Words,
+        Self::Torn,
+        Self::Result,
         Self::Hang,
         Self::Panic,
         Self::NextCommand,
@@ -80,6 +86,8 @@ impl fmt::Display for FailureKind {
             Self::Lives => "a process lives",
             Self::Ending => "not one ending",
             Self::Words => "a message is lost",
+            Self::Torn => "a checkout is torn",
+            Self::Result => "a result is lost",
             Self::Hang => "a hang",
             Self::Panic => "a panic",
             Self::NextCommand => "the next command fails",
@@ -169,7 +177,7 @@ fn endings(evidence: &Evidence<'_>) -> Vec<Failure> {
         let row = rows.iter().find(|row| row["runId"] == run.id());
         match row.map(|row| row["status"].as_str().unwrap_or_default()) {
             None => wrong.push("no row in status".to_owned()),
-            Some("completed" | "failed" | "aborted") => {}
+            Some("completed" | "failed" | "stopped") => {}
             Some(other) => wrong.push(format!("status calls it {other}")),
         }
         if !wrong.is_empty() {
@@ -191,7 +199,7 @@ fn messages(evidence: &Evidence<'_>) -> Vec<Failure> {
             continue;
         }
         let shown = words_in(&output.stdout);
-        let mut missing: Vec<String> = run.said();
+        let mut missing: Vec<String> = run.model_words();
         if may_lose_last(evidence.round) {
             missing.pop();
         }

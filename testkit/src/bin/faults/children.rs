@@ -6,6 +6,7 @@ use std::time::Duration;
 use pi_subagents_testkit::llm::{Rule, Script, Turn};
 use serde_json::{Value, json};
 
+use crate::repository::file;
 use crate::round::{ChildKind, ChildPlan, Manners, Round, Tree};
 use crate::words::word;
 
@@ -118,16 +119,17 @@ pub(crate) fn scripted_model(round: &Round, root: &Path, misbehave: &Path) -> Va
     let children = round.children.iter().enumerate();
     let rules: Vec<Value> = children
         .filter(|(_, plan)| plan.kind == ChildKind::Embedded)
-        .map(|(child, plan)| {
-            let turns = scripted_turns(plan, child, root, misbehave);
+        .map(|(child, _)| {
+            let turns = scripted_turns(round, child, root, misbehave);
             json!({"when": request(child), "turns": turns})
         })
         .collect();
     json!({"rules": rules})
 }
 
-fn scripted_turns(plan: &ChildPlan, child: usize, root: &Path, misbehave: &Path) -> Vec<Value> {
-    let mut turns: Vec<Value> = shell_turns(plan, child, root, misbehave)
+fn scripted_turns(round: &Round, child: usize, root: &Path, misbehave: &Path) -> Vec<Value> {
+    let plan = &round.children[child];
+    let mut turns: Vec<Value> = shell_turns(round, child, root, misbehave)
         .into_iter()
         .map(|(text, command)| {
             let call = json!({"name": "bash", "arguments": {"command": command}});
@@ -147,14 +149,18 @@ fn scripted_turns(plan: &ChildPlan, child: usize, root: &Path, misbehave: &Path)
 
 /// Returns the words and the commands of a child with a shell, turn by turn.
 fn shell_turns(
-    plan: &ChildPlan,
+    round: &Round,
     child: usize,
     root: &Path,
     misbehave: &Path,
 ) -> Vec<(String, String)> {
-    beats(plan)
+    beats(&round.children[child])
         .into_iter()
         .map(|beat| match beat {
+            Beat::Word(number) if round.is_isolated => {
+                let file = file(child, number);
+                (word(child, number), format!("echo {number} > {file}"))
+            }
             Beat::Word(number) => (word(child, number), format!(": {number}")),
             Beat::Start(tree, number) => {
                 let file = pid_file(root, child, number);
@@ -190,7 +196,7 @@ fn command(tree: Tree, file: &str, misbehave: &Path) -> String {
 pub(crate) fn served_model(round: &Round, root: &Path, misbehave: &Path) -> Script {
     let mut script = Script::new();
     for (child, plan) in round.children.iter().enumerate() {
-        let mut turns: Vec<Turn> = shell_turns(plan, child, root, misbehave)
+        let mut turns: Vec<Turn> = shell_turns(round, child, root, misbehave)
             .into_iter()
             .map(|(text, command)| {
                 let delay = Duration::from_millis(plan.gap);

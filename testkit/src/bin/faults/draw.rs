@@ -34,10 +34,16 @@ impl Round {
                 child.tree.retain(|tree| *tree != Tree::Forgetful);
             }
         }
+        let needs_git = |fault: &Fault| {
+            let kind = fault.kind;
+            matches!(kind, FaultKind::Git { .. } | FaultKind::FullDiskAtCapture)
+        };
+        let is_isolated = faults.iter().any(needs_git) || chance.percent(12);
         Self {
             number,
             owner,
             children,
+            is_isolated,
             faults,
             at_once: chance.percent(50),
             farewell: if chance.percent(35) {
@@ -126,17 +132,25 @@ impl Fault {
     fn draw(chance: &mut Chance, owner: OwnerKind) -> Self {
         let after = chance.moment(1500);
         let kind = match chance.between(1, 100) {
-            1..=66 => FaultKind::Signal(Blow::draw(chance), Role::draw(chance, owner)),
-            67..=70 => FaultKind::AllOfUs,
-            71..=80 => FaultKind::HangUp,
-            81..=90 => FaultKind::Record(chance.weighted(&[
+            1..=52 => FaultKind::Signal(Blow::draw(chance), Role::draw(chance, owner)),
+            53..=56 => FaultKind::AllOfUs,
+            57..=65 => FaultKind::HangUp,
+            66..=74 => FaultKind::Record(chance.weighted(&[
                 (1, Damage::DirectoryRemoved),
                 (1, Damage::DirectoryReplaced),
                 (1, Damage::EventsRemoved),
                 (1, Damage::MetaBroken),
                 (1, Damage::ResultTaken),
             ])),
-            91..=95 => FaultKind::FullDisk,
+            75..=79 => FaultKind::FullDisk,
+            80..=84 => FaultKind::IndexCut {
+                hundredths: u8::try_from(chance.between(0, 99)).unwrap_or_default(),
+            },
+            85..=91 => FaultKind::Git {
+                number: u8::try_from(chance.between(0, 44)).unwrap_or_default(),
+            },
+            92..=94 => FaultKind::FullDiskAtCapture,
+            95..=96 if owner == OwnerKind::Mcp => FaultKind::ClientReturns,
             _ => FaultKind::Index(chance.weighted(&[
                 (1, BrokenLine::Torn),
                 (1, BrokenLine::Bytes),
@@ -199,10 +213,10 @@ mod tests {
         for number in 1..=20_000 {
             let round = Round::draw(1, number, Scope::WithPi);
             owners.insert(round.owner);
-            faults.extend(round.faults.iter().map(|fault| fault.kind));
+            faults.extend(round.faults.iter().map(|fault| fault.kind.to_string()));
             trees.extend(round.children.into_iter().flat_map(|child| child.tree));
         }
-        // Seven signals for six roles; five kinds of damage, three broken lines, and three others.
-        assert_eq!((owners.len(), faults.len(), trees.len()), (7, 53, 9));
+        // Seven signals for six roles; five kinds of damage, four of the index, and six others.
+        assert_eq!((owners.len(), faults.len(), trees.len()), (7, 57, 9));
     }
 }

@@ -26,6 +26,7 @@ mod names;
 mod owner;
 mod play;
 mod record;
+mod repository;
 mod round;
 mod stage;
 mod strike;

@@ -13,6 +13,9 @@ impl fmt::Display for Round {
                 write!(formatter, "+{tree:?}")?;
             }
         }
+        if self.is_isolated {
+            formatter.write_str(", in worktrees")?;
+        }
         let joint = if self.at_once { " with " } else { " then " };
         let faults: Vec<String> = self
             .faults
@@ -42,6 +45,10 @@ impl fmt::Display for FaultKind {
                 BrokenLine::Bytes => "bytes in the index",
                 BrokenLine::Long => "endless line in the index",
             }),
+            Self::IndexCut { .. } => formatter.write_str("index cut in its last line"),
+            Self::Git { .. } => formatter.write_str("git of the owner killed at a step"),
+            Self::FullDiskAtCapture => formatter.write_str("full disk at capture"),
+            Self::ClientReturns => formatter.write_str("the client returns as another process"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Starting owners of each kind, and being their client.
 
+use std::cell::Cell;
+
 use pi_subagents_testkit::Signal;
 use pi_subagents_testkit::llm::{Rule, Turn};
 use pi_subagents_testkit::process::{exists, kill};
@@ -7,7 +9,7 @@ use pi_subagents_testkit::sandbox::RunningCommand;
 use serde_json::{Value, json};
 
 use crate::children::{TIMEOUT, definition, prompt};
-use crate::record::runs;
+use crate::record::{RunFiles, runs};
 use crate::round::{OwnerKind, Round};
 use crate::stage::{Stage, call};
 use crate::terminal::Terminal;
@@ -18,6 +20,8 @@ pub(crate) struct Client<'a> {
     kind: OwnerKind,
     line: Line,
     watcher: Option<Terminal>,
+    /// The owner of a background run, once it was seen: the record that names it may be removed.
+    seen_owner: Cell<Option<u32>>,
 }
 
 /// The connection of the client.
@@ -52,6 +56,7 @@ impl<'a> Client<'a> {
             kind: round.owner,
             line,
             watcher,
+            seen_owner: Cell::new(None),
         }
     }
 
@@ -70,7 +75,10 @@ impl<'a> Client<'a> {
                 Some(self.pid())
             }
             OwnerKind::Detached | OwnerKind::Watched | OwnerKind::Pi => {
-                runs(&self.stage.sandbox).first()?.owner()
+                let found = runs(&self.stage.sandbox);
+                let found = found.first().and_then(RunFiles::owner);
+                self.seen_owner.set(found.or(self.seen_owner.get()));
+                self.seen_owner.get()
             }
         }
     }
@@ -150,17 +158,27 @@ fn host(stage: &Stage, call: &Value) -> RunningCommand {
     host
 }
 
+/// Returns the server of a client that has come back, which lists its runs.
+pub(crate) fn returned_client(stage: &Stage) -> RunningCommand {
+    let list = json!({"name": "subagent_runs", "arguments": {"includeCompleted": true}});
+    mcp_with(stage, &list)
+}
+
 fn mcp(stage: &Stage, call: &Value) -> RunningCommand {
+    let delegate = json!({"name": "delegate_to_subagents", "arguments": call});
+    mcp_with(stage, &delegate)
+}
+
+fn mcp_with(stage: &Stage, tool: &Value) -> RunningCommand {
     let hello = json!({
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": {"name": "faults", "version": "1"},
     });
-    let mut server = stage.owner(&["mcp"]).spawn();
+    let mut server = stage.owner(&["mcp", "--answer-within", "0"]).spawn();
     for message in [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
-            "params": {"name": "delegate_to_subagents", "arguments": call}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": tool}),
     ] {
         write(&mut server, &message);
     }
@@ -172,8 +190,14 @@ fn spawn(round: &Round, stage: &Stage) -> RunningCommand {
     let task = prompt(round, 0, stage.sandbox.root());
     let timeout = TIMEOUT.to_string();
     let name = definition(plan.kind);
+    let isolation = if round.is_isolated {
+        "worktree"
+    } else {
+        "none"
+    };
     let arguments = ["spawn", name, &task, "--timeout", &timeout, "--json"];
-    stage.owner(&arguments).stdin("").spawn()
+    let command = stage.owner(&arguments).args(["--isolation", isolation]);
+    command.stdin("").spawn()
 }
 
 fn pi(stage: &Stage, call: &Value) -> RunningCommand {

@@ -12,11 +12,12 @@ use crate::arguments::Wishes;
 use crate::census::Census;
 use crate::checks::{self, Evidence, Failure, FailureKind};
 use crate::children::TIMEOUT;
-use crate::owner::Client;
+use crate::owner::{Client, returned_client};
 use crate::record::{RunFiles, runs};
+use crate::repository::struck;
 use crate::round::{Farewell, FaultKind, OwnerKind, Role, Round};
 use crate::stage::Stage;
-use crate::strike::strike;
+use crate::strike::{cut_index, strike};
 
 /// The time that a run may take beyond its limit: the steps of stopping, and the pipes.
 const STOPPING: Duration = Duration::from_secs(8);
@@ -67,6 +68,10 @@ fn play(round: &Round, wishes: &Wishes) -> Played {
         played,
     };
     afterwards.part(round, &mut client);
+    afterwards.strike_late(round);
+    if round.returns() {
+        afterwards.come_back();
+    }
     let status = afterwards.command(&["status", "--all", "--json"]);
     let begun = Instant::now();
     let left = census.wait_until_empty(wishes.hang_limit / 3);
@@ -84,6 +89,11 @@ fn play(round: &Round, wishes: &Wishes) -> Played {
             let shown = afterwards.command(&["session", run.session()]);
             evidence.shown.push((run, shown));
         }
+    }
+    if let Some(repository) = &stage.repository {
+        afterwards.command(&["worktrees", "--all"]);
+        let failures = repository.check(round, &stage.sandbox);
+        afterwards.played.failures.extend(failures);
     }
     let mut played = afterwards.played;
     played.failures.extend(checks::check(&evidence));
@@ -130,6 +140,50 @@ impl Afterwards<'_> {
         });
         if left.is_none() {
             self.fail(FailureKind::Hang, "attach does not leave".to_owned());
+        }
+    }
+
+    /// Strikes with the faults that need an owner that has left, and leaves out those that did not
+    /// come.
+    fn strike_late(&mut self, round: &Round) {
+        for fault in &round.faults {
+            let has_struck = match fault.kind {
+                FaultKind::IndexCut { hundredths } => cut_index(hundredths, self.stage),
+                FaultKind::Git { .. } => struck(&self.stage.sandbox).exists(),
+                _ => continue,
+            };
+            if !has_struck {
+                self.played.hits.retain(|hit| *hit != fault.kind);
+            }
+        }
+    }
+
+    /// Lets the client come back with another process, which must find every run.
+    fn come_back(&mut self) {
+        let mut server = returned_client(self.stage);
+        let answered = wait_until(self.wishes.hang_limit, || {
+            server.stdout().contains("\"id\":2").then_some(())
+        });
+        let printed = server.stdout();
+        server.close_stdin();
+        if answered.is_none() {
+            let message = format!("the server of a client that came back is silent: {printed}");
+            self.fail(FailureKind::Hang, message);
+        }
+        for run in runs(&self.stage.sandbox) {
+            if !printed.contains(run.id()) && !printed.contains(run.session()) {
+                let message = format!("a client that came back does not see {}", run.id());
+                self.fail(FailureKind::NextCommand, message);
+            }
+        }
+        let left = wait_until(self.wishes.hang_limit, || {
+            (!server.is_running()).then_some(())
+        });
+        if left.is_none() {
+            self.fail(
+                FailureKind::Hang,
+                "the second server does not leave".to_owned(),
+            );
         }
     }
 

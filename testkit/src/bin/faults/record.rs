@@ -49,7 +49,7 @@ impl RunFiles {
     }
 
     /// Returns the words of the model's messages in the child's own session, in their order.
-    pub(crate) fn said(&self) -> Vec<String> {
+    pub(crate) fn model_words(&self) -> Vec<String> {
         let lines = json_lines(&self.directory.join("child-session.jsonl"));
         let answers = lines
             .iter()

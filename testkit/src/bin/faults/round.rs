@@ -12,6 +12,8 @@ pub(crate) struct Round {
     /// True if the second fault comes in the same moment as the first.
     pub(crate) at_once: bool,
     pub(crate) farewell: Farewell,
+    /// True if the children work in worktrees of their own.
+    pub(crate) is_isolated: bool,
 }
 
 /// The kind of owner that has the runs.
@@ -114,6 +116,14 @@ pub(crate) enum FaultKind {
     FullDisk,
     /// A line of the index is broken.
     Index(BrokenLine),
+    /// The index is cut in its last line, after so many hundredths of it, when the owner has left.
+    IndexCut { hundredths: u8 },
+    /// The git of the owner that has this number is killed.
+    Git { number: u8 },
+    /// The disk is full for the owner's git once the worktrees are made.
+    FullDiskAtCapture,
+    /// The client of an MCP server goes, and comes back with another process.
+    ClientReturns,
 }
 
 /// A signal.
@@ -194,8 +204,14 @@ impl Round {
 
     /// Returns whether the disk gets full.
     pub(crate) fn fills_disk(&self) -> bool {
-        let fills = |fault: &Fault| fault.kind == FaultKind::FullDisk;
-        self.faults.iter().any(fills)
+        let full = [FaultKind::FullDisk, FaultKind::FullDiskAtCapture];
+        self.faults.iter().any(|fault| full.contains(&fault.kind))
+    }
+
+    /// Returns whether the client comes back.
+    pub(crate) fn returns(&self) -> bool {
+        let is_return = |fault: &Fault| fault.kind == FaultKind::ClientReturns;
+        self.faults.iter().any(is_return)
     }
 
     /// Returns whether somebody is stopped for good.

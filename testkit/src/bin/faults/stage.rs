@@ -1,7 +1,5 @@
 //! The sandbox of a round, with the definitions and models its children need.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_testkit::bin;
@@ -10,6 +8,7 @@ use pi_subagents_testkit::sandbox::{Sandbox, SandboxCommand};
 use serde_json::{Value, json};
 
 use crate::children::{TIMEOUT, definition, prompt, scripted_model, served_model};
+use crate::repository::{Repository, stand_in};
 use crate::round::{ChildKind, OwnerKind, Round};
 
 /// The sandbox of one round.
@@ -18,6 +17,10 @@ pub(crate) struct Stage {
     pub(crate) server: Option<LlmServer>,
     binary: PathBuf,
     pi: PathBuf,
+    /// The repository, if the children work in worktrees.
+    pub(crate) repository: Option<Repository>,
+    /// The search path of the owner, if a git of it is to be killed.
+    search_path: Option<String>,
     /// True if the processes started here ignore SIGXFSZ, as a full disk sends none.
     fills_disk: bool,
 }
@@ -35,6 +38,8 @@ impl Stage {
             bin("misbehave")
         };
         let stage = Self {
+            repository: round.is_isolated.then(|| Repository::make(&sandbox)),
+            search_path: stand_in(round, &sandbox),
             binary: bin("pi-subagents"),
             fills_disk: round.fills_disk(),
             sandbox,
@@ -86,7 +91,14 @@ impl Stage {
     pub(crate) fn owner(&self, arguments: &[&str]) -> SandboxCommand {
         let mut line = self.owner_line(arguments).into_iter();
         let program = PathBuf::from(line.next().unwrap_or_default());
-        self.started_as(&program, line)
+        self.with_stand_in(self.started_as(&program, line))
+    }
+
+    fn with_stand_in(&self, command: SandboxCommand) -> SandboxCommand {
+        match &self.search_path {
+            Some(path) => command.env("PATH", path),
+            None => command,
+        }
     }
 
     /// Returns the same command, with the terminal on its stdin as its own. `setsid` becomes the
@@ -94,7 +106,7 @@ impl Stage {
     pub(crate) fn in_terminal(&self, arguments: &[&str]) -> SandboxCommand {
         let head = ["--ctty", "--"].map(str::to_owned);
         let line = head.into_iter().chain(self.owner_line(arguments));
-        self.started_as(Path::new("setsid"), line)
+        self.with_stand_in(self.started_as(Path::new("setsid"), line))
             .env("TERM", "xterm")
     }
 
@@ -138,6 +150,7 @@ pub(crate) fn call(round: &Round, root: &Path) -> Value {
             json!({
                 "name": format!("child {child}"), "prompt": prompt(round, child, root),
                 "profile": definition(plan.kind), "timeout": TIMEOUT,
+                "isolation": if round.is_isolated { "worktree" } else { "none" },
             })
         })
         .collect();
@@ -146,16 +159,14 @@ pub(crate) fn call(round: &Round, root: &Path) -> Value {
 
 /// Returns a program that is the real pi with the Node it needs.
 fn real_pi(sandbox: &Sandbox) -> PathBuf {
-    let program = sandbox.write(
+    sandbox.program(
         "bin/pi",
         &format!(
             "#!/bin/sh\nexec \"{}\" \"{}\" \"$@\"\n",
             of_pi(".bin/node").display(),
             of_pi("@earendil-works/pi-coding-agent/dist/bundle/cli.js").display()
         ),
-    );
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
-    program
+    )
 }
 
 /// Returns a file of the pi that `cargo xtask` installs into the build directory.

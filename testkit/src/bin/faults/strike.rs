@@ -32,6 +32,8 @@ enum Aim {
     Files(Damage, RunFiles),
     Limit(u32),
     Index(BrokenLine),
+    /// The fault comes by itself, or after the owner has left.
+    Later,
 }
 
 /// The faults that have struck so far.
@@ -97,7 +99,7 @@ fn aim(kind: FaultKind, stage: &Stage, client: &mut Client<'_>) -> Option<Aim> {
             victims::wait_for(Role::Keeper, client)?;
             Some(Aim::Processes(victims::all_of_us(client)))
         }
-        FaultKind::HangUp => Some(Aim::Line),
+        FaultKind::HangUp | FaultKind::ClientReturns => Some(Aim::Line),
         FaultKind::Record(damage) => {
             let run = wait_until(PATIENCE, || match runs(&stage.sandbox).pop() {
                 Some(run) => Some(Some(run)),
@@ -108,6 +110,12 @@ fn aim(kind: FaultKind, stage: &Stage, client: &mut Client<'_>) -> Option<Aim> {
         }
         FaultKind::FullDisk => victims::wait_for(Role::Owner, client).map(Aim::Limit),
         FaultKind::Index(line) => Some(Aim::Index(line)),
+        FaultKind::FullDiskAtCapture => {
+            // A child works in its worktree already.
+            victims::wait_for(Role::Child, client)?;
+            victims::wait_for_program_keeper(client).map(Aim::Limit)
+        }
+        FaultKind::IndexCut { .. } | FaultKind::Git { .. } => Some(Aim::Later),
     }
 }
 
@@ -134,6 +142,7 @@ impl Aim {
             Self::Files(damage, run) => spoil(damage, &run).is_ok(),
             Self::Limit(pid) => fill_disk(pid),
             Self::Index(line) => break_index(line, stage).is_ok(),
+            Self::Later => true,
         }
     }
 }
@@ -170,6 +179,26 @@ fn fill_disk(pid: u32) -> bool {
         maximum: None,
     };
     pid.is_some() && prlimit(pid, Resource::Fsize, full).is_ok()
+}
+
+/// Cuts the index in its last line, if that notes the end of a run: a line that was to be written when
+/// the machine lost its power. Returns whether it did.
+pub(crate) fn cut_index(hundredths: u8, stage: &Stage) -> bool {
+    let file = index(&stage.sandbox);
+    let bytes = fs::read(&file).unwrap_or_default();
+    let Some(body) = bytes.strip_suffix(b"\n") else {
+        return false;
+    };
+    let begin = body
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    let line: serde_json::Value = serde_json::from_slice(&body[begin..]).unwrap_or_default();
+    if !line["status"].is_string() {
+        return false;
+    }
+    let kept = begin + (body.len() - begin) * usize::from(hundredths) / 100;
+    fs::write(&file, &bytes[..kept]).is_ok()
 }
 
 fn break_index(line: BrokenLine, stage: &Stage) -> std::io::Result<()> {

@@ -63,11 +63,11 @@ impl Summary {
         self.slowest.leftovers = self.slowest.leftovers.max(took.leftovers);
         if has_failed {
             self.failed.push(round.number);
-            self.tell(round, played);
+            self.print_failure(round, played);
         }
     }
 
-    fn tell(&mut self, round: &Round, played: &Played) {
+    fn print_failure(&mut self, round: &Round, played: &Played) {
         println!("FAILED round {}: {round}", round.number);
         for failure in &played.failures {
             *self.kinds.entry(failure.kind).or_default() += 1;

@@ -30,6 +30,18 @@ pub(crate) fn all_of_us(client: &Client<'_>) -> Vec<u32> {
     ours.chain(wardens).collect()
 }
 
+/// Waits for the process that keeps the owner's git.
+pub(crate) fn wait_for_program_keeper(client: &mut Client<'_>) -> Option<u32> {
+    let found = wait_until(PATIENCE, || {
+        match with_argument(client, "program-keeper").last().copied() {
+            Some(pid) => Some(Some(pid)),
+            None if client.is_over() => Some(None),
+            None => None,
+        }
+    });
+    found.flatten()
+}
+
 fn find(role: Role, client: &Client<'_>) -> Option<u32> {
     let found = match role {
         Role::Owner => client.owner(),

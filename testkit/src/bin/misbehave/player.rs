@@ -123,7 +123,7 @@ impl Player {
     fn hang(&mut self) -> Flow {
         loop {
             let input = self.inbox.next();
-            if let Heard::Break(flow) = serve::hear(self, &input) {
+            if let Heard::Break(flow) = serve::take_input(self, &input) {
                 return flow;
             }
         }
@@ -144,7 +144,7 @@ impl Player {
             let Some(input) = self.inbox.next_within(interval) else {
                 continue;
             };
-            if let Heard::Break(flow) = serve::hear(self, &input) {
+            if let Heard::Break(flow) = serve::take_input(self, &input) {
                 return flow;
             }
         }
@@ -166,7 +166,7 @@ impl Player {
                 self.conversation.say(&format!("answered: {line}"));
                 return Flow::Next;
             }
-            if let Heard::Break(flow) = serve::hear(self, &input) {
+            if let Heard::Break(flow) = serve::take_input(self, &input) {
                 return flow;
             }
         }

@@ -43,7 +43,7 @@ pub(crate) enum Heard {
 }
 
 /// Hears an input while a script waits.
-pub(crate) fn hear(player: &mut Player, input: &Input) -> Heard {
+pub(crate) fn take_input(player: &mut Player, input: &Input) -> Heard {
     let line = match input {
         Input::Line(line) => line,
         Input::Eof => {

@@ -54,7 +54,9 @@ fn a_step_at_the_start_needs_no_command() {
 
 #[test]
 fn a_hang_at_the_start_reads_nothing() {
-    let mut running = misbehave(&Sandbox::new())
+    // A sandbox that is dropped ends its processes.
+    let sandbox = Sandbox::new();
+    let mut running = misbehave(&sandbox)
         .env(
             "MISBEHAVE_AT_START",
             r#"[{"print":"early\n"},{"hang":true}]"#,

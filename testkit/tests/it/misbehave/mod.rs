@@ -7,5 +7,5 @@ mod grandchildren;
 mod size;
 mod stage;
 mod turns;
-mod waiting;
+mod waits;
 mod witness;

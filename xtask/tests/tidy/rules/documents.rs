@@ -8,15 +8,15 @@ use crate::finding::Finding;
 pub(crate) fn check(tree: &Tree, documents: &[Document]) -> Vec<Finding> {
     documents
         .iter()
-        .filter_map(|document| match tree.text(document.path) {
+        .filter_map(|document| match tree.text(&document.path) {
             Some(text) if text == document.content => None,
             Some(text) => {
                 let line = first_difference(text, &document.content);
                 let message = "is out of date; run cargo xtask docs";
-                Some(Finding::at(document.path, line, message))
+                Some(Finding::at(&document.path, line, message))
             }
             None => Some(Finding::of_file(
-                document.path,
+                &document.path,
                 "is missing; run cargo xtask docs",
             )),
         })
@@ -37,7 +37,7 @@ mod tests {
 
     fn check_against(files: &[(&str, &str)]) -> Vec<String> {
         let document = Document {
-            path: "docs/cli.md",
+            path: "docs/cli.md".to_owned(),
             content: "# Commands\n\nnew\n".to_owned(),
         };
         let findings = check(&Tree::of(files), &[document]);

@@ -10,7 +10,7 @@ const PREFIX: &str = "pi-subagents-";
 /// The crates, from the bottom to the top, as in the drawing of `ARCHITECTURE.md`. A crate may use
 /// the layers below its own.
 const LAYERS: [&[&str]; 10] = [
-    &["os", "schemas", "page"],
+    &["loopback", "os", "schemas"],
     &["files", "vocabulary"],
     &["engine", "git", "pi-files", "records", "view"],
     &["agent", "configuration", "fleet-queue"],

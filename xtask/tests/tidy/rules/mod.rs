@@ -11,16 +11,19 @@ mod machine_paths;
 mod named_paths;
 mod operating_system;
 mod pictures;
+mod public_types;
 mod registries;
+mod release_facts;
 mod terminology;
-mod unfinished;
+mod tuple_parameters;
+mod unfinished_code;
 
 use xtask::source::Tree;
 
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 13] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 16] = [
     command_lines::check,
     dependencies::check,
     file_names::check,
@@ -31,9 +34,12 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 13] = [
     named_paths::check,
     operating_system::check,
     pictures::check,
+    public_types::check,
     registries::check,
+    release_facts::check,
     terminology::check,
-    unfinished::check,
+    tuple_parameters::check,
+    unfinished_code::check,
 ];
 
 /// The findings of a rule on made-up files, as text.

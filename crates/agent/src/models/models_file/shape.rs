@@ -226,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    fn told(text: &str) -> String {
+    fn warnings_of(text: &str) -> String {
         let value = json::parse_relaxed(text).unwrap();
         match Shape::new(Path::new("models.json"), text).read(&value) {
             Ok(file) => file.warnings.join("\n"),
@@ -252,7 +252,7 @@ mod tests {
             r#"{"providers": {"a": {"headers": {"x": 5}}}}"#,
             r#"{"providers": {"a": {"somethingOfTomorrow": 5}}}"#,
         ]
-        .map(told);
+        .map(warnings_of);
         insta::assert_snapshot!(told.join("\n"), @"
         error: models.json:1:1: the file must be an object, not a list
         models.json:1:2: provider is unknown and ignored; did you mean providers?

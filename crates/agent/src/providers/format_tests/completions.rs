@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::played::play;
+use super::stream_player::play;
 
 const COMPLETIONS: &str = "openai-completions";
 

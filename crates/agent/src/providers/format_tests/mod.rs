@@ -4,5 +4,5 @@ mod completions;
 mod google;
 mod messages;
 mod names;
-mod played;
 mod responses;
+mod stream_player;

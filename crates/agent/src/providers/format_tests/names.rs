@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::google::{GOOGLE, google};
 use super::messages::{MESSAGES, anthropic};
-use super::played::{bench, named};
-use super::responses::{RESPONSES, said};
+use super::responses::{RESPONSES, text_events};
+use super::stream_player::{bench, named};
 use crate::providers::testing::Server;
 use crate::testing::Sandbox;
 
@@ -27,7 +27,7 @@ async fn asked(api: &str, frames: &[Value]) -> String {
 async fn names_of_models_are_sent_as_they_are() {
     let hello = google(&json!([{"text": "Hi."}]), Some("STOP"));
     let requests = [
-        asked(RESPONSES, &said("Hi.")).await,
+        asked(RESPONSES, &text_events("Hi.")).await,
         asked(MESSAGES, &anthropic(&[])).await,
         asked(GOOGLE, &[hello]).await,
     ];

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::played::play;
+use super::stream_player::play;
 
 pub(super) const RESPONSES: &str = "openai-responses";
 
@@ -17,7 +17,7 @@ fn call_item(arguments: &str) -> Value {
     json!({"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "ls", "arguments": arguments})
 }
 
-pub(super) fn said(text: &str) -> Vec<Value> {
+pub(super) fn text_events(text: &str) -> Vec<Value> {
     vec![
         json!({"type": "response.output_text.delta", "output_index": 0, "delta": text}),
         completed(&json!([])),
@@ -30,7 +30,7 @@ async fn an_end_without_model_and_usage_loses_no_calls() {
     let response = bare["response"].as_object_mut().unwrap();
     response.remove("model");
     response.remove("usage");
-    let played = play(RESPONSES, "", &[&[bare], &said("Done.")]).await;
+    let played = play(RESPONSES, "", &[&[bare], &text_events("Done.")]).await;
     let answers = played.answers();
     assert_eq!(answers[0]["content"][0]["id"], "call_1");
     assert_eq!(answers[0]["usage"]["totalTokens"], 0);
@@ -50,7 +50,7 @@ async fn arguments_that_come_only_at_the_end_are_not_lost() {
         vec![done, end],
         vec![completed(&json!([call_item("{\"path\": \"..\"}")]))],
     ] {
-        let played = play(RESPONSES, "", &[&frames, &said("Done.")]).await;
+        let played = play(RESPONSES, "", &[&frames, &text_events("Done.")]).await;
         let answer = &played.answers()[0];
         assert_eq!(
             answer["content"],
@@ -70,7 +70,7 @@ async fn a_failed_response_says_why() {
             "error": {"code": code, "message": "It broke."}}})
     };
     let frames = [failed("server_error")];
-    let played = play(RESPONSES, "", &[&frames, &said("Done.")]).await;
+    let played = play(RESPONSES, "", &[&frames, &text_events("Done.")]).await;
     let answers = played.answers();
     assert_eq!(answers[0]["errorMessage"], "server_error: It broke.");
     assert_eq!(answers[1]["content"][0]["text"], "Done.", "it was retried");
@@ -93,7 +93,12 @@ async fn encrypted_reasoning_goes_back_to_the_model() {
         json!({"type": "response.output_item.done", "output_index": 1, "item": call_item("{}")}),
         completed(&json!([])),
     ];
-    let played = play(RESPONSES, "--thinking low", &[&first, &said("Done.")]).await;
+    let played = play(
+        RESPONSES,
+        "--thinking low",
+        &[&first, &text_events("Done.")],
+    )
+    .await;
     let thought = &played.answers()[0]["content"][0];
     assert_eq!(thought["thinking"], "Hm.");
     let kept: Value = serde_json::from_str(thought["thinkingSignature"].as_str().unwrap()).unwrap();

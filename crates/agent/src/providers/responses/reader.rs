@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::providers::answering::{AnswerReader, Event};
+use crate::providers::answer_stream::{AnswerReader, Event};
 use crate::providers::chat_errors::in_stream;
 use crate::providers::finish::{Tokens, count, finished, text};
 use crate::providers::open_calls::OpenCalls;

@@ -158,3 +158,21 @@ async fn a_device_is_written_to_but_never_read_to_its_end() {
     assert_eq!(written.text(), "Successfully wrote to /dev/zero");
     assert_eq!(written.output.details, None);
 }
+
+#[tokio::test]
+async fn a_pipe_that_nobody_may_read_is_not_written_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let made = call(directory.path(), "bash", json!({"command": "mkfifo pipe"})).await;
+    assert!(directory.path().join("pipe").exists(), "{}", made.text());
+    let written = call(
+        directory.path(),
+        "write",
+        json!({"path": "pipe", "content": "hi"}),
+    )
+    .await;
+    assert!(
+        written.text().starts_with("error: Not a regular file: "),
+        "{}",
+        written.text()
+    );
+}

@@ -13,6 +13,8 @@ async fn read_shows_lines_and_how_to_get_the_rest() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("a.txt"), "one\ntwo\nthree\n").unwrap();
     fs::create_dir(directory.path().join("sub")).unwrap();
+    let large = fs::File::create(directory.path().join("large")).unwrap();
+    large.set_len(3 << 30).unwrap();
     let mut seen = Vec::new();
     for arguments in [
         json!({"path": "a.txt"}),
@@ -22,6 +24,7 @@ async fn read_shows_lines_and_how_to_get_the_rest() {
         json!({"path": "missing"}),
         json!({"path": "sub"}),
         json!({"path": "/dev/zero"}),
+        json!({"path": "large"}),
     ] {
         let shown = call(directory.path(), "read", arguments).await.text();
         seen.push(shown.replace(&directory.path().display().to_string(), "DIR"));
@@ -47,6 +50,8 @@ async fn read_shows_lines_and_how_to_get_the_rest() {
     error: EISDIR: illegal operation on a directory, read
     ---
     error: Not a regular file: /dev/zero
+    ---
+    error: File is 3221225472 bytes, more than the 2147483648 that can be read. Use bash: sed -n '1,200p;200q' DIR/large | head -c 51200
     ");
 }
 

@@ -14,7 +14,7 @@ use crate::stage::Stage;
 
 /// Returns the error of a call that does not leave, and checks that nothing was recorded.
 fn refused(fleet: &FleetStage, arguments: &[&str]) -> String {
-    let said = fleet.said(&[&["run", "Say hello"], arguments].concat());
+    let said = fleet.printed(&[&["run", "Say hello"], arguments].concat());
     let listed = fleet
         .stage
         .command(&["status", "--all", "--json"])
@@ -31,7 +31,7 @@ fn a_call_that_cannot_leave_says_why_and_leaves_no_trace() {
     let bad_place = refused(&fleet, &["--on", "cloud"]);
     let at_home = refused(&fleet, &["--priority", "high"]);
     let dry = refused(&fleet, &["--dry-run"]);
-    fleet.said(&["fleet", "init"]);
+    fleet.printed(&["fleet", "init"]);
     let no_pool = refused(&fleet, &["--on", "fleet:gpu", "--workspace", "none"]);
     let no_repository = refused(&fleet, &["--on", "fleet"]);
     fleet.server.kill();
@@ -87,7 +87,7 @@ fn a_project_that_names_a_server_keeps_calls_from_starting() {
         .write("project/.pi/settings.json", &settings.to_string());
     insta::assert_snapshot!(refused(&fleet, &["--trust"]), @"
     error: $PROJECT/.pi/settings.json:1:24: subagents.fleet.servers: a project may set only pool and history of a fleet; the rest belongs into your own settings
-    hint: Nothing was started, because the limits in that file would not have held. Mend it and try again.
+    hint: Nothing was started, because the limits in that file would not have held. Fix it and try again.
     exit 2
     ");
 }
@@ -111,8 +111,8 @@ fn what_cannot_travel_is_refused_by_its_name() {
         )
     });
     insta::assert_snapshot!(said.join("\n"), @"
-    failed apiKey: this part of the definition cannot travel to a fleet: a worker has keys of its own. Use --on local, or a definition without it.
-    failed extensions: this part of the definition cannot travel to a fleet: /etc/passwd is not in the files that travel. Use --on local, or a definition without it.
+    failed apiKey: this part of the agent cannot be sent to a fleet: a worker has keys of its own. Use --on local, or an agent without it.
+    failed extensions: this part of the agent cannot be sent to a fleet: /etc/passwd is not among the files that are sent. Use --on local, or an agent without it.
     ");
 }
 
@@ -130,15 +130,18 @@ fn doctor_tries_the_fleet() {
         text.replace(&fleet.server.port().to_string(), "<port>")
     };
     let bare = line(&fleet);
-    fleet.said(&["fleet", "init"]);
+    fleet.printed(&["fleet", "init"]);
     let ready = line(&fleet);
     let begin = ready.find("within ").unwrap() + "within ".len();
     let end = begin + ready[begin..].find(" ms").unwrap();
     let ready = format!("{}<time>{}", &ready[..begin], &ready[end..]);
+    let begin = ready.find("keeps ").unwrap() + "keeps ".len();
+    let end = begin + ready[begin..].find('"').unwrap();
+    let ready = format!("{}<size>{}", &ready[..begin], &ready[end..]);
     fleet.server.kill();
     insta::assert_snapshot!([bare, ready, line(&fleet)].join("\n"), @r#"
     "problem": "nats-server 2.15.1, which has no stream PI_WORK" ["Run pi-subagents fleet init --pool default"]
-    "warning": "nats-server 2.15.1, answers within <time> ms, 0 workers in pool default" ["Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default"]
+    "warning": "nats-server 2.15.1, answers within <time> ms, 0 workers in pool default, keeps <size>" ["Runs in pool default stay queued until a worker takes them: pi-subagents fleet work --pool default"]
     "problem": "no server of the fleet can be reached (nats://127.0.0.1:<port>): IO error: Connection refused (os error 111)" ["Check subagents.fleet.servers, and that nats-server runs there; pi-subagents doctor tries every step."]
     "#);
 }
@@ -206,11 +209,11 @@ fn a_key_of_another_role_name_or_pool_is_named_at_once() {
         .run()
         .expect_success();
     let as_caller = refused(&fleet, &["--on", "fleet", "--workspace", "none"]);
-    let as_other = fleet.said(&["fleet", "work", "--name", "build-9"]);
-    let in_other_pool = fleet.said(&["fleet", "work", "--name", "build-7", "--pool", "gpu"]);
-    let sets_up = fleet.said(&["fleet", "init"]);
+    let as_other = fleet.printed(&["fleet", "work", "--name", "build-9"]);
+    let in_other_pool = fleet.printed(&["fleet", "work", "--name", "build-7", "--pool", "gpu"]);
+    let sets_up = fleet.printed(&["fleet", "init"]);
     with(ada);
-    let as_worker = fleet.said(&["fleet", "work", "--name", "build-7"]);
+    let as_worker = fleet.printed(&["fleet", "work", "--name", "build-7"]);
     let name = ada["publicKey"].as_str().unwrap();
     let public = worker["publicKey"].as_str().unwrap();
     let all = [as_caller, as_other, in_other_pool, sets_up, as_worker].join("\n");

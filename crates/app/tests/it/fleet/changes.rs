@@ -63,7 +63,7 @@ fn what_a_run_changed_in_a_submodule_is_shown_and_merged_in_the_submodule() {
         // Now nothing waits in the submodule.
         stage.command(&["diff", &run, "--stat"]).run(),
     ];
-    let both = both.each_ref().map(|output| stage.said(output));
+    let both = both.each_ref().map(|output| stage.printed(output));
     insta::assert_snapshot!(both.join("---\n"), @"
     outer.txt  +1 −0  added
     1 file +1 −0
@@ -99,7 +99,7 @@ fn a_run_that_changed_only_a_submodule_says_where_its_changes_are() {
     let _worker = fleet.worker("build-7");
     let run = ran(stage, "echo inner > libs/inner/inner.txt");
     let diff = stage.command(&["diff", &run]).run();
-    insta::assert_snapshot!(stage.said(&diff), @"
+    insta::assert_snapshot!(stage.printed(&diff), @"
     error: task has left no changes in this repository  <run-1>
     hint: the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
     ");
@@ -175,7 +175,7 @@ fn a_third_machine_without_the_commit_says_which_and_works_once_it_has_it() {
         at.map_or(text.clone(), |at| text.replace(at, "<caller>"))
     };
     let refused = third.command(&["diff", &run]).run();
-    let refused = third.said(&refused).replace(&head, "<commit>");
+    let refused = third.printed(&refused).replace(&head, "<commit>");
     insta::assert_snapshot!(owner(refused), @"error: task has no result: what it changed could not be fetched: this clone does not have the commit <commit>, which it builds on; push and fetch that commit, or use diff and merge at <caller>  <run-1>");
     let clone = third.sandbox.project();
     git(&third, &clone, &["fetch", "--quiet"]);
@@ -192,7 +192,7 @@ fn a_third_machine_without_the_commit_says_which_and_works_once_it_has_it() {
     git(&stranger, &stranger.sandbox.project(), &other);
     stranger.settings(&json!({"fleet": {"servers": [fleet.server.url()]}}));
     let stranger_diff = stranger.command(&["diff", &run]).run();
-    insta::assert_snapshot!(stranger.said(&stranger_diff), @"error: task has no result: what it changed could not be fetched: $PROJECT is no clone of its repository; pi-subagents diff <run-1> in a clone fetches it  <run-1>");
+    insta::assert_snapshot!(stranger.printed(&stranger_diff), @"error: task has no result: what it changed could not be fetched: $PROJECT is no clone of its repository; pi-subagents diff <run-1> in a clone fetches it  <run-1>");
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn too_many_ignored_files_are_refused_before_anything_is_packed() {
     for (name, bytes) in [("a.local", 400_000), ("b.local", 700_000)] {
         fs::write(project.join(name), vec![b'x'; bytes]).unwrap();
     }
-    let dry = fleet.said(&["run", "x", "--on", "fleet", "--dry-run"]);
-    let real = fleet.said(&["run", "x", "--on", "fleet"]);
+    let dry = fleet.printed(&["run", "x", "--on", "fleet", "--dry-run"]);
+    let real = fleet.printed(&["run", "x", "--on", "fleet"]);
     assert_eq!(dry, real);
     insta::assert_snapshot!(real, @"
     error: subagents.fleet.include names 2 ignored files with 1.1 MB, and at most 10,000 files and 1.0 MB (subagents.fleet.maxInclude) of them travel

@@ -1,7 +1,7 @@
 //! Many runs on two workers of three servers, while workers, followers and the leader of the
-//! servers are killed at moments that a seed decides. Whatever is killed, every run ends exactly
-//! once, none is lost, and nobody is told of one twice, also not whoever follows in the place of a
-//! killed follower.
+//! servers are killed, orders are purged, entries are spoilt and all servers are away, at moments that
+//! a seed decides. Every run ends exactly once, none is lost, finished work is not done again, and the
+//! end of a run is reported once, also by the follower that replaces a killed one.
 //!
 //! The test command plays a short round. `cargo xtask faults fleet [--seed N] [--runs N]` plays the
 //! whole one.
@@ -10,7 +10,7 @@ mod census;
 mod ground;
 mod strikes;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pi_subagents_testkit::Chance;
 use pretty_assertions::assert_eq;
@@ -21,6 +21,9 @@ use strikes::strikes;
 
 /// The seed and the number of runs of the short round.
 const SHORT: (u64, usize) = (12, 24);
+
+/// The seconds for which all servers are away in the short round.
+const AWAY: u64 = 3;
 
 /// Returns a number that `cargo xtask faults fleet` has set.
 fn wished(name: &str) -> Option<u64> {
@@ -38,9 +41,10 @@ fn whatever_is_killed_every_run_ends_once_and_none_is_lost() {
     ground.give(runs, &mut chance);
     println!("{:>6.1} s  all are queued", begun.elapsed().as_secs_f32());
     ground.start_workers();
+    let away = Duration::from_secs(wished("FLEET_FAULTS_AWAY").unwrap_or(AWAY));
     for strike in strikes(runs, &mut chance) {
         ground.wait_until_ended(strike.after);
-        let said = ground.strike(strike.victim);
+        let said = ground.strike(strike.victim, away);
         println!("{:>6.1} s  {said}", begun.elapsed().as_secs_f32());
     }
     let answers = ground.wait_for_answers(runs);

@@ -68,51 +68,56 @@ fn every_field_of_a_task_is_in_its_order() {
     let schema = json!({"type": "object", "required": ["n"]});
     // Each task says one thing: the field, its value, and where its order has it.
     let rows = [
-        ("name", json!("name"), "/name", json!("name")),
-        ("prompt", json!("Look."), "/asked", json!("Look.")),
+        ("name", json!("name"), "name", json!("name")),
+        ("prompt", json!("Look."), "asked", json!("Look.")),
         (
             "cwd",
             json!(inside.parent().unwrap()),
-            "/relativeCwd",
+            "relativeCwd",
             json!("inside"),
         ),
         (
             "profile",
             json!("careful"),
-            "/systemPrompt/replace",
+            "work/systemPrompt/replace",
             json!("Be careful."),
         ),
-        ("timeout", json!(77), "/limits/timeout", json!(77.0)),
+        ("timeout", json!(77), "work/limits/timeout", json!(77.0)),
         // On its worker every run has a directory of its own.
         (
             "isolation",
             json!("worktree"),
-            "/workspace/bundle/fromHead",
+            "workspace/bundle/fromHead",
             json!(null),
         ),
         (
             "base",
             json!("head"),
-            "/workspace/bundle/fromHead",
+            "workspace/bundle/fromHead",
             json!(true),
         ),
         (
             "resume",
             earlier["runs"][0]["sessionId"].clone(),
-            "/prompt",
+            "work/prompt",
             json!("The lamp is green."),
         ),
-        ("files", json!(["readme.md"]), "/prompt", json!("A lamp.")),
+        (
+            "files",
+            json!(["readme.md"]),
+            "work/prompt",
+            json!("A lamp."),
+        ),
         (
             "gate",
             json!("test -e x"),
-            "/gates/0/command",
+            "work/gates/0/command",
             json!("test -e x"),
         ),
         (
             "outputSchema",
             schema.clone(),
-            "/outputSchema",
+            "work/completion/finalized/schema",
             schema.clone(),
         ),
     ];
@@ -137,7 +142,9 @@ fn every_field_of_a_task_is_in_its_order() {
     let on_fleet = stage.delegate(&call).args(["--on", "fleet"]);
     let taken = orders(&fleet, on_fleet, rows.len());
     for (field, _, place, expected) in &rows {
-        let found = taken[*field].pointer(place).unwrap_or(&Value::Null);
+        let found = taken[*field]
+            .pointer(&format!("/{place}"))
+            .unwrap_or(&Value::Null);
         let is_there = match (found, expected) {
             (Value::String(found), Value::String(part)) => found.contains(part),
             _ => found == expected,
@@ -163,7 +170,7 @@ fn the_fields_of_a_task_for_an_agent_are_in_its_order() {
     let facts = json!({
         "agent": order["definition"]["name"],
         "task": order["asked"],
-        "model": order["model"],
+        "model": order["work"]["model"],
         "sessionId": order["session"],
         "conversation": order["conversation"]["sticky"]["agent"],
     });

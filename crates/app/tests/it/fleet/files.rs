@@ -140,7 +140,7 @@ fn submodules_travel_with_their_uncommitted_files_and_their_changes_come_back() 
     fs::write(project.join("libs/inner/lib.txt"), "library, dirty\n").unwrap();
     let dry = field
         .fleet
-        .said(&["run", "x", "--on", "fleet", "--dry-run"]);
+        .printed(&["run", "x", "--on", "fleet", "--dry-run"]);
     assert!(dry.contains("submodule   libs/inner"), "{dry}");
     let work = "cp libs/inner/lib.txt seen.txt; echo added > libs/inner/added.txt";
     let (run, answer) = field.run(shell(work), &[]);
@@ -161,8 +161,7 @@ fn submodules_travel_with_their_uncommitted_files_and_their_changes_come_back() 
 fn large_files_that_git_keeps_apart_travel_both_ways() {
     let field = Field::new();
     let (stage, project) = (field.stage(), field.project());
-    let program = stage.sandbox.write("home/lfs-stand-in", LFS);
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = stage.sandbox.program("home/lfs-stand-in", LFS);
     let program = program.to_str().unwrap();
     for (name, word) in [("clean", "clean"), ("smudge", "smudge")] {
         let setting = format!("filter.lfs.{name}");
@@ -177,7 +176,7 @@ fn large_files_that_git_keeps_apart_travel_both_ways() {
     assert!(pointer.starts_with("version https://git-lfs"), "{pointer}");
     let dry = field
         .fleet
-        .said(&["run", "x", "--on", "fleet", "--dry-run"]);
+        .printed(&["run", "x", "--on", "fleet", "--dry-run"]);
     assert!(dry.contains("1 LFS file of 14 B"), "{dry}");
     let work = "cp large.bin seen.txt; echo new content > new.bin";
     let (run, _) = field.run(shell(work), &[]);
@@ -203,7 +202,7 @@ fn ignored_files_travel_only_if_the_user_names_them() {
     fs::write(project.join(".env"), "SECRET=1\n").unwrap();
     let dry = field
         .fleet
-        .said(&["run", "x", "--on", "fleet", "--dry-run"]);
+        .printed(&["run", "x", "--on", "fleet", "--dry-run"]);
     let expected = "ignored     1 file with 7 B of at most 50 MB, because subagents.fleet.include names them: test.local";
     assert!(dry.contains(expected), "{dry}");
     let (run, _) = field.run(shell("(ls -A; cat test.local) > seen.txt"), &[]);
@@ -272,7 +271,7 @@ fn a_worker_clones_a_published_commit_with_its_own_rights() {
     );
     git(stage, &clone, &["commit", "--quiet", "-am", "not pushed"]);
     let refused = [&["run", "x", "--on", "fleet"][..], &options].concat();
-    let refused = field.fleet.said(&refused);
+    let refused = field.fleet.printed(&refused);
     assert!(refused.contains("is on no branch of file://"), "{refused}");
 }
 
@@ -294,7 +293,7 @@ fn a_project_that_is_too_large_is_refused_with_its_largest_files_before_anything
     for (name, bytes) in [("a.dat", 900_000), ("b.dat", 1_400_000)] {
         fs::write(project.join(name), noise(bytes)).unwrap();
     }
-    let said = fleet.said(&["run", "x", "--on", "fleet"]);
+    let said = fleet.printed(&["run", "x", "--on", "fleet"]);
     let largest: Vec<&str> = said.lines().filter(|line| line.contains(".dat")).collect();
     assert_eq!(largest.len(), 2, "{said}");
     assert!(largest[0].ends_with("b.dat"), "{said}");

@@ -134,10 +134,10 @@ impl FleetStage {
     }
 
     /// Returns the output of a command, without the parts that differ from test to test.
-    pub(crate) fn said(&self, arguments: &[&str]) -> String {
+    pub(crate) fn printed(&self, arguments: &[&str]) -> String {
         let output = self.stage.command(arguments).run();
         let port = self.server.port().to_string();
-        let text = self.stage.said(&output).replace(&port, "<port>");
+        let text = self.stage.printed(&output).replace(&port, "<port>");
         format!("{text}exit {}\n", output.code.unwrap_or(-1))
     }
 }

@@ -52,10 +52,10 @@ fn run_without_room(fleet: &FleetStage) -> String {
         .as_str()
         .unwrap()
         .to_owned();
-    let words = told(fleet, &answered.json()["warnings"][0].to_string(), &run);
+    let words = normalised(fleet, &answered.json()["warnings"][0].to_string(), &run);
     insta::allow_duplicates! {
         insta::assert_snapshot!(words, @r#""task: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then""#);
-        insta::assert_snapshot!(told(fleet, &fleet.said(&["merge", &run]), &run), @"
+        insta::assert_snapshot!(normalised(fleet, &fleet.printed(&["merge", &run]), &run), @"
         error: task has no result: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then  <run-1>
         exit 5
         ");
@@ -64,7 +64,7 @@ fn run_without_room(fleet: &FleetStage) -> String {
 }
 
 /// Returns words without the parts that differ from test to test, and without the words of git.
-fn told(fleet: &FleetStage, words: &str, run: &str) -> String {
+fn normalised(fleet: &FleetStage, words: &str, run: &str) -> String {
     let words = words.replace(&fleet.stage.path(""), "$SANDBOX/");
     let words = words.replace(run, "<run-1>");
     let (before, rest) = words.split_once("could not be sent: ").unwrap();
@@ -105,12 +105,15 @@ fn changes_that_had_no_room_at_the_end_come_when_there_is_room() {
     let fleet = FleetStage::with_git();
     let worker = full_worker(&fleet);
     let run = run_without_room(&fleet);
-    let pid = Pid::from_raw(worker.pid().cast_signed());
+    let pid = Pid::from_raw(worker.pid().cast_signed()).unwrap();
     let unlimited = Rlimit {
         current: None,
         maximum: None,
     };
-    prlimit(pid, Resource::Fsize, unlimited).unwrap();
+    // The keepers of its git began with the limit of the worker.
+    for pid in [vec![pid], children(pid)].concat() {
+        prlimit(Some(pid), Resource::Fsize, unlimited).unwrap();
+    }
     worker.wait_for_stderr(&format!("sent the changes of {run}, which were kept"));
     merge(&fleet, &run);
 }
@@ -124,4 +127,18 @@ fn changes_that_had_no_room_outlive_a_worker_that_is_killed() {
     _ = worker.wait();
     let _worker = fleet.worker("build-7");
     merge(&fleet, &run);
+}
+
+/// Returns the processes that a process has started.
+fn children(pid: Pid) -> Vec<Pid> {
+    let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).unwrap();
+    let listed = threads.map(|thread| {
+        let file = thread.unwrap().path().join("children");
+        fs::read_to_string(file).unwrap_or_default()
+    });
+    let listed: Vec<String> = listed.collect();
+    let numbers = listed.iter().flat_map(|text| text.split_whitespace());
+    numbers
+        .filter_map(|number| Pid::from_raw(number.parse().ok()?))
+        .collect()
 }

@@ -104,7 +104,7 @@ impl Talk {
 #[test]
 fn the_subagent_tool_of_an_mcp_client_goes_on_with_its_session_in_the_fleet() {
     let talk = Talk::new();
-    let mut client = McpClient::start(&talk.caller, "legacy", &[]);
+    let mut client = McpClient::start(&talk.caller, "legacy", &["--tools", "all"]);
     for (word, output) in [("one", "answer one"), ("three", "answer three")] {
         let asked = json!({"agent": "scout", "task": format!("say {word}"), "sessionId": "talk"});
         client.call(word, "subagent", &asked);

@@ -118,7 +118,7 @@ fn the_page_shows_the_words_that_a_model_on_a_worker_is_writing() {
     let spawn = ["spawn", "--runner", "pi", "--json", "--on", "fleet"];
     let spawn = stage.command(&spawn).args(["--workspace", "none"]);
     let spawned = spawn.arg(script.to_string()).run().json();
-    let run = spawned["runId"].as_str().unwrap();
+    let run = spawned["runs"][0]["runId"].as_str().unwrap();
     let web = WebStage::of(stage, &[]);
     let is_said = |piece: &Value| {
         let words = piece["words"].as_str().unwrap_or_default();

@@ -13,10 +13,10 @@ use crate::stage::Stage;
 #[test]
 fn a_fleet_is_set_up_once_and_again() {
     let fleet = FleetStage::new();
-    let first = fleet.said(&["fleet", "init", "--pool", "default", "--pool", "gpu"]);
+    let first = fleet.printed(&["fleet", "init", "--pool", "default", "--pool", "gpu"]);
     assert_eq!(
         first,
-        fleet.said(&["fleet", "init", "--pool", "default", "--pool", "gpu"])
+        fleet.printed(&["fleet", "init", "--pool", "default", "--pool", "gpu"])
     );
     insta::assert_snapshot!(first, @r#"
     The fleet is set up on nats-server 2.15.1, with the pools default, gpu.
@@ -31,10 +31,10 @@ fn a_fleet_is_set_up_once_and_again() {
 fn without_a_fleet_in_the_settings_the_way_to_one_is_said() {
     let stage = Stage::new();
     let output = stage.command(&["fleet", "init"]).run();
-    insta::assert_snapshot!(stage.said(&output), @r#"
+    insta::assert_snapshot!(stage.printed(&output), @r#"
     error: no fleet is configured
     hint: Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}
-    hint: docs/fleet.md leads from nothing to a fleet with two workers.
+    hint: docs/fleet.md shows how to set up two workers.
     "#);
 }
 
@@ -42,7 +42,7 @@ fn without_a_fleet_in_the_settings_the_way_to_one_is_said() {
 fn a_server_that_is_not_there_is_named_in_bounded_time() {
     let mut fleet = FleetStage::new();
     fleet.server.kill();
-    insta::assert_snapshot!(fleet.said(&["fleet", "init"]), @"
+    insta::assert_snapshot!(fleet.printed(&["fleet", "init"]), @"
     error: no server of the fleet can be reached (nats://127.0.0.1:<port>): IO error: Connection refused (os error 111)
     hint: Check subagents.fleet.servers, and that nats-server runs there; pi-subagents doctor tries every step.
     exit 1
@@ -55,7 +55,7 @@ fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
     let made = stage
         .command(&["fleet", "key", "worker", "build-7", "--pool", "gpu"])
         .run();
-    let text = stage.said(&made);
+    let text = stage.printed(&made);
     let public = text
         .split("nkey: ")
         .nth(1)
@@ -83,6 +83,7 @@ fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
         "$JS.API.CONSUMER.INFO.PI_WORK.gpu-low"
         "$JS.API.CONSUMER.MSG.NEXT.PI_WORK.gpu-low"
         "$JS.ACK.PI_WORK.gpu-low.>"
+        "$JS.API.INFO"
         "$JS.FC.>"
         "$JS.API.DIRECT.GET.KV_PI_RUNS"
         "$JS.API.DIRECT.GET.KV_PI_RUNS.>"
@@ -117,7 +118,7 @@ fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
       ] }
       subscribe: { allow: [
         "_INBOX_build-7.>"
-        "pi.ctl.>"
+        "pi.ctl.build-7.>"
       ] }
       allow_responses: { max: 100000, expires: "1h" }
     } }
@@ -132,7 +133,7 @@ fn a_key_is_written_for_its_owner_alone_and_never_overwritten() {
     assert_eq!(permissions, 0o600);
     assert!(fs::read_to_string(&file).unwrap().starts_with("SU"));
     let again = stage.command(&["fleet", "key", "worker", "build-7"]).run();
-    insta::assert_snapshot!(stage.said(&again), @"
+    insta::assert_snapshot!(stage.printed(&again), @"
     error: $HOME/.pi/agent/fleet-build-7.nk is there already, and a key is never overwritten
     hint: Remove the file, or name another with --file.
     ");
@@ -149,7 +150,7 @@ fn a_key_that_others_can_read_is_refused() {
     let file = stage.sandbox.agent_dir().join("fleet-ada.nk");
     stage.settings(&json!({"fleet": {"servers": [fleet.server.url()], "nkey": file}}));
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
-    insta::assert_snapshot!(fleet.said(&["fleet", "init"]), @"
+    insta::assert_snapshot!(fleet.printed(&["fleet", "init"]), @"
     error: the key of the fleet, $HOME/.pi/agent/fleet-ada.nk, can be read by others (its mode is 0644)
     hint: Run chmod 600 $HOME/.pi/agent/fleet-ada.nk
     exit 1
@@ -173,7 +174,7 @@ fn a_server_with_keys_lets_in_who_has_an_entry_and_nobody_else() {
         stage.settings(&json!({"fleet": {"servers": [server.url()], "nkey": file}}));
         let output = stage.command(&["fleet", "init"]).run();
         stage
-            .said(&output)
+            .printed(&output)
             .replace(&server.port().to_string(), "<port>")
     };
     // A caller may give orders, and may not make queues.
@@ -204,10 +205,10 @@ fn records_take_less_where_the_server_has_less_room_and_a_given_size_is_never_ch
         let init = fleet.stage.command(&["fleet", "init", "--json"]).args(more);
         init.run().expect_success().json()["recordGigabytes"].clone()
     };
-    let too_much = fleet.said(&["fleet", "init", "--records", "50"]);
-    let nothing = fleet.said(&["fleet", "init", "--records", "0"]);
+    let too_much = fleet.printed(&["fleet", "init", "--records", "50"]);
+    let nothing = fleet.printed(&["fleet", "init", "--records", "0"]);
     assert_eq!([kept(&[]), kept(&["--records", "3"])], [json!(5), json!(3)]);
-    let fitting = fleet.said(&["fleet", "init"]);
+    let fitting = fleet.printed(&["fleet", "init"]);
     insta::assert_snapshot!([too_much, nothing, fitting].join("\n"), @r#"
     error: the server has no room for 50 GB of records
       caused by: the fleet's server refuses $JS.API.STREAM.CREATE.PI_REC: insufficient storage resources available (error 10047)

@@ -20,9 +20,13 @@ use crate::stage::files_below;
 /// Returns the lines that a worker printed, without their times.
 fn lines(stderr: &str) -> String {
     let line = |line: &str| {
-        line.split_once(' ')
-            .map_or(line, |(_, rest)| rest)
-            .to_owned()
+        // A line of the worker begins with a date and a time, and an error with a word.
+        let words = if line.starts_with(|first: char| first.is_ascii_digit()) {
+            3
+        } else {
+            2
+        };
+        line.splitn(words, ' ').last().unwrap_or(line).to_owned()
     };
     let lines: Vec<String> = stderr.lines().map(line).collect();
     lines.join("\n")
@@ -136,7 +140,7 @@ fn a_run_of_a_killed_worker_is_begun_again_by_another_and_ends_once() {
     let ended = yard.end_of(&order.run);
     assert_eq!(
         (ended.worker.as_str(), ended.attempt, ended.status.as_str()),
-        ("build-9", 2, "aborted")
+        ("build-9", 2, "stopped")
     );
 }
 
@@ -151,7 +155,7 @@ fn a_run_that_somebody_wants_stopped_never_begins_and_leaves_nothing() {
     let ended = yard.end_of(&order.run);
     assert_eq!(
         (ended.status.as_str(), ended.files),
-        ("aborted", BTreeMap::new())
+        ("stopped", BTreeMap::new())
     );
     let said = "before it began: ada@laptop stopped it";
     machine.worker.wait_for_stderr(said);

@@ -132,6 +132,7 @@ impl Yard {
             priority: Priority::Normal,
             payload: serde_json::to_vec(order).unwrap().into(),
             headers: HeaderMap::new(),
+            again: None,
         };
         self.wait(self.fleet.submit(&submission)).unwrap();
     }
@@ -182,20 +183,21 @@ impl Yard {
 /// Returns an order for the child that misbehaves.
 pub(crate) fn order(number: u32, script: &Value) -> Order {
     let order = json!({
-        "format": 1,
+        "format": 2,
         "run": format!("20261116-120000-000-{number:06x}"),
         "session": format!("{number:016x}"),
         "call": "call-1",
         "name": "review",
         "caller": "ada@laptop",
         "asked": script.to_string(),
-        "prompt": script.to_string(),
-        "runner": "pi",
-        "model": {},
-        "tools": "default",
-        "completion": "settled",
-        "limits": {"extension": 30.0, "repetitions": 0},
-        "trusted": false,
+        "work": {
+            "prompt": script.to_string(),
+            "runner": "pi",
+            "tools": "inherit",
+            "completion": "lastMessage",
+            "limits": {"extension": 30.0, "repetitions": 0},
+            "trusted": false,
+        },
         "workspace": "none",
         "retries": 1,
         "issued": "2026-11-16T12:00:00Z",

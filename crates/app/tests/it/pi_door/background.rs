@@ -207,7 +207,7 @@ fn a_widget_shows_what_background_runs_do_until_the_last_is_over(pi: RealPi) {
     });
     let mut terminal = Terminal::start_sized(door.pi(&[words]), 80, 24);
     let lines = |screen: &str| {
-        let is_ours = |line: &&str| line.starts_with(" ⏳ scout • ");
+        let is_ours = |line: &&str| line.starts_with(" ⏳ scout: Look around. • ");
         let lines: Vec<String> = screen.lines().filter(is_ours).map(str::to_owned).collect();
         lines
     };

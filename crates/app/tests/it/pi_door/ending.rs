@@ -156,7 +156,7 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     let states: Vec<[&str; 2]> = runs.iter().map(|run| [run[0], run[2]]).collect();
     assert_eq!(
         states,
-        [["✗ slow", "aborted"], ["✓ quick", "completed"]],
+        [["✗ slow", "stopped"], ["✓ quick", "completed"]],
         "{list}"
     );
     let slow = runs[0][1];

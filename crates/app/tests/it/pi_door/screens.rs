@@ -239,7 +239,9 @@ fn a_report_is_read_in_its_window_and_by_the_command_and_warnings_are_on_the_scr
         "---\nname: painter\ndescription: Paints walls.\nfinalize: true\nmodel: fake/fake-model\n---\nYou paint.\n",
     );
     let task =
-        json!({"name": "wall", "prompt": "Paint.", "profile": "painter", "files": ["missing.txt"]});
+        json!({"name": "wall", "prompt": "Paint.", "profile": "painter", "files": ["plans"]});
+    // A directory is no file that could be read.
+    door.sandbox.write("project/plans/wall.txt", "White.");
     let words = door.script_call("delegate_to_subagents", json!({"tasks": [task]}));
     let mut terminal = Terminal::start_sized(door.pi(&[&words]), 100, 40);
     let over = terminal.wait_for_screen(|screen| {
@@ -247,7 +249,7 @@ fn a_report_is_read_in_its_window_and_by_the_command_and_warnings_are_on_the_scr
     });
     assert!(!over.contains("subagent_finalize"), "{over}");
     assert!(
-        over.contains("! wall: ") && over.contains("missing.txt"),
+        over.contains("! wall: ") && over.contains("could not read file: plans"),
         "{over}"
     );
     terminal.answer("fake-model", "/subagents show last");

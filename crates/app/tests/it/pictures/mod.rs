@@ -7,7 +7,6 @@ mod svg;
 use std::env;
 use std::fs;
 use std::ops::Range;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use pi_subagents_testkit::llm::{Script, Turn};
@@ -27,10 +26,10 @@ const UPDATE: &str = "UPDATE_PICTURES";
 #[test]
 fn the_tour() {
     let stage = repository();
-    let terminal = Terminal::start_in_colour(stage.command(&["tour"]), 80, 50);
-    terminal.wait_for("status --all");
-    let windows = rows(&terminal, "Sub-agents:", "Sessions:");
-    check("tour", "pi-subagents tour", &terminal, windows);
+    let terminal = Terminal::start_in_colour(stage.command(&["tour"]), 84, 80);
+    terminal.wait_for("tour --here");
+    let acts = rows(&terminal, "1. Three", "5. The receipt");
+    check("tour", "pi-subagents tour", &terminal, acts);
     assert_eq!(terminal.end().0, Some(0));
 }
 
@@ -126,7 +125,7 @@ fn windows_in_pi() {
     let words = door.script_call("delegate_to_subagents", call);
     let mut terminal = Terminal::start_in_colour(door.pi(&[&words]), 90, 40);
     terminal.wait_for_screen(|screen| {
-        screen.contains("./tests.sh (running)") && screen.contains("sounds once")
+        screen.contains("./tests.sh (running)") && screen.contains("✓ open-ends")
     });
     let windows = rows(&terminal, "delegate_to_subagents 2", "Working");
     check("pi", "sub-agents in pi", &terminal, windows);
@@ -165,8 +164,7 @@ fn repository() -> Stage {
 
 fn write_files(sandbox: &Sandbox) {
     for (path, text) in FILES {
-        let file = sandbox.write(&format!("project/{path}"), text);
-        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+        sandbox.program(&format!("project/{path}"), text);
     }
 }
 

@@ -4,7 +4,6 @@
 
 use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use pi_subagents_testkit::Signal;
@@ -48,7 +47,7 @@ fn page() {
     let server =
         LlmServer::start(serde_json::from_str::<Script>(include_str!("page_fleet.json")).unwrap());
     let stage = fleet_stage(&server);
-    stage.command(&["tour"]).run().expect_success();
+    stage.command(&["tour", "--here"]).run().expect_success();
     let web = WebStage::of(stage, &[]);
     let calls_of = |name: &str| {
         let runs = web.json("/v1/runs");
@@ -132,8 +131,7 @@ fn fleet_stage(server: &LlmServer) -> Stage {
     for (path, text) in FILES {
         sandbox.write(&format!("project/{path}"), text);
     }
-    let cargo = sandbox.write("tools/cargo", include_str!("page_cargo.sh"));
-    fs::set_permissions(cargo, fs::Permissions::from_mode(0o755)).unwrap();
+    sandbox.program("tools/cargo", include_str!("page_cargo.sh"));
     let provider = |models: Value| json!({"baseUrl": server.base_url(), "api": "openai-completions", "apiKey": "test-key", "models": models});
     let model = |id: &str, cost: Option<Value>| {
         let mut model = json!({"id": id, "name": id, "input": ["text"], "contextWindow": 200_000, "maxTokens": 16_384});

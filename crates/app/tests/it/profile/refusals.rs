@@ -18,13 +18,7 @@ fn what_makes_no_sense_is_refused_with_words() {
         refused(
             &stage,
             &[
-                "profile",
-                "create",
-                "a",
-                "--dialect",
-                "preset",
-                "--model",
-                "m",
+                "profile", "create", "a", "--format", "preset", "--model", "m",
             ],
         ),
         refused(
@@ -86,7 +80,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: invalid value 'name' for '--unset <FIELD>': a field is one of description, provider, model, thinking, tools, no-tools, exclude-tools, extensions, no-extensions, suggested-skills, load-skills, no-skills, no-context-files, append-system-prompt, api-key, extra-args, runner, isolation, timeout, gate, output-schema, output-schema-file, finalize, system-prompt
 
     For more information, try '--help'.
-    [3] error: there is no "there" with that scope and dialect
+    [3] error: there is no "there" with that scope and format
     hint: There is $HOME/.pi/agent/agent-profiles/there.md (global profile).
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     hint: Fix the file by hand first.
@@ -95,7 +89,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     "#);
     insta::assert_snapshot!(refused(&stage, &["profile", "explian", "there"]), @r#"
     [2] error: there is no command "profile explian"
-    hint: Use one of list, show, create, edit, delete and explain.
+    hint: Use one of list, show, create, add, edit, delete and explain.
     "#);
     let unknown = [
         refused(&stage, &["profile", "nobody"]),
@@ -113,7 +107,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
     "#);
-    insta::assert_snapshot!(printed(&stage, &["agents", "delete", "broken", "--yes"]), @r#"Deleted the broken definition "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
+    insta::assert_snapshot!(printed(&stage, &["agents", "delete", "broken", "--yes"]), @r#"Deleted the broken agent file "broken": $HOME/.pi/agent/agent-profiles/broken.md"#);
 }
 
 fn refused_show(stage: &Stage, name: &str) -> String {

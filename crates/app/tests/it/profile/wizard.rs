@@ -42,7 +42,7 @@ fn wizard_with(stage: &Stage, script: &str, arguments: &[&str]) -> Terminal {
 
 /// Answers the questions of the first step with their defaults.
 fn begin(terminal: &mut Terminal) {
-    for question in ["1/10 Kind:", "1/10 Scope:", "1/10 Description:"] {
+    for question in ["1/12 Kind:", "2/12 Scope:", "3/12 Description:"] {
         terminal.answer(question, ENTER);
     }
 }
@@ -67,54 +67,54 @@ fn stage_with_reviewer() -> (Stage, PathBuf) {
 fn ten_steps_lead_to_a_file() {
     let stage = Stage::new();
     let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
-    terminal.answer("1/10 Kind:", ENTER);
-    terminal.answer("1/10 Scope:", ENTER);
-    terminal.answer("1/10 Description:", "Reviews changes\r");
-    terminal.answer("2/10 Provider:", "anthropic\r");
-    terminal.answer("3/10 Model:", "sonnet\r");
-    terminal.answer("4/10 Set a custom system prompt?", "y\r");
-    terminal.answer("4/10 System prompt:", ENTER);
+    terminal.answer("1/12 Kind:", ENTER);
+    terminal.answer("2/12 Scope:", ENTER);
+    terminal.answer("3/12 Description:", "Reviews changes\r");
+    terminal.answer("4/12 Provider:", "anthropic\r");
+    terminal.answer("5/12 Model:", "sonnet\r");
+    terminal.answer("6/12 Set a custom system prompt?", "y\r");
+    terminal.answer("6/12 System prompt:", ENTER);
     terminal.answer("An empty line ends", "You review.\r");
     terminal.answer("> You review.", "Thoroughly.\r");
     terminal.answer("> Thoroughly.", ENTER);
-    terminal.answer("5/10 Append text to the system prompt?", "y\r");
-    terminal.answer("5/10 Appended text:", "Be brief.\r");
-    terminal.answer("6/10 Set a thinking level?", "y\r");
+    terminal.answer("7/12 Append text to the system prompt?", "y\r");
+    terminal.answer("7/12 Appended text:", "Be brief.\r");
+    terminal.answer("8/12 Set a thinking level?", "y\r");
     terminal.answer(
-        "6/10 Thinking level:",
+        "8/12 Thinking level:",
         &format!("{DOWN}{DOWN}{DOWN}{DOWN}{ENTER}"),
     );
-    terminal.answer("7/10 Configure tools?", "y\r");
-    terminal.answer("7/10 Tools:", &format!("{DOWN}{ENTER}"));
-    terminal.answer("7/10 Allowed tools:", &format!(" {DOWN} {ENTER}"));
-    terminal.answer("8/10 Configure extensions?", "y\r");
-    terminal.answer("8/10 Extensions:", ENTER);
-    terminal.answer("9/10 Configure skills?", "n\r");
-    terminal.answer("10/10 Save this profile?", ENTER);
+    terminal.answer("9/12 Configure tools?", "y\r");
+    terminal.answer("9/12 Tools:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("9/12 Allowed tools:", &format!(" {DOWN} {ENTER}"));
+    terminal.answer("10/12 Configure extensions?", "y\r");
+    terminal.answer("10/12 Extensions:", ENTER);
+    terminal.answer("11/12 Configure skills?", "n\r");
+    terminal.answer("12/12 Save this profile?", ENTER);
     insta::assert_snapshot!(finished(&stage, terminal), @"
-    ? 1/10 Kind: Profile: its text replaces the system prompt
-    ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
-    ? 1/10 Description: Reviews changes
-    ? 2/10 Provider: anthropic
-    ? 3/10 Model: sonnet
-    ? 4/10 Set a custom system prompt? Yes
-    ? 4/10 System prompt: Type it here
+    ? 1/12 Kind: Profile: its text replaces the system prompt
+    ? 2/12 Scope: Global (~/.pi/agent/agent-profiles/)
+    ? 3/12 Description: Reviews changes
+    ? 4/12 Provider: anthropic
+    ? 5/12 Model: sonnet
+    ? 6/12 Set a custom system prompt? Yes
+    ? 6/12 System prompt: Type it here
     ? > You review.
     ? > Thoroughly.
     ? >
-    ? 5/10 Append text to the system prompt? Yes
-    ? 5/10 Appended text: Be brief.
-    ? 6/10 Set a thinking level? Yes
-    ? 6/10 Thinking level: high
-    ? 7/10 Configure tools? Yes
-    ? 7/10 Tools: Allowlist: only the tools you name
-    ? 7/10 Allowed tools: read, bash
-    ? 8/10 Configure extensions? Yes
-    ? 8/10 Extensions: Disable all extensions
-    ? 9/10 Configure skills? No
+    ? 7/12 Append text to the system prompt? Yes
+    ? 7/12 Appended text: Be brief.
+    ? 8/12 Set a thinking level? Yes
+    ? 8/12 Thinking level: high
+    ? 9/12 Configure tools? Yes
+    ? 9/12 Tools: Allowlist: only the tools you name
+    ? 9/12 Allowed tools: read, bash
+    ? 10/12 Configure extensions? Yes
+    ? 10/12 Extensions: Disable all extensions
+    ? 11/12 Configure skills? No
 
     name                reviewer
-    dialect             profile
+    format              profile
     scope               global
     file                ~/.pi/agent/agent-profiles/reviewer.md
     description         Reviews changes
@@ -129,7 +129,7 @@ fn ten_steps_lead_to_a_file() {
       You review.
       Thoroughly.
 
-    ? 10/10 Save this profile? Yes
+    ? 12/12 Save this profile? Yes
     Created profile reviewer: $HOME/.pi/agent/agent-profiles/reviewer.md
     ");
     let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
@@ -154,25 +154,25 @@ fn ten_steps_lead_to_a_file() {
 fn whoever_only_presses_enter_changes_nothing() {
     let (stage, file) = stage_with_reviewer();
     let mut terminal = wizard(&stage, &["agents", "edit", "reviewer"]);
-    terminal.answer("1/10 Scope", ENTER);
-    terminal.answer("1/10 Description", ENTER);
-    for step in 2..=10 {
-        terminal.answer(&format!("{step}/10 "), ENTER);
+    terminal.answer("1/11 Scope", ENTER);
+    terminal.answer("2/11 Description", ENTER);
+    for step in 3..=11 {
+        terminal.answer(&format!("{step}/11 "), ENTER);
     }
     insta::assert_snapshot!(finished(&stage, terminal), @r#"
-    ? 1/10 Scope: Global (~/.pi/agent/agent-profiles/)
-    ? 1/10 Description:
-    ? 2/10 Provider: anthropic Keep
-    ? 3/10 Model: sonnet Keep
-    ? 4/10 System prompt: You review. Keep
-    ? 5/10 Appended text: Be brief. Keep
-    ? 6/10 Thinking level: high Keep
-    ? 7/10 tools: read, bash Keep
-    ? 8/10 extensions: x.js Keep
-    ? 9/10 suggestedSkills: web Keep
+    ? 1/11 Scope: Global (~/.pi/agent/agent-profiles/)
+    ? 2/11 Description:
+    ? 3/11 Provider: anthropic Keep
+    ? 4/11 Model: sonnet Keep
+    ? 5/11 System prompt: You review. Keep
+    ? 6/11 Appended text: Be brief. Keep
+    ? 7/11 Thinking level: high Keep
+    ? 8/11 tools: read, bash Keep
+    ? 9/11 extensions: x.js Keep
+    ? 10/11 suggestedSkills: web Keep
 
     name                reviewer
-    dialect             profile
+    format              profile
     scope               global
     file                ~/.pi/agent/agent-profiles/reviewer.md
     provider            anthropic
@@ -186,7 +186,7 @@ fn whoever_only_presses_enter_changes_nothing() {
     System prompt, in place of the child's own:
       You review.
 
-    ? 10/10 Save this profile? Yes
+    ? 11/11 Save this profile? Yes
     Changed profile reviewer: $HOME/.pi/agent/agent-profiles/reviewer.md
     warning: $HOME/.pi/agent/agent-profiles/reviewer.md:11:1: unknown key "colour" is ignored
     warning: Unknown skills: "web". Available skills: (none)
@@ -201,20 +201,20 @@ fn removing_is_a_choice_and_comments_stay() {
     let remove = format!("{DOWN}{DOWN}{ENTER}");
     let change = format!("{DOWN}{ENTER}");
     let mut terminal = wizard(&stage, &["agents", "edit", "reviewer"]);
-    terminal.answer("1/10 Scope", ENTER);
-    terminal.answer("1/10 Description", ENTER);
-    terminal.answer("2/10 ", &remove);
-    terminal.answer("3/10 ", &change);
-    terminal.answer("3/10 Model:", "-4\r");
-    terminal.answer("4/10 ", &change);
+    terminal.answer("1/11 Scope", ENTER);
+    terminal.answer("2/11 Description", ENTER);
+    terminal.answer("3/11 ", &remove);
+    terminal.answer("4/11 ", &change);
+    terminal.answer("4/11 Model:", "-4\r");
+    terminal.answer("5/11 ", &change);
     terminal.answer("Write it in the editor", &change);
-    terminal.answer("5/10 ", &remove);
-    terminal.answer("6/10 ", &remove);
-    terminal.answer("7/10 ", &change);
-    terminal.answer("7/10 Tools:", ENTER);
-    terminal.answer("8/10 ", &remove);
-    terminal.answer("9/10 ", &remove);
-    terminal.answer("10/10 ", ENTER);
+    terminal.answer("6/11 ", &remove);
+    terminal.answer("7/11 ", &remove);
+    terminal.answer("8/11 ", &change);
+    terminal.answer("8/11 Tools:", ENTER);
+    terminal.answer("9/11 ", &remove);
+    terminal.answer("10/11 ", &remove);
+    terminal.answer("11/11 ", ENTER);
     finished(&stage, terminal);
     insta::assert_snapshot!(fs::read_to_string(file).unwrap(), @"
     ---
@@ -236,17 +236,17 @@ fn ctrl_c_leaves_the_editor_to_its_user() {
     let script = "echo The editor waits.; read words; echo \"$words\" > \"$1\"";
     let change = format!("{DOWN}{ENTER}");
     let mut terminal = wizard_with(&stage, script, &["agents", "edit", "reviewer"]);
-    terminal.answer("1/10 Scope", ENTER);
-    terminal.answer("1/10 Description", ENTER);
-    terminal.answer("2/10 ", ENTER);
-    terminal.answer("3/10 ", ENTER);
-    terminal.answer("4/10 ", &change);
+    terminal.answer("1/11 Scope", ENTER);
+    terminal.answer("2/11 Description", ENTER);
+    terminal.answer("3/11 ", ENTER);
+    terminal.answer("4/11 ", ENTER);
+    terminal.answer("5/11 ", &change);
     terminal.answer("Write it in the editor", &change);
     terminal.wait_for("The editor waits.");
     terminal.signal(Signal::INT);
     terminal.press("You mend.\r");
-    for step in 5..=10 {
-        terminal.answer(&format!("{step}/10 "), ENTER);
+    for step in 6..=11 {
+        terminal.answer(&format!("{step}/11 "), ENTER);
     }
     finished(&stage, terminal);
     let text = fs::read_to_string(file).unwrap();
@@ -259,18 +259,18 @@ fn ctrl_c_and_a_no_leave_nothing_behind() {
     let folder = stage.sandbox.agent_dir().join("agent-profiles");
     let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
-    terminal.answer("2/10 ", "anthropic\r");
-    terminal.answer("3/10 ", CTRL_C);
+    terminal.answer("4/12 ", "anthropic\r");
+    terminal.answer("5/12 ", CTRL_C);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(130), "{screen}");
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!folder.exists());
     let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
-    for step in 2..=9 {
-        terminal.answer(&format!("{step}/10 "), ENTER);
+    for step in 4..=11 {
+        terminal.answer(&format!("{step}/12 "), ENTER);
     }
-    terminal.answer("10/10 ", "n\r");
+    terminal.answer("12/12 Save this profile, which sets nothing yet?", ENTER);
     let screen = finished(&stage, terminal);
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!folder.exists());
@@ -282,32 +282,32 @@ fn escape_skips_a_field_and_pressed_twice_it_leaves() {
     let file = stage.sandbox.agent_dir().join("agent-profiles/reviewer.md");
     let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
-    terminal.answer("2/10 ", "anthropic\r");
-    terminal.answer("3/10 ", ESCAPE);
-    terminal.answer("4/10 ", ESCAPE);
+    terminal.answer("4/12 ", "anthropic\r");
+    terminal.answer("5/12 ", ESCAPE);
+    terminal.answer("6/12 ", ESCAPE);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(130), "{screen}");
     assert!(screen.ends_with("Nothing was written."), "{screen}");
     assert!(!file.exists());
     let mut terminal = wizard(&stage, &["agents", "create", "reviewer"]);
     begin(&mut terminal);
-    for step in 2..=9 {
+    for step in 4..=11 {
         let keys = if step % 2 == 0 { ESCAPE } else { ENTER };
-        terminal.answer(&format!("{step}/10 "), keys);
+        terminal.answer(&format!("{step}/12 "), keys);
     }
-    terminal.answer("10/10 ", "y\r");
+    terminal.answer("12/12 ", "y\r");
     finished(&stage, terminal);
     assert_eq!(
         fs::read_to_string(&file).unwrap(),
         "---\nname: reviewer\n---\n"
     );
     let mut terminal = wizard(&stage, &["agents", "edit", "reviewer"]);
-    terminal.answer("1/10 Scope", ENTER);
-    terminal.answer("1/10 Description", ENTER);
-    for step in 2..=9 {
-        terminal.answer(&format!("{step}/10 "), ENTER);
+    terminal.answer("1/11 Scope", ENTER);
+    terminal.answer("2/11 Description", ENTER);
+    for step in 3..=10 {
+        terminal.answer(&format!("{step}/11 "), ENTER);
     }
-    terminal.answer("10/10 ", ESCAPE);
+    terminal.answer("11/11 ", ESCAPE);
     let screen = finished(&stage, terminal);
     assert!(screen.ends_with("Nothing was written."), "{screen}");
 }
@@ -337,22 +337,22 @@ fn a_preset_is_made_of_what_is_offered() {
     let models = r#"{"providers": {"box": {"baseUrl": "http://127.0.0.1:9", "models": [{"id": "small"}, {"id": "large"}]}}}"#;
     stage.sandbox.write("home/.pi/agent/models.json", models);
     let mut terminal = wizard(&stage, &["agents", "new", "scout"]);
-    terminal.answer("1/10 Kind:", &format!("{DOWN}{ENTER}"));
-    terminal.answer("1/10 Scope:", ENTER);
-    terminal.answer("1/10 Description:", ENTER);
+    terminal.answer("1/12 Kind:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("2/12 Scope:", ENTER);
+    terminal.answer("3/12 Description:", ENTER);
     terminal.answer("a preset needs one", "Looks around\r");
-    terminal.answer("2/10 Provider:", &format!("{DOWN}{ENTER}"));
-    terminal.answer("3/10 Model:", &format!("{DOWN}{DOWN}{ENTER}"));
-    for step in 4..=6 {
-        terminal.answer(&format!("{step}/10 "), ENTER);
+    terminal.answer("4/12 Provider:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("5/12 Model:", &format!("{DOWN}{DOWN}{ENTER}"));
+    for step in 6..=8 {
+        terminal.answer(&format!("{step}/12 "), ENTER);
     }
-    terminal.answer("7/10 Configure tools?", "y\r");
-    terminal.answer("7/10 Tools:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("9/12 Configure tools?", "y\r");
+    terminal.answer("9/12 Tools:", &format!("{DOWN}{ENTER}"));
     let read_and_others = format!(" {} {ENTER}", DOWN.repeat(7));
-    terminal.answer("7/10 Allowed tools:", &read_and_others);
-    terminal.answer("7/10 Allowed tools, others:", "fetch\r");
-    for step in 8..=10 {
-        terminal.answer(&format!("{step}/10 "), ENTER);
+    terminal.answer("9/12 Allowed tools:", &read_and_others);
+    terminal.answer("9/12 Allowed tools, others:", "fetch\r");
+    for step in 10..=12 {
+        terminal.answer(&format!("{step}/12 "), ENTER);
     }
     finished(&stage, terminal);
     let file = stage.sandbox.agent_dir().join("subagents/scout.md");
@@ -384,7 +384,7 @@ fn a_key_that_cannot_go_into_a_project_ends_the_wizard_at_the_scope() {
     let stage = Stage::new();
     stage.profile("keyed", "model: m\napiKey: sk-very-secret-key-1234", "Hi.");
     let mut terminal = wizard(&stage, &["agents", "edit", "keyed"]);
-    terminal.answer("1/10 Scope:", &format!("{DOWN}{ENTER}"));
+    terminal.answer("1/11 Scope:", &format!("{DOWN}{ENTER}"));
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(2), "{screen}");
     let error = "error: an apiKey is never kept in a file of a project";

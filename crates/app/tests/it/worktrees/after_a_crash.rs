@@ -17,7 +17,7 @@ fn the_next_command_keeps_what_a_killed_owner_left() {
     running.kill(Signal::KILL);
     _ = running.wait_for_exit();
     let listed = stage.ours(&["worktrees", "--json"]).run().json();
-    let workspace = &listed[0]["workspace"];
+    let workspace = &listed["worktrees"][0]["workspace"];
     assert_eq!(workspace["state"], "captured");
     assert_eq!(workspace["commits"], 1);
     assert_eq!(workspace["leftUncommitted"], 1);
@@ -78,7 +78,7 @@ fn a_worktree_whose_owner_was_killed_while_making_it_is_removed() {
     });
     std::fs::write(format!("{directory}/workspace.json"), journal.to_string()).unwrap();
     let listed = stage.ours(&["worktrees", "--all", "--json"]).run().json();
-    assert_eq!(listed[0]["workspace"]["state"], "unchanged");
+    assert_eq!(listed["worktrees"][0]["workspace"]["state"], "unchanged");
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(stage.git(&["branch", "--format=%(refname:short)"]), "main");
     assert!(!std::path::Path::new(&path).exists());

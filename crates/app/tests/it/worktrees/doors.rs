@@ -130,10 +130,13 @@ fn a_server_that_was_restarted_offers_the_tool_at_once_and_says_what_it_does() {
 
 /// Runs `/subagents` with these arguments, and returns what it showed and said.
 fn subagents(stage: &WorktreeStage, shim: &mut Shim, arguments: &str) -> String {
-    let (shown, said) = (shim.told("ui/show").len(), shim.told("ui/notify").len());
+    let (shown, said) = (
+        shim.notifications("ui/show").len(),
+        shim.notifications("ui/notify").len(),
+    );
     let id = shim.command("subagents", arguments);
     shim.result(id);
-    let pages = shim.told("ui/show").split_off(shown);
+    let pages = shim.notifications("ui/show").split_off(shown);
     let pages = pages.iter().map(|page| {
         let lines = page["lines"].as_array().unwrap().iter().map(|line| {
             let spans = line.as_array().unwrap().iter();
@@ -143,7 +146,7 @@ fn subagents(stage: &WorktreeStage, shim: &mut Shim, arguments: &str) -> String 
         });
         lines.collect::<Vec<_>>().join("\n")
     });
-    let notices = shim.told("ui/notify").split_off(said);
+    let notices = shim.notifications("ui/notify").split_off(said);
     let notices = notices
         .iter()
         .map(|notice| format!("{}: {}", notice["level"], notice["message"]));
@@ -163,7 +166,7 @@ fn a_person_in_pi_reads_checks_merges_and_discards() {
     call["profile"] = "worker".into();
     let id = shim.execute("c1", DELEGATE, &call);
     shim.result(id);
-    let entries = shim.told("entry/append").into_iter();
+    let entries = shim.notifications("entry/append").into_iter();
     let results = entries.filter(|entry| entry["customType"] == "pi-subagents:result");
     assert_eq!(results.count(), 3);
     let said: Vec<String> = [

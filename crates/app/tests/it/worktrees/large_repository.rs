@@ -25,7 +25,7 @@ fn what_fits_is_merged_onto_a_dirty_checkout_and_nothing_of_the_user_changes() {
     let edit = |file: &str, line: usize, text: &str| format!("sed -i '{line}s/.*/{text}/' {file}");
     let (api, ui) = (edit("f0001.txt", 5, "api"), edit("f0001.txt", 5, "ui"));
     let (docs, tests) = (edit("f0002.txt", 3, "docs"), edit("f0003.txt", 21, "tests"));
-    let said = stage.said_by_run(&[
+    let said = stage.printed_by_run(&[
         ("api", &api),
         ("ui", &ui),
         ("docs", &docs),
@@ -38,7 +38,7 @@ fn what_fits_is_merged_onto_a_dirty_checkout_and_nothing_of_the_user_changes() {
     ui     ✓         ✗ f0001.txt:5  –              ✓     ✓
     docs   ✓         ✓              ✓              –     ✓
     tests  ✓         ✓              ✓              ✓     –
-    Lines are those of the row's own file.
+    Line numbers are from the run in that row.
     ");
     let merged = stage.ours(&["merge", "api", "ui", "docs", "tests"]).run();
     assert_eq!(merged.code, Some(4));

@@ -60,7 +60,7 @@ fn a_run_that_was_merged_and_changed_since_says_so_and_what_to_do() {
     ✗ api: merged before, and not merged again: kept.txt:2 is different here now; git diff refs/pi-subagents/runs/<run-1>/result shows how, and git restore --source with that name takes a file back
     ");
     let json = stage.ours(&["merge", "api", "--json"]).run().json();
-    assert_eq!(json["runs"][0]["mergedBefore"], true);
+    assert_eq!(json["results"][0]["mergedBefore"], true);
     assert_eq!(stage.read("kept.txt"), "one\ntwo and a half\nthree\n");
 }
 
@@ -71,7 +71,7 @@ fn the_merge_of_a_run_that_failed_says_so() {
     let gated = gated.args(["--gate", "false", "--gate-retries", "0"]).run();
     assert_eq!(gated.code, Some(1), "{gated}");
     let json = stage.ours(&["merge", "api", "--json"]).run().json();
-    assert_eq!(json["runs"][0]["status"], "failed");
+    assert_eq!(json["results"][0]["status"], "failed");
     let again = stage.ours(&["merge", "api"]).run().expect_success();
     insta::assert_snapshot!(again.stdout, @"✓ api: this checkout has its changes already, but its run failed");
 }
@@ -101,7 +101,7 @@ fn runs_of_one_name_are_told_apart_by_words_that_commands_take() {
                       checkout  default HEX  default HEX
     default HEX  ✓         –                 ✗ kept.txt:2
     default HEX  ✓         ✗ kept.txt:2      –
-    Lines are those of the row's own file.
+    Line numbers are from the run in that row.
     ");
     let rows = output.stdout.lines().skip(1).take(2);
     let words: Vec<&str> = rows
@@ -266,7 +266,7 @@ fn programs_are_told_of_runs_without_a_result() {
         "{error}"
     );
     let merged = stage.ours(&["merge", "--json"]).args(all).run().json();
-    let told = merged["runs"].as_array().unwrap().iter();
+    let told = merged["results"].as_array().unwrap().iter();
     let told: Vec<_> = told.map(|run| (&run["name"], &run["merged"])).collect();
     assert_eq!(
         told,
@@ -277,7 +277,7 @@ fn programs_are_told_of_runs_without_a_result() {
     );
     let kept = stage.ours(&["keep", "api", "ui", "--json"]).run();
     assert_eq!(kept.code, Some(4));
-    assert_eq!(kept.json()["runs"][0]["name"], "api");
+    assert_eq!(kept.json()["worktrees"][0]["name"], "api");
     assert_eq!(kept.json()["withoutResult"][0]["name"], "ui");
     let discarded = stage
         .ours(&["discard", "ui", "api", "--yes", "--json"])
@@ -326,7 +326,7 @@ fn what_cannot_be_discarded_is_named_and_the_others_are_discarded() {
 
 /// A git that cannot write the tree of the second result.
 const FAILING_GIT: &str = r#"#!/bin/sh
-case "$*" in *read-tree*) echo x >> "$COUNT"; [ "$(wc -l < "$COUNT")" -lt 2 ] || {
+case "$*" in *checkout-index*) echo x >> "$HOME/count"; [ "$(wc -l < "$HOME/count")" -lt 2 ] || {
   echo "fatal: cannot write: No space left on device" >&2; exit 128; } ;; esac
 PATH=${PATH#*:} exec git "$@"
 "#;
@@ -343,12 +343,11 @@ fn results_before_one_that_git_cannot_merge_are_in_and_those_after_it_are_not_tr
     let merged = stage
         .ours(&["merge", "api", "ui", "docs"])
         .env("PATH", path)
-        .env("COUNT", stage.home_path("count"))
         .run();
     assert_eq!(merged.code, Some(4));
     insta::assert_snapshot!(stage.normalise(&merged.stdout), @"
     ✓ api: merged, 1 file +1 −0
-    ✗ ui: not merged; git read-tree failed: cannot write: No space left on device
+    ✗ ui: not merged; git checkout-index failed: cannot write: No space left on device
     ✗ docs: not tried, because the one before it could not be merged
     ");
     // The first one is in and tidied up. The others wait as they were.

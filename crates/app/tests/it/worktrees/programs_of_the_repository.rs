@@ -88,14 +88,10 @@ fn a_required_filter_that_is_not_installed_keeps_nobody_from_working() {
     stage.write("a.big", "pointer\n");
     stage.git(&["add", "."]);
     stage.git(&["commit", "--quiet", "-m", "large files"]);
-    for (name, value) in [
-        ("process", "no-such-filter filter-process"),
-        ("clean", "no-such-filter clean -- %f"),
-        ("smudge", "no-such-filter smudge -- %f"),
-        ("required", "true"),
-    ] {
-        stage.git(&["config", &format!("filter.big.{name}"), value]);
-    }
+    let settings = "[filter \"big\"]\n\tprocess = no-such-filter filter-process\n\tclean = \
+                    no-such-filter clean -- %f\n\tsmudge = no-such-filter smudge -- %f\n\t\
+                    required = true\n";
+    fs::write(stage.home_path(".gitconfig"), settings).unwrap();
     let run = stage.run(&[("api", "cat a.big > seen.txt; echo changed > a.big")]);
     let workspace = &run["runs"][0]["workspace"];
     assert_eq!(

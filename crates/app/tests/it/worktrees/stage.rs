@@ -87,10 +87,7 @@ impl WorktreeStage {
 
     /// Puts a program before those of the machine, and returns the value of PATH for it.
     pub(super) fn stand_in(&self, name: &str, script: &str) -> String {
-        use std::os::unix::fs::PermissionsExt as _;
-        let file = self.stage.sandbox.write(&format!("bin/{name}"), script);
-        let executable = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(&file, executable).unwrap();
+        let file = self.stage.sandbox.program(&format!("bin/{name}"), script);
         let path = std::env::var("PATH").unwrap();
         format!("{}:{path}", file.parent().unwrap().display())
     }
@@ -208,7 +205,7 @@ impl WorktreeStage {
     }
 
     /// Runs tasks in worktrees, and returns the output for people.
-    pub(super) fn said_by_run(&self, tasks: &[(&str, &str)]) -> String {
+    pub(super) fn printed_by_run(&self, tasks: &[(&str, &str)]) -> String {
         self.run(tasks)["text"]
             .as_str()
             .map(|text| self.normalise(text))
@@ -216,15 +213,20 @@ impl WorktreeStage {
     }
 
     /// Returns the output of a command.
-    pub(super) fn said(&self, arguments: &[&str]) -> String {
+    pub(super) fn printed(&self, arguments: &[&str]) -> String {
         let output = self.ours(arguments).run();
-        self.normalise(&self.stage.said(&output))
+        self.normalise(&self.stage.printed(&output))
     }
 
     /// Returns the id of the newest run.
     pub(super) fn last_run(&self) -> String {
         let listed = self.ours(&["worktrees", "--all", "--json"]).run().json();
-        let last = listed.as_array().unwrap().last().unwrap().clone();
+        let last = listed["worktrees"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()
+            .clone();
         last["runId"].as_str().unwrap().to_owned()
     }
 }

@@ -54,9 +54,9 @@ fn what_a_run_changed_in_a_submodule_is_merged_in_the_submodule() {
     )]);
     let inside = |arguments: &[&str]| stage.ours(arguments).cwd(&submodule).run();
     let said = [
-        stage.said(&["worktrees"]),
-        stage.said(&["diff", "api", "--stat"]),
-        stage.said(&["merge", "api"]),
+        stage.printed(&["worktrees"]),
+        stage.printed(&["diff", "api", "--stat"]),
+        stage.printed(&["merge", "api"]),
         stage.normalise(&inside(&["diff", "api", "--stat"]).stdout),
         stage.normalise(&inside(&["merge", "api"]).stdout),
     ];

@@ -4,6 +4,7 @@
 use std::fs;
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use super::stage::WorktreeStage;
 
@@ -15,6 +16,19 @@ fn a_run_that_never_began_has_nothing_to_show_or_to_merge() {
         .args(["--isolation", "worktree", "--base", "nowhere"])
         .run();
     let text = refused.json()["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("there is no branch, tag or commit \"nowhere\" here"));
+    let runs = stage.ours(&["status", "--all", "--json"]).run().json();
+    assert_eq!(runs["runs"], json!([]));
+    // Beside a task that begins, a refused one has a record.
+    let other = stage.prompt("ls");
+    let tasks = json!({"tasks": [
+        {"name": "other", "prompt": other}, {"name": "api", "prompt": other, "profile": "nobody"}]});
+    let model = stage.model();
+    let options = [
+        "delegate", "-", "--runner", "embedded", "--json", "--model", &model,
+    ];
+    let mixed = stage.ours(&options).stdin(tasks.to_string()).run();
+    let text = mixed.json()["text"].as_str().unwrap().to_owned();
     assert!(!text.contains("worktree:"), "{text}");
     let commands = [
         &["diff", "api"][..],

@@ -1,6 +1,6 @@
 //! `background_agent_status`: counts, rows and results.
 
-use pi_subagents_records::{FindError, Finder, Found, IndexedRun, RecordedRun};
+use pi_subagents_records::{FindError, Finder, IndexedRun, RecordedRun, RunOrSession};
 use pi_subagents_runs::ask_which::find_failure;
 use serde_json::{Value, json};
 
@@ -8,16 +8,19 @@ use super::text::{self, Shown};
 use super::tools::StatusCall;
 use crate::arguments;
 use crate::caller::Caller;
-use crate::detached::background_counts;
+use crate::detached_process::background_counts;
 use crate::service::{CallService, ToolAnswer};
+use crate::shared_room::ROOM;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::{MayBeRecorded, of_one_conversation};
-use pi_subagents_runs::counts::Counts;
+use pi_subagents_runs::entries::begin_of;
 use pi_subagents_runs::find::find_runs;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::SessionRuns;
-use pi_subagents_runs::tending::tend_records;
+use pi_subagents_runs::upkeep::tend_records;
+use pi_subagents_vocabulary::Counts;
+use pi_subagents_vocabulary::Door;
 
 /// The number of rows that a model gets; the counts are about all runs.
 const MOST_ROWS: usize = 50;
@@ -30,20 +33,27 @@ pub(crate) fn background_agent_status(
 ) -> Result<ToolAnswer, CommandError> {
     let call: StatusCall = arguments::read(arguments)?;
     match &caller.session_runs {
-        Some(session_runs) => status_in_pi(session_runs, &call),
+        Some(session_runs) => status_in_pi(session_runs, &call, caller.door),
         None => status_of_user(service, caller, &call),
     }
 }
 
-fn status_in_pi(session_runs: &SessionRuns, call: &StatusCall) -> Result<ToolAnswer, CommandError> {
+fn status_in_pi(
+    session_runs: &SessionRuns,
+    call: &StatusCall,
+    door: Door,
+) -> Result<ToolAnswer, CommandError> {
     let counts = session_runs.background_counts();
     let mut rows = session_runs.background();
     if let Some(id) = &call.run_id {
-        let row = latest(Finder::GIVEN.find(&rows, id).map(Found::into_runs), id)?;
-        return Ok(answer_about(counts, row));
+        let row = latest(
+            Finder::GIVEN.find(&rows, id).map(RunOrSession::into_runs),
+            id,
+        )?;
+        return Ok(answer_about(counts, row, door));
     }
     rows.retain(|row| call.include_completed || !row.is_over());
-    Ok(answer_about_all(counts, rows))
+    Ok(answer_about_all(counts, rows, door))
 }
 
 fn status_of_user(
@@ -66,7 +76,7 @@ fn status_of_user(
             found
         };
         let run = latest(found.map(background), id)?;
-        return Ok(answer_about(counts, RunRow::read(&run)));
+        return Ok(answer_about(counts, RunRow::read(&run), caller.door));
     }
     let is_shown = |run: &IndexedRun| {
         run.is_open() || (call.include_completed && run.project == caller.places.project)
@@ -80,6 +90,7 @@ fn status_of_user(
     Ok(answer_about_all(
         counts,
         records.map(RunRow::read).collect(),
+        caller.door,
     ))
 }
 
@@ -97,7 +108,7 @@ fn latest<R: MayBeRecorded>(found: Result<Vec<R>, FindError>, id: &str) -> Resul
     })
 }
 
-fn answer_about(counts: Counts, row: RunRow) -> ToolAnswer {
+fn answer_about(counts: Counts, row: RunRow, door: Door) -> ToolAnswer {
     // The record has the whole answer; a row of pi's session has its beginning.
     let record = row
         .directory()
@@ -106,23 +117,34 @@ fn answer_about(counts: Counts, row: RunRow) -> ToolAnswer {
         Some(Ok(record)) if record.end.is_some() => RunRow::of_record(&record),
         Some(_) | None => row,
     };
-    answer(counts, vec![row], Shown::Whole)
+    let room = match door {
+        Door::Mcp => ROOM,
+        Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => usize::MAX,
+    };
+    answer(counts, vec![row], Shown::UpTo(room), door)
 }
 
-fn answer_about_all(counts: Counts, rows: Vec<RunRow>) -> ToolAnswer {
+fn answer_about_all(counts: Counts, rows: Vec<RunRow>, door: Door) -> ToolAnswer {
     let rows = rows.into_iter().map(RunRow::shortened);
-    answer(counts, rows.collect(), Shown::Beginning)
+    answer(counts, rows.collect(), Shown::Beginning, door)
 }
 
-fn answer(counts: Counts, rows: Vec<RunRow>, shown: Shown) -> ToolAnswer {
+fn answer(counts: Counts, rows: Vec<RunRow>, shown: Shown, door: Door) -> ToolAnswer {
     let mut parts = vec![text::counts(counts)];
-    parts.extend(rows.iter().map(|row| text::row(row, shown)));
+    parts.extend(
+        rows.iter()
+            .map(|row| text::background_row(row, shown, door)),
+    );
     if rows.is_empty() && counts.total() > 0 {
         parts.push("None is running. includeCompleted lists those that are over.".to_owned());
     }
-    let rows: Vec<RunRow> = rows.into_iter().map(RunRow::without_owner).collect();
+    let rows = rows.into_iter().map(|row| match shown {
+        Shown::UpTo(room) => row.without_owner().cut_to(room),
+        Shown::Beginning => row.without_owner(),
+    });
+    let rows: Vec<Value> = rows.map(|row| begin_of(&row)).collect();
     ToolAnswer::new(
         parts.join("\n\n"),
-        json!({"counts": counts.json(), "runs": rows}),
+        json!({"counts": counts.background_json(), "runs": rows}),
     )
 }

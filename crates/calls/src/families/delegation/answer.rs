@@ -1,7 +1,7 @@
 //! The answer to a caller of the delegation family: one line per task.
 
 use pi_subagents_view::receipt_lines_with_figures;
-use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{RunSummary, Status, Task};
 
@@ -14,10 +14,13 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
         let receipt = run.receipt();
         let seen = receipt.map(|receipt| receipt_lines_with_figures(&receipt));
         let worktree = outcomes.worktree(task);
-        let how = Advice::Merge(task.run.to_string()).words(outcomes.door);
-        let worktree = worktree.map(|worktree| worktree.lines_with(&how));
+        let worktree = worktree.map(|worktree| worktree.lines(task.run.as_str(), outcomes.door));
         let worktree = worktree.into_iter().flatten();
+        let silent = run
+            .has_no_text()
+            .then(|| "  ! it completed without a text".to_owned());
         std::iter::once(summary_line(task, run))
+            .chain(silent)
             .chain(seen.into_iter().flatten())
             .chain(worktree.map(|line| format!("  {line}")))
     });
@@ -31,7 +34,23 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
     });
     let matrix = outcomes.matrix().map(|matrix| format!("\n{matrix}"));
     let lines = lines.chain(matrix).chain(warnings).chain(answers);
-    lines.collect::<Vec<_>>().join("\n")
+    let summary = lines.collect::<Vec<_>>().join("\n");
+    match outcomes.door {
+        // A client asks its person before every further call.
+        Door::Mcp => summary + &answers_of(outcomes),
+        Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => summary,
+    }
+}
+
+/// Returns what the sub-agents have answered, each under its name.
+fn answers_of(outcomes: &Outcomes) -> String {
+    let answers = outcomes.shared_outputs();
+    let named = outcomes.iter().zip(answers);
+    let parts = named.filter_map(|((task, _), answer)| {
+        let answer = answer?;
+        Some(format!("\n\n## {}\n\n{answer}", one_line(&task.name)))
+    });
+    parts.collect()
 }
 
 /// Describes a task in one line, with the settings of its profile.
@@ -49,7 +68,7 @@ pub fn sentence(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (one_line(&task.name), &task.session);
     let word = match run.status() {
         Status::Queued | Status::Running => "unknown",
-        Status::Completed | Status::Failed | Status::Aborted => "error",
+        Status::Completed | Status::Failed | Status::Stopped => "error",
     };
     let (icon, state) = match run.problem() {
         None => (Status::Completed.icon(), "completed".to_owned()),

@@ -40,11 +40,11 @@ pub struct FileLines {
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
     end: Option<usize>,
-    /// The first so many lines.
+    /// Number of lines from the start.
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
     head: Option<usize>,
-    /// The last so many lines.
+    /// Number of lines from the end.
     #[serde(default, deserialize_with = "arguments::optional_count")]
     #[schemars(range(min = 1))]
     tail: Option<usize>,
@@ -81,7 +81,7 @@ fn path_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::E
 
 impl FileSpec {
     /// Returns the path, as the caller wrote it.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Path(path) => path,
             Self::Lines(lines) => &lines.path,
@@ -109,6 +109,19 @@ impl FileLines {
         };
         lines.get(range).unwrap_or_default().concat()
     }
+}
+
+/// Names the first file that does not exist, in the documented words.
+pub(super) fn missing_file(files: &[FileSpec], cwd: &Path) -> Option<String> {
+    let is_missing = |file: &&FileSpec| {
+        let path = cwd.join(file.path());
+        matches!(std::fs::symlink_metadata(path), Err(error) if error.kind() == io::ErrorKind::NotFound)
+    };
+    files.iter().find(is_missing).map(not_found)
+}
+
+fn not_found(file: &FileSpec) -> String {
+    format!("file not found: {}", file.path().display())
 }
 
 /// Puts files before a prompt. A file that cannot be read is replaced by a note for the child;
@@ -140,7 +153,7 @@ fn read(file: &FileSpec, cwd: &Path) -> Result<String, String> {
     let opened = match open_own(&path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(format!("file not found: {}", file.path().display()));
+            return Err(not_found(file));
         }
         Err(_) => return Err(could_not_read(file)),
     };

@@ -6,12 +6,12 @@ use pi_subagents_vocabulary::Refusal;
 use serde_json::Map;
 
 use super::answer::summary;
-use super::earlier::check_free;
+use super::earlier_sessions::check_free;
 use super::open::{FAMILY, conversation, resolve};
-use super::task::DelegateCall;
+use super::schema::DelegateCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
-use crate::open_run::{Conversation, EarlierSession, Opening};
+use crate::open_run::{ChildConversation, EarlierSession, Opening};
 use crate::resolve::{Family, Resolver, check_definition};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
@@ -55,7 +55,7 @@ impl Call for DelegateCall {
         opening: &Opening<'_>,
         session: &Self::Session,
         beginning: &OpenedRun<'_>,
-    ) -> Result<Conversation, Refusal> {
+    ) -> Result<ChildConversation, Refusal> {
         let task = &self.tasks[beginning.number];
         Ok(conversation(opening, task, session.as_deref(), beginning))
     }

@@ -3,12 +3,11 @@
 mod answer;
 mod attachments;
 mod delegate;
-mod earlier;
+mod earlier_sessions;
 mod open;
 mod profiles;
 mod retrieval;
 mod schema;
-mod task;
 mod tools;
 
 pub use answer::sentence;
@@ -17,5 +16,5 @@ pub use delegate::check_profile;
 pub use open::ASKER;
 pub(crate) use profiles::profiles;
 pub use retrieval::{ReadSession, output, session};
-pub use task::{DelegateCall, Resume, TaskCall};
+pub use schema::DelegateCall;
 pub use tools::{DELEGATE, OUTPUT, PROFILES, SESSION, tools};

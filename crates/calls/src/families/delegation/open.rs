@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use pi_subagents_configuration::{Asker, ResumeMode};
 use pi_subagents_records::RunDir;
-use pi_subagents_vocabulary::SessionPolicy;
+use pi_subagents_vocabulary::{Refusal, SessionPolicy};
 
-use super::attachments::with_files;
-use super::earlier::find_earlier;
-use super::task::{DelegateCall, Resume, TaskCall};
+use super::attachments::{missing_file, with_files};
+use super::earlier_sessions::find_earlier;
+use super::schema::DelegateCall;
 use crate::call::{OpenedRun, ResolvedCall};
-use crate::open_run::{Conversation, EarlierSession, Opening};
-use crate::resolve::{Asked, Family, Resolver};
+use crate::open_run::{ChildConversation, EarlierSession, Opening};
+use crate::request::{Continues, TaskRequest};
+use crate::resolve::{Family, RequestedTask, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -32,13 +33,21 @@ pub(super) fn resolve(
     index: &KnownIndex,
 ) -> Result<ResolvedCall<DelegateCall>, CommandError> {
     let sessions = find_earlier(index, resolver.caller, &call.tasks)?;
-    let asked = call
+    let requested = call
         .tasks
         .iter()
         .zip(&sessions)
-        .map(|(task, earlier)| asked(task, call.profile.as_deref(), earlier.as_deref()))
+        .map(|(task, earlier)| requested(task, call.profile.as_deref(), earlier.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
-    let tasks = resolver.resolve(asked)?;
+    let mut tasks = resolver.resolve(requested)?;
+    for (task, call) in tasks.iter_mut().zip(&call.tasks) {
+        if task.work.is_ok()
+            && let Some(message) = missing_file(&call.files, &task.cwd)
+        {
+            // An answer without the file would be paid for and would be about something else.
+            task.work = Err(Refusal { message });
+        }
+    }
     Ok(ResolvedCall {
         warnings: resolver.warnings(&tasks),
         tasks,
@@ -47,34 +56,27 @@ pub(super) fn resolve(
     })
 }
 
-fn asked(
-    call: &TaskCall,
+fn requested(
+    task: &TaskRequest,
     default_profile: Option<&str>,
     earlier: Option<&EarlierSession>,
-) -> Result<Asked, CommandError> {
+) -> Result<RequestedTask, CommandError> {
     let inherited = earlier.map(EarlierSession::inherited);
     // The place where a session goes on was decided when the session was found.
-    let named = inherited.filter(|_| matches!(call.resume, Some(Resume::Named(_))));
-    Ok(Asked {
-        name: call.name.clone(),
-        prompt: call.prompt.clone(),
+    let is_found = matches!(task.continues, Some(Continues::Found(_)));
+    let named = inherited.filter(|_| !is_found);
+    let mut request = task.clone();
+    request.agent = request.agent.or(default_profile.map(str::to_owned));
+    request.cwd = request
+        .cwd
+        .or_else(|| named.and_then(|named| named.cwd.clone()));
+    Ok(RequestedTask {
+        request,
         session: match earlier {
             Some(earlier) => earlier.id().clone(),
             None => random::new_session_id()?,
         },
-        definition: call
-            .profile
-            .as_deref()
-            .or(default_profile)
-            .map(str::to_owned),
-        model: None,
-        cwd: call
-            .cwd
-            .clone()
-            .or_else(|| named.and_then(|named| named.cwd.clone())),
-        timeout: call.timeout,
         inherited: inherited.cloned(),
-        terms: call.terms.clone(),
     })
 }
 
@@ -82,10 +84,10 @@ fn asked(
 /// file of its own.
 pub(super) fn conversation(
     opening: &Opening<'_>,
-    call: &TaskCall,
+    task: &TaskRequest,
     earlier: Option<&EarlierSession>,
     beginning: &OpenedRun<'_>,
-) -> Conversation {
+) -> ChildConversation {
     let directory = beginning.directory;
     let mode = if opening.is_for_fleet() {
         // Session files stay where they are.
@@ -94,11 +96,11 @@ pub(super) fn conversation(
         opening.resolver.configuration.settings.resume
     };
     let (prompt, missing) = match earlier {
-        Some(earlier) => earlier.prepare_prompt(&call.prompt, mode, directory),
-        None => (call.prompt.clone(), None),
+        Some(earlier) => earlier.prepare_prompt(&task.prompt, mode, directory),
+        None => (task.prompt.clone(), None),
     };
-    let (prompt, unread) = with_files(&call.files, beginning.cwd, &prompt);
-    Conversation {
+    let (prompt, unread) = with_files(&task.files, beginning.cwd, &prompt);
+    ChildConversation {
         warnings: missing.into_iter().chain(unread).collect(),
         prompt,
         session: directory.map_or(SessionPolicy::Nowhere, |directory: &RunDir| {

@@ -47,7 +47,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use pi_subagents_configuration::{Places, Trust, Viewpoint};
+    use pi_subagents_configuration::{DefinitionPlaces, Trust, Viewpoint};
     use pretty_assertions::assert_eq;
 
     use super::*;
@@ -62,7 +62,7 @@ mod tests {
             fs::write(file, content).unwrap();
         }
         let (agent_dir, project) = (home.join(".pi/agent"), home.join("repo"));
-        let places = Places::find(&Viewpoint {
+        let places = DefinitionPlaces::find(&Viewpoint {
             cwd: &project,
             own_directories: std::slice::from_ref(&project),
             agent_dir: &agent_dir,
@@ -105,7 +105,7 @@ mod tests {
         profile: clerk [prompt], custom-system-prompt, excludeTools=[bash] — writes — system prompt: "Write."
         profile: fast, provider=openai, thinking=off
         profile: scout [preset], model=small, appended-system-prompt — looks around — system prompt: "Look."
-        ! Ignored 1 definition of ~/repo, which is not trusted yet: theirs. Only the user can allow that, with /subagents trust.
+        ! Ignored 1 agent of ~/repo, which is not trusted yet: theirs. Only the user can allow that, with /subagents trust.
         "#);
         assert_eq!(
             answer.details,

@@ -15,10 +15,10 @@ use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::find::was_kept_out;
-use pi_subagents_runs::known::{KnownRun, KnownSession, find_session};
 use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::known_session::{KnownRun, KnownSession, find_session};
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
-use pi_subagents_runs::tending::tend_records;
+use pi_subagents_runs::upkeep::tend_records;
 
 /// The answer of a run without any text so far.
 const NO_TEXT_YET: &str = "(still running, no text yet)";

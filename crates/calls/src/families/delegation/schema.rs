@@ -1,90 +1,168 @@
-//! The arguments of the delegation family. Models read the doc comments.
+//! A call of the delegation family: its tasks, as models, people and programs write them.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
-use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::attachments::FileSpec;
-use super::task::{DelegateCall, Resume, TaskCall};
 use crate::arguments::{self, CallError};
-use crate::task_terms::TaskTerms;
+use crate::request::{
+    AGENT, CWD, Described, FILES, FormField, MODEL, NAME, Need, PROMPT, RESUME, TIMEOUT,
+    TaskFields, TaskForm, TaskRequest, Word,
+};
 
-/// Arguments of `delegate_to_subagents`.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+/// A call that fits.
+#[derive(Debug)]
+pub struct DelegateCall {
+    pub(crate) tasks: Vec<TaskRequest>,
+    /// The profile of all tasks that name none themselves.
+    pub profile: Option<String>,
+}
+
+/// The arguments of `delegate_to_subagents`.
+#[derive(Deserialize)]
 #[serde(expecting = "an object")]
-pub(super) struct DelegateArguments {
-    /// 1 to 16 tasks to run in parallel, each in an isolated sub-agent.
+struct DelegateArguments {
     #[serde(deserialize_with = "arguments::list")]
-    #[schemars(length(min = 1, max = 16))]
-    tasks: Vec<TaskArguments>,
-    /// Default profile for all tasks; a task's own profile overrides it.
+    tasks: Vec<TaskFields>,
     #[serde(default, deserialize_with = "arguments::optional_text")]
     profile: Option<String>,
 }
 
-/// One task of a call.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", expecting = "an object")]
-struct TaskArguments {
-    /// Display name of this sub-agent's window.
-    #[serde(deserialize_with = "arguments::any_text")]
-    name: String,
-    /// The task for the sub-agent. It sees nothing else of this conversation.
-    #[serde(deserialize_with = "arguments::text")]
-    prompt: String,
-    /// Working directory of the sub-agent: an absolute path without `..` segments.
-    #[serde(default, deserialize_with = "arguments::optional_text")]
-    cwd: Option<String>,
-    /// Named profile for this task; overrides the call's profile.
-    #[serde(default, deserialize_with = "arguments::optional_text")]
-    profile: Option<String>,
-    /// Seconds the sub-agent may take (default 600); it goes on while its tools are at work.
-    #[serde(default, deserialize_with = "arguments::optional_number")]
-    #[schemars(range(min = 1))]
-    timeout: Option<f64>,
-    /// Session id of an earlier sub-agent to continue; its transcript is put before the prompt.
-    #[serde(default, deserialize_with = "arguments::optional_text")]
-    resume: Option<String>,
-    /// Files to put before the prompt: paths, relative to the task's cwd or absolute, or some lines of a file.
-    #[serde(default, deserialize_with = "arguments::list")]
-    files: Vec<FileSpec>,
-    #[serde(flatten)]
-    terms: TaskTerms,
+static FORM: TaskForm = TaskForm {
+    own: &[
+        FormField {
+            field: &NAME,
+            words: &[Word {
+                name: "name",
+                about: "Display name of this sub-agent's window.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &PROMPT,
+            words: &[Word {
+                name: "prompt",
+                about: "The task for the sub-agent. It sees nothing else of this conversation.",
+            }],
+            need: Need::Filled,
+        },
+        FormField {
+            field: &CWD,
+            words: &[Word {
+                name: "cwd",
+                about: "Working directory of the sub-agent: an absolute path without `..` segments.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &AGENT,
+            words: &[
+                Word {
+                    name: "profile",
+                    about: "Named profile for this task; overrides the call's profile.",
+                },
+                // MCP clients are offered this word instead.
+                Word {
+                    name: "agent",
+                    about: "",
+                },
+            ],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &MODEL,
+            // Only MCP clients are offered it.
+            words: &[Word {
+                name: "model",
+                about: "",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &TIMEOUT,
+            words: &[Word {
+                name: "timeout",
+                about: "Seconds the sub-agent may take (default 600); it goes on while its tools are at work.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &RESUME,
+            words: &[Word {
+                name: "resume",
+                about: "Session id of an earlier sub-agent to continue; its transcript is put before the prompt.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &FILES,
+            words: &[Word {
+                name: "files",
+                about: "Files to put before the prompt: paths, relative to the task's cwd or absolute, or some lines of a file.",
+            }],
+            need: Need::Optional,
+        },
+    ],
+};
+
+/// Returns the schema of the arguments of `delegate_to_subagents`.
+pub(super) fn delegate_parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "tasks": {
+                "type": "array",
+                "description": "1 to 16 tasks to run in parallel, each in an isolated sub-agent.",
+                "items": FORM.schema(Described::Everything),
+                "minItems": 1,
+                "maxItems": 16,
+            },
+            "profile": {
+                "type": "string",
+                "description": "Default profile for all tasks; a task's own profile overrides it.",
+            },
+        },
+        "required": ["tasks"],
+    })
 }
 
 impl DelegateCall {
     /// Reads the tool's JSON.
     pub fn parse(value: &Value) -> Result<Self, CallError> {
         let DelegateArguments { tasks, profile } = arguments::read(value)?;
-        let tasks = tasks.into_iter().map(TaskArguments::into_task).collect();
+        let tasks = tasks.iter().enumerate().map(|(index, task)| {
+            let place = arguments::place_of_task(value, index);
+            FORM.read(task, &place)?.checked()
+        });
+        let tasks = tasks.collect::<Result<_, _>>()?;
         Self { tasks, profile }.checked()
     }
-}
 
-impl TaskArguments {
-    fn into_task(self) -> TaskCall {
-        TaskCall {
-            name: self.name,
-            prompt: self.prompt,
-            cwd: self.cwd.map(PathBuf::from),
-            profile: self.profile,
-            timeout: self
-                .timeout
-                .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
-            resume: self.resume.map(Resume::Named),
-            files: self.files,
-            terms: self.terms,
+    /// Makes a call of these tasks. Fails if there are none, or too many.
+    pub fn new(tasks: Vec<TaskRequest>) -> Result<Self, CallError> {
+        Self {
+            tasks,
+            profile: None,
         }
+        .checked()
+    }
+
+    /// Checks the number of tasks, and names those without a name.
+    fn checked(mut self) -> Result<Self, CallError> {
+        arguments::check_count(self.tasks.len(), arguments::MAX_TASKS_IN_FLEET)?;
+        for (index, task) in self.tasks.iter_mut().enumerate() {
+            if task.name.is_empty() {
+                task.name = format!("task {}", index + 1);
+            }
+        }
+        Ok(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use pretty_assertions::assert_eq;
-    use serde_json::json;
 
     use super::*;
 
@@ -97,13 +175,9 @@ mod tests {
         let call = json!({"tasks": {
             "name": 7, "prompt": "do it", "timeout": "5", "cwd": null, "files": "x.txt"
         }});
-        let expected = TaskCall {
-            name: "7".to_owned(),
-            prompt: "do it".to_owned(),
-            timeout: Some(Duration::from_secs(5)),
-            files: vec![FileSpec::Path("x.txt".into())],
-            ..TaskCall::default()
-        };
+        let expected = TaskRequest::new("7", "do it")
+            .timeout(Duration::from_secs(5))
+            .file("x.txt");
         let tasks = DelegateCall::parse(&call).unwrap().tasks;
         assert_eq!(format!("{tasks:?}"), format!("{:?}", [expected]));
     }
@@ -113,13 +187,9 @@ mod tests {
         let filled = json!({"profile": "", "tasks": [
             {"name": "a", "prompt": "p", "profile": "", "resume": " ", "cwd": "", "timeout": "", "files": ""},
             {"name": "", "prompt": "p", "files": [""]},
-            {"name": null, "prompt": "p", "files": []},
+            {"name": null, "prompt": "p", "files": [], "timeout": 0},
         ]});
-        let plain = |name: &str| TaskCall {
-            name: name.to_owned(),
-            prompt: "p".to_owned(),
-            ..TaskCall::default()
-        };
+        let plain = |name: &str| TaskRequest::new(name, "p");
         let call = DelegateCall::parse(&filled).unwrap();
         assert_eq!(call.profile, None);
         let expected = [plain("a"), plain("task 2"), plain("task 3")];
@@ -135,7 +205,7 @@ mod tests {
                 .extend(extra.as_object().unwrap().clone());
             json!({"tasks": [task]})
         };
-        let many = json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); 17]});
+        let many = json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); 257]});
         let errors = [
             error(&json!(5)),
             error(&json!([{"name": "a", "prompt": "p"}])),
@@ -146,9 +216,9 @@ mod tests {
             error(&json!({"tasks": ["a"]})),
             error(&json!({"tasks": [{"name": "a"}]})),
             error(&task(json!({"prompt": ""}))),
-            error(&task(json!({"timeout": 0}))),
+            error(&task(json!({"timeout": 0.5}))),
             error(&task(json!({"timeout": "soon"}))),
-            error(&task(json!({"files": [{"path": "x", "head": 0}]}))),
+            error(&task(json!({"files": [{"path": "x", "head": -1}]}))),
             error(&task(json!({"files": [{"head": 1}]}))),
             error(&task(json!({"files": [7]}))),
             error(&task(json!({"files": [{"path": "x", "start": -1}]}))),
@@ -162,7 +232,7 @@ mod tests {
                 "tasks is missing",
                 "tasks must be a list, not string \"a\"",
                 "tasks must have at least 1 task",
-                "tasks must have at most 16 tasks, not 17",
+                "tasks must have at most 256 tasks, not 257",
                 "tasks[0] must be an object, not string \"a\"",
                 "tasks[0].prompt is missing",
                 "tasks[0].prompt must not be empty",

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::schema::DelegateArguments;
+use super::schema::delegate_parameters;
 use crate::arguments;
 use crate::tool::{Effect, Offered, Tool, parameters};
 
@@ -42,7 +42,7 @@ pub fn tools() -> Vec<Tool> {
                 "Read what a sub-agent answered with get_subagent_output; continue one with the resume field and its session id.",
             ],
             description: "Spawn one or more parallel sub-agents to work on separate tasks. Each runs in an isolated process with its own context, tools and working directory. Returns one line per task with its session id; read what a sub-agent answered with get_subagent_output.",
-            parameters: parameters::<DelegateArguments>(),
+            parameters: delegate_parameters(),
         },
         Tool {
             name: OUTPUT,
@@ -78,10 +78,8 @@ pub fn tools() -> Vec<Tool> {
             uses_definitions: true,
             needs_models: false,
             snippet: "List the named sub-agents that can be used",
-            guidelines: &[
-                "Before you name a profile, look with list_subagent_profiles whether it exists.",
-            ],
-            description: "List all named sub-agent definitions that can be used with delegate_to_subagents.",
+            guidelines: &[],
+            description: "List all named sub-agent profiles that can be used with delegate_to_subagents.",
             parameters: parameters::<NoArguments>(),
         },
     ]
@@ -96,11 +94,11 @@ mod tests {
 
     #[test]
     fn schemas_are_plain_and_whole_in_themselves() {
-        let schema = parameters::<DelegateArguments>();
+        let schema = delegate_parameters();
         let task = &schema["properties"]["tasks"]["items"];
         assert_eq!(schema["required"], json!(["tasks"]));
         assert_eq!(schema["properties"]["tasks"]["maxItems"], 16);
-        assert_eq!(task["required"], json!(["name", "prompt"]));
+        assert_eq!(task["required"], json!(["prompt"]));
         assert_eq!(task["properties"]["timeout"]["type"], "number");
         assert_eq!(task["properties"]["timeout"]["minimum"], 1);
         let text = schema.to_string();

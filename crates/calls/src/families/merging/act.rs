@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::mergeable_runs::changes;
 use super::text;
 use super::tools::MergeCall;
-use super::waiting::changes;
 use crate::arguments;
 use crate::caller::Caller;
 use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts;
-use pi_subagents_runs::merging::{AddedCopies, MergedAs};
+use pi_subagents_runs::merging::{HeldBackFiles, MergedAs};
 
 /// Merges results into the checkout of the caller, or says what would fit.
 pub(crate) fn merge_subagents(
@@ -26,7 +26,7 @@ pub(crate) fn merge_subagents(
     let to_merge = changes(service, caller, &call.runs)?;
     if call.check {
         return acts::check(to_merge, |fit| {
-            ToolAnswer::new(text::of_check(fit), json!({ "check": fit.to_json() }))
+            ToolAnswer::new(text::of_check(fit), json!({ "check": fit.printed() }))
         });
     }
     let merged_as = if call.commit {
@@ -37,10 +37,10 @@ pub(crate) fn merge_subagents(
     let results = to_merge.asked.iter().flatten();
     let patches: Vec<text::Patch> = results.map(text::Patch::of).collect();
     let checkout = to_merge.checkout.top().to_owned();
-    let report = acts::merge(to_merge, merged_as, AddedCopies::Refused)?;
+    let report = acts::merge(to_merge, merged_as, HeldBackFiles::Refused)?;
     let text = text::of_merge(&report, merged_as, &patches, &checkout);
     Ok(ToolAnswer {
         is_refused: report.merged_count() == 0,
-        ..ToolAnswer::new(text, json!({ "merge": report.to_json() }))
+        ..ToolAnswer::new(text, json!({ "merge": report.printed() }))
     })
 }

@@ -2,10 +2,10 @@
 //! brings them into the checkout of its caller. It is offered only to callers that have a result.
 
 mod act;
+mod mergeable_runs;
 mod text;
 mod tools;
-mod waiting;
 
 pub(crate) use act::merge_subagents;
+pub use mergeable_runs::{changes, changes_of_one, has_results, waiting_runs};
 pub use tools::{MERGE, tools};
-pub use waiting::{changes, changes_of_one, has_results, waiting_runs};

@@ -8,16 +8,19 @@ use pi_subagents_vocabulary::text::one_line;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::known::{answer_of, counts, meant, of_client};
+use super::client_runs::{Answers, answer_of, counts, meant, of_caller, with_others};
 use super::tools::RunsCall;
 use crate::arguments;
 use crate::caller::Caller;
+use crate::families::delegation;
 use crate::service::{CallService, ToolAnswer};
+use crate::shared_room::{self, ROOM, shares};
 use crate::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts::{self, Addressee, Reach, Wait, Waited};
 use pi_subagents_runs::ask_which::find_failure;
-use pi_subagents_runs::tending::tend_records;
+use pi_subagents_runs::upkeep::tend_records;
+use pi_subagents_vocabulary::Door;
 
 /// The time for which we wait for runs by default. Every known client waits longer for an answer.
 const USUAL_WAIT: f64 = 45.0;
@@ -33,13 +36,29 @@ pub(crate) async fn subagent_runs(
     cancelled: Cancelled,
 ) -> Result<ToolAnswer, CommandError> {
     let call: RunsCall = arguments::read(arguments)?;
-    let begin = |service: &CallService, caller: &Caller| {
+    let with_all = call.all;
+    let begin = move |service: &CallService, caller: &Caller| {
         tend_records(&service.owner.index, &caller.places);
-        of_client(service, caller)
+        if with_all {
+            with_others(service, caller)
+        } else {
+            of_caller(service, caller)
+        }
     };
     let runs = service.beside(caller, begin).await?;
     match call.action.as_deref().map(str::trim) {
-        None | Some("" | "list") => Ok(list(&call, runs)),
+        None | Some("" | "list") => Ok(list(&call, runs, caller.door)),
+        Some(action @ ("output" | "session")) => {
+            let meant = meant(&runs, named(&call.ids, action)?)?;
+            let tool = match action {
+                "output" => delegation::output,
+                _ => delegation::session,
+            };
+            let read = move |service: &CallService, caller: &Caller| {
+                read_sessions(service, caller, &meant, tool, &call)
+            };
+            service.beside(caller, read).await
+        }
         Some("wait") => {
             let asked = if call.ids.is_empty() {
                 runs.into_iter().filter(IndexedRun::is_open).collect()
@@ -53,7 +72,7 @@ pub(crate) async fn subagent_runs(
             let asked = again(service, caller, asked).await?;
             let heading = std::iter::once(waited(&asked)).chain(notes);
             let heading = heading.collect::<Vec<_>>().join("\n");
-            Ok(answer_of(heading, &asked))
+            Ok(answer_of(heading, &asked, Answers::Shared, caller.door))
         }
         Some("stop") => {
             let mut asked = meant(&runs, named(&call.ids, "stop")?)?;
@@ -73,27 +92,73 @@ pub(crate) async fn subagent_runs(
                     }
                 }
             }
-            Ok(answer_of(stopped_heading(&stopped, &notes), &stopped))
+            let heading = stopped_heading(&stopped, &notes);
+            Ok(answer_of(heading, &stopped, Answers::Begun, caller.door))
         }
         Some("steer") => steer(&service.owner.reach(&caller.places), &call, &runs).await,
         Some(other) => Err(CommandError::usage(format!(
-            "action is list, wait, stop or steer, not \"{}\"",
+            "action is {}, not \"{}\"",
+            match caller.door {
+                Door::Mcp => "list, wait, output, session, stop or steer",
+                Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => {
+                    "list, wait, stop or steer"
+                }
+            },
             one_line(other)
         ))),
     }
 }
 
-fn list(call: &RunsCall, mut runs: Vec<IndexedRun>) -> ToolAnswer {
-    let line = counts(&runs).line_with_queued();
+/// A tool that reads a session by its id.
+type ReadTool = fn(&CallService, &Value, &Caller) -> Result<ToolAnswer, CommandError>;
+
+/// Reads the sessions of some runs, each as far as there is room for it.
+fn read_sessions(
+    service: &CallService,
+    caller: &Caller,
+    runs: &[IndexedRun],
+    tool: ReadTool,
+    call: &RunsCall,
+) -> Result<ToolAnswer, CommandError> {
+    let read = runs.iter().map(|run| {
+        let session = json!({"sessionId": run.run.as_str()});
+        tool(service, &session, caller)
+    });
+    let read: Vec<ToolAnswer> = read.collect::<Result<_, _>>()?;
+    let offset = call.offset.unwrap_or_default();
+    if let [only] = read.as_slice() {
+        let limit = call.limit.unwrap_or(ROOM);
+        let text = shared_room::page(&only.text, offset, limit);
+        return Ok(ToolAnswer::new(text, only.details.clone()));
+    }
+    let lengths: Vec<usize> = read.iter().map(|one| one.text.chars().count()).collect();
+    let shares = shares(&lengths, call.limit.unwrap_or(ROOM));
+    let parts = runs.iter().zip(&read).zip(shares);
+    let parts = parts.map(|((run, one), share)| {
+        let text = shared_room::page(&one.text, offset, share);
+        format!(
+            "## {} (session: {})\n\n{text}",
+            one_line(&run.name),
+            run.session
+        )
+    });
+    let text = parts.collect::<Vec<_>>().join("\n\n");
+    let details: Vec<Value> = read.into_iter().map(|one| one.details).collect();
+    Ok(ToolAnswer::new(text, json!({ "sessions": details })))
+}
+
+fn list(call: &RunsCall, mut runs: Vec<IndexedRun>, door: Door) -> ToolAnswer {
+    let line = counts(&runs).line();
     runs.retain(|run| call.include_completed || run.is_open());
     let heading = match (runs.is_empty(), call.include_completed) {
+        (false, _) if call.all => format!("All sub-agents of this project: {line}."),
         (false, _) => format!("Your sub-agents: {line}."),
         (true, false) => {
             format!("None is at work ({line}). includeCompleted lists those that are over.")
         }
         (true, true) => "You have started none.".to_owned(),
     };
-    answer_of(heading, &runs)
+    answer_of(heading, &runs, Answers::Begun, door)
 }
 
 fn limit(seconds: Option<f64>) -> Duration {
@@ -133,7 +198,7 @@ fn waited(runs: &[IndexedRun]) -> String {
     let open = runs.iter().filter(|run| run.is_open()).count();
     match (runs.len(), open) {
         (0, _) => "None is at work.".to_owned(),
-        (_, 0) => format!("All are over: {}.", counts(runs).line_with_queued()),
+        (_, 0) => format!("All are over: {}.", counts(runs).line()),
         (all, open) => format!(
             "{open} of {all} are still at work; they go on. Call again to wait for them, or do something else meanwhile."
         ),
@@ -143,10 +208,7 @@ fn waited(runs: &[IndexedRun]) -> String {
 fn stopped_heading(runs: &[IndexedRun], notes: &[String]) -> String {
     let line = match runs {
         [] => "None of them was at work.".to_owned(),
-        runs => format!(
-            "Stopped; now they are: {}.",
-            counts(runs).line_with_queued()
-        ),
+        runs => format!("Stopped; now they are: {}.", counts(runs).line()),
     };
     let notes = notes.iter().map(|note| format!("! {note}"));
     std::iter::once(line)

@@ -1,11 +1,10 @@
-//! The tool for runs that are under way: `subagent_runs` lists them, waits for them, stops and
-//! steers them. It is for callers without a command line and without notices about the end of a
-//! run, so only the MCP door has it.
+//! The tool that looks after runs: `subagent_runs` lists them, waits for them, stops and steers
+//! them. For MCP clients, which have no other tool for it, it also reads their sessions.
 
 mod act;
-mod known;
+mod client_runs;
 mod tools;
 
 pub(crate) use act::subagent_runs;
-pub use known::{answer_of, of_client};
-pub use tools::{RUNS, tools};
+pub use client_runs::{Answers, answer_of, of_caller};
+pub use tools::{RUNS, client_tools, tools};

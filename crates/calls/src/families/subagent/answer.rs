@@ -1,27 +1,28 @@
 //! The answer to a caller of the subagent family: a status, a session id and the result.
 
 use pi_subagents_records::transcript::NO_TEXT;
-use pi_subagents_vocabulary::Advice;
-use pi_subagents_vocabulary::{RunSummary, SessionId, Status, Task};
+use pi_subagents_vocabulary::{Finalized, RunSummary, SessionId, Status, Task};
 use serde_json::{Map, Value, json};
 
+use super::open::agent_of;
 use super::schema::SubagentCall;
 use crate::answer::{Outcomes, whole_output};
-use crate::run_json::finalized_json;
 
 /// Returns the text of the answer: one block for one task, or a block with a heading for each of
 /// several, and then the notices for a person.
 pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) -> String {
     let mut parts = Vec::new();
+    let mut outputs = outcomes.shared_outputs().into_iter();
     for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {
         if let SubagentCall::Parallel(tasks) = call {
-            let agent = tasks.get(index).map_or("", |task| &task.agent);
+            let agent = tasks.get(index).map_or("", agent_of);
             parts.push(format!("## {}. {agent}", index + 1));
         }
-        parts.push(block(task, run));
+        let output = outputs.next().flatten();
+        parts.push(block_with(task, run, output.as_deref()));
         let worktree = outcomes.worktree(task);
-        let how = Advice::Merge(task.run.to_string()).words(outcomes.door);
-        parts.extend(worktree.map(|worktree| worktree.lines_with(&how).join("\n")));
+        let lines = worktree.map(|worktree| worktree.lines(task.run.as_str(), outcomes.door));
+        parts.extend(lines.map(|lines| lines.join("\n")));
         if let Some(notice) = notice(task, run, *is_new) {
             parts.push(format!("! {notice}"));
         }
@@ -58,23 +59,26 @@ pub fn new_session(session: &SessionId) -> String {
 
 /// Returns the documented header, and the result of the run.
 pub fn block(task: &Task, run: &RunSummary) -> String {
+    let output = whole_output(task, run);
+    block_with(task, run, output.as_deref().map(str::trim_end))
+}
+
+fn block_with(task: &Task, run: &RunSummary, output: Option<&str>) -> String {
     let status = match run.status() {
         Status::Completed => "SUCCESS",
-        Status::Failed | Status::Aborted => "ERROR",
+        Status::Failed | Status::Stopped => "ERROR",
         // Its end was not seen.
         Status::Queued | Status::Running => "UNKNOWN",
     };
     format!(
         "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",
         task.session,
-        result(task, run)
+        result(run, output)
     )
 }
 
 /// Returns the result, or the error together with the partial result.
-fn result(task: &Task, run: &RunSummary) -> String {
-    let output = whole_output(task, run);
-    let output = output.as_deref().map(str::trim_end);
+fn result(run: &RunSummary, output: Option<&str>) -> String {
     match run.problem() {
         None => output.unwrap_or(NO_TEXT).to_owned(),
         Some(message) => match output {
@@ -92,7 +96,7 @@ pub(super) fn details(
     is_new: &[bool],
 ) -> Map<String, Value> {
     let mut details = Map::new();
-    let presets: Vec<&str> = call.tasks().iter().map(|task| &*task.agent).collect();
+    let presets: Vec<&str> = call.tasks().iter().map(agent_of).collect();
     details.insert("presets".to_owned(), json!(presets));
     let SubagentCall::Single(_) = call else {
         details.insert("mode".to_owned(), "parallel".into());
@@ -110,4 +114,19 @@ pub(super) fn details(
         details.insert("isNewSession".to_owned(), is_new.into());
     }
     details
+}
+
+/// Returns the report of a child, without the fields that it left out.
+fn finalized_json(finalized: &Finalized) -> Value {
+    match finalized {
+        Finalized::Success { result } => json!({"status": "SUCCESS", "result": result}),
+        Finalized::Error {
+            error,
+            result: None,
+        } => json!({"status": "ERROR", "error": error}),
+        Finalized::Error {
+            error,
+            result: Some(result),
+        } => json!({"status": "ERROR", "result": result, "error": error}),
+    }
 }

@@ -8,7 +8,7 @@ use super::open::{FAMILY, NamedNewSession, converse, resolve};
 use super::schema::SubagentCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
-use crate::open_run::{Conversation, Opening};
+use crate::open_run::{ChildConversation, Opening};
 use crate::resolve::{Family, Resolver, check_definition};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
@@ -49,7 +49,7 @@ impl Call for SubagentCall {
         _: &Opening<'_>,
         session: &Self::Session,
         beginning: &OpenedRun<'_>,
-    ) -> Result<Conversation, Refusal> {
+    ) -> Result<ChildConversation, Refusal> {
         let task = &self.tasks()[beginning.number];
         converse(task, session.as_ref(), beginning.directory)
     }

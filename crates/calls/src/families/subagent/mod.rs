@@ -10,5 +10,5 @@ mod tools;
 pub use answer::{block, new_session};
 pub use call::check_agent;
 pub use open::ASKER;
-pub use schema::{AgentTask, SubagentCall, task_parameters};
+pub use schema::{SubagentCall, task_parameters};
 pub use tools::{SUBAGENT, tools};

@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use pi_subagents_configuration::Asker;
+use pi_subagents_configuration::{Asker, DEFAULT_AGENT};
 use pi_subagents_records::{RunDir, StickySession, runs_of_session};
 use pi_subagents_vocabulary::{Refusal, SessionId, SessionPolicy};
 
-use super::schema::{AgentTask, SubagentCall};
+use super::schema::SubagentCall;
 use crate::call::ResolvedCall;
 use crate::elsewhere::{NamedSession, bring_conversation};
-use crate::open_run::{Conversation, Inherited};
-use crate::resolve::{Asked, Family, ResolvedTask, Resolver};
+use crate::open_run::{ChildConversation, Inherited};
+use crate::request::{Continues, TaskRequest};
+use crate::resolve::{Family, RequestedTask, ResolvedTask, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -35,12 +36,12 @@ pub(super) fn resolve(
     index: &KnownIndex,
 ) -> Result<ResolvedCall<SubagentCall>, CommandError> {
     let calls = call.tasks();
-    let asked = names(calls)
+    let requested = names(calls)
         .into_iter()
         .zip(calls)
-        .map(|(name, call)| asked(name, call, index))
+        .map(|(name, call)| requested(name, call, index))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut tasks = resolver.resolve(asked)?;
+    let mut tasks = resolver.resolve(requested)?;
     let mut warnings = resolver.warnings(&tasks);
     let home = &resolver.caller.places.home;
     let sessions: Vec<_> = tasks
@@ -50,11 +51,11 @@ pub(super) fn resolve(
     check_apart(&sessions)?;
     let mut notes = NamedNewSession::new();
     for ((call, task), session) in calls.iter().zip(&mut tasks).zip(&sessions) {
-        if let (Some(session), Some(_)) = (session, &call.session) {
+        if let (Some(session), Some(_)) = (session, &call.continues) {
             warnings.extend(caught_up(resolver, task, session));
         }
         let is_known = session.as_ref().is_some_and(StickySession::is_known);
-        notes.push(call.session.is_some() && task.work.is_ok() && !is_known);
+        notes.push(call.continues.is_some() && task.work.is_ok() && !is_known);
     }
     Ok(ResolvedCall {
         tasks,
@@ -64,25 +65,43 @@ pub(super) fn resolve(
     })
 }
 
-fn asked(name: String, call: &AgentTask, index: &KnownIndex) -> Result<Asked, CommandError> {
-    Ok(Asked {
+fn requested(
+    name: String,
+    task: &TaskRequest,
+    index: &KnownIndex,
+) -> Result<RequestedTask, CommandError> {
+    let named = |id: &str| {
+        let session = SessionId::parse(id);
+        session.map_err(|error| CommandError::usage(format!("sessionId cannot be used: {error}")))
+    };
+    let (session, inherited) = match &task.continues {
+        None => (random::new_session_id()?, None),
+        Some(Continues::Found(earlier)) => {
+            (earlier.id().clone(), Some(earlier.inherited().clone()))
+        }
+        Some(Continues::Session(session)) => (session.clone(), inherited_in(index, session)),
+        Some(Continues::Named(id)) => {
+            let session = named(id)?;
+            let inherited = inherited_in(index, &session);
+            (session, inherited)
+        }
+    };
+    let agent = agent_of(task).to_owned();
+    let mut request = TaskRequest {
         name,
-        prompt: call.task.clone(),
-        session: match &call.session {
-            Some(session) => session.clone(),
-            None => random::new_session_id()?,
-        },
-        definition: Some(call.agent.clone()),
-        model: call.model.clone(),
-        cwd: call.cwd.clone(),
-        inherited: match (&call.earlier, &call.session) {
-            (Some(earlier), _) => Some(earlier.clone()),
-            (None, Some(session)) => inherited_in(index, session),
-            (None, None) => None,
-        },
-        timeout: call.timeout,
-        terms: call.terms.clone(),
+        ..task.clone()
+    };
+    request.agent = Some(agent);
+    Ok(RequestedTask {
+        request,
+        session,
+        inherited,
     })
+}
+
+/// Returns the definition that does a task.
+pub(super) fn agent_of(task: &TaskRequest) -> &str {
+    task.agent().unwrap_or(DEFAULT_AGENT)
 }
 
 /// Returns what the next run of a session inherits, if it had runs.
@@ -95,12 +114,13 @@ fn inherited_in(index: &KnownIndex, session: &SessionId) -> Option<Inherited> {
 
 /// Names the runs of a call: each after its agent, and with its number in the call where several
 /// have the same.
-fn names(calls: &[AgentTask]) -> Vec<String> {
-    let is_alone = |agent: &str| calls.iter().filter(|call| call.agent == agent).count() == 1;
-    let calls = calls.iter().enumerate();
-    calls
-        .map(|(index, call)| match &call.agent {
-            agent if is_alone(agent) => agent.clone(),
+fn names(calls: &[TaskRequest]) -> Vec<String> {
+    let agents: Vec<&str> = calls.iter().map(agent_of).collect();
+    let is_alone = |agent: &str| agents.iter().filter(|one| **one == agent).count() == 1;
+    let agents = agents.iter().enumerate();
+    agents
+        .map(|(index, agent)| match *agent {
+            agent if is_alone(agent) => agent.to_owned(),
             agent => format!("{agent} {}", index + 1),
         })
         .collect()
@@ -111,7 +131,7 @@ fn names(calls: &[AgentTask]) -> Vec<String> {
 fn sticky_session(home: &Path, task: &mut ResolvedTask) -> Option<StickySession> {
     task.work.as_ref().ok()?;
     let agent = &task.definition.as_ref()?.name;
-    match StickySession::of(home, &task.cwd, agent, &task.asked.session) {
+    match StickySession::of(home, &task.cwd, agent, &task.session) {
         Ok(session) => Some(session),
         Err(error) => {
             task.work = Err(Refusal {
@@ -149,7 +169,7 @@ fn caught_up(
         session,
         cwd: &task.cwd,
         agent: &task.definition.as_ref()?.name,
-        id: &task.asked.session,
+        id: &task.session,
     };
     let settings = &resolver.configuration.settings.fleet;
     match bring_conversation(&resolver.caller.places, settings, &named) {
@@ -163,12 +183,12 @@ fn caught_up(
 
 /// Makes the sticky file in which the child goes on, and which has the earlier messages.
 pub(super) fn converse(
-    call: &AgentTask,
+    task: &TaskRequest,
     session: Option<&StickySession>,
     directory: Option<&RunDir>,
-) -> Result<Conversation, Refusal> {
+) -> Result<ChildConversation, Refusal> {
     let session = session.ok_or_else(|| Refusal {
-        message: "a conversation needs a definition it belongs to".to_owned(),
+        message: "a conversation needs an agent it belongs to".to_owned(),
     })?;
     let refuse = |error: std::io::Error| Refusal {
         message: format!(
@@ -180,8 +200,8 @@ pub(super) fn converse(
     if let Some(directory) = directory {
         session.link_from(directory).map_err(refuse)?;
     }
-    Ok(Conversation {
-        prompt: call.task.clone(),
+    Ok(ChildConversation {
+        prompt: task.prompt.clone(),
         session: SessionPolicy::Shared {
             lock: session.lock(),
             file: session.file().to_owned(),

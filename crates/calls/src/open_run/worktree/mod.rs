@@ -2,28 +2,27 @@
 //! the worktree is made, so that whoever comes after a crash knows of it. A task for which it cannot
 //! be made is refused: it never works in its caller's checkout instead.
 
-mod again;
+mod continuation;
 mod notes;
 mod paths;
 mod ports;
 
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_configuration::{SubmoduleChoice, WorktreeSettings};
+use pi_subagents_configuration::{SubmoduleChoice, Trust, WorktreeSettings};
 use pi_subagents_files::{create_directories, write_whole};
 use pi_subagents_git::{
-    AddedSubmodules, NewWorktree, ObjectId, Pin, Repository, Snapshot, WorkspaceError,
+    AddedSubmodules, FilterTrust, NewWorktree, ObjectId, Pin, Repository, Snapshot, WorkspaceError,
     add_submodules, copy_included, demand_git, name_submodules, pin,
 };
 use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::{BaseChoice, Refusal, RunId, Setup};
 use serde_json::{Value, json};
 
-use self::notes::{left_out, named_copies, told_to_child};
-use self::paths::{check_room, leaf, repository_folder};
+use self::notes::{child_note, left_out, named_copies};
+use self::paths::{branch_of, check_room, leaf, repository_folder};
 use self::ports::claim_ports;
-use crate::resolve::RunPlace;
+use crate::resolve::{RunPlace, commit_of_base, no_worktree};
 use pi_subagents_runs::workspace::{
     EarlierWorktree, Submodule, Workspace, WorkspaceBase, WorkspaceState, Worktree, note_checkout,
     note_unsettled, worktrees_folder,
@@ -84,7 +83,7 @@ pub(super) struct Isolated {
     pub(super) told: PathBuf,
     /// The worktree.
     own: PathBuf,
-    /// The caller's checkout and the other worktrees, which the child must not write to.
+    /// The caller's checkout, its repository and the other worktrees, which the child must not write to.
     left_alone: Vec<PathBuf>,
 }
 
@@ -112,36 +111,48 @@ pub(super) fn plan(wish: &Wish<'_>) -> Result<Option<PlannedWorktree>, Refusal> 
         return Ok(None);
     };
     let Some(directory) = wish.directory else {
-        return Err(refusal(&"the run has no directory to note it in"));
+        return Err(no_worktree(&"the run has no directory to note it in"));
     };
     let planned = match earlier {
         Some(earlier) => wish.plan_again(earlier, base, directory.path()),
         None => wish.plan_new(base, directory.path()),
     };
-    planned.map(Some).map_err(|error| refusal(&error))
-}
-
-fn refusal(why: &dyn Display) -> Refusal {
-    Refusal {
-        message: format!("Its worktree could not be made: {why}"),
-    }
+    planned.map(Some).map_err(|error| no_worktree(&error))
 }
 
 impl Wish<'_> {
+    /// Lets filters of a repository run if the user trusts its project.
+    fn with_trust(&self, repository: Repository) -> Result<Repository, WorkspaceError> {
+        if self.trusts(&repository) {
+            return repository.with_filters(FilterTrust::Repository);
+        }
+        Ok(repository)
+    }
+
+    fn trusts(&self, repository: &Repository) -> bool {
+        let (trust, _) = Trust::read(self.agent_dir);
+        trust.of(repository.top()).is_trusted()
+    }
+
     fn plan_new(
         &self,
         base: &BaseChoice,
         directory: &Path,
     ) -> Result<PlannedWorktree, WorkspaceError> {
         demand_git()?;
-        let repository = Repository::find(self.cwd)?;
+        let repository = self.with_trust(Repository::find(self.cwd)?)?;
         let leaf = leaf(self.name, self.run);
         let folder = worktrees_folder(self.home, self.settings.directory.as_deref());
         let path = folder.join(repository_folder(&repository)).join(&leaf);
-        let branch = format!("pi-subagents/{leaf}");
+        let branch = branch_of(&repository, &leaf)?;
+        let git_dir = None;
         self.planned(
             repository,
-            Worktree { path, branch },
+            Worktree {
+                path,
+                branch,
+                git_dir,
+            },
             Beginning::New(base.clone()),
             directory,
         )
@@ -163,10 +174,11 @@ impl Wish<'_> {
         let workspace = Workspace {
             worktree: Some(worktree.clone()),
             notes: repository.notes().to_vec(),
+            is_trusted: self.trusts(&repository),
             ..Workspace::of(&repository, self.cwd, WorkspaceState::Planned)
         };
         Ok(PlannedWorktree {
-            isolated: isolated(&worktree, &workspace, directory),
+            isolated: isolated(&worktree, &repository, &workspace.inside, directory),
             directory: directory.to_owned(),
             run: self.run.clone(),
             repository,
@@ -180,7 +192,12 @@ impl Wish<'_> {
 }
 
 /// Returns what a child must know of a worktree, whether or not it is there yet.
-fn isolated(worktree: &Worktree, workspace: &Workspace, directory: &Path) -> Isolated {
+fn isolated(
+    worktree: &Worktree,
+    repository: &Repository,
+    inside: &Path,
+    directory: &Path,
+) -> Isolated {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let above = worktree.path.parent().map(real);
     let name = worktree.path.file_name();
@@ -190,8 +207,10 @@ fn isolated(worktree: &Worktree, workspace: &Workspace, directory: &Path) -> Iso
     };
     let mut cwd = worktree.path.clone();
     // An empty path would add a slash.
-    cwd.extend(workspace.inside.iter());
-    let left_alone = [Some(real(&workspace.repository)), above];
+    cwd.extend(inside.iter());
+    // The directory of git is elsewhere if the checkout is itself a worktree.
+    let git_dir = real(repository.common_dir());
+    let left_alone = [Some(real(repository.top())), Some(git_dir), above];
     Isolated {
         cwd,
         told: directory.join(TOLD),
@@ -204,7 +223,7 @@ impl PlannedWorktree {
     /// Makes the worktree, or takes the one that is there, and tells the child about it. Returns the
     /// command that prepares a new one.
     pub(super) fn make(self) -> Result<Option<Setup>, Refusal> {
-        self.try_make().map_err(|error| refusal(&error))
+        self.try_make().map_err(|error| no_worktree(&error))
     }
 
     fn try_make(mut self) -> Result<Option<Setup>, WorkspaceError> {
@@ -223,7 +242,7 @@ impl PlannedWorktree {
         let cwd = &self.isolated.cwd;
         create_directories(cwd).map_err(|error| of_file(cwd, error))?;
         let told = &self.isolated.told;
-        let text = told_to_child(&self.worktree, &self.workspace);
+        let text = child_note(&self.worktree, &self.workspace);
         write_whole(told, text.as_bytes()).map_err(|error| of_file(told, error))?;
         self.setup()
     }
@@ -255,7 +274,7 @@ impl PlannedWorktree {
         let commit = match base {
             BaseChoice::Working => self.take_snapshot()?,
             BaseChoice::Head => self.repository.demand_head()?,
-            BaseChoice::Revision(revision) => self.commit_of(revision)?,
+            BaseChoice::Revision(revision) => commit_of_base(&self.repository, revision)?,
         };
         self.workspace.base.get_or_insert(WorkspaceBase {
             commit: commit.to_string(),
@@ -277,14 +296,6 @@ impl PlannedWorktree {
         Ok(snapshot.commit)
     }
 
-    fn commit_of(&self, revision: &str) -> Result<ObjectId, WorkspaceError> {
-        let found = self.repository.commit_of(revision)?;
-        found.ok_or_else(|| {
-            let words = format!("there is no branch, tag or commit \"{revision}\" here");
-            of_file(self.repository.top(), std::io::Error::other(words))
-        })
-    }
-
     /// Makes the directory from a commit, with everything that belongs to it.
     fn add(&mut self, commit: &ObjectId) -> Result<(), WorkspaceError> {
         let wished = NewWorktree {
@@ -294,6 +305,8 @@ impl PlannedWorktree {
             reason: &self.reason(),
         };
         let worktree = wished.make(&self.repository)?;
+        self.worktree.git_dir = Some(worktree.git_dir().to_owned());
+        self.workspace.worktree = Some(self.worktree.clone());
         self.add_submodules(&worktree)?;
         let included = copy_included(&self.repository, &self.worktree.path)?;
         self.workspace.notes.extend(included.notes);
@@ -316,6 +329,7 @@ impl PlannedWorktree {
         let added = added.into_iter().map(|submodule| Submodule {
             path: submodule.path,
             base: submodule.base.to_string(),
+            git_dir: submodule.git_dir,
         });
         self.workspace.submodules = added.collect();
         Ok(())

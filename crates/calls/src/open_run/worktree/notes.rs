@@ -32,7 +32,7 @@ pub(super) fn left_out(left: &LeftOut) -> String {
 }
 
 /// Words what the child is told.
-pub(super) fn told_to_child(worktree: &Worktree, workspace: &Workspace) -> String {
+pub(super) fn child_note(worktree: &Worktree, workspace: &Workspace) -> String {
     let (path, branch) = (worktree.path.display(), &worktree.branch);
     let project = workspace.repository.display();
     let begun = workspace.base.as_ref().map(|base| {

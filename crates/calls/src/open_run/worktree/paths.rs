@@ -30,6 +30,18 @@ pub(super) fn leaf(name: &str, run: &RunId) -> String {
     format!("{}-{}", plain(name), tail(run))
 }
 
+/// Returns the branch of a new worktree. A branch called `pi-subagents` leaves no room for others
+/// below its name.
+pub(super) fn branch_of(repository: &Repository, leaf: &str) -> Result<String, WorkspaceError> {
+    let is_taken = repository.commit_of("refs/heads/pi-subagents")?.is_some();
+    let folder = if is_taken {
+        "pi-subagents-run"
+    } else {
+        "pi-subagents"
+    };
+    Ok(format!("{folder}/{leaf}"))
+}
+
 /// Returns a name as a part of a path and of a branch.
 fn plain(name: &str) -> String {
     let letters = name.chars().map(|letter| {

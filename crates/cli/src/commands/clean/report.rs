@@ -10,9 +10,8 @@ use pi_subagents_view::figures;
 use pi_subagents_vocabulary::text::{count, one_line};
 use pi_subagents_vocabulary::{SessionId, Timestamp};
 
-use pi_subagents_runs::keeping::sticky_files::StickySwept;
-use pi_subagents_runs::keeping::sweep::Swept;
-use pi_subagents_runs::keeping::why_kept::Reason;
+use pi_subagents_runs::acts::CleanReport;
+use pi_subagents_runs::cleanup::keep_reason::Reason;
 
 /// The number of runs that are listed one by one before they are only counted.
 const MOST_LISTED: usize = 20;
@@ -26,11 +25,8 @@ pub(super) enum Tense {
 
 /// All facts for the report.
 pub(super) struct Report<'a> {
-    pub(super) swept: &'a Swept,
-    pub(super) sessions: &'a StickySwept,
+    pub(super) cleaned: &'a CleanReport,
     pub(super) tense: Tense,
-    /// True if runs were named one by one.
-    pub(super) is_named: bool,
     pub(super) now: Timestamp,
 }
 
@@ -45,7 +41,7 @@ impl Report<'_> {
     /// Returns the totals of each project.
     pub(super) fn projects(&self) -> BTreeMap<&Path, Total> {
         let mut projects: BTreeMap<&Path, Total> = BTreeMap::new();
-        for going in &self.swept.removed {
+        for going in &self.cleaned.runs.removed {
             let total = projects.entry(&going.run.project).or_default();
             total.runs += 1;
             total.bytes += going.bytes;
@@ -64,12 +60,16 @@ impl Report<'_> {
 
     /// Returns the failed steps, one sentence each.
     pub(super) fn problems(&self) -> impl Iterator<Item = &String> {
-        self.swept.problems.iter().chain(&self.sessions.problems)
+        self.cleaned
+            .runs
+            .problems
+            .iter()
+            .chain(&self.cleaned.sessions.problems)
     }
 
     pub(super) fn text(&self) -> String {
         let mut lines = vec![self.first_line()];
-        if self.is_named || self.tense == Tense::Would {
+        if self.cleaned.is_named || self.tense == Tense::Would {
             lines.extend(self.removed_lines());
         }
         lines.extend(self.project_lines());
@@ -94,7 +94,8 @@ impl Report<'_> {
             };
         }
         let mut sessions: Vec<&SessionId> = self
-            .swept
+            .cleaned
+            .runs
             .removed
             .iter()
             .map(|going| &going.run.session)
@@ -107,7 +108,7 @@ impl Report<'_> {
     }
 
     fn removed_lines(&self) -> Vec<String> {
-        let removed = &self.swept.removed;
+        let removed = &self.cleaned.runs.removed;
         let listed = removed.iter().take(MOST_LISTED).map(|going| {
             let (name, run) = (one_line(&going.run.name), &going.run.run);
             let (age, bytes) = (self.age(&going.run), figures::bytes(going.bytes));
@@ -143,21 +144,21 @@ impl Report<'_> {
 
     fn session_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let removed = &self.sessions.removed;
+        let removed = &self.cleaned.sessions.removed;
         if !removed.is_empty() {
             let bytes = removed.iter().map(|file| file.bytes).sum();
             let (files, bytes) = (count(removed.len(), "session file"), figures::bytes(bytes));
             lines.push(format!("{} {files}, {bytes}", self.verb()));
         }
-        let locked = self.sessions.locked.iter();
+        let locked = self.cleaned.sessions.locked.iter();
         lines.extend(locked.map(|file| format!("kept {}: a run is using it", file.display())));
         lines
     }
 
     /// Explains why runs stay: a few one by one, many by their number.
     fn kept_lines(&self) -> Vec<String> {
-        let kept = &self.swept.kept;
-        if self.is_named || kept.len() <= 3 {
+        let kept = &self.cleaned.runs.kept;
+        if self.cleaned.is_named || kept.len() <= 3 {
             let lines = kept.iter().map(|kept| {
                 let (name, run) = (one_line(&kept.run.name), &kept.run.run);
                 format!("kept {name}, because {}: {run}", kept.reason.sentence())

@@ -1,13 +1,16 @@
 //! The result of one check.
 
 use pi_subagents_view::{Line, Role};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::sheet::Sheet;
+use pi_subagents_ground::sheet::Sheet;
 
 /// The mark of a check, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) enum Mark {
+    /// It works.
     Ok,
     /// It works, but not as somebody may expect.
     Warning,
@@ -16,8 +19,8 @@ pub(super) enum Mark {
 }
 
 /// One line of the report, with advice.
-#[derive(Debug)]
-pub(super) struct Check {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Check {
     name: &'static str,
     mark: Mark,
     text: String,
@@ -112,15 +115,6 @@ impl Check {
         });
         let found = sheet.hang(&found, MARK_COLUMNS + NAME_COLUMNS);
         found.into_iter().chain(hints).collect()
-    }
-
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "name": self.name,
-            "mark": self.mark.as_str(),
-            "text": self.text,
-            "hints": self.hints,
-        })
     }
 }
 

@@ -6,12 +6,12 @@ use pi_subagents_vocabulary::{Definition, text};
 use super::check::Check;
 use crate::commands::trust;
 use pi_subagents_definition_commands::doubts::{ModelDoubts, tool_doubts};
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 
 /// The number of definitions that are named.
 const MOST_NAMED: usize = 10;
 
-pub(super) fn settings(seen: &Seen) -> Check {
+pub(super) fn settings(seen: &VisibleAgents) -> Check {
     let configuration = seen.configuration();
     let used: Vec<String> = configuration
         .used_settings
@@ -25,21 +25,21 @@ pub(super) fn settings(seen: &Seen) -> Check {
         ([first, more @ ..], _) => {
             let check = Check::new("settings", first).problem();
             let check = more.iter().fold(check, Check::hint);
-            check.hint("Nothing can be started before that file is mended.")
+            check.hint("Nothing can start until you fix that file.")
         }
     };
     let warnings = configuration.warnings.iter();
     check.warnings(warnings.cloned())
 }
 
-pub(super) fn definitions(seen: &Seen) -> Check {
+pub(super) fn definitions(seen: &VisibleAgents) -> Check {
     let definitions = seen.catalogue().effective(Asker::Delegation);
     let check = match definitions.as_slice() {
         [] => Check::new(
-            "definitions",
+            "agents",
             "none; create one with pi-subagents agents create NAME",
         ),
-        some => Check::new("definitions", listed(some)),
+        some => Check::new("agents", listed(some)),
     };
     let models = ModelDoubts::of(seen);
     let invalid = definitions
@@ -63,7 +63,7 @@ fn listed(definitions: &[&Definition]) -> String {
 
 /// Explains why tasks that name a definition would be refused, and which of its values are probably
 /// misspelt.
-fn faults(definition: &Definition, models: &ModelDoubts, seen: &Seen) -> Vec<String> {
+fn faults(definition: &Definition, models: &ModelDoubts, seen: &VisibleAgents) -> Vec<String> {
     let places = &seen.places;
     let fault = validate(definition)
         .and_then(|()| check_paths(definition, &places.cwd, &places.home))
@@ -77,7 +77,7 @@ fn faults(definition: &Definition, models: &ModelDoubts, seen: &Seen) -> Vec<Str
 }
 
 /// Checks whether somebody has decided to trust the project, if it contains definitions.
-pub(super) fn project(seen: &Seen) -> Check {
+pub(super) fn project(seen: &VisibleAgents) -> Check {
     let project = seen.places.project.display();
     let notices = seen.notices();
     match seen.trust().of(&seen.places.project) {
@@ -86,10 +86,10 @@ pub(super) fn project(seen: &Seen) -> Check {
         }
         TrustDecision::Undecided if notices.is_empty() => Check::new(
             "project",
-            format!("{project} contains no definitions, so there is nothing to trust"),
+            format!("{project} contains no agents, so there is nothing to trust"),
         ),
         TrustDecision::Undecided => {
-            let many = text::count(seen.catalogue().ignored().count(), "definition");
+            let many = text::count(seen.catalogue().ignored().count(), "agent");
             Check::new(
                 "project",
                 format!("{project} contains {many}, and is not trusted yet"),

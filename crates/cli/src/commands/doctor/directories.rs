@@ -9,7 +9,7 @@ use pi_subagents_os::{free_space, is_superuser, may_write_into, user};
 use pi_subagents_records::Store;
 
 use super::check::Check;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::places::LONGEST_SOCKET_PATH;
 
 /// With less than this a few runs fill the disk.
@@ -21,7 +21,7 @@ const NO_ROOM: u64 = 10 * MEGABYTE;
 const MEGABYTE: u64 = 1_000_000;
 
 /// Checks the agent directory, in which pi and we keep the user's files.
-pub(super) fn agent_directory(seen: &Seen) -> Check {
+pub(super) fn agent_directory(seen: &VisibleAgents) -> Check {
     let directory = &seen.places.agent_dir;
     let name = "agent files";
     let shown = seen.short(directory);
@@ -65,7 +65,7 @@ pub(super) fn agent_directory(seen: &Seen) -> Check {
 }
 
 /// Checks the directory of the sockets by which `steer`, `stop` and `wait` reach runs.
-pub(super) fn sockets(seen: &Seen) -> Check {
+pub(super) fn sockets(seen: &VisibleAgents) -> Check {
     let directory = &seen.places.sockets;
     let length = directory.as_os_str().len() + "/".len() + LONGEST_SOCKET_NAME;
     let shown = seen.short(directory);
@@ -95,7 +95,7 @@ pub(super) fn sockets(seen: &Seen) -> Check {
 }
 
 /// Checks the directory in which runs are recorded, and the free space.
-pub(super) fn disk(seen: &Seen) -> Check {
+pub(super) fn disk(seen: &VisibleAgents) -> Check {
     let runs = runs_directory(seen);
     let shown = seen.short(&runs);
     let elsewhere = seen.places.agent_dir.join("subagents").join("runs");
@@ -141,7 +141,7 @@ pub(super) fn disk(seen: &Seen) -> Check {
     check.and(&format!("{} free", size(free)))
 }
 
-fn runs_directory(seen: &Seen) -> PathBuf {
+fn runs_directory(seen: &VisibleAgents) -> PathBuf {
     let configured = seen.configuration().settings.runs_dir.clone();
     configured.unwrap_or_else(|| {
         let project = seen.places.project.join(".pi");

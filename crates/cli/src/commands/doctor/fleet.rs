@@ -1,14 +1,15 @@
 //! The fleet of this user, if the settings name one: whether it can be reached, and whether it is
 //! set up.
 
+use pi_subagents_view::figures;
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::count;
 
 use super::check::Check;
 use crate::commands::fleet::worker_name;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_fleet::values::{ExaminedFleet, FleetProblem, SoundFleet};
-use pi_subagents_fleet::{FleetError, OwnFleet};
+use pi_subagents_fleet::{FleetError, OwnFleet, Storage};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::runtime::block_on;
 
@@ -16,7 +17,7 @@ use pi_subagents_ground::runtime::block_on;
 const CLOCK_SECONDS: i64 = 30;
 
 /// Checks the fleet, if there is one.
-pub(super) fn fleet(seen: &Seen) -> Option<Check> {
+pub(super) fn fleet(seen: &VisibleAgents) -> Option<Check> {
     let settings = &seen.configuration().settings.fleet;
     if !settings.is_configured() {
         return None;
@@ -28,12 +29,11 @@ pub(super) fn fleet(seen: &Seen) -> Option<Check> {
     ))
 }
 
-fn examine(seen: &Seen) -> Result<ExaminedFleet, CommandError> {
+fn examine(seen: &VisibleAgents) -> Result<ExaminedFleet, CommandError> {
     let settings = &seen.configuration().settings;
     let fleet = OwnFleet::of(&settings.fleet)?;
     let name = worker_name(&settings.worker);
-    let worker = (name.as_str(), settings.worker.pools.as_slice());
-    block_on(fleet.examine(&seen.places, worker))
+    block_on(fleet.examine(&seen.places, &name, &settings.worker.pools))
 }
 
 /// Describes the state in which the fleet was found.
@@ -63,6 +63,7 @@ fn usable(check: Check, sound: &SoundFleet, pool: &str) -> Check {
             "{} in pool {pool}",
             count(sound.workers, "worker")
         ));
+    check = with_storage(check, &sound.storage);
     if sound.workers == 0 {
         check = check.warning().hint(format!(
             "Runs in pool {pool} stay queued until a worker takes them: pi-subagents fleet work --pool {pool}"
@@ -74,6 +75,35 @@ fn usable(check: Check, sound: &SoundFleet, pool: &str) -> Check {
         check = check.warning().hint(format!(
             "The clock of this machine is {} s {side} that of the server; runs will sort wrongly.",
             behind.abs()
+        ));
+    }
+    check
+}
+
+/// Adds how much the servers keep, and whether they keep more and as often as they should.
+fn with_storage(check: Check, storage: &Storage) -> Check {
+    let kept = figures::bytes(storage.bytes);
+    let kept = match storage.limit {
+        Some(limit) => format!("keeps {kept} of at most {}", figures::bytes(limit)),
+        None => format!("keeps {kept}"),
+    };
+    let mut check = check.and(&kept);
+    if let Some(refusal) = &storage.refusal {
+        check = check.problem().hint(format!(
+            "The store is full: {refusal}. Raise max_file in the server's file, or its account, and reload the server; runs under way wait for it."
+        ));
+    }
+    for server in &storage.lagging {
+        let state = if server.is_offline {
+            "is away"
+        } else {
+            "is behind"
+        };
+        check = check.warning().hint(format!(
+            "Server {} {state}: {} of the fleet {} a copy fewer than they should. Start it, or look at its log.",
+            server.server,
+            count(server.streams.len(), "stream"),
+            if server.streams.len() == 1 { "has" } else { "have" },
         ));
     }
     check

@@ -2,13 +2,13 @@
 
 use super::check::Check;
 use super::directories::obstacle;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::log::{
     LARGEST_LOG, LOGS, LONGEST_KEPT, LevelFilter, VARIABLE, asked_level,
 };
 
 /// Checks that logs can be written if they are wanted, and names their directory.
-pub(super) fn logs(seen: &Seen) -> Check {
+pub(super) fn logs(seen: &VisibleAgents) -> Check {
     let directory = seen.places.agent_dir.join(LOGS);
     let shown = seen.short(&directory);
     // A word that is no level has been refused before.

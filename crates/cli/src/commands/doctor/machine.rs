@@ -8,10 +8,10 @@ use pi_subagents_os::{Machine as _, System};
 use pi_subagents_pi_files::on_path;
 
 use super::check::Check;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 
 /// Checks whether another program of the same name comes first on the search path.
-pub(super) fn program(seen: &Seen) -> Check {
+pub(super) fn program(seen: &VisibleAgents) -> Check {
     let ours = &seen.places.program;
     let version = env!("CARGO_PKG_VERSION");
     let check = Check::new(
@@ -39,7 +39,7 @@ pub(super) fn git() -> Check {
 }
 
 /// Returns whether two paths lead to one file.
-pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+pub(in crate::commands) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
     real(one) == real(other)
 }

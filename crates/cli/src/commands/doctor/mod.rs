@@ -14,36 +14,56 @@ mod retention;
 mod runner;
 mod runs;
 
+use std::panic::resume_unwind;
 use std::process::ExitCode;
+use std::thread::{self, ScopedJoinHandle};
 
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::text::count;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use self::check::{Check, Mark};
-use crate::sheet::Sheet;
-use pi_subagents_definition_commands::seen::Seen;
+pub(super) use self::machine::is_same as is_same_file;
+pub(super) use self::models::listed as listed_keys;
+pub(super) use self::pi_package::installed_package;
+use crate::places::find_places;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_vocabulary::Door;
 
+/// The JSON of `doctor`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct DoctorResult<'a> {
+    /// The version of this program.
+    version: &'a str,
+    /// True if everything that is needed works.
+    ok: bool,
+    /// The number of problems.
+    problems: usize,
+    /// The number of warnings.
+    warnings: usize,
+    checks: &'a [Check],
+}
+
 pub(crate) fn run(printer: Printer) -> ExitCode {
-    let (sheet, checks) = match Places::find() {
+    let (sheet, checks) = match find_places() {
         Ok(places) => (Sheet::of_stdout(&places), examine(places)),
         Err(error) => (Sheet::of_pipe(), vec![without_places(&error)]),
     };
     let problems = marked(&checks, Mark::Problem);
     let warnings = marked(&checks, Mark::Warning);
     if printer.is_json() {
-        let checks: Vec<Value> = checks.iter().map(Check::json).collect();
-        printer.json(&json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "ok": problems == 0,
-            "problems": problems,
-            "warnings": warnings,
-            "checks": checks,
-        }));
+        printer.json(&DoctorResult {
+            version: env!("CARGO_PKG_VERSION"),
+            ok: problems == 0,
+            problems,
+            warnings,
+            checks: &checks,
+        });
     } else {
         let mut lines: Vec<Line> = checks
             .iter()
@@ -56,30 +76,45 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
     ExitCode::from(u8::from(problems > 0))
 }
 
-/// Runs all checks, in the order in which a person sets things up.
+/// Runs all checks, in the order in which a person sets things up. The two that take long, because
+/// they start pi or measure every record, are made beside the others.
 fn examine(places: Places) -> Vec<Check> {
-    let seen = Seen::from(places, false, Door::CommandLine);
-    let pi = runner::look_for_pi(&seen);
-    let mut checks = vec![
-        machine::program(&seen),
-        machine::platform(),
-        machine::git(),
-        directories::agent_directory(&seen),
-        directories::sockets(&seen),
-        directories::disk(&seen),
-        logs::logs(&seen),
-        definitions::settings(&seen),
-        models::models(&seen),
-        runner::runner(&seen, &pi),
-        definitions::definitions(&seen),
-        definitions::project(&seen),
-        runs::runs(&seen),
-        retention::retention(&seen),
-        runs::background(&seen),
-        pi_package::pi_package(&seen, pi.is_ok()),
-    ];
-    checks.extend(fleet::fleet(&seen));
-    checks
+    let seen = VisibleAgents::from(places, false, Door::CommandLine);
+    thread::scope(|scope| {
+        let pi = scope.spawn(|| runner::look_for_pi(&seen));
+        let retention = scope.spawn(|| retention::retention(&seen));
+        let mut checks = vec![
+            machine::program(&seen),
+            machine::platform(),
+            machine::git(),
+            directories::agent_directory(&seen),
+            directories::sockets(&seen),
+            directories::disk(&seen),
+            logs::logs(&seen),
+            definitions::settings(&seen),
+        ];
+        let later = [
+            definitions::definitions(&seen),
+            definitions::project(&seen),
+            runs::runs(&seen),
+        ];
+        let background = runs::background(&seen);
+        let fleet = fleet::fleet(&seen);
+        let pi = joined(pi);
+        checks.push(models::models(&seen, pi.found.is_ok()));
+        checks.push(runner::runner(&seen, &pi));
+        checks.extend(later);
+        checks.extend([joined(retention), background]);
+        checks.push(pi_package::pi_package(&seen, pi.found.is_ok()));
+        checks.extend(fleet);
+        checks
+    })
+}
+
+/// Waits for what a thread has found. A thread that panicked is a mistake of ours, as it would be
+/// without the thread.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Makes the only check there is without a home directory.

@@ -1,25 +1,29 @@
 //! Lists the providers that have a key, and the places of the keys; never a key.
 
-use pi_subagents_agent::{KeyPlace, ModelOverview, Surroundings, UsableProvider, model_overview};
+use pi_subagents_agent::{
+    DefaultModel, DefaultReason, KeyPlace, ModelCatalogue, ModelOverview, Surroundings,
+    UsableProvider, model_overview,
+};
 
 use super::check::Check;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 
 /// The number of providers that are named.
 const MOST_NAMED: usize = 6;
 
-pub(super) fn models(seen: &Seen) -> Check {
+pub(super) fn models(seen: &VisibleAgents, has_pi: bool) -> Check {
     let overview = model_overview(&Surroundings::from(&seen.places));
     let check = match (overview.problems.as_slice(), overview.usable.as_slice()) {
         ([first, more @ ..], _) => {
             let check = Check::new("models", first).problem();
             let check = more.iter().fold(check, Check::hint);
-            check.hint("Runs that need it fail until it is mended.")
+            check.hint("Runs that need it fail until you fix it.")
         }
-        ([], []) => Check::new("models", "no provider has a key")
-            .warning()
-            .hint(how_to_get_one(seen)),
-        ([], usable) => Check::new("models", listed(usable, seen)),
+        ([], []) => without_key(seen, has_pi),
+        ([], usable) => {
+            let check = Check::new("models", listed(usable, seen));
+            by_default(seen).into_iter().fold(check, Check::hint)
+        }
     };
     let check = match default_without_key(&overview) {
         Some(text) if overview.problems.is_empty() => check.problem().hint(text),
@@ -31,7 +35,8 @@ pub(super) fn models(seen: &Seen) -> Check {
     check.warnings(unset.chain(overview.warnings.iter().cloned()))
 }
 
-fn listed(usable: &[UsableProvider], seen: &Seen) -> String {
+/// Names the providers and the places of their keys.
+pub(in crate::commands) fn listed(usable: &[UsableProvider], seen: &VisibleAgents) -> String {
     let mut shown: Vec<String> = usable
         .iter()
         .take(MOST_NAMED)
@@ -47,7 +52,7 @@ fn listed(usable: &[UsableProvider], seen: &Seen) -> String {
     shown.join(", ")
 }
 
-fn place(key: &KeyPlace, seen: &Seen) -> String {
+fn place(key: &KeyPlace, seen: &VisibleAgents) -> String {
     match key {
         KeyPlace::Variable(name) => name.clone(),
         KeyPlace::File(file) => seen.short(file),
@@ -73,9 +78,52 @@ fn default_without_key(overview: &ModelOverview) -> Option<String> {
     ))
 }
 
-fn how_to_get_one(seen: &Seen) -> String {
+/// Checks what a run asks if no provider has a key. A pi may have providers of its extensions.
+fn without_key(seen: &VisibleAgents, has_pi: bool) -> Check {
+    if let Some(found) = default_model(seen) {
+        let text = format!("no provider has a key; runs ask {}", found.name());
+        return match found.reason {
+            DefaultReason::LocalServer(name) => Check::new(
+                "models",
+                format!("{text}, because {name} answers on this machine"),
+            ),
+            DefaultReason::Listed | DefaultReason::Key(_) => Check::new("models", text),
+        };
+    }
+    let check = Check::new("models", "no provider has a key, so runs fail");
+    let check = if has_pi {
+        check.warning()
+    } else {
+        check.problem()
+    };
+    check.hint(how_to_get_one(seen))
+}
+
+/// Says which model a run without a model asks, unless the settings name it.
+fn by_default(seen: &VisibleAgents) -> Option<String> {
+    if seen.configuration().settings.default_model.is_some() {
+        return None;
+    }
+    let found = default_model(seen)?;
+    let name = found.name();
+    Some(match found.reason {
+        DefaultReason::Key(all) if all.len() > 1 => format!(
+            "A run of the embedded agent without --model asks {name}: the first provider with a key, in the order {}.",
+            all.join(", ")
+        ),
+        DefaultReason::Key(_) | DefaultReason::Listed | DefaultReason::LocalServer(_) => {
+            format!("A run of the embedded agent without --model asks {name}.")
+        }
+    })
+}
+
+fn default_model(seen: &VisibleAgents) -> Option<DefaultModel> {
+    ModelCatalogue::read(Surroundings::from(&seen.places)).default_model()
+}
+
+fn how_to_get_one(seen: &VisibleAgents) -> String {
     let file = seen.short(&seen.places.agent_dir.join("models.json"));
     format!(
-        "Set a variable such as ANTHROPIC_API_KEY or OPENAI_API_KEY, or list a server of your own in {file}. pi-subagents tour needs no key."
+        "Set the key of a provider, for example with: export ANTHROPIC_API_KEY=sk-… (pi-subagents models lists all), or list a server of your own in {file}. pi-subagents tour needs no key."
     )
 }

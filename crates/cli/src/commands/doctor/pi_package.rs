@@ -10,12 +10,13 @@ use serde_json::Value;
 use super::check::Check;
 use super::machine::is_same;
 use crate::commands::tools;
-use pi_subagents_definition_commands::seen::Seen;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
+use pi_subagents_ground::places::Places;
 
 const NAME: &str = "pi package";
 
-pub(super) fn pi_package(seen: &Seen, has_pi: bool) -> Check {
-    let Some(package) = find(seen) else {
+pub(super) fn pi_package(seen: &VisibleAgents, has_pi: bool) -> Check {
+    let Some(package) = installed_package(&seen.places).map(|found| found.folder) else {
         let check = Check::new(NAME, "not installed");
         return if has_pi {
             check.hint(
@@ -49,11 +50,18 @@ pub(super) fn pi_package(seen: &Seen, has_pi: bool) -> Check {
     }
 }
 
-/// Returns the folder of our package, if the settings of pi name it.
-fn find(seen: &Seen) -> Option<PathBuf> {
-    let of_user = &seen.places.agent_dir;
+/// Our package, as pi has installed it.
+pub(in crate::commands) struct InstalledPackage {
+    /// The source that pi was given.
+    pub(in crate::commands) source: String,
+    folder: PathBuf,
+}
+
+/// Returns our package, if the settings of pi name it.
+pub(in crate::commands) fn installed_package(places: &Places) -> Option<InstalledPackage> {
+    let of_user = &places.agent_dir;
     let files = [
-        SettingsFile::of_project(&seen.places.cwd),
+        SettingsFile::of_project(&places.cwd),
         SettingsFile::of_user(of_user),
     ];
     files.iter().flatten().find_map(|settings| {
@@ -61,8 +69,15 @@ fn find(seen: &Seen) -> Option<PathBuf> {
         let sources = settings.get("packages")?.as_array()?.iter();
         sources
             .filter_map(source)
-            .map(|source| folder(source, base, of_user))
-            .find(|folder| is_ours(folder))
+            .flat_map(|source| {
+                let folder = folder(source, base, of_user);
+                // The repository is a package too, and has ours in a folder.
+                [folder.join("extension"), folder].map(|folder| InstalledPackage {
+                    source: source.to_owned(),
+                    folder,
+                })
+            })
+            .find(|package| is_ours(&package.folder))
     })
 }
 
@@ -90,28 +105,36 @@ fn folder(source: &str, base: &Path, agent_dir: &Path) -> PathBuf {
 
 fn is_ours(folder: &Path) -> bool {
     let package = read_json(&folder.join("package.json"));
-    package.is_some_and(|package| package["name"] == "pi-subagents")
+    package.is_some_and(|package| package["name"] == "@pi-subagents/pi")
         && folder.join("manifest.json").is_file()
 }
 
 /// Returns the program that the package would start, and whether a variable names it. The rules are
 /// those of `extension/src/binary.ts`.
-fn program_of(package: &Path, seen: &Seen) -> (Option<PathBuf>, bool) {
+fn program_of(package: &Path, seen: &VisibleAgents) -> (Option<PathBuf>, bool) {
     if let Some(named) = seen.places.variable("PI_SUBAGENTS_BIN") {
         let named = seen.places.cwd.join(named);
         return (is_program(&named).then_some(named), true);
     }
     let package = fs::canonicalize(package).unwrap_or_else(|_| package.to_owned());
     let path = seen.places.variable("PATH").unwrap_or_default();
-    let found = [
-        Some(package.join("bin/pi-subagents")),
-        Some(package.join("../target/release/pi-subagents")),
-        on_path("pi-subagents", path),
-    ]
-    .into_iter()
-    .flatten()
-    .find(|candidate| is_program(candidate));
+    let built = package.join("../target/release/pi-subagents");
+    let found = in_platform_package(&package)
+        .chain([built])
+        .chain(on_path("pi-subagents", path))
+        .find(|candidate| is_program(candidate));
     (found, false)
+}
+
+/// Returns the places where Node looks for the package that has the program for this machine.
+fn in_platform_package(package: &Path) -> impl Iterator<Item = PathBuf> {
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let program = format!("node_modules/@pi-subagents/linux-{architecture}/bin/pi-subagents");
+    package.ancestors().map(move |folder| folder.join(&program))
 }
 
 /// A larger file is not looked at.
@@ -119,4 +142,24 @@ const LARGEST_FILE: u64 = 4 << 20;
 
 fn read_json(file: &Path) -> Option<Value> {
     serde_json::from_slice(&read_own(file, LARGEST_FILE).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_program_is_looked_for_where_node_looks_for_packages() {
+        let places: Vec<PathBuf> = in_platform_package(Path::new("/a/extension")).collect();
+        let found: Vec<&Path> = places
+            .iter()
+            .filter_map(|place| place.ancestors().nth(5))
+            .collect();
+        assert_eq!(found, ["/a/extension", "/a", "/"].map(Path::new));
+        assert!(
+            places
+                .iter()
+                .all(|place| place.ends_with("bin/pi-subagents"))
+        );
+    }
 }

@@ -7,13 +7,13 @@ use pi_subagents_vocabulary::Timestamp;
 use pi_subagents_vocabulary::text::count;
 
 use super::check::Check;
-use pi_subagents_definition_commands::seen::Seen;
-use pi_subagents_runs::keeping::choice::{Choice, Rule};
-use pi_subagents_runs::keeping::plan::Planner;
-use pi_subagents_runs::keeping::retention as kept;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
+use pi_subagents_runs::cleanup::choice::{Choice, Rule};
+use pi_subagents_runs::cleanup::plan::Planner;
+use pi_subagents_runs::cleanup::retention as kept;
 
 /// Checks the records of all projects.
-pub(super) fn retention(seen: &Seen) -> Check {
+pub(super) fn retention(seen: &VisibleAgents) -> Check {
     let places = &seen.places;
     let store = Store::new(&places.agent_dir);
     // An index that cannot be read is the matter of another check.

@@ -9,10 +9,10 @@ use pi_subagents_vocabulary::text::count;
 use serde_json::Value;
 
 use super::check::Check;
-use pi_subagents_definition_commands::seen::Seen;
-use pi_subagents_runs::owned::is_owned;
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
+use pi_subagents_runs::owner_process::is_owned;
 
-pub(super) fn runs(seen: &Seen) -> Check {
+pub(super) fn runs(seen: &VisibleAgents) -> Check {
     let store = Store::new(&seen.places.agent_dir);
     let index = store.index();
     let shown = seen.short(&index);
@@ -68,7 +68,7 @@ fn broken_lines(index: &Path) -> io::Result<usize> {
 }
 
 /// Checks how many background runs there are, and how many there may be.
-pub(super) fn background(seen: &Seen) -> Check {
+pub(super) fn background(seen: &VisibleAgents) -> Check {
     let most = seen.configuration().settings.max_background;
     let runs = Store::new(&seen.places.agent_dir)
         .runs()

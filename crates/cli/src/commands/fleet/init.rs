@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::places::find_places;
 use clap::Args;
 use pi_subagents_vocabulary::fits_fleet_name;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use pi_subagents_fleet::{OwnFleet, Shape};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 
@@ -45,8 +46,23 @@ fn parse_pool(text: &str) -> Result<String, String> {
     Err("a pool has 1 to 32 letters, digits, - and _".to_owned())
 }
 
+/// The JSON of `fleet init`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InitResult<'a> {
+    /// The address of the server.
+    server: &'a str,
+    /// The version of the server.
+    version: &'a str,
+    pools: &'a [String],
+    /// The number of servers that keep each message.
+    replicas: usize,
+    /// The room for records.
+    record_gigabytes: u64,
+}
+
 pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let mut settings = Configuration::read_once(&places, false).settings.fleet;
     if let Some(file) = &args.nkey {
         settings.nkey = Some(places.cwd.join(file));
@@ -65,7 +81,13 @@ pub(super) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
     let made = block_on(fleet.set_up(&places, &shape, &sizes))?;
     let (pools, records) = (&shape.pools, made.record_gigabytes);
     if printer.is_json() {
-        printer.json(&json!({"server": made.server, "version": made.version, "pools": pools, "replicas": shape.replicas, "recordGigabytes": records}));
+        printer.json(&InitResult {
+            server: &made.server,
+            version: &made.version,
+            pools,
+            replicas: shape.replicas,
+            record_gigabytes: records,
+        });
     } else {
         let named = if pools.len() == 1 { "pool" } else { "pools" };
         printer.data(&format!(

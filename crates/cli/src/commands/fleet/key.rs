@@ -4,17 +4,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::places::find_places;
 use clap::{Args, ValueEnum};
 use pi_subagents_files::{create_directories, create_new};
 use pi_subagents_vocabulary::fits_fleet_name;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::server_entry::server_entry;
 use pi_subagents_fleet::new_key;
 use pi_subagents_fleet::values::{KeyOwner, NewKey};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 
 pub(super) const EXAMPLES: &str = "\
@@ -55,13 +56,34 @@ fn parse_name(text: &str) -> Result<String, String> {
     Err("a name has 1 to 32 letters, digits, - and _".to_owned())
 }
 
+/// The JSON of `fleet key`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeyResult<'a> {
+    /// The owner of the key.
+    name: &'a str,
+    public_key: &'a str,
+    /// The file that holds the key.
+    file: &'a Path,
+    /// The entry for the file of the server.
+    server_entry: &'a str,
+    permissions: KeyPermissions<'a>,
+}
+
+/// The subjects that the owner of a key may use.
+#[derive(Serialize, JsonSchema)]
+struct KeyPermissions<'a> {
+    publish: &'a [String],
+    subscribe: &'a [String],
+}
+
 pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandError> {
     if args.role != Role::Worker && !args.pools.is_empty() {
         return Err(CommandError::usage(
             "only the key of a worker is for pools, so --pool is for workers",
         ));
     }
-    let places = Places::find()?;
+    let places = find_places()?;
     let settings = Configuration::read_once(&places, false).settings;
     let pools = if args.pools.is_empty() {
         &settings.worker.pools
@@ -85,10 +107,16 @@ pub(super) fn run(args: &KeyArgs, printer: Printer) -> Result<ExitCode, CommandE
     write_key(&key, &file)?;
     let path = file.display();
     if printer.is_json() {
-        printer.json(&json!({
-            "name": args.name, "publicKey": key.public, "file": file, "serverEntry": entry,
-            "permissions": {"publish": key.permissions.publish, "subscribe": key.permissions.subscribe},
-        }));
+        printer.json(&KeyResult {
+            name: &args.name,
+            public_key: &key.public,
+            file: &file,
+            server_entry: &entry,
+            permissions: KeyPermissions {
+                publish: &key.permissions.publish,
+                subscribe: &key.permissions.subscribe,
+            },
+        });
         return Ok(ExitCode::SUCCESS);
     }
     printer.note(&format!(

@@ -13,7 +13,10 @@ use clap::{Args, Subcommand};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 
+pub(crate) use self::init::InitResult;
+pub(crate) use self::key::KeyResult;
 pub(crate) use self::work::worker_name;
+pub(crate) use self::workers::WorkersResult;
 
 #[derive(Args)]
 pub(crate) struct FleetArgs {
@@ -29,7 +32,7 @@ enum FleetCommand {
     /// Make a key for a caller or a worker, and print its entry for the server's file
     #[command(after_help = key::EXAMPLES)]
     Key(key::KeyArgs),
-    /// Do runs of the fleet on this machine until told to stop
+    /// Run fleet tasks on this machine until stopped
     ///
     /// SIGTERM and Ctrl-C let runs under way end first; a second signal gives them back to the fleet.
     #[command(after_help = work::EXAMPLES)]

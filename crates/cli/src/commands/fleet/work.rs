@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::places::find_places;
 use clap::Args;
 use pi_subagents_configuration::WorkerSettings;
 use pi_subagents_vocabulary::fits_fleet_name;
@@ -15,7 +16,7 @@ use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::runtime::block_on;
-use pi_subagents_runs::owned::this_host;
+use pi_subagents_runs::owner_process::this_host;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +34,7 @@ pub(super) struct WorkArgs {
     /// Do this many runs at once [default: subagents.worker.slots in the settings, or 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     slots: Option<u16>,
-    /// Of two workers that wait for a run, the one with the lower rank gets it [default: 0]
+    /// Workers with a lower rank are offered runs first [default: 0]
     #[arg(long, value_name = "0-9", value_parser = clap::value_parser!(u8).range(0..=9))]
     rank: Option<u8>,
     /// Name of this worker in the fleet [default: the name of this machine]
@@ -42,6 +43,9 @@ pub(super) struct WorkArgs {
     /// Directory for records and workspaces [default: one of its own in the agent directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// File with the seed of this worker's key; - reads it from stdin, so that no file which its sub-agents can read has it [default: subagents.fleet.nkey in the settings]
+    #[arg(long, value_name = "FILE")]
+    nkey: Option<PathBuf>,
     /// Do one run, then exit
     #[arg(long)]
     once: bool,
@@ -54,10 +58,14 @@ pub(super) struct WorkArgs {
 }
 
 pub(super) fn run(args: &WorkArgs) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let configuration = Configuration::read_once(&places, false);
     configuration.check()?;
-    let fleet = OwnFleet::of(&configuration.settings.fleet)?;
+    let mut settings = configuration.settings.fleet.clone();
+    if let Some(nkey) = &args.nkey {
+        settings.nkey = Some(nkey.clone());
+    }
+    let fleet = OwnFleet::of(&settings)?;
     let options = options(args, &configuration, &places);
     block_on(work_as_worker(fleet, options, places, configuration))?;
     Ok(ExitCode::SUCCESS)

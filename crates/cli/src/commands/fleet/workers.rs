@@ -5,15 +5,15 @@ use std::process::ExitCode;
 use pi_subagents_view::{Column, Line, Role, table};
 use pi_subagents_vocabulary::Timestamp;
 use pi_subagents_vocabulary::text::count;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
-use crate::sheet::Sheet;
+use crate::places::find_places;
 use pi_subagents_fleet::{OwnFleet, WorkerCard};
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
+use pi_subagents_ground::sheet::Sheet;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -32,12 +32,14 @@ const COLUMNS: [Column; 7] = [
 ];
 
 pub(super) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let fleet = OwnFleet::of_user(&places)?;
     let workers = block_on(fleet.workers(&places))?;
     if printer.is_json() {
         let workers = workers.iter().map(|(name, card)| NamedCard { name, card });
-        printer.json(&json!({"workers": workers.collect::<Vec<_>>()}));
+        printer.json(&WorkersResult {
+            workers: workers.collect(),
+        });
         return Ok(ExitCode::SUCCESS);
     }
     if workers.is_empty() {
@@ -67,8 +69,14 @@ pub(super) fn run(printer: Printer) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The JSON of `fleet workers`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct WorkersResult<'a> {
+    workers: Vec<NamedCard<'a>>,
+}
+
 /// The card of a worker with its name.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct NamedCard<'a> {
     name: &'a str,
     #[serde(flatten)]

@@ -2,32 +2,34 @@
 
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend;
+use pi_subagents_runs::upkeep::tend;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use pi_subagents_git::{Conflict, Repository, Snapshot, marked_files};
 use pi_subagents_records::{IndexedRun, runs_of_session};
+use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::text::one_line;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::changes_of;
 use crate::cli::RunArgs;
-use crate::commands::answered;
-use crate::commands::continued::Continued;
+use crate::commands::answer_output::{self, CallResult};
 use crate::commands::delegate::caller;
-use crate::commands::resume::{go_on, still_running};
+use crate::commands::resume::go_on;
 use pi_subagents_calls::Answer;
+use pi_subagents_calls::acts::Resumption;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::conversation::of_one_conversation;
-use pi_subagents_runs::merging::Fit;
+use pi_subagents_runs::merging::{Fit, PrintedConflict};
 use pi_subagents_runs::results::{RunResult, failed};
-use pi_subagents_runs::typed::TypedIds;
-use pi_subagents_runs::workspace::{EarlierWorktree, Workspace, first_place, named, place};
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::workspace::{EarlierWorktree, Workspace, first_place, named};
 
 pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode, CommandError> {
     let [_] = ids else {
@@ -56,28 +58,46 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     let session = typed.conversation(result.run.run.as_str());
     let session = session
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents merge {run} --resolve")))?;
-    if session.is_running() {
-        return Err(still_running(&session));
-    }
     let now = Snapshot::take(&checkout)
         .map_err(|error| failed(&error))?
         .commit;
-    let mut continued = Continued::of(session, caller)?;
-    continued.caller.overrides.worktree = Some(EarlierWorktree {
+    let mut resumption = Resumption::of(session, caller)?;
+    resumption.caller.overrides.worktree = Some(EarlierWorktree {
         workspace,
         onto: Some(now.to_string()),
     });
-    let answer = go_on(continued, prompt(&conflicts), printer)?;
+    let answer = go_on(resumption, prompt(&conflicts), printer)?;
     let resolved = Resolved {
         result: latest_of(&index, &result)?,
     };
-    resolved.report(&checkout, &answer, (&places, printer))
+    resolved.report(&checkout, &answer, &places, printer)
+}
+
+/// The JSON of `merge --resolve`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResolveResult<'a> {
+    /// True if the result can be merged now.
+    resolved: bool,
+    run_id: &'a RunId,
+    /// The files that have conflict markers in them.
+    markers: Vec<PathBuf>,
+    /// The conflicts with the checkout that are left.
+    conflicts: Vec<PrintedConflict>,
+    /// The call of the sub-agent, if it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<CallResult>,
 }
 
 fn say_that_it_fits(run: &IndexedRun, printer: Printer) {
     if printer.is_json() {
-        let run = run.run.as_str();
-        printer.json(&json!({"resolved": true, "runId": run, "markers": [], "conflicts": []}));
+        printer.json(&ResolveResult {
+            resolved: true,
+            run_id: &run.run,
+            markers: Vec::new(),
+            conflicts: Vec::new(),
+            call: None,
+        });
         return;
     }
     let name = one_line(&run.name);
@@ -152,21 +172,22 @@ impl Resolved {
         &self,
         checkout: &Repository,
         answer: &Answer,
-        (places, printer): (&Places, Printer),
+        places: &Places,
+        printer: Printer,
     ) -> Result<ExitCode, CommandError> {
         let left = conflicts_of(checkout, &self.result)?;
         let marked = self.marked()?;
         let is_resolved = left.is_empty() && marked.is_empty();
         if printer.is_json() {
-            printer.json(&json!({
-                "resolved": is_resolved,
-                "runId": self.result.run.run.as_str(),
-                "markers": marked,
-                "conflicts": left.iter().map(place).collect::<Vec<_>>(),
-                "calls": answered::to_json(answer, false),
-            }));
+            printer.json(&ResolveResult {
+                resolved: is_resolved,
+                run_id: &self.result.run.run,
+                markers: marked,
+                conflicts: PrintedConflict::all(&left),
+                call: Some(CallResult::of(answer, false)),
+            });
         } else {
-            answered::print(answer, places, printer);
+            answer_output::print(answer, places, printer);
             printer.data(&self.line(&left, &marked));
         }
         let of_run = exit::of_runs(answer.exit_codes());

@@ -18,7 +18,7 @@ pub(super) enum Sort {
     Time,
     /// By name, from A to Z
     Name,
-    /// Running and queued runs, then failed, aborted and completed ones
+    /// Running and queued runs, then failed, stopped and completed ones
     Status,
 }
 
@@ -37,8 +37,10 @@ pub(super) struct Choice {
 impl Choice {
     /// Returns whether a run is counted at all.
     pub(super) fn counts(&self, row: &RunRow) -> bool {
-        let is_recent = self.since.is_none_or(|since| row.accepted_at >= since);
-        is_recent && (!self.failed || row.status == Status::Failed)
+        let is_recent = self
+            .since
+            .is_none_or(|since| row.report.accepted_at >= since);
+        is_recent && (!self.failed || row.report.status == Status::Failed)
     }
 
     /// Returns whether a run that is or is not over is listed.
@@ -54,14 +56,14 @@ impl Choice {
             Sort::Age => {}
             Sort::Cost => rows.sort_by_key(|one| Reverse(cost(row(one)))),
             Sort::Time => rows.sort_by_key(|one| Reverse(row(one).lasted(now))),
-            Sort::Name => rows.sort_by_key(|one| row(one).name.to_lowercase()),
-            Sort::Status => rows.sort_by_key(|one| row(one).status.list_rank()),
+            Sort::Name => rows.sort_by_key(|one| row(one).report.name.to_lowercase()),
+            Sort::Status => rows.sort_by_key(|one| row(one).report.status.list_rank()),
         }
     }
 }
 
 fn cost(row: &RunRow) -> (Option<Dollars>, u64) {
-    let usage = row.end.usage.unwrap_or_default();
+    let usage = row.report.usage.unwrap_or_default();
     (usage.cost.map(Dollars::new), usage.total())
 }
 
@@ -117,7 +119,7 @@ mod tests {
                 8,
                 &used(None, 5000, "2026-11-16T08:00:01Z"),
             ),
-            row("halted", "aborted", 9, &json!({})),
+            row("halted", "stopped", 9, &json!({})),
             row("next", "queued", 10, &json!({})),
             row("busy", "running", 11, &json!({})),
         ]
@@ -127,7 +129,7 @@ mod tests {
         let mut rows = rows();
         rows.retain(|row| choice.counts(row) && choice.lists(!row.is_over()));
         choice.sort(&mut rows, |row| row, at(NOW));
-        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        let names: Vec<&str> = rows.iter().map(|row| row.report.name.as_str()).collect();
         names.join(" ")
     }
 

@@ -7,16 +7,16 @@ use pi_subagents_vocabulary::Timestamp;
 use tokio::time::sleep;
 
 use super::{Seen, StatusArgs};
-use crate::sheet::Sheet;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::sheet::Sheet;
 use pi_subagents_ground::signals::Signals;
 use pi_subagents_runs::follow::{AwaitedNews, Depth, FollowedRuns};
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::tending::tend_records;
-use pi_subagents_runs::under_way::UnderWay;
+use pi_subagents_runs::live_figures::UnderWay;
+use pi_subagents_runs::upkeep::tend_records;
 
 /// The pause between two updates of the durations on a terminal.
 const CLOCK: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ fn show(seen: &Seen, shown: &mut String, sheet: &Sheet, printer: Printer) {
         return;
     }
     if printer.is_json() {
-        printer.data(&seen.json().line());
+        printer.json_line(&seen.json());
     } else {
         let mut lines = seen.lines(sheet, Timestamp::now());
         sheet.cut(&mut lines);

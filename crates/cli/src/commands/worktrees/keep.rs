@@ -3,32 +3,34 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::json;
+use pi_subagents_vocabulary::RunId;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::commands::control::each_conversation;
+use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
-use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::acts::{self, KeepReport, Keeping};
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_runs::no_result::NoResult;
-use pi_subagents_runs::tending::tend;
-use pi_subagents_runs::typed::TypedIds;
+use pi_subagents_runs::no_result::{NoResult, PrintedNoResult};
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend;
 
 #[derive(Args)]
 pub(crate) struct KeepArgs {
-    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or definitions
+    /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Let it be removed again when it is old
+    /// Allow automatic removal again
     #[arg(long)]
     undo: bool,
 }
 
 /// Notes that worktrees are kept, or that they are not.
 pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, CommandError> {
-    let places = Places::find()?;
+    let places = find_places()?;
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let typed = TypedIds::newest(&index, &places, printer);
@@ -47,18 +49,37 @@ pub(crate) fn keep(args: &KeepArgs, printer: Printer) -> Result<ExitCode, Comman
     Ok(exit::of_some(kept, kept + report.without.len()))
 }
 
+/// The JSON of `keep`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeepResult<'a> {
+    worktrees: Vec<KeptWorktree<'a>>,
+    /// The runs that have no worktree to keep.
+    without_result: Vec<PrintedNoResult<'a>>,
+}
+
+/// A worktree that is kept, or not any more.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeptWorktree<'a> {
+    run_id: &'a RunId,
+    /// The name of the task.
+    name: &'a str,
+    /// True if it is never removed by itself.
+    kept: bool,
+}
+
 fn print(report: &KeepReport, keeping: Keeping, printer: Printer) {
     if printer.is_json() {
-        let is_kept = keeping == Keeping::Stays;
-        let kept = report
-            .kept
-            .iter()
-            .map(|run| json!({"runId": run.run.as_str(), "name": run.name, "kept": is_kept}));
-        let without = report.without.iter().map(NoResult::to_json);
-        printer.json(&json!({
-            "runs": kept.collect::<Vec<_>>(),
-            "withoutResult": without.collect::<Vec<_>>(),
-        }));
+        let worktrees = report.kept.iter().map(|run| KeptWorktree {
+            run_id: &run.run,
+            name: &run.name,
+            kept: keeping == Keeping::Stays,
+        });
+        printer.json(&KeepResult {
+            worktrees: worktrees.collect(),
+            without_result: report.without.iter().map(NoResult::printed).collect(),
+        });
         return;
     }
     for run in &report.kept {

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 use pi_subagents_records::IndexedRun;
+use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::Timestamp;
 use pi_subagents_vocabulary::text::{count, one_line};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use pi_subagents_ground::print::Printer;
 use pi_subagents_runs::workspace::{Pruned, prune};
@@ -17,14 +19,24 @@ pub(super) fn run(runs: &[IndexedRun], printer: Printer) -> ExitCode {
     ExitCode::from(u8::from(!pruned.problems.is_empty()))
 }
 
+/// The JSON of `worktrees --prune`.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct PruneResult<'a> {
+    /// The runs whose directories were removed.
+    removed: Vec<&'a RunId>,
+    /// The runs whose changes were merged or discarded a month ago, and are let go.
+    forgotten: &'a [String],
+    /// The directories that could not be removed, as sentences.
+    problems: &'a [String],
+}
+
 fn print(pruned: &Pruned, printer: Printer) {
     if printer.is_json() {
-        let removed = pruned.directories.iter().map(|(run, _)| run.as_str());
-        printer.json(&json!({
-            "removed": removed.collect::<Vec<_>>(),
-            "forgotten": pruned.forgotten,
-            "problems": pruned.problems,
-        }));
+        printer.json(&PruneResult {
+            removed: pruned.directories.iter().map(|(run, _)| run).collect(),
+            forgotten: &pruned.forgotten,
+            problems: &pruned.problems,
+        });
         return;
     }
     for (run, name) in &pruned.directories {

@@ -10,7 +10,7 @@ use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts::{self, ToDiscard};
 use pi_subagents_runs::find::find_runs;
-use pi_subagents_runs::merging::{AddedCopies, MergedAs};
+use pi_subagents_runs::merging::{HeldBackFiles, MergedAs};
 
 const NO: &str = "No";
 const YES: &str = "Yes";
@@ -120,7 +120,7 @@ impl Subagents {
 
     fn name_of(&self, word: &str) -> String {
         let run = self.id_of(word).ok().and_then(|id| self.latest(&id));
-        run.map_or_else(|| word.to_owned(), |run| run.row.name)
+        run.map_or_else(|| word.to_owned(), |run| run.row.report.name)
     }
 
     async fn check(&self, ids: Vec<String>) -> Result<Fitting, CommandError> {
@@ -146,7 +146,7 @@ impl Subagents {
     ) -> Result<(), CommandError> {
         let work = move |service: &CallService, caller: &Caller| {
             let changes = changes(service, caller, &ids)?;
-            let report = acts::merge(changes, merged_as, AddedCopies::Refused)?;
+            let report = acts::merge(changes, merged_as, HeldBackFiles::Refused)?;
             let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
             Ok(report
                 .lines()

@@ -10,7 +10,7 @@ use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::trust_question::{TrustQuestion, check_extent};
 use pi_subagents_ground::error::CommandError;
 
-const YES: &str = "yes: use its definitions, settings and skills";
+const YES: &str = "yes: use its agents, settings and skills";
 const NO: &str = "no: ignore them";
 const ASK: &str = "ask me again";
 

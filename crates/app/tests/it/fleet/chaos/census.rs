@@ -10,7 +10,7 @@ use pi_subagents_fleet_queue::wire::RunEntry;
 use pi_subagents_testkit::sandbox::CommandOutput;
 use serde_json::Value;
 
-use super::ground::Ground;
+use super::ground::{Ground, side_effects};
 
 /// The figures that must be the same in every round.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(super) struct Expected {
     /// Runs that a command which took over told twice, not at all, or with another end than the
     /// record has.
     taken_over_wrongly: Vec<String>,
+    /// Runs whose work was done twice although no worker was killed that had them.
+    repeated: Vec<String>,
     /// Orders that are still in the queue.
     queued: u64,
 }
@@ -45,6 +47,7 @@ impl Expected {
             unanswered: Vec::new(),
             told_wrongly: Vec::new(),
             taken_over_wrongly: Vec::new(),
+            repeated: Vec::new(),
             queued: 0,
         }
     }
@@ -70,15 +73,18 @@ impl Census {
             let owner = owners.get(run);
             owner.is_none_or(|owner| ground.killed_followers.contains(owner))
         };
+        // A run may have lost its worker after its entry was spoilt; then it ends with that reason.
+        let is_spoilt = |run: &str| ground.spoilt.iter().any(|one| one == run);
         let load = ground.wait(ground.fleet.pool_load("default")).unwrap();
         let found = Expected {
             runs: listed.len(),
             endings: distinct(endings.values().copied()),
             ends: distinct(ends_in_index(ground).into_values()),
             differing: differing(&listed, &entries),
-            unanswered: unanswered(&listed, was_left),
-            told_wrongly: told_wrongly(&told, &listed, &owners, answers),
+            unanswered: unanswered(&listed, |run| was_left(run) || is_spoilt(run)),
+            told_wrongly: wrongly_reported(&told, &listed, &owners, answers, is_spoilt),
             taken_over_wrongly: taken_over_wrongly(taken_over, &listed),
+            repeated: repeated(ground, &listed),
             queued: load.queued + load.running,
         };
         let figures = figures(ground, &listed, &entries);
@@ -91,11 +97,11 @@ impl Census {
 
     /// Returns the round in figures, as a table.
     pub(super) fn figures(&self, seed: u64, took: Duration) -> String {
-        let row = |(what, number): &(String, usize)| format!("{what:<28}{number:>6}");
+        let row = |(what, number): &(String, usize)| format!("{what:<32}{number:>6}");
         let rows: Vec<String> = self.figures.iter().map(row).collect();
         let took = took.as_secs_f32();
         format!(
-            "seed {seed}\n{}\n{:<28}{took:>6.0}",
+            "seed {seed}\n{}\n{:<32}{took:>6.0}",
             rows.join("\n"),
             "seconds"
         )
@@ -179,11 +185,12 @@ fn unanswered(listed: &[Value], was_left: impl Fn(&str) -> bool) -> Vec<String> 
 }
 
 /// Compares what the answers told with the runs whose call has answered.
-fn told_wrongly(
+fn wrongly_reported(
     told: &[Value],
     listed: &[Value],
     owners: &BTreeMap<String, u32>,
     answers: &[CommandOutput],
+    is_spoilt: impl Fn(&str) -> bool,
 ) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for run in told {
@@ -192,7 +199,9 @@ fn told_wrongly(
     let twice = times.iter().filter(|(_, count)| **count > 1);
     let mut wrong: Vec<String> = twice.map(|(run, _)| format!("{run} twice")).collect();
     let answer = |run: &Value| format!("answer of {}", text(run, "name"));
-    let strange = told.iter().filter(|run| text(run, "output") != answer(run));
+    let strange = told
+        .iter()
+        .filter(|run| text(run, "output") != answer(run) && !is_spoilt(text(run, "runId")));
     wrong.extend(strange.map(describe));
     // The calls that answered have all their tasks in their answers.
     let calls: Vec<u32> = told
@@ -208,6 +217,25 @@ fn told_wrongly(
         missing.map(|run| format!("{} of {} answers is missing", describe(run), answers.len())),
     );
     wrong
+}
+
+/// Returns the times that the work of a run was done, as its side effects tell.
+fn times_done(ground: &Ground, run: &Value) -> usize {
+    let file = ground.user.path(&side_effects(text(run, "name")));
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().count()
+}
+
+/// Returns the runs whose work was done twice although no worker was killed that had them.
+fn repeated(ground: &Ground, listed: &[Value]) -> Vec<String> {
+    let is_repeated = |run: &&Value| {
+        let is_excused = ground
+            .had_by_killed
+            .iter()
+            .any(|one| one == text(run, "runId"));
+        times_done(ground, run) > 1 && !is_excused
+    };
+    listed.iter().filter(is_repeated).map(describe).collect()
 }
 
 /// Compares what the commands told that took over with the records of their runs.
@@ -247,12 +275,19 @@ fn figures(
     listed: &[Value],
     entries: &std::collections::HashMap<String, RunEntry>,
 ) -> Vec<(String, usize)> {
-    let kinds = ["workers", "followers", "leaders"];
-    let killed = kinds.map(|kind| {
+    let kinds = [
+        ("workers", "killed workers"),
+        ("followers", "killed followers"),
+        ("leaders", "killed leaders"),
+        ("orders", "times orders were purged"),
+        ("entries", "spoilt entries"),
+        ("absences", "absences of all servers"),
+    ];
+    let killed = kinds.map(|(kind, words)| {
         let count = ground.killed.get(kind).copied().unwrap_or_default();
-        (format!("killed {kind}"), count)
+        (words.to_owned(), count)
     });
-    let endings = ["completed", "aborted", "failed"].map(|status| {
+    let endings = ["completed", "stopped", "failed"].map(|status| {
         let ended = listed.iter().filter(|run| text(run, "status") == status);
         (format!("runs {status}"), ended.count())
     });
@@ -263,5 +298,7 @@ fn figures(
     figures.extend(killed);
     figures.extend(endings);
     figures.push(("runs begun more than once".to_owned(), again.count()));
+    let twice = listed.iter().filter(|run| times_done(ground, run) > 1);
+    figures.push(("work done twice, worker killed".to_owned(), twice.count()));
     figures
 }

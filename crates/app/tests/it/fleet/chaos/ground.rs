@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
+use pi_subagents_fleet_queue::store::Written;
 use pi_subagents_fleet_queue::wire::RunEntry;
-use pi_subagents_fleet_queue::{Address, Fleet, Shape};
+use pi_subagents_fleet_queue::{Address, Fleet, FleetError, Shape};
 use pi_subagents_testkit::fleet::NatsCluster;
 use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
 use pi_subagents_testkit::{Chance, Signal, process, wait_until};
+use pi_subagents_vocabulary::RunId;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
@@ -41,7 +43,11 @@ pub(super) struct Ground {
     takers: Vec<Taker>,
     /// The processes that were killed as followers.
     pub(super) killed_followers: Vec<u32>,
-    /// The number of killed processes of each kind.
+    /// The runs whose entry was spoilt.
+    pub(super) spoilt: Vec<String>,
+    /// The runs that a killed worker had, whose work may be done twice.
+    pub(super) had_by_killed: Vec<String>,
+    /// The number of strikes of each kind.
     pub(super) killed: BTreeMap<&'static str, usize>,
 }
 
@@ -84,6 +90,8 @@ impl Ground {
             calls: Vec::new(),
             takers: Vec::new(),
             killed_followers: Vec::new(),
+            spoilt: Vec::new(),
+            had_by_killed: Vec::new(),
             killed: BTreeMap::new(),
         }
     }
@@ -104,7 +112,8 @@ impl Ground {
         let names: Vec<String> = (1..=runs).map(|number| format!("task {number}")).collect();
         let mut task = |name: &String| {
             let pause = chance.between(50, 400);
-            json!([{"sleepMs": pause}, {"reply": format!("answer of {name}")}])
+            let done = format!("echo done >> '{}'", self.user.path(&side_effects(name)));
+            json!([{"sleepMs": pause}, {"shell": done}, {"reply": format!("answer of {name}")}])
         };
         let (behind, front) = names.split_at(runs / 5);
         let front: Vec<(&str, Value)> = front
@@ -145,8 +154,21 @@ impl Ground {
     }
 
     /// Kills, and says who it was.
-    pub(super) fn strike(&mut self, victim: Victim) -> String {
+    pub(super) fn strike(&mut self, victim: Victim, away: Duration) -> String {
         match victim {
+            Victim::Orders => {
+                self.count("orders");
+                self.purge()
+            }
+            Victim::Entry(number) => self.spoil(usize::try_from(number).unwrap()),
+            Victim::AllServers => {
+                self.count("absences");
+                self.cluster.kill_all();
+                // This is the length of the absence, and nothing is waited for.
+                std::thread::sleep(away);
+                self.cluster.restart_all();
+                format!("all servers were away for {} s", away.as_secs())
+            }
             Victim::Worker(number) => {
                 self.count("workers");
                 self.kill_worker(usize::try_from(number).unwrap())
@@ -164,6 +186,56 @@ impl Ground {
                 let said = self.kill_follower(living[at]);
                 format!("{said}, one of {} followers", living.len())
             }
+        }
+    }
+
+    /// Throws all orders away, as every caller can.
+    fn purge(&self) -> String {
+        let urls = self.cluster.urls();
+        let purged = self.wait(patiently(async || {
+            let client = async_nats::connect(&urls)
+                .await
+                .map_err(|error| error.to_string())?;
+            let purge = client.request("$JS.API.STREAM.PURGE.PI_WORK", "{}".into());
+            let answer = purge.await.map_err(|error| error.to_string())?;
+            let answer: Value = serde_json::from_slice(&answer.payload).unwrap_or_default();
+            answer["purged"].as_u64().ok_or(answer.to_string())
+        }));
+        format!("threw {purged} orders away")
+    }
+
+    /// Spoils the entry of one of the runs that workers have.
+    fn spoil(&mut self, number: usize) -> String {
+        let spoilt = self.wait(patiently(async || {
+            let entries = self.fleet.entries().await?;
+            let is_running = |entry: &RunEntry| matches!(entry, RunEntry::Running(_));
+            let running = entries.iter().filter(|(_, entry)| is_running(entry));
+            let mut running: Vec<&String> = running.map(|(run, _)| run).collect();
+            running.sort();
+            let Some(at) = number.checked_rem(running.len()) else {
+                return Ok(None);
+            };
+            let run = RunId::parse(running[at]).unwrap();
+            let seen = self.fleet.look_at_entry(&run).await?;
+            if !seen.value.state().is_some_and(is_running) {
+                return Ok(None);
+            }
+            let bucket = self.fleet.names().runs();
+            let garbage = r#"{"garbage":true}"#;
+            let written = self
+                .fleet
+                .write(&bucket, run.as_str(), garbage.into(), seen.revision)
+                .await?;
+            Ok::<_, FleetError>(matches!(written, Written::At(_)).then_some(run.to_string()))
+        }));
+        match spoilt {
+            Some(run) => {
+                self.count("entries");
+                let said = format!("spoilt the entry of {run}");
+                self.spoilt.push(run);
+                said
+            }
+            None => "no entry could be spoilt".to_owned(),
         }
     }
 
@@ -194,7 +266,12 @@ impl Ground {
     }
 
     fn kill_worker(&mut self, number: usize) -> String {
+        let entries = self.wait(self.fleet.entries()).unwrap_or_default();
         let machine = &mut self.workers[number];
+        let had = entries.into_iter().filter(|(_, entry)| {
+            matches!(entry, RunEntry::Running(running) if running.worker == machine.name)
+        });
+        self.had_by_killed.extend(had.map(|(run, _)| run));
         let tree = process::descendants(machine.worker.pid());
         machine.worker.kill(Signal::KILL);
         assert_eq!(process::wait_until_gone(&tree, PATIENCE), Ok(()));
@@ -291,12 +368,16 @@ fn worker(name: &str, stage: &Stage) -> RunningCommand {
     worker
 }
 
+/// Returns the name of the file in which a task notes that its work is done.
+pub(super) fn side_effects(name: &str) -> String {
+    format!("done-{}", name.replace(' ', "-"))
+}
+
 /// Returns a user with a home of their own, whose settings name the servers.
 fn user(cluster: &NatsCluster) -> Stage {
     let stage = Stage::new();
     let fleet = json!({"servers": cluster.urls(), "callerLease": 20});
-    // A fifth of two hundred runs is in the background.
-    stage.settings(&json!({"fleet": fleet, "maxBackground": 40}));
+    stage.settings(&json!({"fleet": fleet}));
     stage
 }
 

@@ -1,0 +1,95 @@
+//! A worktree is prepared before its child works there, and the checkout beside it is watched.
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::stage::WorktreeStage;
+
+#[test]
+fn the_setup_command_runs_in_the_worktree_with_its_ports() {
+    let stage = WorktreeStage::new();
+    stage.write(".gitignore", "prepared.txt\n");
+    let setup = "echo \"$PI_SUBAGENTS_PROJECT $PI_SUBAGENTS_WORKTREE $PI_SUBAGENTS_PORT_BASE\" > prepared.txt; echo ready";
+    stage.settings(&json!({"worktreeSetup": setup}));
+    let output = stage.run(&[("api", "cp prepared.txt seen.txt")]);
+    let workspace = &output["runs"][0]["workspace"];
+    let path = workspace["path"].as_str().unwrap();
+    let seen = std::fs::read_to_string(format!("{path}/seen.txt")).unwrap();
+    let project = stage.project();
+    let project = project.display();
+    assert_eq!(seen, format!("{project} {path} 20000\n"));
+    let directory = output["runs"][0]["artifacts"]["directory"]
+        .as_str()
+        .unwrap();
+    let log = std::fs::read_to_string(format!("{directory}/setup.log")).unwrap();
+    assert_eq!(log, format!("$ {setup}\nready\n\n[succeeded]\n"));
+}
+
+#[test]
+fn a_setup_that_fails_ends_the_run_in_words_and_leaves_nothing() {
+    let stage = WorktreeStage::new();
+    stage.settings(&json!({"worktreeSetup": "echo no registry >&2; exit 3"}));
+    let output = stage.command(&[("api", "echo x > a.txt")]).run().json();
+    assert_eq!(
+        output["runs"][0]["errorMessage"],
+        "Failed to prepare the worktree: echo no registry >&2; exit 3 exited with 3: no registry"
+    );
+    assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_project_that_nobody_trusts_prepares_nothing() {
+    let stage = WorktreeStage::new();
+    std::fs::create_dir(stage.project().join(".pi")).unwrap();
+    let marked = stage.home_path("ran");
+    let settings = json!({"subagents": {"worktreeSetup": format!("touch {marked}")}});
+    stage.write(".pi/settings.json", &settings.to_string());
+    stage.run(&[("api", "echo x > a.txt")]);
+    assert!(!std::path::Path::new(&marked).exists());
+    let trusted = stage.command(&[("api", "echo x > a.txt")]).arg("--trust");
+    trusted.run().expect_success();
+    assert!(std::path::Path::new(&marked).exists());
+}
+
+#[test]
+fn a_change_of_the_main_checkout_is_told() {
+    let stage = WorktreeStage::new();
+    let file = stage.project().join("kept.txt").display().to_string();
+    let output = stage.run(&[("api", &format!("echo escaped > {file}; echo x > a.txt"))]);
+    let workspace = &output["runs"][0]["workspace"];
+    assert_eq!(workspace["checkoutChanged"], json!(["kept.txt"]));
+    let text = output["text"].as_str().unwrap();
+    let line = "! the main checkout changed meanwhile: kept.txt";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn a_copied_secret_is_not_merged_by_accident() {
+    let stage = WorktreeStage::new();
+    stage.write(".gitignore", ".env\n");
+    stage.write(".worktreeinclude", ".env\n");
+    stage.git(&["add", "."]);
+    stage.git(&["commit", "--quiet", "-m", "ignore"]);
+    stage.write(".env", "SECRET=1\n");
+    stage.run(&[("api", "git add -f .env; git commit -qm all; echo x > a.txt")]);
+    std::fs::remove_file(stage.project().join(".env")).unwrap();
+    let checked = stage.ours(&["merge", "api", "--check", "--json"]).run();
+    assert_eq!(checked.code, Some(1));
+    let checked = checked.json();
+    assert_eq!(
+        (&checked["clean"], &checked["results"][0]["addedCopies"]),
+        (&json!(false), &json!([".env"]))
+    );
+    let refused = stage.ours(&["merge", "api"]).run();
+    assert_eq!(refused.code, Some(1));
+    assert_eq!(
+        refused.stdout,
+        "✗ api: not merged; it added .env, which git ignores and .worktreeinclude had copied; --force merges it all the same\n"
+    );
+    assert!(!stage.project().join("a.txt").exists());
+    stage
+        .ours(&["merge", "api", "--force"])
+        .run()
+        .expect_success();
+    assert_eq!(stage.read(".env"), "SECRET=1\n");
+}

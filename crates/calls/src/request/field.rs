@@ -1,0 +1,115 @@
+//! The fields that a task can have: the values that each takes, and the place where a request keeps
+//! it. They are read as leniently as pi reads them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pi_subagents_vocabulary::SessionId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::task::{Continues, TaskRequest};
+use crate::arguments::{self, CallError, optional_number, optional_text, read_at, read_field};
+use crate::families::delegation::FileSpec;
+use crate::tool::parameters;
+
+/// A field of a task.
+pub(crate) struct TaskField {
+    /// Makes its JSON schema, without a description.
+    pub(super) schema: fn() -> Value,
+    /// Puts a value into a request, and returns whether the value says anything. An error begins
+    /// with the place of the field.
+    pub(super) put: fn(&mut TaskRequest, &Value, &str) -> Result<bool, CallError>,
+}
+
+pub(crate) static NAME: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| {
+        task.name = text(value, place)?.unwrap_or_default();
+        Ok(!task.name.is_empty())
+    },
+};
+
+pub(crate) static PROMPT: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| {
+        task.prompt = text(value, place)?.unwrap_or_default();
+        Ok(!task.prompt.is_empty())
+    },
+};
+
+pub(crate) static AGENT: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| Ok(fill(&mut task.agent, text(value, place)?)),
+};
+
+pub(crate) static MODEL: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| Ok(fill(&mut task.terms.model, text(value, place)?)),
+};
+
+pub(crate) static CWD: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| Ok(fill(&mut task.cwd, text(value, place)?.map(PathBuf::from))),
+};
+
+pub(crate) static TIMEOUT: TaskField = TaskField {
+    schema: || json!({"type": "number", "minimum": 1}),
+    put: |task, value, place| {
+        let seconds = read_field(value, place, optional_number)?;
+        let time = |seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        Ok(fill(&mut task.terms.timeout, seconds.map(time)))
+    },
+};
+
+/// The id of a session that there must be, or of one of its runs.
+pub(crate) static RESUME: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| {
+        let word = text(value, place)?;
+        Ok(fill(&mut task.continues, word.map(Continues::Named)))
+    },
+};
+
+/// The id of a session that begins if there is none.
+pub(crate) static SESSION: TaskField = TaskField {
+    schema: || json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{0,64}$"}),
+    put: |task, value, place| {
+        let session = text(value, place)?.as_deref().map(SessionId::parse);
+        let session = session.transpose();
+        let session =
+            session.map_err(|error| CallError(format!("{place} cannot be used: {error}")))?;
+        Ok(fill(&mut task.continues, session.map(Continues::Session)))
+    },
+};
+
+pub(crate) static FILES: TaskField = TaskField {
+    schema: || json!({"type": "array", "items": parameters::<Vec<FileSpec>>()["items"]}),
+    put: |task, value, place| {
+        #[derive(Deserialize)]
+        struct Files(#[serde(deserialize_with = "arguments::list")] Vec<FileSpec>);
+
+        let Files(files) = read_at(value, place)?;
+        let is_meant = |file: &FileSpec| !file.path().as_os_str().is_empty();
+        task.files = files.into_iter().filter(is_meant).collect();
+        Ok(!task.files.is_empty())
+    },
+};
+
+pub(super) fn text_schema() -> Value {
+    json!({"type": "string"})
+}
+
+/// Reads a text, if one is given.
+pub(super) fn text(value: &Value, place: &str) -> Result<Option<String>, CallError> {
+    read_field(value, place, optional_text)
+}
+
+/// Fills a place of a request, and returns whether there was something to fill it with.
+pub(super) fn fill<T>(place: &mut Option<T>, value: Option<T>) -> bool {
+    let is_given = value.is_some();
+    if is_given {
+        *place = value;
+    }
+    is_given
+}

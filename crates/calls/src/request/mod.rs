@@ -1,0 +1,12 @@
+//! A task as its caller writes it: one type for all families of tools, for the command line and for
+//! programs. The words of a family for the fields of a task, and the fields that it requires, are a
+//! value: its form.
+
+mod field;
+mod form;
+mod task;
+mod terms;
+
+pub(crate) use field::{AGENT, CWD, FILES, MODEL, NAME, PROMPT, RESUME, SESSION, TIMEOUT};
+pub(crate) use form::{Described, FormField, Need, TaskFields, TaskForm, Word};
+pub use task::{Continues, TaskRequest};

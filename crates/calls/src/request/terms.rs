@@ -1,0 +1,144 @@
+//! The terms that a task may set in every family: where it works, and what must hold before it
+//! counts as completed. A new term is a row here.
+
+use pi_subagents_vocabulary::{BaseChoice, Gate, Isolation};
+use serde_json::{Value, json};
+
+use super::field::{TaskField, fill, text, text_schema};
+use super::form::{FormField, Need, Word};
+use crate::arguments::{CallError, must_be};
+
+/// The terms of every family, with the words that models read about them.
+pub(super) static TERMS: [FormField; 4] = [
+    FormField {
+        field: &ISOLATION,
+        words: &[Word {
+            name: "isolation",
+            about: "\"worktree\": in a git worktree of its own, with your uncommitted changes; its result waits to be merged.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &BASE,
+        words: &[Word {
+            name: "base",
+            about: "The state the worktree begins with: \"working\" (default), \"head\", or a branch, tag or commit.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &GATE,
+        words: &[Word {
+            name: "gate",
+            about: "Command that must pass before the task counts as completed, or a list; of the user's setting subagents.gates.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &OUTPUT_SCHEMA,
+        words: &[Word {
+            name: "outputSchema",
+            about: "JSON schema of the result, which is then data.",
+        }],
+        need: Need::Optional,
+    },
+];
+
+static ISOLATION: TaskField = TaskField {
+    schema: || json!({"type": "string", "enum": ["none", "worktree"]}),
+    put: |task, value, place| {
+        let isolation = text(value, place)?.map(|word| {
+            Isolation::from_word(word.trim())
+                .ok_or_else(|| unfit(place, "none or worktree", &Value::String(word)))
+        });
+        Ok(fill(&mut task.terms.isolation, isolation.transpose()?))
+    },
+};
+
+static BASE: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| {
+        let base = text(value, place)?.map(|text| {
+            let expected = "working, head, or a branch, tag or commit";
+            BaseChoice::parse(&text).map_err(|_| unfit(place, expected, &Value::String(text)))
+        });
+        Ok(fill(&mut task.base, base.transpose()?))
+    },
+};
+
+static GATE: TaskField = TaskField {
+    // Models name commands; that a gate may be an object is told to people, because every tool
+    // would repeat it in every request of a model.
+    schema: || {
+        let command = json!({"type": "string"});
+        json!({"anyOf": [command, {"type": "array", "items": command}]})
+    },
+    put: |task, value, place| {
+        let gates = Gate::read_all(value);
+        let gates = gates.map_err(|problem| CallError(format!("{place} {problem}")))?;
+        Ok(fill(
+            &mut task.terms.gates,
+            Some(gates).filter(|gates| !gates.is_empty()),
+        ))
+    },
+};
+
+/// Whether a value is a schema is found out later, so that a wrong one refuses its task and no
+/// other.
+static OUTPUT_SCHEMA: TaskField = TaskField {
+    // That `false` means no schema is not said here: strict readers of schemas do not take two types
+    // in one field.
+    schema: || json!({"type": "object"}),
+    put: |task, value, _| {
+        let schema = match value {
+            Value::Null => None,
+            Value::String(text) if text.trim().is_empty() => None,
+            Value::String(text) if text.trim() == "false" => Some(Value::Bool(false)),
+            // Models like to write an object as a text.
+            Value::String(text) => {
+                Some(serde_json::from_str(text).unwrap_or_else(|_| value.clone()))
+            }
+            value => Some(value.clone()),
+        };
+        Ok(fill(&mut task.terms.output_schema, schema))
+    },
+};
+
+/// Returns the error for a value that a field does not take.
+fn unfit(place: &str, expected: &str, value: &Value) -> CallError {
+    let problem: serde_json::Error = must_be(expected, value);
+    CallError(format!("{place} {problem}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::families::delegation::DelegateCall;
+
+    #[test]
+    fn errors_name_the_field() {
+        let error = |field: &str, value: Value| {
+            let mut task = json!({"name": "a", "prompt": "p"});
+            task[field] = value;
+            DelegateCall::parse(&json!({"tasks": [task]}))
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(
+            [
+                error("isolation", json!("box")),
+                error("base", json!(["x"])),
+                error("base", json!("-x")),
+                error("gate", json!(7)),
+            ],
+            [
+                "tasks[0].isolation must be none or worktree, not \"box\"",
+                "tasks[0].base must be a text, not [\"x\"]",
+                "tasks[0].base must be working, head, or a branch, tag or commit, not \"-x\"",
+                "tasks[0].gate must be a command, such as \"cargo test\", an object with a command, or a list of these",
+            ]
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! Finds on this machine what the work of another machine needs: its program and its model.
+
+use pi_subagents_vocabulary::Work;
+
+use super::definition::Unusable;
+use super::model::ChosenModel;
+use super::place::RunPlace;
+use super::resolver::Resolver;
+use super::task::FoundHere;
+use crate::runner::ChosenRunner;
+
+impl Resolver<'_> {
+    /// Finds the program for some work, and checks its model. Fails with the reason why this machine
+    /// lacks one of them.
+    pub fn find_here(&self, work: &Work) -> Result<FoundHere, String> {
+        let ChosenRunner {
+            runner,
+            program: _,
+            warning,
+        } = self.runners.resolve(work.runner)?;
+        let model = ChosenModel::ordered(work.model.clone());
+        let doubts = self.models.check(&model, runner, None);
+        let doubts = doubts.map_err(|why| match why {
+            Unusable::Task(refusal) => refusal.message,
+            Unusable::Call(error) => error.sentence(),
+        })?;
+        Ok(FoundHere {
+            runner,
+            requested_model: None,
+            resolved_model: model.resolved,
+            patch: None,
+            skills: Vec::new(),
+            api_key: None,
+            place: RunPlace::Checkout,
+            warning,
+            doubts,
+        })
+    }
+}

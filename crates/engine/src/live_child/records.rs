@@ -1,0 +1,261 @@
+//! The records of a child, and their consequences for the run.
+
+use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Question, Response};
+use pi_subagents_vocabulary::{
+    AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message,
+};
+use tokio::time::Instant;
+
+use super::Running;
+use crate::child::Line;
+use crate::completion::Verdict;
+use crate::model_check::Checked;
+use crate::reports::{EndedCall, ReportSeen};
+use crate::stop_phases::{AFTER_ITS_REPORT, Phase};
+use crate::tool_check::HadTools;
+
+/// The tools that change nothing.
+const READING_TOOLS: [&str; 5] = ["read", "grep", "find", "ls", FINALIZE_TOOL];
+
+/// The consequence of a record.
+enum Consequence {
+    None,
+    Decide(Decision),
+    Settled,
+    /// The child did not take the prompt.
+    Refused(String),
+    /// An extension waits for an answer.
+    Asked(Question),
+    /// Our own extension waits for this answer.
+    Answer {
+        id: String,
+        value: String,
+    },
+    /// A call has ended that may be the report.
+    Reported(ReportSeen),
+    /// The child answered the question about its model.
+    Checked(Checked),
+    /// The child listed its tools.
+    Equipped(HadTools),
+}
+
+impl Running<'_> {
+    pub(super) async fn handle_line(&mut self, line: Line) {
+        match line {
+            Line::ToolReported => self.tool_was_at_work(),
+            Line::Text(line) => self.unit.report(Happening::Printed(line)).await,
+            Line::Record { line, record } => {
+                let consequence = self.weigh(&record);
+                self.unit.report_record(line, record).await;
+                self.follow(consequence).await;
+            }
+        }
+    }
+
+    /// Returns the consequence of a record for the run, apart from being an event.
+    fn weigh(&mut self, record: &ChildRecord) -> Consequence {
+        let overspent = self.progress.spending.observe(record);
+        match record {
+            ChildRecord::MessageEnded(Message::Assistant(answer)) => {
+                self.weigh_answer(answer, overspent)
+            }
+            ChildRecord::MessageEnded(Message::System(change)) => {
+                let check = self.progress.tools.take();
+                check.map_or(Consequence::None, |check| {
+                    Consequence::Equipped(check.compare(change))
+                })
+            }
+            ChildRecord::ToolStarted {
+                call_id,
+                tool,
+                arguments,
+            } => {
+                self.tool_was_at_work();
+                self.progress.reports.begun(call_id, tool, arguments);
+                Consequence::None
+            }
+            ChildRecord::ToolProgressed { .. } => {
+                self.tool_was_at_work();
+                Consequence::None
+            }
+            ChildRecord::ToolEnded {
+                call_id,
+                tool,
+                is_error,
+                details,
+                ..
+            } => {
+                self.tool_was_at_work();
+                if !is_error && !READING_TOOLS.contains(&tool.as_str()) {
+                    self.progress.gates.note_deed();
+                }
+                if self.has_reported() {
+                    return Consequence::None;
+                }
+                Consequence::Reported(self.progress.reports.ended(EndedCall {
+                    id: call_id,
+                    tool,
+                    is_error: *is_error,
+                    details: details.as_ref(),
+                }))
+            }
+            ChildRecord::Settled => Consequence::Settled,
+            ChildRecord::Responded(response) => self.weigh_response(response),
+            ChildRecord::Asked(question) if question.is_waiting() => {
+                match self.progress.reports.answer(question) {
+                    Some(value) => Consequence::Answer {
+                        id: question.id.clone(),
+                        value,
+                    },
+                    None => Consequence::Asked(question.clone()),
+                }
+            }
+            _ => Consequence::None,
+        }
+    }
+
+    fn weigh_answer(
+        &mut self,
+        answer: &AssistantMessage,
+        overspent: Option<Decision>,
+    ) -> Consequence {
+        self.progress.last_answer.note(answer);
+        answer
+            .tool_calls()
+            .filter(|call| !self.progress.reports.bound(&call.name))
+            .find_map(|call| self.progress.repetition.observe(call))
+            .or(overspent)
+            .map_or(Consequence::None, Consequence::Decide)
+    }
+
+    fn weigh_response(&mut self, response: &Response) -> Consequence {
+        match (&response.error, response.command.as_str()) {
+            (Some(error), "prompt") => Consequence::Refused(error.clone()),
+            (None, "prompt") => {
+                self.correction = None;
+                Consequence::None
+            }
+            (Some(_) | None, _) => match &mut self.progress.check {
+                Some(check) => Consequence::Checked(check.answered(response)),
+                None => Consequence::None,
+            },
+        }
+    }
+
+    async fn follow(&mut self, consequence: Consequence) {
+        match consequence {
+            Consequence::Decide(decision) if self.phase == Phase::Working => {
+                self.decide(decision).await;
+            }
+            Consequence::None | Consequence::Decide(_) => {}
+            Consequence::Settled => self.settled().await,
+            Consequence::Refused(message) => {
+                self.conclude(Ending::ModelError { message }).await;
+            }
+            Consequence::Asked(question) => self.cancel(question).await,
+            Consequence::Answer { id, value } => {
+                self.send(&Command::AnswerQuestion { id, value });
+            }
+            Consequence::Reported(seen) => self.report_seen(seen).await,
+            Consequence::Checked(checked) => self.checked(checked).await,
+            Consequence::Equipped(had) => self.equipped(had).await,
+        }
+    }
+
+    fn tool_was_at_work(&mut self) {
+        if let Some(deadline) = &mut self.progress.deadline {
+            deadline.tool_was_at_work(Instant::now());
+        }
+    }
+
+    /// Cancels a question of an extension. Nobody sees the dialogs of a child, and the child would
+    /// wait for ever.
+    async fn cancel(&mut self, question: Question) {
+        let title = question.title.unwrap_or(question.method);
+        let warning = format!("an extension asked \"{title}\": cancelled, nobody can answer here");
+        self.send(&Command::CancelQuestion { id: question.id });
+        self.unit.report(Happening::Warned(warning)).await;
+    }
+
+    async fn checked(&mut self, checked: Checked) {
+        match checked {
+            Checked::NotYet => return,
+            Checked::Ask(command) => {
+                self.send(&command);
+                return;
+            }
+            Checked::Fine => {}
+            Checked::Doubtful(warning) => self.unit.report(Happening::Warned(warning)).await,
+            Checked::Wrong(ending) => return self.conclude(ending).await,
+        }
+        self.progress.check = None;
+        if self.phase == Phase::Working {
+            self.prompt();
+        }
+    }
+
+    async fn equipped(&mut self, had: HadTools) {
+        match had {
+            HadTools::Fine => {}
+            HadTools::Some(warning) => self.unit.report(Happening::Warned(warning)).await,
+            HadTools::None(message) => self.conclude(Ending::ModelError { message }).await,
+        }
+    }
+
+    async fn settled(&mut self) {
+        if let Phase::Aborting { pace, .. } = self.phase {
+            self.leave(pace).await;
+            return;
+        }
+        match self.progress.reports.judge(&self.progress.last_answer) {
+            Verdict::Over(ending) => self.conclude(ending).await,
+            Verdict::Unreported if self.phase == Phase::Working => self.correct().await,
+            // A child that is leaving cannot be corrected any more; its end decides.
+            Verdict::Unreported => {}
+        }
+    }
+
+    async fn correct(&mut self) {
+        match self.progress.reports.correct() {
+            Ok(correction) => {
+                self.send_prompt(correction.clone());
+                self.correction = Some(correction.clone());
+                self.unit.report(Happening::Corrected(correction)).await;
+            }
+            Err(ending) => self.conclude(ending).await,
+        }
+    }
+
+    async fn report_seen(&mut self, seen: ReportSeen) {
+        if let Some(checked) = seen.checked {
+            self.unit.report(Happening::Reported(checked)).await;
+        }
+        if let Some(ending) = seen.ending {
+            self.reported(ending);
+        }
+    }
+
+    /// Returns whether a report of this child has decided how the run ends. A child that called
+    /// another tool beside its report may report again before it is aborted, and that changes
+    /// nothing.
+    fn has_reported(&self) -> bool {
+        matches!(
+            self.verdict,
+            Some(Ending::Completed | Ending::ReportedError { .. } | Ending::SchemaNotMet { .. })
+        )
+    }
+
+    /// Ends the turn of a child that has reported. The turn ends by itself, unless the model called
+    /// another tool beside the report.
+    fn reported(&mut self, ending: Ending) {
+        self.verdict.get_or_insert(ending);
+        if self.phase != Phase::Working {
+            return;
+        }
+        let goes_on = matches!(self.verdict, Some(Ending::SchemaNotMet { .. }));
+        if goes_on || self.progress.last_answer.called_several() {
+            self.send(&Command::Abort);
+        }
+        self.phase = Phase::aborting(Instant::now(), AFTER_ITS_REPORT);
+    }
+}

@@ -1,8 +1,0 @@
-//! The clocks of a run in paused time: the child and its keeper are played by the test.
-
-mod decisions;
-mod leaving;
-mod models;
-mod reports;
-pub(crate) mod stand;
-mod timeouts;

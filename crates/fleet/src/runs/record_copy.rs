@@ -1,0 +1,164 @@
+//! The copy of a record that a worker writes: the bytes of it that are here, and the place of the
+//! next ones.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use pi_subagents_files::{Directory, PassingLock, try_lock};
+use pi_subagents_fleet_queue::{
+    ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_lengths, travels,
+};
+use pi_subagents_records::RunDir;
+use serde::{Deserialize, Serialize};
+
+use pi_subagents_runs::fleet_outage::{Away, COPY_NOTE, LARGEST_NOTE};
+
+/// The file that is locked while a process copies the record.
+const LOCK: &str = "fleet.lock";
+
+/// The facts that are written down about a copy. The length of a file shows how many of its bytes
+/// are here, so that a crash leaves nothing untrue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct State {
+    format: u32,
+    /// The number of the delivery whose bytes are taken; 0 before the first.
+    delivery: u64,
+    /// The offset in each file at which the bytes of this delivery begin; 0 for a file that is not
+    /// named.
+    begins: BTreeMap<String, u64>,
+    /// The absence of the servers that the last follower has noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    away: Option<Away>,
+}
+
+/// The copy of the record of one run. One process at a time has it.
+#[derive(Debug)]
+pub(super) struct CopiedRecord {
+    directory: Directory,
+    state: State,
+    /// The length of each file here.
+    lengths: BTreeMap<String, u64>,
+    files: BTreeMap<String, File>,
+    /// While this is held, no other process copies the record.
+    _lock: PassingLock,
+}
+
+/// A file that lacks bytes here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    pub(super) file: String,
+    /// The number of its bytes that are here.
+    pub(super) have: u64,
+    /// The number of all its bytes.
+    pub(super) all: u64,
+}
+
+impl CopiedRecord {
+    /// Opens the copy in a run directory; `None` if another process copies the record.
+    pub(super) fn open(directory: &RunDir) -> io::Result<Option<Self>> {
+        let Ok(lock) = try_lock(&directory.path().join(LOCK))? else {
+            return Ok(None);
+        };
+        let state = read_state(directory)?.unwrap_or_default();
+        let directory = Directory::open_plain(directory.path())?;
+        Ok(Some(Self {
+            lengths: record_lengths(&directory)?,
+            directory,
+            state,
+            files: BTreeMap::new(),
+            _lock: lock,
+        }))
+    }
+
+    /// Returns the number of the delivery whose bytes are taken; 0 before the first.
+    pub(super) fn delivery(&self) -> u64 {
+        self.state.delivery
+    }
+
+    /// Takes the bytes of a newer delivery from now on, behind the present ones.
+    pub(super) fn begin(&mut self, delivery: u64) -> io::Result<()> {
+        self.lengths = record_lengths(&self.directory)?;
+        self.state = State {
+            format: 1,
+            delivery,
+            begins: self.lengths.clone(),
+            away: self.state.away,
+        };
+        self.write_state()
+    }
+
+    /// Notes that the servers are away, or that they are there.
+    pub(super) fn note_away(&mut self, away: Option<Away>) -> io::Result<()> {
+        if self.state.away == away {
+            return Ok(());
+        }
+        self.state.away = away;
+        self.state.format = 1;
+        self.write_state()
+    }
+
+    fn write_state(&self) -> io::Result<()> {
+        let content = serde_json::to_vec(&self.state)?;
+        self.directory.write_whole(Path::new(COPY_NOTE), &content)
+    }
+
+    /// Takes the new bytes of a chunk.
+    pub(super) fn take(&mut self, chunk: &RecordChunk) -> io::Result<ChunkFit> {
+        let is_known = self.lengths.contains_key(&chunk.file);
+        if chunk.delivery != self.state.delivery || (!is_known && self.lengths.len() >= MOST_FILES)
+        {
+            return Ok(ChunkFit::Known);
+        }
+        let taken = chunk_fit(self.have(&chunk.file), chunk.at, chunk.bytes.len());
+        if let ChunkFit::New(known) = taken {
+            self.append(&chunk.file, &chunk.bytes[known..])?;
+        }
+        Ok(taken)
+    }
+
+    /// Returns the files that are shorter here than at the worker.
+    pub(super) fn missing(&self, files: &BTreeMap<String, u64>) -> Vec<Missing> {
+        let ours = files.iter().filter(|(name, _)| travels(name));
+        let missing = ours.map(|(name, all)| Missing {
+            file: name.clone(),
+            have: self.have(name),
+            all: *all,
+        });
+        missing.filter(|one| one.have < one.all).collect()
+    }
+
+    /// Returns how many bytes of a file of this delivery are here.
+    fn have(&self, name: &str) -> u64 {
+        let begin = self.state.begins.get(name).copied().unwrap_or(0);
+        let length = self.lengths.get(name).copied().unwrap_or(0);
+        length.saturating_sub(begin)
+    }
+
+    fn append(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        if !self.files.contains_key(name) {
+            let file = self.directory.append(Path::new(name))?;
+            self.files.insert(name.to_owned(), file);
+        }
+        if let Some(file) = self.files.get_mut(name) {
+            let written = file.write_all(bytes);
+            // A write may have been cut short; the length shows it.
+            let length = file.metadata()?.len();
+            self.lengths.insert(name.to_owned(), length);
+            written?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the facts about a copy; `None` if nobody has noted any.
+fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
+    let directory = Directory::open_plain(directory.path())?;
+    match directory.read(Path::new(COPY_NOTE), LARGEST_NOTE) {
+        Ok(content) => Ok(Some(serde_json::from_slice(&content)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,93 @@
+//! Counts runs by their state.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::Status;
+
+/// The number of runs in each state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    /// The runs without a place yet.
+    pub queued: usize,
+    /// The runs that go on.
+    pub running: usize,
+    /// The runs that ended as they should.
+    pub completed: usize,
+    /// The runs that ended in an error.
+    pub failed: usize,
+    /// The runs that somebody stopped.
+    pub stopped: usize,
+    /// All of them.
+    total: usize,
+}
+
+impl Counts {
+    /// Counts runs in these states.
+    pub fn of(states: impl IntoIterator<Item = Status>) -> Self {
+        let mut counts = Self::default();
+        for status in states {
+            counts.add(status);
+        }
+        counts
+    }
+
+    /// Counts one more run.
+    pub fn add(&mut self, status: Status) {
+        *match status {
+            Status::Queued => &mut self.queued,
+            Status::Running => &mut self.running,
+            Status::Completed => &mut self.completed,
+            Status::Failed => &mut self.failed,
+            Status::Stopped => &mut self.stopped,
+        } += 1;
+        self.total += 1;
+    }
+
+    /// Returns the number of all runs.
+    pub fn total(self) -> usize {
+        self.total
+    }
+
+    /// Counts the runs that are not over.
+    pub fn under_way(self) -> usize {
+        self.queued + self.running
+    }
+
+    /// Returns the counts in the words of the background family. Such a run has a place at once, so
+    /// one that has not begun counts as running.
+    pub fn background_json(self) -> Value {
+        json!({
+            "running": self.under_way(),
+            "completed": self.completed,
+            "failed": self.failed,
+            "aborted": self.stopped,
+            "total": self.total,
+        })
+    }
+
+    /// Writes the counts in one line, in the words of the background family.
+    pub fn background_line(self) -> String {
+        format!(
+            "{} running, {} completed, {} failed, {} aborted",
+            self.under_way(),
+            self.completed,
+            self.failed,
+            self.stopped
+        )
+    }
+
+    /// Writes the counts in one line, with the queued runs if there are any.
+    pub fn line(self) -> String {
+        let queued = match self.queued {
+            0 => String::new(),
+            queued => format!(" {queued} queued,"),
+        };
+        format!(
+            "{} running,{queued} {} completed, {} failed, {} stopped",
+            self.running, self.completed, self.failed, self.stopped
+        )
+    }
+}

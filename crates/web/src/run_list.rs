@@ -1,0 +1,169 @@
+//! A list of runs: which of them somebody wants, by state and by words, over the whole project.
+
+use pi_subagents_records::IndexedRun;
+use pi_subagents_runs::find::status_of;
+use pi_subagents_runs::row::RunRow;
+use pi_subagents_vocabulary::Status;
+
+use crate::finished_runs::FinishedRuns;
+use crate::index::SeenRuns;
+use crate::query::Query;
+use crate::scope::Scope;
+
+/// The number of runs that are listed by default, and the largest number that may be asked for.
+const USUAL_RUNS: usize = 200;
+const MOST_RUNS: usize = 1000;
+
+/// The number of records that one question searches. The page goes on where it ended, so that a
+/// person sees what was found so far and the search still looks at every run.
+const SEARCHED_AT_ONCE: usize = 400;
+
+/// The runs that somebody wants to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WantedRuns {
+    pub(crate) project: Option<String>,
+    state: WantedState,
+    /// The words, in small letters, that must be in a run's name, task, model, state or answer.
+    words: Option<String>,
+    /// The number of runs that are skipped.
+    from: usize,
+    /// The largest number of runs that are wanted.
+    count: usize,
+    /// The search goes on with the runs that began before the run of this number.
+    before: Option<u64>,
+}
+
+/// The states of runs that are told apart, as the page names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WantedState {
+    All,
+    /// It has not ended.
+    Running,
+    /// Its result waits to be merged or discarded.
+    Waiting,
+    Finished,
+    /// It failed; a run that somebody stopped did not.
+    Failed,
+}
+
+/// The runs that were found.
+pub(crate) struct FoundRuns<'a> {
+    /// Those that are shown, newest first.
+    pub(crate) shown: Vec<&'a IndexedRun>,
+    /// The number of runs that fit; of a search, of those that were searched now.
+    pub(crate) found: usize,
+    /// The number with which the search goes on; `None` if all runs were searched.
+    pub(crate) next: Option<u64>,
+}
+
+impl WantedRuns {
+    /// Reads what is wanted out of a question.
+    pub(crate) fn of(query: &Query) -> Self {
+        Self {
+            project: query.text("project"),
+            state: WantedState::of(query.text("state").as_deref()),
+            words: query.text("q").map(|words| words.to_lowercase()),
+            from: query.number("from").unwrap_or(0),
+            count: query.number("count").unwrap_or(USUAL_RUNS).min(MOST_RUNS),
+            before: query.number("before"),
+        }
+    }
+
+    /// Returns whether words are searched for.
+    pub(crate) fn is_search(&self) -> bool {
+        self.words.is_some()
+    }
+
+    /// Returns the runs that fit.
+    pub(crate) fn find<'a>(
+        &self,
+        known: &'a SeenRuns,
+        scope: &'a Scope,
+        finished: &FinishedRuns,
+    ) -> FoundRuns<'a> {
+        let runs = self.of_state(known, scope, finished);
+        match &self.words {
+            Some(words) => self.search(&runs, |run| says(run, words)),
+            None => FoundRuns {
+                found: runs.len(),
+                shown: runs.into_iter().skip(self.from).take(self.count).collect(),
+                next: None,
+            },
+        }
+    }
+
+    /// Returns the runs of the wanted state, newest first.
+    fn of_state<'a>(
+        &self,
+        known: &'a SeenRuns,
+        scope: &'a Scope,
+        finished: &FinishedRuns,
+    ) -> Vec<&'a IndexedRun> {
+        let mut runs = match self.state {
+            WantedState::Waiting => finished.waiting(known.of(scope)),
+            state => known.of(scope).filter(|run| state.has(run)).collect(),
+        };
+        runs.reverse();
+        runs
+    }
+
+    /// Searches some runs, newest first. Everything that is found is shown.
+    fn search<'a>(
+        &self,
+        runs: &[&'a IndexedRun],
+        fits: impl Fn(&IndexedRun) -> bool,
+    ) -> FoundRuns<'a> {
+        let is_due = |run: &&&IndexedRun| self.before.is_none_or(|before| run.sequence < before);
+        let mut due = runs.iter().filter(is_due).peekable();
+        let mut last = None;
+        let some = due.by_ref().take(SEARCHED_AT_ONCE);
+        let some = some.inspect(|run| last = Some(run.sequence));
+        let shown: Vec<&IndexedRun> = some.filter(|run| fits(run)).copied().collect();
+        FoundRuns {
+            found: shown.len(),
+            shown,
+            next: due.peek().is_some().then_some(last).flatten(),
+        }
+    }
+}
+
+impl WantedState {
+    fn of(word: Option<&str>) -> Self {
+        match word {
+            Some("running") => Self::Running,
+            Some("waiting") => Self::Waiting,
+            Some("finished") => Self::Finished,
+            Some("failed") => Self::Failed,
+            _ => Self::All,
+        }
+    }
+
+    /// Returns whether the index alone says that a run has this state.
+    fn has(self, run: &IndexedRun) -> bool {
+        match self {
+            Self::All | Self::Waiting => true,
+            Self::Running => run.is_open(),
+            Self::Finished => !run.is_open(),
+            Self::Failed => status_of(run) == Status::Failed,
+        }
+    }
+}
+
+/// Returns whether a run has these words, in small letters, in its name, task, model, state or
+/// answer.
+fn says(run: &IndexedRun, words: &str) -> bool {
+    let has = |text: &str| text.to_lowercase().contains(words);
+    if has(&run.name) || has(run.run.as_str()) || has(status_of(run).as_str()) {
+        return true;
+    }
+    let row = RunRow::read(run);
+    let model = row.report.full_model();
+    let texts = [
+        row.report.task.as_deref(),
+        model.as_deref(),
+        row.report.agent.as_deref(),
+        row.report.output.as_deref(),
+        row.report.error_message.as_deref(),
+    ];
+    texts.into_iter().flatten().any(has)
+}

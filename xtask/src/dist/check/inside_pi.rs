@@ -1,0 +1,181 @@
+//! The packages of npm inside the real pi: installed by `pi install`, then used by a scripted model
+//! that delegates a task.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use super::home::{Home, is_here, output};
+use super::loopback::serve;
+use super::{Checked, Shipment};
+use crate::Outcome;
+use crate::dist::release::NAME;
+use crate::machine::{program, root, target};
+use crate::steps::seconds;
+
+/// The model calls the tool when it is asked to, and answers hello to the sub-agent.
+const SCRIPT: &str = r#"{"rules": [
+  {"user": "Delegate it", "turns": [
+    {"toolCalls": [{"name": "delegate_to_subagents", "arguments": {"tasks": [{"name": "a", "prompt": "Say hello."}]}}]},
+    {"text": "Called."}
+  ]},
+  {"turns": [{"text": "Hello."}], "repeat": true}
+]}"#;
+
+const SETTINGS: &str = r#"{"defaultProvider": "fake", "defaultModel": "fake-model", "subagents": {"runner": "embedded"}}"#;
+
+/// What the model is told where the program is missing.
+const MISSING: &str = "The program pi-subagents was not found, neither in the package";
+
+pub(super) fn older(shipment: &Shipment) -> Outcome<Checked> {
+    delegate(shipment, "pi", &npm_source(shipment))
+}
+
+pub(super) fn newer(shipment: &Shipment) -> Outcome<Checked> {
+    delegate(shipment, "pi-1.5", &npm_source(shipment))
+}
+
+/// Installs the repository, as it was committed last, in place of the address that it will have.
+pub(super) fn by_git(shipment: &Shipment) -> Outcome<Checked> {
+    let address = shipment.release.repository();
+    let place = address.trim_start_matches("https://");
+    delegate(shipment, "pi-1.5", &format!("git:{place}"))
+}
+
+/// Installs the extension where npm leaves the package of the platform out.
+pub(super) fn without_program(shipment: &Shipment) -> Outcome<Checked> {
+    if is_here(NAME) {
+        return Ok(Checked::NotHere(format!("{NAME} is on PATH")));
+    }
+    let Some(stage) = Stage::new(shipment, "pi")? else {
+        return Ok(not_here());
+    };
+    stage
+        .home
+        .write("home/.npmrc", &format!("{}omit=optional\n", stage.npmrc))?;
+    stage.install(&npm_source(shipment))?;
+    let events = stage.ask()?;
+    if !events.contains(MISSING) {
+        return Err(format!("the tool did not say what is missing:\n{events}").into());
+    }
+    Ok(Checked::Works(format!("the tool says: {MISSING} …")))
+}
+
+fn npm_source(shipment: &Shipment) -> String {
+    format!("npm:@pi-subagents/pi@{}", shipment.release.version)
+}
+
+fn not_here() -> Checked {
+    let why = "it needs npm, and the pi and the model server that cargo xtask test installs";
+    Checked::NotHere(why.to_owned())
+}
+
+/// Installs a package into the pi of this directory and lets it delegate.
+fn delegate(shipment: &Shipment, directory: &str, source: &str) -> Outcome<Checked> {
+    let Some(stage) = Stage::new(shipment, directory)? else {
+        return Ok(not_here());
+    };
+    let begun = Instant::now();
+    stage.install(source)?;
+    let installed = seconds(begun.elapsed());
+    let events = stage.ask()?;
+    if !events.contains("✓ a: completed") {
+        return Err(format!("nothing was delegated:\n{events}").into());
+    }
+    let delegated = seconds(begun.elapsed());
+    Ok(Checked::Works(format!(
+        "installed after {installed}, delegated after {delegated}"
+    )))
+}
+
+/// A pi with a model, in a home that knows where our packages and our repository are.
+struct Stage {
+    home: Home,
+    pi: PathBuf,
+    npmrc: String,
+    /// It is asked as long as it is held.
+    _model: Model,
+}
+
+impl Stage {
+    /// Returns nothing if a part is missing.
+    fn new(shipment: &Shipment, directory: &str) -> Outcome<Option<Self>> {
+        let pi = target()?.join(directory).join("bin/pi");
+        let server = target()?.join("debug/llm-server");
+        if !pi.exists() || !server.exists() || !is_here("npm") {
+            return Ok(None);
+        }
+        let home = Home::new()?;
+        let npmrc = serve(shipment, &home)?;
+        let model = Model::start(&home, &server)?;
+        home.write("home/.pi/agent/settings.json", SETTINGS)?;
+        home.write("home/.pi/agent/models.json", &model.entry())?;
+        let git = format!(
+            "[url \"file://{}\"]\n\tinsteadOf = {}\n",
+            root().display(),
+            shipment.release.repository()
+        );
+        home.write("home/.gitconfig", &git)?;
+        Ok(Some(Self {
+            home,
+            pi,
+            npmrc,
+            _model: model,
+        }))
+    }
+
+    fn install(&self, source: &str) -> Outcome<()> {
+        output(self.pi().args(["install", source]))?;
+        Ok(())
+    }
+
+    /// Asks pi to delegate and returns its events.
+    fn ask(&self) -> Outcome<String> {
+        output(self.pi().args(["--mode", "json", "-p", "Delegate it"]))
+    }
+
+    fn pi(&self) -> Command {
+        let mut command = self.home.command(&self.pi);
+        // Installing is what the network is for, and here it ends on this machine.
+        command.env_remove("PI_OFFLINE");
+        command
+    }
+}
+
+/// The scripted model server, which ends with its stdin.
+struct Model {
+    process: Child,
+    url: String,
+}
+
+impl Model {
+    fn start(home: &Home, server: &Path) -> Outcome<Self> {
+        let mut process = program(server)
+            .arg(home.write("llm.json", SCRIPT)?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let stdout = process.stdout.take().ok_or("the server has no stdout")?;
+        let mut url = String::new();
+        BufReader::new(stdout).read_line(&mut url)?;
+        let url = url.trim().trim_end_matches("/v1").to_owned();
+        Ok(Self { process, url })
+    }
+
+    /// Returns the entry of the model for pi's `models.json`.
+    fn entry(&self) -> String {
+        format!(
+            r#"{{"providers": {{"fake": {{"baseUrl": "{}/v1", "api": "openai-completions", "apiKey": "test-key", "models": [{{"id": "fake-model"}}]}}}}}}"#,
+            self.url
+        )
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        // It ends with its stdin; there is nothing to do if it does not.
+        _ = self.process.wait();
+    }
+}
