@@ -71,7 +71,7 @@ impl TourStage {
             let processes: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
             (processes.len() == 3).then_some(processes)
         };
-        wait_until(PATIENCE, processes).expect("three gates at work")
+        wait_until(PATIENCE, processes).unwrap()
     }
 
     fn assert_nothing_is_left(&self) {

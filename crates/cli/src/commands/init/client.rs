@@ -124,14 +124,12 @@ impl McpClient {
             return toml_insertion::append(text.unwrap_or_default(), &table(command));
         }
         let member = self.member(command);
-        match text {
-            Some(text) => json_insertion::insert(text, &member),
-            None => {
-                let text = json_insertion::new_file(&member);
-                let added = text.trim_end().to_owned();
-                Ok(Insertion::Made { text, added })
-            }
-        }
+        let Some(text) = text else {
+            let text = json_insertion::new_file(&member);
+            let added = text.trim_end().to_owned();
+            return Ok(Insertion::Made { text, added });
+        };
+        json_insertion::insert(text, &member)
     }
 
     /// Returns the lines that a person adds where we do not.

@@ -77,9 +77,9 @@ impl Dialog<'_> {
             } => self.write(files).map(|()| {
                 progress.has_changed = true;
                 progress.has_client |= is_client;
-                advice
-                    .into_iter()
-                    .for_each(|advice| self.printer.note(advice));
+                if let Some(advice) = advice {
+                    self.printer.note(advice);
+                }
             }),
         };
         if let Err(error) = done {
@@ -108,10 +108,10 @@ impl Dialog<'_> {
             nothing_written(self.printer);
             return;
         }
-        if progress.has_client {
-            for advice in plan.client_advice.iter() {
-                self.printer.note(advice);
-            }
+        if let Some(advice) = &plan.client_advice
+            && progress.has_client
+        {
+            self.printer.note(advice);
         }
         self.printer
             .note("To check everything: pi-subagents doctor\nTo take all of it back: pi-subagents init --undo");

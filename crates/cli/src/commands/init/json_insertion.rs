@@ -208,14 +208,13 @@ fn value_end(text: &str, at: usize) -> usize {
         match byte {
             b'"' => in_string = true,
             b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth == 0 => return offset,
+            b'}' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return offset,
             b'}' | b']' => {
                 depth -= 1;
                 if depth == 0 {
                     return offset + 1;
                 }
             }
-            b',' | b' ' | b'\t' | b'\r' | b'\n' if depth == 0 => return offset,
             _ => {}
         }
     }

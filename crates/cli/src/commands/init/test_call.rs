@@ -11,7 +11,7 @@ use pi_subagents_vocabulary::text::{clean, one_line};
 
 /// The limits of the request. An answer that takes longer will not please anybody in a run either.
 const BOUNDS: ProgramBounds = ProgramBounds {
-    time: Duration::from_secs(60),
+    time: Duration::from_mins(1),
     output: 64 * 1024,
 };
 
