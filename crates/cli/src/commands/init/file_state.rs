@@ -76,8 +76,8 @@ mod tests {
         assert_eq!(state("a"), FileState::Absent);
         assert_eq!(state("no/a"), FileState::Absent);
         fs::create_dir(home.join("directory")).unwrap();
-        let large = fs::File::create(home.join("directory/large")).unwrap();
-        large.set_len(LARGEST + 1).unwrap();
+        let size = usize::try_from(LARGEST).unwrap() + 1;
+        fs::write(home.join("directory/large"), vec![0; size]).unwrap();
         symlink(home.join("directory"), home.join("link")).unwrap();
         let reason = |name: &str| state(name).into_content().unwrap_err();
         assert_eq!(reason("directory"), "it is not a regular file");
