@@ -273,6 +273,7 @@ impl Answer {
                     Ending::Refused { .. }
                         | Ending::SessionInUse { .. }
                         | Ending::CouldNotStart { .. }
+                        | Ending::NotConfined { .. }
                 )
             )
         })

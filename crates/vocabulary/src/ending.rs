@@ -70,6 +70,11 @@ pub enum Ending {
         /// The reason why it could not be started.
         reason: String,
     },
+    /// The sandbox of the run could not be made, so nothing was started.
+    NotConfined {
+        /// The reason why, as a sentence.
+        reason: String,
+    },
     /// The child exited before it settled.
     Exited {
         /// Its exit code.
@@ -250,6 +255,7 @@ impl Ending {
             | Self::Refused { .. }
             | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
+            | Self::NotConfined { .. }
             | Self::Exited { .. }
             | Self::Signalled { .. }
             | Self::TimedOut { .. }
@@ -273,6 +279,7 @@ impl Ending {
             | Self::Refused { .. }
             | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
+            | Self::NotConfined { .. }
             | Self::Looped { .. }
             | Self::Overspent(_)
             | Self::Interrupted(Interruption::OwnerGone)
@@ -292,7 +299,8 @@ impl Ending {
             Self::Completed => return None,
             Self::ReportedError { error: message }
             | Self::ModelError { message }
-            | Self::Refused { message } => message.clone(),
+            | Self::Refused { message }
+            | Self::NotConfined { reason: message } => message.clone(),
             Self::CutOff => {
                 "Its answer was cut off at the number of tokens that its model may write."
                     .to_owned()
@@ -482,6 +490,9 @@ mod tests {
             Ending::CouldNotStart {
                 reason: text("pi: not found"),
             },
+            Ending::NotConfined {
+                reason: text("The sandbox could not be made."),
+            },
             Ending::Exited {
                 code: 0,
                 stderr: text(""),
@@ -545,6 +556,7 @@ mod tests {
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until that is over, or stop it.
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait until that is over, or stop it.
         failed      1 Failed to spawn sub-agent process: pi: not found
+        failed      1 The sandbox could not be made.
         failed      1 The sub-agent exited before its answer was complete.
         failed      3 The sub-agent exited with code 3: boom
         failed    139 The sub-agent was killed by SIGSEGV.
@@ -585,6 +597,7 @@ mod tests {
         {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":"r1"}
         {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":null}
         {"kind":"couldNotStart","reason":"pi: not found"}
+        {"kind":"notConfined","reason":"The sandbox could not be made."}
         {"kind":"exited","code":0,"stderr":""}
         {"kind":"exited","code":3,"stderr":"boom"}
         {"kind":"signalled","signal":11,"stderr":""}

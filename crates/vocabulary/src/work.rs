@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Completion, Gate, Limits, ModelChoice, OutputSchema, Program, PromptTexts, Runner,
-    RunnerChoice, Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
+    RunnerChoice, Sandbox, Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
 };
 
 /// The part of a task that holds on every machine. It names no program, no path of one machine and
@@ -36,6 +36,9 @@ pub struct Work {
     pub gates: Vec<Gate>,
     /// The limits of the run.
     pub limits: Limits,
+    /// The sandbox in which the child, its gates and its setup command run.
+    #[serde(default, skip_serializing_if = "Sandbox::is_plain")]
+    pub sandbox: Sandbox,
     /// True if the child may use the configuration in the project's directory.
     pub trusted: bool,
     /// Further arguments for the child.
@@ -90,7 +93,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{Allowance, Dollars, ThinkingLevel};
+    use crate::{Allowance, Dollars, NetworkReach, SandboxLevel, ThinkingLevel};
 
     fn work() -> Work {
         Work {
@@ -120,6 +123,11 @@ mod tests {
                     cost: Some(Dollars::new(0.5)),
                 },
             },
+            sandbox: Sandbox {
+                level: SandboxLevel::ReadOnly,
+                network: NetworkReach::None,
+                ..Sandbox::default()
+            },
             trusted: true,
             arguments: vec!["--offline".to_owned()],
         }
@@ -142,6 +150,7 @@ mod tests {
                 "repetitions": 5,
                 "allowance": {"tokens": 7, "cost": 0.5},
             },
+            "sandbox": {"level": "read-only", "network": "none"},
             "trusted": true,
             "arguments": ["--offline"],
         });
@@ -159,6 +168,7 @@ mod tests {
             "/gates/0",
             "/limits",
             "/limits/allowance",
+            "/sandbox",
         ] {
             let mut sent = serde_json::to_value(work()).unwrap();
             let part = sent.pointer_mut(pointer).unwrap();

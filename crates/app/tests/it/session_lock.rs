@@ -11,8 +11,8 @@ use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pi_subagents_vocabulary::{
     Allowance, Completion, Ending, Here, Limits, ModelChoice, Plan, PlannedTask, Program,
-    PromptTexts, RunId, Runner, RunnerChoice, SessionId, SessionPolicy, SystemPrompt, Task,
-    TaskPlan, ToolPolicy, Work,
+    PromptTexts, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy, SystemPrompt,
+    Task, TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use rustix::fs::{FlockOperation, flock};
@@ -127,6 +127,7 @@ fn plan(script: String) -> Plan {
             repetitions: 0,
             allowance: Allowance::default(),
         },
+        sandbox: Sandbox::default(),
         trusted: false,
         arguments: Vec::new(),
     };

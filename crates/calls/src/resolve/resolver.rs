@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_vocabulary::{
     Completion, Definition, Limits, ModelChoice, OutputSchema, Refusal, RunTerms, Runner,
-    RunnerChoice, Secret, ToolPolicy, UsedDefinition, Work,
+    RunnerChoice, Sandbox, Secret, ToolPolicy, UsedDefinition, Work,
 };
 
 use super::definition::{Unusable, find_definition, patch_of, used};
@@ -211,6 +211,7 @@ impl<'a> Resolver<'a> {
             completion: completion_of(schema, of_patch),
             gates: gates.map_err(Unusable::Task)?,
             limits: self.limits_of(terms, of_patch),
+            sandbox: Sandbox::default(),
             trusted: self.may_load(runner, &cwd),
             arguments: of_patch
                 .map(PlanPatch::further_arguments)

@@ -152,7 +152,7 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             &format!("Catch up with {it}"),
             format!("pi-subagents wait {}", task.run),
         )],
-        Some(Ending::CouldNotStart { .. }) => vec![check()],
+        Some(Ending::CouldNotStart { .. } | Ending::NotConfined { .. }) => vec![check()],
         Some(Ending::SessionInUse { session, .. }) => vec![
             step(
                 "Tell the run that holds it",

@@ -93,7 +93,7 @@ mod tests {
     use std::time::Duration;
 
     use pi_subagents_vocabulary::{
-        Allowance, Here, Limits, Program, PromptTexts, RunnerChoice, ThinkingLevel, Work,
+        Allowance, Here, Limits, Program, PromptTexts, RunnerChoice, Sandbox, ThinkingLevel, Work,
     };
 
     use super::*;
@@ -115,6 +115,7 @@ mod tests {
                     repetitions: 0,
                     allowance: Allowance::default(),
                 },
+                sandbox: Sandbox::default(),
                 trusted: false,
                 arguments: Vec::new(),
             },
@@ -165,6 +166,7 @@ mod tests {
                     thinking: Some(ThinkingLevel::High),
                 },
                 tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
+                sandbox: Sandbox::default(),
                 trusted: true,
                 arguments: vec!["--offline".into()],
                 ..plan().work

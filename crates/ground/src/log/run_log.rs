@@ -100,7 +100,9 @@ fn log_ending(run: &RunId, ending: &Ending) {
     let status = ending.status().as_str();
     let code = ending.exit_code();
     match ending {
-        Ending::CouldNotStart { reason } | Ending::Lost { reason } => {
+        Ending::CouldNotStart { reason }
+        | Ending::NotConfined { reason }
+        | Ending::Lost { reason } => {
             warn!(%run, status, code, reason, "run ended");
         }
         Ending::SessionInUse { holder, .. } => {
@@ -123,6 +125,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::Refused { .. } => "refused",
         Ending::SessionInUse { .. } => "session in use",
         Ending::CouldNotStart { .. } => "could not start",
+        Ending::NotConfined { .. } => "not confined",
         Ending::Exited { .. } => "exited",
         Ending::Signalled { .. } => "signalled",
         Ending::TimedOut { .. } => "timed out",

@@ -10,8 +10,8 @@ use std::time::Duration;
 use pi_subagents_os::{Descriptors as _, ProcessName, System};
 use pi_subagents_vocabulary::{
     Allowance, Completion, Here, Limits, ModelChoice, Program, PromptTexts, RunId, Runner,
-    RunnerChoice, SessionId, SessionPolicy, Started, SystemPrompt, Task, TaskPlan, ToolPolicy,
-    Work,
+    RunnerChoice, Sandbox, SessionId, SessionPolicy, Started, SystemPrompt, Task, TaskPlan,
+    ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -298,6 +298,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             completion: Completion::LastMessage,
             gates: Vec::new(),
             limits,
+            sandbox: Sandbox::default(),
             trusted: false,
             arguments: Vec::new(),
         },
