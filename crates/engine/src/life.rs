@@ -49,8 +49,7 @@ fn unconfined(unit: &Unit) -> Option<Ending> {
     let sandbox = &unit.plan.work.sandbox;
     (!sandbox.is_off()).then(|| Ending::NotConfined {
         reason: format!(
-            "The sandbox ({sandbox}) could not be made: this version makes none. Nothing was run; \
-             pi-subagents doctor says more."
+            "The sandbox ({sandbox}) could not be made: this version makes none. Nothing was run."
         ),
     })
 }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A host and a port, such as `index.crates.io:443`. The name stands in lower case, without a dot at
+/// A host and a port, such as `packages.example.org:443`. The name stands in lower case, without a dot at
 /// its end; an IPv6 address stands in brackets.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -20,7 +20,7 @@ pub struct NetworkHost {
 
 /// The text that names a host is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a host with a port, such as \"index.crates.io:443\"")]
+#[error("{0:?} is not a host with a port, such as \"packages.example.org:443\"")]
 pub struct BadHost(String);
 
 /// The longest name that the domain name system has.
@@ -116,8 +116,8 @@ mod tests {
     fn a_host_is_a_name_or_an_address_with_a_port() {
         let read = |text: &str| NetworkHost::parse(text).map(|host| host.to_string());
         for (text, expected) in [
-            ("index.crates.io:443", "index.crates.io:443"),
-            (" Registry.NPMJS.org.:443 ", "registry.npmjs.org:443"),
+            ("packages.example.org:443", "packages.example.org:443"),
+            (" Api.Example.ORG.:443 ", "api.example.org:443"),
             ("localhost:8080", "localhost:8080"),
             ("127.0.0.1:1", "127.0.0.1:1"),
             ("[::1]:443", "[::1]:443"),

@@ -36,7 +36,7 @@ enum ReachField {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadReach {
     /// It is neither a word nor a host.
-    #[error("{} or hosts with ports, such as \"index.crates.io:443\"", NetworkReach::WORDS.join(", "))]
+    #[error("{} or hosts with ports, such as \"packages.example.org:443\"", NetworkReach::WORDS.join(", "))]
     Word,
     /// One of its hosts is none.
     #[error(transparent)]
