@@ -72,7 +72,10 @@ pub async fn begin<C: Call>(
     };
     let alone = Arc::clone(&service.opening);
     let open = move || {
-        // Two calls of one process must not find the same session free.
+        // Two calls of one process must not find the same session free: the look and the line in
+        // the index that makes the session busy are one step. A call of another process may still
+        // look in between. Then both go on, each with a file of its own; a session whose file runs
+        // share has a lock, which keeps the second child out.
         let _alone = alone.lock().unwrap_or_else(PoisonError::into_inner);
         ground.open(call, resolved, departure)
     };

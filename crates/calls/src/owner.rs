@@ -30,6 +30,13 @@ use pi_subagents_runs::owner_process::this_host;
 use pi_subagents_runs::upkeep::close_abandoned;
 
 /// This process, ready to own runs.
+///
+/// # Dropping
+///
+/// [`Owner::leave`] is the way out: it returns when no process of a run is left. An owner that is
+/// only dropped takes its socket away at once and asks the engine to stop all runs; they are stopped
+/// in order as long as the runtime lives. When the process ends before that, the keepers end the
+/// trees, and the next command of the user closes the records.
 pub struct Owner {
     pub name: OwnerName,
     pub store: Store,
@@ -147,6 +154,8 @@ impl Owner {
 
     /// Runs a plan to its end, until its record is on disk. The engine has the plan when this
     /// returns, so a stop after that finds its runs.
+    ///
+    /// The runs go on if the future is dropped: whoever gives up a call stops its runs.
     pub fn run(
         &self,
         plan: Plan,
@@ -169,7 +178,8 @@ impl Owner {
         self.engine.set_places(number);
     }
 
-    /// Stops these runs, without waiting for their end.
+    /// Stops these runs, without waiting for their end. It may be called from a `Drop`, also while
+    /// a runtime goes away.
     pub fn stop(&self, runs: &[RunId]) {
         // Without a runtime the engine is gone, and with it all runs.
         let Ok(runtime) = Handle::try_current() else {
@@ -220,7 +230,8 @@ impl Owner {
         _ = ending.wait_for(|is_ending| *is_ending).await;
     }
 
-    /// Does some work; a signal ends all runs under way, a second signal at once.
+    /// Does some work; a signal ends all runs under way, a second signal at once. The work itself is
+    /// never dropped half-way: it returns when its runs are over.
     pub async fn until_signalled<T>(
         &self,
         signals: &mut Signals,

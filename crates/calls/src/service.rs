@@ -266,7 +266,8 @@ impl CallService {
     }
 
     /// Does the work of a call to its end. If it is cancelled or dropped, its runs are stopped, and
-    /// no others.
+    /// no others. A cancelled call returns when its runs are over, with what they had done; a dropped
+    /// one returns nothing, and nobody waits for its runs.
     pub(crate) async fn run(
         &self,
         work: CallWork<'_>,

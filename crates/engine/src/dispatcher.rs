@@ -315,6 +315,12 @@ impl Dispatcher {
 
     /// Handles the end of a unit's task. A unit sends the end of its run before; a unit that
     /// panicked did not, and its run must not stay open for ever.
+    ///
+    /// The last events of a unit and the end of its task reach the dispatcher by two ways, and
+    /// either may come first. After an orderly end that makes no difference: this does nothing, and
+    /// the end of the run is in the events. After a panic, events that are still in the channel are
+    /// dropped, because the run is closed when they come. They are lost to the record; the child's
+    /// own session still has its messages.
     fn unit_ended(&mut self, joined: &Result<(Id, ()), JoinError>) {
         let id = match joined {
             Ok((id, ())) => *id,

@@ -20,7 +20,25 @@ use crate::request::{EngineRequest, NotRunning, SteerError};
 /// The time that it may take to stop the trees of all runs.
 const TO_PAUSE: Duration = Duration::from_secs(1);
 
-/// The engine of this owner. Clones share it; when the last one is dropped, all runs are stopped.
+/// The engine of this owner. Clones share it.
+///
+/// # Order
+///
+/// Requests are handled one at a time, in the order in which they were sent. So a [`Engine::stop`]
+/// after [`Engine::run`] finds the runs of that plan, although none of them has begun.
+///
+/// # Dropping
+///
+/// When the last clone is dropped, all runs are stopped as by [`Engine::stop`], and the task that
+/// [`Engine::start`] returned ends when none of their processes is left. If the runtime is dropped
+/// before that, nobody ends the runs here: their keepers see that the owner has let go of their
+/// sockets, and end the trees.
+///
+/// # Panics
+///
+/// If the unit of a run panics, that run ends as [`Ending::Lost`](pi_subagents_vocabulary::Ending),
+/// its keeper ends the tree, and the other runs go on. If a sink panics, it takes the task of the
+/// engine with it: every request then returns that nothing runs.
 #[derive(Clone)]
 pub struct Engine {
     /// Unbounded, because every caller waits for the answer to its request.
@@ -47,6 +65,9 @@ impl Engine {
     }
 
     /// Runs the tasks of a plan. The sinks get the events of these runs and of no others.
+    ///
+    /// The runs go on if what this returns is dropped; [`Engine::stop`] ends one. The sinks are
+    /// dropped when all tasks are over, before the outcomes are handed out.
     pub fn run(&self, plan: Plan, sinks: Vec<Box<dyn EventSink>>) -> CallUnderWay {
         let (done, outcomes) = oneshot::channel();
         self.ask(EngineRequest::Run { plan, sinks, done });
@@ -58,7 +79,8 @@ impl Engine {
         self.ask(EngineRequest::Places(number));
     }
 
-    /// Stops a run and waits until nothing of it is left.
+    /// Stops a run and waits until nothing of it is left. The run is stopped also if the future is
+    /// dropped after its first poll.
     pub async fn stop(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
         let (done, outcome) = oneshot::channel();
         self.ask(EngineRequest::Stop {
@@ -68,7 +90,7 @@ impl Engine {
         outcome.await.unwrap_or(Err(NotRunning(run)))
     }
 
-    /// Waits until a run is over.
+    /// Waits until a run is over. Giving up the wait changes nothing for the run.
     pub async fn wait(&self, run: RunId) -> Result<Arc<RunSummary>, NotRunning> {
         let (done, outcome) = oneshot::channel();
         self.ask(EngineRequest::Wait {
@@ -78,7 +100,9 @@ impl Engine {
         outcome.await.unwrap_or(Err(NotRunning(run)))
     }
 
-    /// Sends a message to the child of a run, which gets it before its next turn.
+    /// Sends a message to the child of a run, which gets it before its next turn. Returns when the
+    /// message is in the child's pipe; if the future is dropped before that, the message may or may
+    /// not arrive.
     pub async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
         let (answer, answered) = oneshot::channel();
         self.ask(EngineRequest::Steer {
@@ -133,14 +157,15 @@ impl Engine {
     }
 }
 
-/// A call under way.
+/// A call under way. Its runs go on if this is dropped.
 #[derive(Debug)]
 pub struct CallUnderWay {
     outcomes: oneshot::Receiver<Vec<Arc<RunSummary>>>,
 }
 
 impl CallUnderWay {
-    /// Waits until all tasks are over; their outcomes come in the order of the tasks.
+    /// Waits until all tasks are over; their outcomes come in the order of the tasks. There are none
+    /// if the engine is gone.
     pub async fn outcomes(self) -> Vec<Arc<RunSummary>> {
         self.outcomes.await.unwrap_or_default()
     }

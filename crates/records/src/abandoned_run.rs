@@ -86,8 +86,11 @@ impl Store {
 
     /// Writes the end of a run and the messages that its events lack, unless another process has.
     fn close(&self, run: &RunId, directory: &RunDir, end: &End) -> io::Result<bool> {
-        // Two commands may find the same run; the second one finds it closed. If the directory
-        // cannot be locked, the worst result is a second line in the index.
+        // Two commands may find the same run at the same moment. The lock makes the second one wait,
+        // and it finds the result of the first. If the directory cannot be locked, both may write:
+        // `write_once` lets one result win, only its writer adds the missing events, and the worst
+        // that is left is a second line in the index with the same end. The owner is no third in
+        // this: it is gone, or is suspended and finds the result when it goes on.
         let _alone = files::lock_directory(directory.path(), CLOSING);
         let rest = self.write_end(run, directory, end)?;
         if let Some(rest) = &rest {

@@ -21,7 +21,12 @@ use crate::writer::{Job, write_all};
 /// one line.
 const WAITING: usize = 32;
 
-/// Records the runs of an owner. Clones share one writer.
+/// Records the runs of an owner. Clones share one writer, which writes in the order of the events.
+///
+/// # Dropping
+///
+/// Dropping the last clone waits until everything is on disk. A writer that panics has printed why;
+/// the runs go on without a record from there on, and [`Recorder::settle`] returns at once.
 #[derive(Clone)]
 pub struct Recorder {
     writer: Arc<Writer>,

@@ -3,6 +3,11 @@
 use crate::{PartialMessage, RunEvent, RunId, RunSummary};
 
 /// A consumer of the events of runs. A sink returns nothing.
+///
+/// The engine calls the sinks of a call from one task, one after another, so a sink needs no lock
+/// for itself. It is dropped when the last run of its call is over and before the caller gets the
+/// outcomes: a sink that must finish something does it in its `Drop`, which may block as little as
+/// its methods. A sink must not panic; a panic ends the engine of its owner, and with it all runs.
 pub trait EventSink: Send {
     /// Takes the events of one run since the last call, in order and at least one, and the
     /// summary of that run after the last of them. It must return quickly, because the run waits

@@ -2,7 +2,7 @@
 // screen readers get a table.
 
 import { html, nothing, render } from "./lit-html.js";
-import { extent, isOver, present, took } from "./figures.js";
+import { cost, extent, isOver, present, took } from "./figures.js";
 import { KINDS, LaneTable } from "./lane_table.js";
 import { callExtent, lanes } from "./visible_runs.js";
 import { Painter } from "./painter.js";
@@ -338,7 +338,7 @@ export class Timeline {
         number += usage[0] + usage[1] + usage[2] + usage[3];
       }
     }
-    const figures = dollars > 0 ? `$${dollars.toFixed(2)}` : number > 0 ? `${number.toLocaleString("en-US")} tokens` : "";
+    const figures = cost(dollars) || (number > 0 ? `${number.toLocaleString("en-US")} tokens` : "");
     return [took(marked.to - marked.from), figures].filter(Boolean).join(" · ");
   }
 }

@@ -27,7 +27,7 @@ pub(super) fn measure() -> Outcome<()> {
     if !watched.status.success() {
         return Err(format!("the watched run ended with {}", watched.status).into());
     }
-    for role in ["owner", "keeper", "agent"] {
+    for role in ["owner", "keeper", "embedded"] {
         let budget = if role == "owner" { "30 MB" } else { "" };
         let name = format!("highest memory of the {role}");
         row(&name, &megabytes(watched.peak(role)), budget);

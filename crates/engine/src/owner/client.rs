@@ -63,6 +63,10 @@ pub struct OwnerAddress<'a> {
 
 /// Sends one request to an owner and waits for its reply. Does not wait for an owner that is
 /// stopped or does not answer in time.
+///
+/// An owner acts on a request as soon as it has read it. So an error or a dropped future does not
+/// mean that nothing was done: a stop may have its effect after its asker has given up, and whoever
+/// goes on without the owner (`end_without_owner`) must find a run that ends meanwhile in order.
 pub async fn ask(owner: OwnerAddress<'_>, request: &OwnerRequest) -> Result<OwnerReply, AskError> {
     let socket = owner.socket.display();
     debug!(run = request.run, want = request.want.as_str(), %socket, "owner is asked");

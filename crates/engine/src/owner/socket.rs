@@ -32,7 +32,8 @@ const LAST_ANSWERS: Duration = Duration::from_secs(1);
 /// The pause after a connection could not be accepted.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
-/// The socket of this owner; it is removed when this is dropped.
+/// The socket of this owner. When this is dropped, the file is removed and requests under way end
+/// without an answer; [`OwnerSocket::close`] lets them have it.
 #[derive(Debug)]
 pub struct OwnerSocket {
     path: PathBuf,

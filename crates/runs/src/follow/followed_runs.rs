@@ -13,7 +13,11 @@ use crate::elsewhere::follow_elsewhere;
 use pi_subagents_ground::places::Places;
 
 /// The runs of a user, as somebody looks at them. Everything that is followed is let go when this
-/// is dropped.
+/// is dropped; the runs themselves go on.
+///
+/// A watcher calls [`FollowedRuns::follow`] with the runs that it has just read, and looks once more
+/// if that returns true: between its look and the watch, a record may have grown. Only the order
+/// watch first, look second leaves no gap.
 pub struct FollowedRuns {
     places: Places,
     depth: Depth,
