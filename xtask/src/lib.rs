@@ -64,6 +64,9 @@ usage: cargo xtask COMMAND
                         --check installs each into a fresh home and works with it,
                         --program packs a program that is built already
   zig                   fetch the linker with which dist builds for an old glibc
+  roots                 make the file systems of Debian that dist puts under the image of workers
+                        and on which dist --check tries the floor of glibc; needs root
+  clients               fetch Claude Code, Codex and Gemini CLI, into which dist --check installs
   nats                  fetch the NATS server of the tests into the build directory
   models                write the built-in catalogue of models out of the newest packages of pi
   docs                  write the generated documents
@@ -82,6 +85,8 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "faults" => faults::faults(rest),
         "dist" => dist::Wishes::parse(rest).and_then(|wishes| dist::dist(&wishes)),
         "zig" => dist::install_zig(),
+        "roots" => dist::install_roots(),
+        "clients" => dist::install_clients(),
         "nats" => nats::install().map(|program| println!("{}", program.display())),
         "models" => models::write(),
         "docs" => documents::write_all(),

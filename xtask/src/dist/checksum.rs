@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::filter::filter;
 use crate::Outcome;
 use crate::machine::program;
 
@@ -22,6 +23,13 @@ pub(super) fn checksums(directory: &Path, names: &[String]) -> Outcome<String> {
 /// Returns the checksum of one file.
 pub(super) fn checksum(directory: &Path, name: &str) -> Outcome<String> {
     let line = checksums(directory, &[name.to_owned()])?;
+    let sum = line.split(' ').next().unwrap_or_default();
+    Ok(sum.to_owned())
+}
+
+/// Returns the checksum of bytes.
+pub(super) fn digest(bytes: &[u8]) -> Outcome<String> {
+    let line = String::from_utf8(filter("sha256sum", &[], bytes)?)?;
     let sum = line.split(' ').next().unwrap_or_default();
     Ok(sum.to_owned())
 }

@@ -1,11 +1,7 @@
 //! Compresses with the program gzip, so that this crate needs no other.
 
-use std::io::Write as _;
-use std::process::Stdio;
-use std::thread;
-
+use super::filter::filter;
 use crate::Outcome;
-use crate::machine::program;
 
 /// The bytes before and after the deflated data: no name and no time are stored.
 const HEADER: usize = 10;
@@ -20,24 +16,7 @@ pub(super) struct Deflated {
 
 /// Returns the data as a gzip file without a name and a time.
 pub(super) fn gzip(data: &[u8]) -> Outcome<Vec<u8>> {
-    let mut process = program("gzip")
-        .args(["-9", "--no-name", "--stdout"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("gzip: {error}"))?;
-    let mut stdin = process.stdin.take().ok_or("gzip has no stdin")?;
-    let data = data.to_vec();
-    // Both pipes are short: one thread writes while this one reads.
-    let writer = thread::spawn(move || stdin.write_all(&data));
-    let output = process.wait_with_output()?;
-    writer
-        .join()
-        .map_err(|_| "the writer of gzip has panicked")??;
-    if !output.status.success() {
-        return Err(format!("gzip ({})", output.status).into());
-    }
-    Ok(output.stdout)
+    filter("gzip", &["-9", "--no-name", "--stdout"], data)
 }
 
 /// Returns the data as zip archives hold it.

@@ -10,18 +10,23 @@ mod checksum;
 mod contents;
 mod deb;
 mod elf;
+mod filter;
 mod gzip;
+mod image;
 mod npm_package;
 mod packages;
 mod packed_file;
 mod plugin;
 mod release;
+mod roots;
 mod tar;
 mod tarball;
 mod template;
 mod zip;
 
 pub(crate) use build::install_zig;
+pub(crate) use check::install_clients;
+pub(crate) use roots::install_roots;
 
 use std::fs;
 use std::path::PathBuf;

@@ -7,6 +7,7 @@ use super::checksum::{checksum, checksums};
 use super::contents::Contents;
 use super::deb::deb;
 use super::elf::GlibcVersion;
+use super::image::image;
 use super::npm_package;
 use super::plugin;
 use super::release::{NAME, Release};
@@ -30,6 +31,9 @@ pub(super) struct Packages {
     pub(super) platform: String,
     pub(super) deb: String,
     pub(super) bundle: String,
+    pub(super) plugin: String,
+    pub(super) gemini: String,
+    pub(super) image: String,
 }
 
 impl Packages {
@@ -51,6 +55,9 @@ impl Packages {
             platform: format!("{NAME}-{}-{version}.tgz", platform.npm()),
             deb: format!("{NAME}_{version}_{}.deb", platform.debian),
             bundle: format!("{}.mcpb", release.folder()),
+            plugin: format!("{NAME}-claude-plugin-{version}.tar.gz"),
+            gemini: format!("{NAME}-gemini-{version}.tar.gz"),
+            image: format!("{NAME}-worker-{version}-{}.oci.tar", platform.triple),
         })
     }
 
@@ -71,7 +78,6 @@ impl Packages {
         contents: &Contents,
         glibc: GlibcVersion,
     ) -> Outcome<()> {
-        let version = &release.version;
         self.add(&self.archive.clone(), tarball(release, contents)?)?;
         self.add(&self.extension.clone(), npm_package::extension()?)?;
         self.add(
@@ -80,14 +86,11 @@ impl Packages {
         )?;
         self.add(&self.deb.clone(), deb(release, contents, glibc)?)?;
         self.add(&self.bundle.clone(), plugin::bundle(release, contents)?)?;
-        self.add(
-            &format!("{NAME}-claude-plugin-{version}.tar.gz"),
-            plugin::marketplace()?,
-        )?;
-        self.add(
-            &format!("{NAME}-gemini-{version}.tar.gz"),
-            plugin::gemini(release)?,
-        )?;
+        self.add(&self.plugin.clone(), plugin::marketplace()?)?;
+        self.add(&self.gemini.clone(), plugin::gemini(release)?)?;
+        if let Some(image) = image(release, contents)? {
+            self.add(&self.image.clone(), image)?;
+        }
         self.add_texts(release)
     }
 
@@ -134,6 +137,32 @@ fn texts(release: &Release, sha256: String) -> Outcome<Vec<(&'static str, String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// cargo-binstall fills in the names, and must come to the archive and to the program in it.
+    #[test]
+    fn binstall_finds_the_archive_and_the_program() {
+        let release = Release::read().unwrap();
+        let manifest = fs::read_to_string(crate::machine::root().join("crates/app/Cargo.toml"));
+        let manifest = manifest.unwrap();
+        let filled = |key: &str| {
+            let start = format!("{key} = \"");
+            let line = manifest.lines().find_map(|line| line.strip_prefix(&start));
+            let line = line.unwrap().trim_end_matches('"').to_owned();
+            line.replace("{ repo }", release.repository())
+                .replace("{ name }", NAME)
+                .replace("{ bin }", NAME)
+                .replace("{ version }", &release.version)
+                .replace("{ target }", release.platform.triple)
+        };
+        let archive = format!(
+            "{}/releases/download/v{}/{}.tar.gz",
+            release.repository(),
+            release.version,
+            release.folder()
+        );
+        assert_eq!(filled("pkg-url"), archive);
+        assert_eq!(filled("bin-dir"), format!("{}/{NAME}", release.folder()));
+    }
 
     #[test]
     fn the_formula_names_the_archive_and_its_checksum() {

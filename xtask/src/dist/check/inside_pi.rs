@@ -1,17 +1,17 @@
 //! The packages of npm inside the real pi: installed by `pi install`, then used by a scripted model
 //! that delegates a task.
 
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
 use super::home::{Home, is_here, output};
 use super::loopback::serve;
+use super::model::ScriptedModel;
 use super::{Checked, Shipment};
 use crate::Outcome;
 use crate::dist::release::NAME;
-use crate::machine::{program, root, target};
+use crate::machine::{root, target};
 use crate::steps::seconds;
 
 /// The model calls the tool when it is asked to, and answers hello to the sub-agent.
@@ -22,8 +22,6 @@ const SCRIPT: &str = r#"{"rules": [
   ]},
   {"turns": [{"text": "Hello."}], "repeat": true}
 ]}"#;
-
-const SETTINGS: &str = r#"{"defaultProvider": "fake", "defaultModel": "fake-model", "subagents": {"runner": "embedded"}}"#;
 
 /// What the model is told where the program is missing.
 const MISSING: &str = "The program pi-subagents was not found, neither in the package";
@@ -95,22 +93,19 @@ struct Stage {
     pi: PathBuf,
     npmrc: String,
     /// It is asked as long as it is held.
-    _model: Model,
+    _model: ScriptedModel,
 }
 
 impl Stage {
     /// Returns nothing if a part is missing.
     fn new(shipment: &Shipment, directory: &str) -> Outcome<Option<Self>> {
         let pi = target()?.join(directory).join("bin/pi");
-        let server = target()?.join("debug/llm-server");
-        if !pi.exists() || !server.exists() || !is_here("npm") {
+        if !pi.exists() || !ScriptedModel::is_here()? || !is_here("npm") {
             return Ok(None);
         }
         let home = Home::new()?;
         let npmrc = serve(shipment, &home)?;
-        let model = Model::start(&home, &server)?;
-        home.write("home/.pi/agent/settings.json", SETTINGS)?;
-        home.write("home/.pi/agent/models.json", &model.entry())?;
+        let model = ScriptedModel::start(&home, SCRIPT)?;
         let git = format!(
             "[url \"file://{}\"]\n\tinsteadOf = {}\n",
             root().display(),
@@ -140,42 +135,5 @@ impl Stage {
         // Installing is what the network is for, and here it ends on this machine.
         command.env_remove("PI_OFFLINE");
         command
-    }
-}
-
-/// The scripted model server, which ends with its stdin.
-struct Model {
-    process: Child,
-    url: String,
-}
-
-impl Model {
-    fn start(home: &Home, server: &Path) -> Outcome<Self> {
-        let mut process = program(server)
-            .arg(home.write("llm.json", SCRIPT)?)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let stdout = process.stdout.take().ok_or("the server has no stdout")?;
-        let mut url = String::new();
-        BufReader::new(stdout).read_line(&mut url)?;
-        let url = url.trim().trim_end_matches("/v1").to_owned();
-        Ok(Self { process, url })
-    }
-
-    /// Returns the entry of the model for pi's `models.json`.
-    fn entry(&self) -> String {
-        format!(
-            r#"{{"providers": {{"fake": {{"baseUrl": "{}/v1", "api": "openai-completions", "apiKey": "test-key", "models": [{{"id": "fake-model"}}]}}}}}}"#,
-            self.url
-        )
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        // It ends with its stdin; there is nothing to do if it does not.
-        _ = self.process.wait();
     }
 }

@@ -3,11 +3,18 @@
 
 mod archive;
 mod bundle;
+mod chroot;
+mod clients;
+mod github_action;
 mod home;
 mod inside_pi;
 mod loopback;
+mod model;
 mod npm_install;
+mod other_roots;
 mod proof;
+
+pub(crate) use clients::install_clients;
 
 use std::time::Instant;
 
@@ -33,7 +40,7 @@ struct Shipment<'a> {
 type Check = fn(&Shipment) -> Outcome<Checked>;
 
 /// All checks, with the names that are printed.
-const CHECKS: [(&str, Check); 11] = [
+const CHECKS: [(&str, Check); 17] = [
     ("tar.gz", archive::archive),
     ("install.sh", archive::installer),
     ("install.sh, altered archive", archive::altered_archive),
@@ -48,12 +55,16 @@ const CHECKS: [(&str, Check); 11] = [
         "pi without the platform's package",
         inside_pi::without_program,
     ),
+    ("plugin in Claude Code", clients::claude_code),
+    ("plugin in Codex", clients::codex),
+    ("extension in Gemini CLI", clients::gemini),
+    ("GitHub Action", github_action::github_action),
+    ("image for workers", other_roots::image),
+    ("Debian 11", other_roots::old_system),
 ];
 
 /// Parts of a release that need a program of somebody else, or an account.
-const NOT_CHECKED: [&str; 5] = [
-    "the plugin in Claude Code and Codex: their programs are not part of this check",
-    "the extension in Gemini: its program is not part of this check",
+const NOT_CHECKED: [&str; 3] = [
     "the formula: Homebrew is not part of this check",
     "server.json: the MCP registry checks it when it is published",
     "binstall: it reads the releases of the repository, and there is none yet",

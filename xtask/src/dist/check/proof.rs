@@ -14,11 +14,39 @@ const STARTS: u32 = 10;
 /// One turn of a model.
 const SCRIPT: &str = r#"{"rules": [{"turns": [{"text": "Hello from the script."}]}]}"#;
 
+/// The tour that is played.
+#[derive(Clone, Copy)]
+pub(super) enum Tour {
+    /// The tour with worktrees, which needs a recent git.
+    MainJob,
+    /// The tour through the current directory.
+    Here,
+}
+
+impl Tour {
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::MainJob => &["tour"],
+            Self::Here => &["tour", "--here"],
+        }
+    }
+}
+
 /// Works with an installed program.
 pub(super) fn prove(shipment: &Shipment, home: &Home, program: &Path) -> Outcome<Checked> {
+    prove_with(shipment, home, program, Tour::MainJob)
+}
+
+/// Works with an installed program and plays one of the tours.
+pub(super) fn prove_with(
+    shipment: &Shipment,
+    home: &Home,
+    program: &Path,
+    played: Tour,
+) -> Outcome<Checked> {
     let start = version(shipment, home, program)?;
     let tour = Instant::now();
-    output(home.command(program).arg("tour"))?;
+    output(home.command(program).args(played.arguments()))?;
     let tour = seconds(tour.elapsed());
     delegate(home, program)?;
     Ok(Checked::Works(format!(

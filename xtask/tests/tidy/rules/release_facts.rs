@@ -14,6 +14,9 @@ const WITH_VERSION: [&str; 5] = [
     "packaging/claude-plugin/.mcp.json",
 ];
 
+/// Documents with lines to paste that name a release.
+const WITH_LINES: [&str; 2] = ["README.md", "docs/github-action.md"];
+
 /// The packages of ours in the registry of npm, and the repository as a package.
 const PACKAGES: [&str; 5] = [
     "pi",
@@ -44,6 +47,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             findings.extend(other_versions(file, version));
         } else if file.path.starts_with("packaging/") {
             findings.extend(written_versions(file, version));
+        }
+        if WITH_LINES.contains(&file.path.as_str()) {
+            findings.extend(other_versions_in_lines(file, version));
         }
         if is_repeated || file.path.starts_with("packaging/") {
             findings.extend(unknown_packages(file));
@@ -84,6 +90,30 @@ fn repeated_version(line: &str) -> Option<&str> {
         Some(rest)
     };
     field.or_else(of_package)?.split('"').next()
+}
+
+/// Finds names of our packages, archives and the action with another version.
+fn other_versions_in_lines(file: &SourceFile, version: &str) -> Vec<Finding> {
+    let words = file.numbered_lines().flat_map(|(number, line)| {
+        let words = line.split(|one: char| one.is_whitespace() || "`/;".contains(one));
+        words
+            .filter(|word| word.contains("pi-subagents"))
+            .filter_map(move |word| Some((number, version_in(word)?)))
+    });
+    words
+        .filter(|(_, found)| *found != version)
+        .map(|(number, found)| {
+            let message = format!("names the version {found}, and Cargo.toml has {version}");
+            Finding::at(&file.path, number, message)
+        })
+        .collect()
+}
+
+/// Returns the first three numbers with dots between them in a word such as `a_1.2.3_b`.
+fn version_in(word: &str) -> Option<&str> {
+    let mut parts = word.split(|one: char| !one.is_ascii_digit() && one != '.');
+    let part = parts.find(|part| part.trim_matches('.').split('.').count() == 3)?;
+    Some(part.trim_matches('.'))
 }
 
 fn written_versions(file: &SourceFile, version: &str) -> Vec<Finding> {
@@ -169,6 +199,19 @@ mod tests {
                 "packaging/claude-plugin/.mcp.json:1: has the version 0.1.0, and Cargo.toml has 0.2.0",
                 "packaging/install.sh:1: is a template: write {{version}} for the version",
                 "CHANGELOG.md: has no part ## [0.2.0]",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_to_paste_with_an_old_version_is_found() {
+        let lines = "`apt install ./pi-subagents_0.1.0_amd64.deb` with pi 0.87.1\nuses: pi-subagents/pi-subagents@v0.2.0\nnpm i ./pi-subagents-pi-0.1.0.tgz\n";
+        let files = [MANIFEST, ("README.md", lines)];
+        assert_eq!(
+            found(check, &files),
+            [
+                "README.md:1: names the version 0.1.0, and Cargo.toml has 0.2.0",
+                "README.md:3: names the version 0.1.0, and Cargo.toml has 0.2.0",
             ]
         );
     }
