@@ -65,6 +65,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-fleet-workers.1
     pi-subagents-fleet.1
     pi-subagents-host.1
+    pi-subagents-init.1
     pi-subagents-keep.1
     pi-subagents-logs.1
     pi-subagents-man.1
