@@ -31,7 +31,6 @@ everything is set up.";
 pub(super) const TOUR: &str = "\
 Examples:
   pi-subagents tour
-  pi-subagents tour --keep
   pi-subagents tour --here";
 
 pub(super) const DELEGATE: &str = "\
