@@ -666,7 +666,8 @@ const scenes = {
     await page.fill("#message", "Say more");
     await page.press("#message", "Enter");
     await page.waitForSelector(".notice");
-    await page.keyboard.press("2");
+    // The keyboard stays where the person types, so a key would become a word there.
+    await page.click('nav button:has-text("History")');
     await page.locator(".history-row:not(.head)").nth(3).waitFor();
     const history = await text(page, ".history .page-head .muted");
     return { row, remark, composer, acts, before, question, history: history.split(" · ")[0] };
