@@ -7,6 +7,7 @@
 //! - [`llm`]: an HTTP server that plays a scripted LLM in four wire formats;
 //! - [`fleet`]: real NATS servers, alone or three as a cluster, and a proxy that breaks the way to
 //!   them;
+//! - [`agent_files`]: agent files of other tools, in every form that they have;
 //! - [`process`]: what `/proc` knows about processes;
 //! - [`Chance`]: numbers at random that a seed repeats;
 //! - the binaries `misbehave` (a child that speaks pi's RPC protocol and misbehaves by script) and
@@ -23,6 +24,7 @@
     reason = "a test whose parts fail has nothing better to do than to say so"
 )]
 
+pub mod agent_files;
 mod binary;
 mod chance;
 pub mod fleet;

@@ -59,7 +59,7 @@ pub use begin::{PreparedCaller, begin};
 pub use call::{Call, ReadyCall};
 pub use choices::{agents_of, choices_of};
 pub use request::{Continues, TaskRequest};
-pub use resolve::model_place;
+pub use resolve::{ForeignModel, ModelReason, model_place};
 pub use tool::{Effect, Offered, Tool};
 pub use unknown_fields::check_fields;
 pub use window_record::{SeenLines, WindowRecord};

@@ -2,7 +2,7 @@
 //! `schema` prints them.
 
 use pi_subagents_definition_commands::results::{
-    AddedResult, AgentResult, AgentsResult, DeletedResult, ExplainResult, SavedResult,
+    AddedResult, AgentResult, AgentsResult, DeletedResult, ExplainResult, ImportResult, SavedResult,
 };
 use pi_subagents_fleet::DryRunResult;
 use pi_subagents_ground::error::ErrorResult;
@@ -58,6 +58,7 @@ const RESULTS: &[Printed] = &[
     result("agents list", &[of::<AgentsResult>]),
     result("agents show", &[of::<AgentResult>]),
     result("agents add", &[of::<AddedResult>]),
+    result("agents import", &[of::<ImportResult>]),
     result("agents create", &[of::<SavedResult>]),
     result("agents edit", &[of::<SavedResult>]),
     result("agents delete", &[of::<DeletedResult>]),

@@ -19,6 +19,12 @@ impl Asker {
             Self::Delegation => [Dialect::Profile, Dialect::Preset, Dialect::Prompt],
             Self::Subagent => [Dialect::Preset, Dialect::Prompt, Dialect::Profile],
         };
+        // Two other tools have their files in the folder of our prompts.
+        let dialect = if dialect.is_foreign() {
+            Dialect::Prompt
+        } else {
+            dialect
+        };
         order
             .iter()
             .position(|known| *known == dialect)

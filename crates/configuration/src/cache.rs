@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::catalogue::Catalogue;
-use crate::folder::markdown_files;
+use crate::file_list::FileList;
 use crate::places::DefinitionPlaces;
 use crate::trust::Trust;
 
@@ -91,8 +91,8 @@ fn stamps(places: &DefinitionPlaces) -> Vec<Stamp> {
     for folder in &places.folders {
         stamps.push(stamp(folder.path.clone()));
         // A folder that cannot be read has a stamp of its own; its reader says why.
-        let listed = markdown_files(&folder.path).unwrap_or_default();
-        stamps.extend(listed.files.iter().map(|entry| stamp(entry.path())));
+        let listed = FileList::of(folder).unwrap_or_default();
+        stamps.extend(listed.files.into_iter().map(|listed| stamp(listed.path)));
     }
     stamps
 }

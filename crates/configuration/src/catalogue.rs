@@ -16,6 +16,9 @@ use crate::summary;
 use crate::trust::{Trust, TrustDecision};
 use crate::warning::{Verdict, Warning};
 
+/// The number of ignored definitions that a sentence names.
+const MOST_NAMED: usize = 10;
+
 /// All definitions that can be seen from a directory, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalogue {
@@ -27,6 +30,8 @@ pub struct Catalogue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     definition: Definition,
+    /// The place of its folder in the order of preference.
+    rank: usize,
     distance: usize,
     folder: usize,
     ignored: Option<Ignored>,
@@ -90,9 +95,10 @@ impl Catalogue {
     pub fn find(&self, name: &str, asker: Asker) -> Result<FoundDefinition<'_>, UnknownDefinition> {
         let mut usable: Vec<&Entry> = self
             .usable()
-            .filter(|entry| entry.definition.name == name)
+            .filter(|entry| entry.definition.is_called(name))
             .collect();
-        usable.sort_by_key(|entry| entry.strength(asker));
+        // A second name of one agent never hides another agent that has it as its first.
+        usable.sort_by_key(|entry| (entry.definition.name != name, entry.strength(asker)));
         let mut definitions = usable.into_iter().map(|entry| &entry.definition);
         match definitions.next() {
             Some(definition) => Ok(FoundDefinition {
@@ -189,6 +195,7 @@ impl Catalogue {
                 .then_some(IgnoredReason::OutsideProject);
             Entry {
                 definition: file.definition,
+                rank: folder.rank(),
                 distance: folder.distance,
                 folder: index,
                 ignored: reason.or(outside).map(|reason| Ignored {
@@ -207,7 +214,7 @@ impl Catalogue {
         let available = self.effective(asker);
         let ignored = self
             .ignored()
-            .filter(|(definition, _)| definition.name == name);
+            .filter(|(definition, _)| definition.is_called(name));
         let unusable = self.warnings.iter();
         let unusable = unusable.filter(|warning| warning.keeps_out(name));
         UnknownDefinition {
@@ -218,6 +225,16 @@ impl Catalogue {
             ignored: ignored.map(|(_, ignored)| ignored.clone()).collect(),
         }
     }
+}
+
+/// The rank of a definition among those of the same name, by the fields from top to bottom.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Strength {
+    rank: usize,
+    scope: Scope,
+    distance: usize,
+    dialect: usize,
+    folder: usize,
 }
 
 impl UnknownDefinition {
@@ -232,9 +249,14 @@ impl UnknownDefinition {
 
 impl Entry {
     /// Returns the rank of a definition among those of the same name; less is stronger.
-    fn strength(&self, asker: Asker) -> (Scope, usize, usize, usize) {
-        let dialect = asker.preference(self.definition.dialect);
-        (self.definition.scope, self.distance, dialect, self.folder)
+    fn strength(&self, asker: Asker) -> Strength {
+        Strength {
+            rank: self.rank,
+            scope: self.definition.scope,
+            distance: self.distance,
+            dialect: asker.preference(self.definition.dialect),
+            folder: self.folder,
+        }
     }
 }
 
@@ -267,12 +289,20 @@ fn taken_name(winner: &Definition, loser: &Definition) -> Warning {
         message: format!("the name \"{name}\" is that of {}", winner.file.display()),
         verdict: Verdict::Skipped,
         name: Some(name.clone()),
+        foreign: loser.dialect.is_foreign().then_some(loser.dialect),
     }
 }
 
 fn notice(project: &Path, reason: IgnoredReason, names: &[&str], how_to_decide: &str) -> String {
     let what = text::count(names.len(), "agent");
-    let (names, project) = (names.join(", "), project.display());
+    let more = names.len().saturating_sub(MOST_NAMED);
+    let mut listed: Vec<String> = names
+        .iter()
+        .take(MOST_NAMED)
+        .map(|name| (*name).to_owned())
+        .collect();
+    listed.extend((more > 0).then(|| format!("{more} more")));
+    let (names, project) = (listed.join(", "), project.display());
     let line = match reason {
         IgnoredReason::Undecided => format!(
             "Ignored {what} of {project}, which is not trusted yet: {names}. {how_to_decide}"

@@ -86,6 +86,19 @@ pub fn save(definition: &Definition) -> Result<(), SaveError> {
     files::replace(&target, content.as_bytes(), audience).map_err(write_error)
 }
 
+/// Returns the text of a copy of another tool's agent, with the body byte for byte.
+pub fn import_text(
+    definition: &Definition,
+    comments: &[String],
+    body: &str,
+) -> Result<String, SaveError> {
+    let text = compose::copy(definition, comments, body);
+    if reads_as(&text, definition) {
+        return Ok(text);
+    }
+    Err(SaveError::Unfaithful(definition.file.clone()))
+}
+
 /// Deletes the file of a definition. If the file is a link, only the link is deleted.
 pub fn delete(file: &Path) -> Result<(), DeleteError> {
     fs::remove_file(file).map_err(|source| DeleteError {
@@ -131,6 +144,8 @@ fn source(definition: &Definition) -> Source {
         file: definition.file.clone(),
         dialect: FolderDialect::of_folder(folder),
         scope: definition.scope,
+        below: PathBuf::new(),
+        dropped: Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_vocabulary::{Definition, Dialect, Field, Runner, Scope};
+use pi_subagents_vocabulary::{Definition, Dialect, Field, Runner, Scope, TranslationNote};
 
 use crate::asker::Asker;
 use crate::catalogue::{Catalogue, Ignored, UnknownDefinition};
@@ -23,6 +23,8 @@ pub struct Explanation {
     pub file: PathBuf,
     /// Every field that is set, in reading order.
     pub rows: Vec<Row>,
+    /// What became of the file, if it is that of another tool.
+    pub notes: Vec<TranslationNote>,
     /// Files of the same name that do not count, the strongest first.
     pub shadowed: Vec<PathBuf>,
     /// Files of the same name that must not be used.
@@ -40,8 +42,10 @@ pub struct Explanation {
 pub struct Row {
     /// The key, as it is written.
     pub key: &'static str,
-    /// The value, with keys masked.
+    /// The value, with keys masked; empty if the value in the file means none.
     pub value: String,
+    /// The value in the file of another tool, if it is not the same.
+    pub written: Option<String>,
     /// The line of the file, if it was written and is no default.
     pub line: Option<u32>,
     /// The values that would count without this file.
@@ -78,12 +82,8 @@ pub fn explain(
     });
     let ignored = catalogue
         .ignored()
-        .filter(|(ignored, _)| ignored.name == name);
+        .filter(|(ignored, _)| ignored.is_called(name));
     Ok(Explanation {
-        name: definition.name.clone(),
-        dialect: definition.dialect,
-        scope: definition.scope,
-        file: definition.file.clone(),
         rows: rows(definition, &found.shadowed),
         warnings: of_these
             .map(ToString::to_string)
@@ -92,15 +92,36 @@ pub fn explain(
         ignored: ignored
             .map(|(definition, reason)| (definition.file.clone(), reason.clone()))
             .collect(),
-        problems: problems(definition)
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        children: Runner::ALL
-            .map(|runner| (runner, arguments(definition, skills, runner)))
-            .into(),
         shadowed: files.into_iter().map(Path::to_owned).collect(),
+        ..Explanation::of(definition, skills)
     })
+}
+
+impl Explanation {
+    /// Explains a definition by itself.
+    pub fn of(definition: &Definition, skills: &Skills) -> Self {
+        Self {
+            name: definition.name.clone(),
+            dialect: definition.dialect,
+            scope: definition.scope,
+            file: definition.file.clone(),
+            rows: rows(definition, &[]),
+            notes: definition
+                .translation
+                .as_ref()
+                .map_or(Vec::new(), |translation| translation.notes.clone()),
+            warnings: tool_doubts(definition),
+            ignored: Vec::new(),
+            problems: problems(definition)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            children: Runner::ALL
+                .map(|runner| (runner, arguments(definition, skills, runner)))
+                .into(),
+            shadowed: Vec::new(),
+        }
+    }
 }
 
 fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
@@ -118,11 +139,21 @@ fn rows(definition: &Definition, shadowed: &[&Definition]) -> Vec<Row> {
         });
         hidden.collect()
     };
+    let written = |field: Field| {
+        let translation = definition.translation.as_ref()?;
+        translation.written.get(&field).cloned()
+    };
     Field::of_file()
         .filter_map(|field| {
+            let value = definition.value(field).map(|value| value.to_string());
+            let written = written(field);
+            if value.is_none() && written.is_none() {
+                return None;
+            }
             Some(Row {
                 key: definition.key(field),
-                value: definition.value(field)?.to_string(),
+                value: value.unwrap_or_default(),
+                written,
                 line: line(definition, field),
                 shadows: shadows(field),
             })

@@ -21,7 +21,9 @@ mod child_flags;
 mod default_agent;
 mod edit;
 mod explain;
+mod file_list;
 mod folder;
+mod foreign_files;
 mod formats;
 mod outside_files;
 mod places;
@@ -39,8 +41,9 @@ pub use child_flags::{
     GivenTools, ParentTools, PlanPatch, ToolFacts, model_of, skill_arguments, tools_of,
 };
 pub use default_agent::DEFAULT_AGENT;
-pub use edit::{DeleteError, SaveError, delete, save};
+pub use edit::{DeleteError, SaveError, delete, import_text, save};
 pub use explain::{Explanation, Row, ShadowedValue, explain};
+pub use foreign_files::{ForeignAgent, body_bytes, foreign_agents};
 pub use formats::fits_name;
 pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use pi_subagents_vocabulary::RunnerChoice;

@@ -4,9 +4,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_vocabulary::{Dialect, FolderName, ProjectFolder, Scope};
+use pi_subagents_vocabulary::{Dialect, FolderDepth, FolderName, ProjectFolder, Scope};
 
+use crate::file_list::is_markdown;
 use crate::settings::DefinitionDir;
+
+/// The folder that several tools share, in a project and in the home directory.
+const SHARED: &str = ".agents/agents";
 
 /// The folders that are read, nearest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,17 +58,63 @@ pub struct Viewpoint<'a> {
     pub project: &'a Path,
     /// Folders named in settings.
     pub definition_dirs: &'a [DefinitionDir],
+    /// The home directory, in which other tools have their files.
+    pub home: &'a Path,
+    /// The other tools whose files count.
+    pub foreign: &'a [Dialect],
 }
 
 impl FolderDialect {
     /// Returns the dialect of the files in a folder with this name.
     pub fn of_folder(folder: &Path) -> Self {
         let name = folder.file_name().unwrap_or_default();
-        let found = Dialect::ALL.into_iter().find(|dialect| {
-            let row = dialect.row();
-            row.folder_name == FolderName::Decides && name == row.folder
+        let ours = Dialect::OURS.into_iter().find(|dialect| {
+            let files = dialect.our_files();
+            files.is_some_and(|files| {
+                files.folder_name == FolderName::Decides && name == files.folder
+            })
         });
-        found.map_or(Self::ByKeys, Self::Fixed)
+        let foreign = || {
+            Dialect::FOREIGN.into_iter().find(|dialect| {
+                let files = dialect.foreign_files();
+                files.is_some_and(|files| {
+                    let mut known = files.in_project.iter().chain(files.in_home);
+                    known.any(|known| folder.ends_with(known))
+                })
+            })
+        };
+        ours.or_else(foreign).map_or(Self::ByKeys, Self::Fixed)
+    }
+}
+
+impl Folder {
+    /// Returns the tool whose files are in the folder, if it is not ours.
+    pub fn foreign_dialect(&self) -> Option<Dialect> {
+        match self.dialect {
+            FolderDialect::Fixed(dialect) => dialect.is_foreign().then_some(dialect),
+            FolderDialect::ByKeys => None,
+        }
+    }
+
+    /// Returns the place of the folder in the order of preference; less is stronger. Ours come
+    /// first, whatever their scope, so that no file of another tool hides one of ours.
+    pub(crate) fn rank(&self) -> usize {
+        let place = |dialect| Dialect::FOREIGN.iter().position(|known| *known == dialect);
+        match self.foreign_dialect().and_then(place) {
+            Some(place) => place + 2,
+            None if self.path.ends_with(SHARED) => 1,
+            None => 0,
+        }
+    }
+
+    pub(crate) fn depth(&self) -> FolderDepth {
+        let files = self.foreign_dialect().and_then(Dialect::foreign_files);
+        files.map_or(FolderDepth::Flat, |files| files.depth)
+    }
+
+    pub(crate) fn ending(&self) -> &'static str {
+        let files = self.foreign_dialect().and_then(Dialect::foreign_files);
+        files.map_or("md", |files| files.ending)
     }
 }
 
@@ -72,15 +122,24 @@ impl DefinitionPlaces {
     /// Finds the folders that count from a viewpoint; they need not exist.
     pub fn find(viewpoint: &Viewpoint<'_>) -> Self {
         let mut folders = Vec::new();
-        folders.extend(Dialect::ALL.into_iter().filter_map(|dialect| {
-            match dialect.row().project_folder {
-                ProjectFolder::OfWorkingDirectory => of_cwd(viewpoint, dialect),
-                ProjectFolder::Nearest => nearest(viewpoint, dialect),
-            }
-        }));
+        let ours = Dialect::OURS.into_iter().filter_map(Dialect::our_files);
+        for files in ours.clone() {
+            folders.extend(match files.project_folder {
+                ProjectFolder::OfWorkingDirectory => of_cwd(viewpoint, files.folder),
+                ProjectFolder::Nearest => nearest(viewpoint, files.folder),
+            });
+        }
         folders.extend(named(viewpoint, Scope::Project));
-        folders.extend(Dialect::ALL.map(|dialect| global(viewpoint, dialect)));
+        folders.extend(ours.map(|files| global(viewpoint, files.folder)));
         folders.extend(named(viewpoint, Scope::Global));
+        folders.extend(of_everybody(viewpoint, &[SHARED], &[SHARED]));
+        for files in viewpoint
+            .foreign
+            .iter()
+            .filter_map(|dialect| dialect.foreign_files())
+        {
+            folders.extend(of_everybody(viewpoint, files.in_project, files.in_home));
+        }
         Self {
             folders: without_repetition(folders),
         }
@@ -88,32 +147,64 @@ impl DefinitionPlaces {
 
     /// Returns the folder in which a new definition is saved.
     pub fn folder_for(viewpoint: &Viewpoint<'_>, scope: Scope, dialect: Dialect) -> PathBuf {
-        let row = dialect.row();
-        let base = match (scope, row.project_folder) {
+        // Files of other tools are never written, so a copy of one is a profile.
+        let files = dialect.our_files().or(Dialect::Profile.our_files());
+        let Some(files) = files else {
+            return viewpoint.agent_dir.to_owned();
+        };
+        let base = match (scope, files.project_folder) {
             (Scope::Global, _) => viewpoint.agent_dir.to_owned(),
             (Scope::Project, ProjectFolder::OfWorkingDirectory) => viewpoint.cwd.join(".pi"),
             (Scope::Project, ProjectFolder::Nearest) => viewpoint.project.join(".pi"),
         };
-        base.join(row.folder)
+        base.join(files.folder)
     }
 }
 
-fn of_cwd(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Option<Folder> {
+/// Returns the folders that other tools have in the directories of a project and in the home
+/// directory, nearest first.
+fn of_everybody(
+    viewpoint: &Viewpoint<'_>,
+    in_project: &'static [&'static str],
+    in_home: &'static [&'static str],
+) -> Vec<Folder> {
+    let directories = viewpoint.own_directories.iter().enumerate();
+    let of_project = directories.flat_map(|(distance, owner)| {
+        in_project.iter().map(move |name| Folder {
+            path: owner.join(name),
+            dialect: FolderDialect::of_folder(Path::new(name)),
+            scope: Scope::Project,
+            owner: owner.to_owned(),
+            distance,
+        })
+    });
+    let of_user = in_home.iter().map(|name| Folder {
+        path: viewpoint.home.join(name),
+        dialect: FolderDialect::of_folder(Path::new(name)),
+        scope: Scope::Global,
+        owner: viewpoint.home.to_owned(),
+        distance: usize::MAX,
+    });
+    of_project.chain(of_user).collect()
+}
+
+fn of_cwd(viewpoint: &Viewpoint<'_>, folder: &str) -> Option<Folder> {
     let is_own = viewpoint.own_directories.first().map(PathBuf::as_path) == Some(viewpoint.cwd);
+    let path = viewpoint.cwd.join(".pi").join(folder);
     is_own.then(|| Folder {
-        path: viewpoint.cwd.join(".pi").join(dialect.row().folder),
-        dialect: FolderDialect::Fixed(dialect),
+        dialect: FolderDialect::of_folder(&path),
+        path,
         scope: Scope::Project,
         owner: viewpoint.cwd.to_owned(),
         distance: 0,
     })
 }
 
-fn nearest(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Option<Folder> {
+fn nearest(viewpoint: &Viewpoint<'_>, folder: &str) -> Option<Folder> {
     let candidates = viewpoint.own_directories.iter().enumerate();
     candidates
         .map(|(distance, owner)| {
-            let path = owner.join(".pi").join(dialect.row().folder);
+            let path = owner.join(".pi").join(folder);
             Folder {
                 dialect: FolderDialect::of_folder(&path),
                 path,
@@ -134,12 +225,6 @@ fn holds_markdown(folder: &Path) -> bool {
     entries
         .flatten()
         .any(|entry| is_markdown(Path::new(&entry.file_name())))
-}
-
-/// Returns whether a file's name is that of a definition: `*.md`, not hidden.
-pub(crate) fn is_markdown(name: &Path) -> bool {
-    let is_hidden = name.as_os_str().as_encoded_bytes().starts_with(b".");
-    !is_hidden && name.extension().is_some_and(|extension| extension == "md")
 }
 
 fn named(viewpoint: &Viewpoint<'_>, scope: Scope) -> impl Iterator<Item = Folder> {
@@ -164,8 +249,8 @@ fn named(viewpoint: &Viewpoint<'_>, scope: Scope) -> impl Iterator<Item = Folder
     })
 }
 
-fn global(viewpoint: &Viewpoint<'_>, dialect: Dialect) -> Folder {
-    let path = viewpoint.agent_dir.join(dialect.row().folder);
+fn global(viewpoint: &Viewpoint<'_>, folder: &str) -> Folder {
+    let path = viewpoint.agent_dir.join(folder);
     Folder {
         dialect: FolderDialect::of_folder(&path),
         path,

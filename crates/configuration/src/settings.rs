@@ -3,6 +3,7 @@
 //! The user's file is read first, then that of the project if it is trusted. A value of the project
 //! takes the place of the user's, and a wrong value changes nothing.
 
+mod agent_files;
 mod fleet;
 mod reader;
 mod user_settings;
@@ -10,13 +11,14 @@ mod values;
 mod worker;
 mod worktrees;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
-use pi_subagents_vocabulary::{Allowance, Isolation, RunnerChoice, Scope, nearest};
+use pi_subagents_vocabulary::{Allowance, Dialect, Isolation, RunnerChoice, Scope, nearest};
 use reader::{RESTRICTING, Reader, shown};
 use serde_json::Value;
 pub use user_settings::Retention;
@@ -56,6 +58,10 @@ pub struct Settings {
     pub tmux: bool,
     /// The directory in which run directories are made, instead of the project.
     pub runs_dir: Option<PathBuf>,
+    /// The other tools whose agent files count.
+    pub agent_files_of: Vec<Dialect>,
+    /// The models that stand for others in the agent files of other tools; `*` stands for all.
+    pub model_aliases: BTreeMap<String, String>,
     /// Further folders of definitions.
     pub definition_dirs: Vec<DefinitionDir>,
     /// The model that a child of pi has by default, as provider/id: pi's own two settings.
@@ -148,6 +154,8 @@ impl Default for Settings {
             resume: ResumeMode::Transcript,
             tmux: false,
             runs_dir: None,
+            agent_files_of: Dialect::FOREIGN.to_vec(),
+            model_aliases: BTreeMap::new(),
             definition_dirs: Vec::new(),
             default_model: None,
             retention: Retention::default(),

@@ -14,6 +14,9 @@ const PROMPT: usize = 60;
 /// The number of characters in a model's list of the definitions it can choose from.
 const CHOICES: usize = 700;
 
+/// The number of definitions in a list for models.
+const MOST_TOLD: usize = 30;
+
 /// The text of a list that has no entries.
 const NO_PROFILES: &str = "No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.";
 
@@ -46,16 +49,40 @@ pub fn summary(definition: &Definition) -> String {
     parts.join(", ")
 }
 
-/// Returns the lines of a list of definitions, or advice if there are none.
+/// Returns the lines of a list of definitions for a model, or advice if there are none.
 pub fn listing(definitions: &[&Definition]) -> String {
-    if definitions.is_empty() {
+    let Offered { told, more } = Offered::of(definitions);
+    if told.is_empty() {
         return NO_PROFILES.to_owned();
     }
-    let lines: Vec<String> = definitions
-        .iter()
-        .map(|definition| listed(definition))
-        .collect();
+    let lines = told.iter().map(|definition| listed(definition));
+    let lines: Vec<String> = lines.chain(and_more(more)).collect();
     lines.join("\n")
+}
+
+/// The definitions that a list names, and the number of the others.
+struct Offered<'a> {
+    told: Vec<&'a Definition>,
+    more: usize,
+}
+
+impl<'a> Offered<'a> {
+    /// Chooses the definitions that a list for models names: ours first, then those of other tools,
+    /// up to a number. An agent that is used by its name only is not among them.
+    fn of(definitions: &[&'a Definition]) -> Self {
+        let offered = definitions.iter().copied();
+        let mut told: Vec<&Definition> = offered
+            .filter(|definition| definition.is_offered_to_models())
+            .collect();
+        told.sort_by_key(|definition| definition.dialect.is_foreign());
+        let more = told.len().saturating_sub(MOST_TOLD);
+        told.truncate(MOST_TOLD);
+        Self { told, more }
+    }
+}
+
+fn and_more(more: usize) -> Option<String> {
+    (more > 0).then(|| format!("and {more} more"))
 }
 
 /// Describes a definition as a line of a list: its summary, its description, and the beginning of
@@ -80,13 +107,15 @@ pub(crate) fn available(definitions: &[&Definition], asker: Asker) -> String {
     };
     let is_taken = |name: &str| definitions.iter().any(|one| one.name == name);
     let built_in = built_in.filter(|_| !is_taken(DEFAULT_AGENT));
+    let Offered { told, more } = Offered::of(definitions);
     let all: Vec<String> = built_in
         .into_iter()
-        .chain(definitions.iter().copied())
+        .chain(told)
         .map(|definition| match description(definition) {
             Some(words) => format!("{} ({words})", name(definition)),
             None => name(definition),
         })
+        .chain(and_more(more))
         .collect();
     if all.is_empty() {
         return "(none)".to_owned();
@@ -97,18 +126,21 @@ pub(crate) fn available(definitions: &[&Definition], asker: Asker) -> String {
 /// Returns the names and descriptions of the definitions a model can choose from, up to a length;
 /// `None` if there are none.
 pub fn choices(definitions: &[&Definition]) -> Option<String> {
+    let offered = Offered::of(definitions);
+    let all = offered.told.len() + offered.more;
     let mut told: Vec<String> = Vec::new();
     let mut length = 0;
-    for (index, definition) in definitions.iter().enumerate() {
+    for (index, definition) in offered.told.iter().enumerate() {
         let words = description(definition).map_or(String::new(), |words| format!(" ({words})"));
         let part = format!("{}{words}", name(definition));
         length += part.len();
         if length > CHOICES {
-            told.push(format!("and {} more", definitions.len() - index));
-            break;
+            told.push(format!("and {} more", all - index));
+            return Some(told.join("; "));
         }
         told.push(part);
     }
+    told.extend(and_more(offered.more));
     (!told.is_empty()).then(|| told.join("; "))
 }
 

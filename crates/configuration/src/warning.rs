@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use pi_subagents_pi_files::{Position, Problem};
-use pi_subagents_vocabulary::text;
+use pi_subagents_vocabulary::{Dialect, text};
 
 /// Something about a file that its author should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub struct Warning {
     pub verdict: Verdict,
     /// The name of the definition in it, where that could be read.
     pub name: Option<String>,
+    /// The tool whose file it is, if it is not ours.
+    pub foreign: Option<Dialect>,
 }
 
 /// The consequence of a warning for its file.
@@ -28,6 +30,9 @@ pub enum Verdict {
     Used,
     /// The file is not used.
     Skipped,
+    /// The file is not used, and nothing is wrong with it: its own tool does not offer it as a
+    /// sub-agent either.
+    NotOffered,
 }
 
 impl Warning {
@@ -39,6 +44,15 @@ impl Warning {
             message: problem.message,
             verdict: Verdict::Skipped,
             name: problem.name,
+            foreign: None,
+        }
+    }
+
+    /// Returns the warning about a file that its own tool does not offer as a sub-agent.
+    pub(crate) fn not_offered(file: PathBuf, problem: Problem) -> Self {
+        Self {
+            verdict: Verdict::NotOffered,
+            ..Self::skipped(file, problem)
         }
     }
 
@@ -46,7 +60,7 @@ impl Warning {
     pub fn keeps_out(&self, name: &str) -> bool {
         let is_called_so = self.file.file_stem().is_some_and(|stem| stem == name);
         let is_named_so = self.name.as_deref() == Some(name);
-        self.verdict == Verdict::Skipped && (is_named_so || is_called_so && self.name.is_none())
+        self.verdict != Verdict::Used && (is_named_so || is_called_so && self.name.is_none())
     }
 }
 
@@ -58,6 +72,7 @@ impl fmt::Display for Warning {
         let end = match self.verdict {
             Verdict::Used => "",
             Verdict::Skipped => "; the file is not used",
+            Verdict::NotOffered => "; it is not offered",
         };
         let line = format!("{}{position}: {}{end}", self.file.display(), self.message);
         // A file of a repository chooses its own name and words.

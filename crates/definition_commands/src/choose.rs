@@ -65,6 +65,9 @@ pub(super) fn any<'a>(
             if reason == Some(IgnoredReason::OutsideProject) {
                 return Err(outside(definition));
             }
+            if definition.dialect.is_foreign() {
+                return Err(never_written(definition.dialect, &definition.name));
+            }
             Ok(Chosen::Definition(definition))
         }
         None if all.is_empty() => nameless(&args.name, seen),
@@ -76,7 +79,10 @@ pub(super) fn any<'a>(
 /// either.
 fn nameless<'a>(name: &str, seen: &'a VisibleAgents) -> Result<Chosen<'a>, CommandError> {
     if let Some(warning) = broken(name, seen) {
-        return Ok(Chosen::Broken(warning));
+        return match warning.foreign {
+            Some(dialect) => Err(never_written(dialect, name)),
+            None => Ok(Chosen::Broken(warning)),
+        };
     }
     counting(name, seen).map(|found| Chosen::Definition(found.definition))
 }
@@ -88,6 +94,18 @@ impl ChoiceArgs {
         scope.is_none_or(|scope| scope == definition.scope)
             && dialect.is_none_or(|dialect| dialect == definition.dialect)
     }
+}
+
+/// Makes the error for a file of another tool, which only its user and that tool may change.
+fn never_written(dialect: Dialect, name: &str) -> CommandError {
+    let product = dialect.foreign_files().map_or("", |files| files.product);
+    CommandError::usage(format!(
+        "\"{name}\" is an agent of {product}, whose files are never changed"
+    ))
+    .hint(format!(
+        "Make a copy of your own with: pi-subagents agents import {}:{name}",
+        dialect.as_str()
+    ))
 }
 
 fn outside(definition: &Definition) -> CommandError {

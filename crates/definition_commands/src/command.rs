@@ -9,7 +9,7 @@ use pi_subagents_vocabulary::{Dialect, Scope};
 
 use super::ask::{AtTerminal, Person};
 use super::visible_agents::VisibleAgents;
-use super::{add, create, delete, edit, examples, explain, list, show};
+use super::{add, create, delete, edit, examples, explain, import, list, show};
 use pi_subagents_ground::error::{CommandError, Kind};
 use pi_subagents_ground::print::Printer;
 
@@ -39,6 +39,9 @@ enum ProfileCommand {
     /// Copy ready-made agents, or list them
     #[command(after_help = examples::ADD)]
     Add(add::AddArgs),
+    /// Copy agents of Claude Code, Copilot, Codex and other tools as agents of your own
+    #[command(after_help = examples::IMPORT)]
+    Import(import::ImportArgs),
     /// Change an agent with flags, or by answering questions
     #[command(after_help = examples::EDIT)]
     Edit(edit::EditArgs),
@@ -66,9 +69,9 @@ pub(super) enum ScopeName {
 
 /// Returns the reader of a flag whose value is a dialect.
 pub(super) fn dialect_parser() -> impl TypedValueParser<Value = Dialect> {
-    let values = Dialect::ALL.map(|dialect| {
-        let row = dialect.row();
-        PossibleValue::new(row.word).help(row.help)
+    let values = Dialect::OURS.map(|dialect| {
+        let help = dialect.our_files().map_or("", |files| files.help);
+        PossibleValue::new(dialect.as_str()).help(help)
     });
     // A word of the list is a dialect.
     PossibleValuesParser::new(values).map(|word| Dialect::from_word(&word).unwrap_or_default())
@@ -105,7 +108,7 @@ pub fn run_for(
     if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
         return Err(
             CommandError::usage(format!("there is no command \"profile {word}\""))
-                .hint("Use one of list, show, create, add, edit, delete and explain."),
+                .hint("Use one of list, show, create, add, import, edit, delete and explain."),
         );
     }
     match (&args.command, &args.name) {
@@ -114,6 +117,7 @@ pub fn run_for(
         (Some(ProfileCommand::Show(args)), _) => show::run(&args.name, seen, printer),
         (Some(ProfileCommand::Create(args)), _) => create::run(args, seen, person, printer),
         (Some(ProfileCommand::Add(args)), _) => add::run(args, seen, printer),
+        (Some(ProfileCommand::Import(args)), _) => import::run(args, seen, printer),
         (Some(ProfileCommand::Edit(args)), _) => edit::run(args, seen, person, printer),
         (Some(ProfileCommand::Delete(args)), _) => delete::run(args, seen, person, printer),
         (Some(ProfileCommand::Explain(args)), _) => explain::run(&args.name, seen, printer),

@@ -20,6 +20,11 @@ Examples:
   pi-subagents agents add
   pi-subagents agents add scout reviewer --scope project";
 
+pub(super) const IMPORT: &str = "\
+Examples:
+  pi-subagents agents import claude:reviewer
+  pi-subagents agents import --all --dry-run";
+
 pub(super) const EDIT: &str = "\
 Examples:
   pi-subagents agents edit scout --model anthropic/claude-sonnet-5:high

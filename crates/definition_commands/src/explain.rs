@@ -4,13 +4,17 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use pi_subagents_agent::{ModelCatalogue, Surroundings};
+use pi_subagents_calls::ForeignModel;
 use pi_subagents_configuration::{Explanation, Row, check_paths, explain};
-use pi_subagents_vocabulary::Definition;
 use pi_subagents_vocabulary::text::{self, shell_quoted};
+use pi_subagents_vocabulary::{Definition, Field, TranslationNote};
 
 use super::choose;
 use super::doubts::ModelDoubts;
-use super::results::{ExplainResult, ExplainedChild, ExplainedField, IgnoredFile, ShadowedField};
+use super::results::{
+    ExplainResult, ExplainedChild, ExplainedField, ExplainedNote, IgnoredFile, ShadowedField,
+};
 use super::visible_agents::VisibleAgents;
 use pi_subagents_calls::families::{delegation, subagent};
 use pi_subagents_ground::error::CommandError;
@@ -29,6 +33,7 @@ pub(crate) fn run(
         .map_err(|unknown| CommandError::not_found(unknown.to_string()))?;
     let doubt = ModelDoubts::of(seen).about(found.definition);
     explanation.warnings.extend(doubt);
+    explain_model(&mut explanation, found.definition, seen);
     let paths = check_paths(found.definition, &seen.places.cwd, &seen.places.home);
     explanation
         .problems
@@ -43,6 +48,34 @@ pub(crate) fn run(
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds the model that a name in the file of another tool leads to.
+fn explain_model(explanation: &mut Explanation, definition: &Definition, seen: &VisibleAgents) {
+    let Some(written) = definition
+        .model
+        .as_ref()
+        .filter(|_| definition.dialect.is_foreign())
+    else {
+        return;
+    };
+    let models = ModelCatalogue::read(Surroundings::from(&seen.places));
+    let aliases = &seen.configuration().settings.model_aliases;
+    let model = ForeignModel::of(definition, aliases, &models);
+    let reason = model.reason(written);
+    let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+    let name = match &model {
+        ForeignModel::Inherited(_) => "the caller's or the default model",
+        ForeignModel::Named(model, _) => model,
+        ForeignModel::Missing => "none",
+    };
+    let key = definition.key(Field::Model);
+    for row in explanation.rows.iter_mut().filter(|row| row.key == key) {
+        let written = row.written.take().unwrap_or_else(|| row.value.clone());
+        let is_same = written == name && reason.is_empty();
+        row.written = (!is_same).then_some(written);
+        row.value = format!("{name}{reason}");
+    }
 }
 
 fn title(explanation: &Explanation, definition: &Definition, seen: &VisibleAgents) -> String {
@@ -61,7 +94,11 @@ fn delegated<'a>(name: &str, seen: &'a VisibleAgents) -> Option<&'a Definition> 
     Some(found.definition)
 }
 
-fn page(explanation: &Explanation, definition: &Definition, seen: &VisibleAgents) -> String {
+pub(super) fn page(
+    explanation: &Explanation,
+    definition: &Definition,
+    seen: &VisibleAgents,
+) -> String {
     let mut lines = vec![title(explanation, definition, seen)];
     let delegated = delegated(&explanation.name, seen);
     if let Some(other) = delegated.filter(|other| other.file != explanation.file) {
@@ -71,6 +108,7 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &VisibleAgents
         ));
     }
     lines.extend(rows(explanation, seen));
+    section(&mut lines, &notes_title(definition), notes(explanation));
     let short = |path: &Path| seen.short(path);
     let shadowed = explanation.shadowed.iter().map(|file| short(file));
     section(&mut lines, "Shadowed:", shadowed);
@@ -108,6 +146,27 @@ fn page(explanation: &Explanation, definition: &Definition, seen: &VisibleAgents
     lines.join("\n")
 }
 
+fn notes_title(definition: &Definition) -> String {
+    let product = definition
+        .dialect
+        .foreign_files()
+        .map_or("", |files| files.product);
+    format!("Not as in {product}:")
+}
+
+/// Returns a line for each part of another tool's file that means something else here, or nothing.
+fn notes(explanation: &Explanation) -> impl Iterator<Item = String> {
+    let notes = explanation.notes.iter();
+    notes.map(|note| {
+        format!(
+            "line {:<3} {:8}  {}",
+            note.line,
+            note.kind.as_str(),
+            note.sentence()
+        )
+    })
+}
+
 /// Lists the parts that children get in other ways than as arguments.
 fn besides(definition: &Definition) -> impl Iterator<Item = String> {
     let key = definition
@@ -130,11 +189,7 @@ fn section(lines: &mut Vec<String>, title: &str, items: impl Iterator<Item = Str
 }
 
 fn rows(explanation: &Explanation, seen: &VisibleAgents) -> Vec<String> {
-    let values: Vec<String> = explanation
-        .rows
-        .iter()
-        .map(|row| one_line(&row.value))
-        .collect();
+    let values: Vec<String> = explanation.rows.iter().map(shown_value).collect();
     let keys = explanation.rows.iter().map(|row| row.key.len());
     let key_width = keys.max().unwrap_or(0);
     let widths = values.iter().map(|value| text::columns(value));
@@ -155,6 +210,18 @@ fn rows(explanation: &Explanation, seen: &VisibleAgents) -> Vec<String> {
         std::iter::once(first).chain(hidden).collect::<Vec<_>>()
     };
     explanation.rows.iter().zip(&values).flat_map(row).collect()
+}
+
+/// Returns the value of a row, behind the value in the file if that is another.
+fn shown_value(row: &Row) -> String {
+    let value = match row.value.as_str() {
+        "" => "not set".to_owned(),
+        value => one_line(value),
+    };
+    match &row.written {
+        Some(written) => format!("{} → {value}", one_line(written)),
+        None => value,
+    }
 }
 
 /// Returns the beginning of a value; `profile show` prints all of it.
@@ -198,6 +265,7 @@ fn to_json(
         scope: explanation.scope.as_str(),
         file: explanation.file.clone(),
         delegate_file: delegated.map(|definition| definition.file.clone()),
+        notes: explanation.notes.iter().map(ExplainedNote::of).collect(),
         fields: rows.map(|row| explained(row, &explanation.file)).collect(),
         shadowed: explanation.shadowed.clone(),
         ignored: ignored
@@ -210,6 +278,17 @@ fn to_json(
     }
 }
 
+impl ExplainedNote {
+    fn of(note: &TranslationNote) -> Self {
+        Self {
+            line: note.line,
+            kind: note.kind.as_str(),
+            subject: note.subject.clone(),
+            reason: note.reason.clone(),
+        }
+    }
+}
+
 fn explained(row: &Row, file: &Path) -> ExplainedField {
     let shadows = row.shadows.iter().map(|hidden| ShadowedField {
         file: hidden.file.clone(),
@@ -219,6 +298,7 @@ fn explained(row: &Row, file: &Path) -> ExplainedField {
     ExplainedField {
         key: row.key,
         value: row.value.clone(),
+        written: row.written.clone(),
         file: row.line.map(|_| file.to_owned()),
         line: row.line,
         shadows: shadows.collect(),

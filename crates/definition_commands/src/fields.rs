@@ -1,6 +1,8 @@
 //! The fields of a definition as programs and people read them. Keys are masked.
 
-use pi_subagents_vocabulary::{Definition, Dialect, Field, FieldValue, Gate};
+use pi_subagents_vocabulary::{
+    Definition, Dialect, Field, FieldValue, Gate, Translation, TranslationNote,
+};
 use serde_json::{Map, Value, json};
 
 use super::results::PrintedAgent;
@@ -44,6 +46,12 @@ pub(super) fn printed(definition: &Definition) -> PrintedAgent {
         format: definition.dialect.as_str(),
         scope: definition.scope.as_str(),
         file: definition.file.clone(),
+        lost: definition
+            .translation
+            .iter()
+            .flat_map(Translation::losses)
+            .map(TranslationNote::sentence)
+            .collect(),
         fields,
     }
 }

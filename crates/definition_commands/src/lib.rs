@@ -25,6 +25,7 @@ mod examples;
 mod explain;
 mod fields;
 mod flags;
+mod import;
 mod list;
 mod ready_made;
 pub mod results;

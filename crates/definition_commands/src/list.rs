@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use pi_subagents_configuration::{Asker, listing};
 use pi_subagents_view::{Column, Line, Role, table};
-use pi_subagents_vocabulary::{Definition, Door, Scope, ThinkingLevel, text};
+use pi_subagents_vocabulary::{Definition, Door, Scope, ThinkingLevel, Translation, text};
 
 use super::agent_list::listed;
 use super::visible_agents::VisibleAgents;
@@ -55,7 +55,11 @@ fn cells(definition: &Definition) -> Vec<Line> {
         cell(Role::Muted, scope(definition.scope)),
         cell(
             Role::Plain,
-            &text::cut_characters(&purpose(definition), LONGEST_WORDS),
+            &format!(
+                "{}{}",
+                text::cut_characters(&purpose(definition), LONGEST_WORDS),
+                losses(definition)
+            ),
         ),
     ]
 }
@@ -100,4 +104,14 @@ fn purpose(definition: &Definition) -> String {
         (None, Some(prompt)) => format!("\"{}\"", text::one_line(prompt)),
         (None, None) => String::new(),
     }
+}
+
+/// Names what an agent of another tool cannot do here.
+fn losses(definition: &Definition) -> String {
+    let losses = definition.translation.iter().flat_map(Translation::losses);
+    let losses: Vec<&str> = losses.map(|note| note.subject.as_str()).collect();
+    if losses.is_empty() {
+        return String::new();
+    }
+    format!("; lost: {}", losses.join(", "))
 }

@@ -51,6 +51,28 @@ pub struct ReadyMadeAgent {
     pub(super) file: Option<PathBuf>,
 }
 
+/// The JSON of `agents import`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ImportResult {
+    /// The copies.
+    pub(super) agents: Vec<ImportedAgent>,
+}
+
+/// A copy of another tool's agent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedAgent {
+    pub(super) name: String,
+    /// The file of the other tool.
+    pub(super) from: PathBuf,
+    /// The copy.
+    pub(super) file: PathBuf,
+    /// False if the file was not written, because `--dry-run` was given.
+    pub(super) is_written: bool,
+    /// The whole copy.
+    pub(super) text: String,
+}
+
 /// The JSON of `agents delete`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -83,6 +105,9 @@ pub struct ExplainResult {
     /// The file that `delegate` takes for this name, if it is another.
     pub(super) delegate_file: Option<PathBuf>,
     pub(super) fields: Vec<ExplainedField>,
+    /// What became of the file of another tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<ExplainedNote>,
     pub(super) shadowed: Vec<PathBuf>,
     pub(super) ignored: Vec<IgnoredFile>,
     /// The reasons why it cannot be used, as sentences.
@@ -98,10 +123,25 @@ pub struct ExplainResult {
 pub struct ExplainedField {
     pub(super) key: &'static str,
     pub(super) value: String,
+    /// The value in the file of another tool, if it is not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) written: Option<String>,
     pub(super) file: Option<PathBuf>,
     pub(super) line: Option<u32>,
     /// The values that do not count because of this one.
     pub(super) shadows: Vec<ShadowedField>,
+}
+
+/// What became of a part of another tool's file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ExplainedNote {
+    /// The line of the file.
+    pub(super) line: u32,
+    /// `lost`, `narrower` or `note`.
+    pub(super) kind: &'static str,
+    /// The part of the file: a key, or a name in its value.
+    pub(super) subject: String,
+    pub(super) reason: String,
 }
 
 /// A value that does not count.
@@ -138,6 +178,9 @@ pub struct PrintedAgent {
     pub(super) format: &'static str,
     pub(super) scope: &'static str,
     pub(super) file: PathBuf,
+    /// What an agent of another tool cannot do here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) lost: Vec<String>,
     #[serde(flatten)]
     pub(super) fields: Map<String, Value>,
 }

@@ -51,8 +51,9 @@ pub(super) fn write(
 
 /// Returns the starter in the words of a dialect.
 fn content(definition: &Definition) -> String {
+    let kind = definition.dialect.our_files();
     TEMPLATE
-        .replace("KIND", definition.dialect.row().starter)
+        .replace("KIND", kind.map_or("", |files| files.starter))
         .replace("THINKING", definition.key(Field::Thinking))
         .replace("TOOLS", definition.key(Field::Tools))
         .replace("NAME", &definition.name)

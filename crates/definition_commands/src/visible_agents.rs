@@ -5,7 +5,7 @@ use pi_subagents_vocabulary::Advice;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{
-    Asker, Catalogue, DefinitionPlaces, Ignored, IgnoredReason, Skills, Trust, Viewpoint,
+    Asker, Catalogue, DefinitionPlaces, Ignored, IgnoredReason, Skills, Trust, Verdict, Viewpoint,
 };
 use pi_subagents_vocabulary::{Definition, Dialect, Scope};
 
@@ -74,14 +74,24 @@ impl VisibleAgents {
 
     /// Returns the folder in which a new definition is saved.
     pub(super) fn folder_for(&self, scope: Scope, dialect: Dialect) -> PathBuf {
-        let viewpoint = Viewpoint {
+        self.with_viewpoint(|viewpoint| DefinitionPlaces::folder_for(viewpoint, scope, dialect))
+    }
+
+    /// Returns the folders of definitions.
+    pub fn definition_places(&self) -> DefinitionPlaces {
+        self.with_viewpoint(DefinitionPlaces::find)
+    }
+
+    fn with_viewpoint<T>(&self, look: impl FnOnce(&Viewpoint<'_>) -> T) -> T {
+        look(&Viewpoint {
             cwd: &self.places.cwd,
             own_directories: &self.places.own_directories(&self.places.cwd),
             agent_dir: &self.places.agent_dir,
             project: &self.places.project,
             definition_dirs: &self.configuration.settings.definition_dirs,
-        };
-        DefinitionPlaces::folder_for(&viewpoint, scope, dialect)
+            home: &self.places.home,
+            foreign: &self.configuration.settings.agent_files_of,
+        })
     }
 
     pub fn skills(&self) -> &Skills {
@@ -98,7 +108,7 @@ impl VisibleAgents {
         let ignored = self.catalogue().ignored();
         all.extend(
             ignored
-                .filter(|(definition, _)| definition.name == name)
+                .filter(|(definition, _)| definition.is_called(name))
                 .map(|(definition, why)| (definition, Some(why))),
         );
         all
@@ -106,7 +116,9 @@ impl VisibleAgents {
 
     /// Returns the warnings about files that are used.
     pub fn warnings(&self) -> Vec<String> {
-        let files = self.catalogue().warnings().iter().map(ToString::to_string);
+        let files = self.catalogue().warnings().iter();
+        let files = files.filter(|warning| warning.verdict != Verdict::NotOffered);
+        let files = files.map(ToString::to_string);
         let Configuration {
             broken, warnings, ..
         } = &self.configuration;
@@ -139,9 +151,16 @@ impl VisibleAgents {
         for warning in self.warnings() {
             printer.note(&format!("warning: {warning}"));
         }
-        for notice in self.notices() {
+        for notice in self.not_offered().into_iter().chain(self.notices()) {
             printer.note(&notice);
         }
+    }
+
+    /// Returns a sentence for each file that its own tool does not offer as a sub-agent.
+    fn not_offered(&self) -> Vec<String> {
+        let files = self.catalogue().warnings().iter();
+        let files = files.filter(|warning| warning.verdict == Verdict::NotOffered);
+        files.map(ToString::to_string).collect()
     }
 
     /// Shortens a path: relative to the current directory, or to the home directory.

@@ -86,6 +86,8 @@ impl Configuration {
                 agent_dir: &places.agent_dir,
                 project: &places.project,
                 definition_dirs: &settings.definition_dirs,
+                home: &places.home,
+                foreign: &settings.agent_files_of,
             }),
             &trust,
         );

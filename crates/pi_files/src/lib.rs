@@ -32,6 +32,7 @@ mod programs;
 mod settings_file;
 mod skill_places;
 mod skills;
+pub mod toml_file;
 mod tools;
 mod written_path;
 pub mod yaml;

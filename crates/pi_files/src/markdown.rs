@@ -90,6 +90,12 @@ pub fn split(text: &str) -> Result<Markdown<'_>, Problem> {
     ))
 }
 
+/// Returns whether a text begins as a file with a frontmatter does.
+pub fn has_frontmatter(text: &str) -> bool {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    text.split_inclusive('\n').next().is_some_and(is_fence)
+}
+
 /// Returns the body without its frontmatter, for files that need not have one.
 pub fn body_of(text: &str) -> &str {
     split(text).map_or_else(

@@ -64,6 +64,14 @@ impl Position {
         format!("{}:{}:{}", file.display(), self.line, self.column)
     }
 
+    /// Returns the place that is a number of lines further down.
+    pub(crate) fn below(self, lines: u32) -> Self {
+        Self {
+            line: self.line.saturating_add(lines),
+            ..self
+        }
+    }
+
     /// Returns the beginning of a line.
     pub fn line(line: usize) -> Self {
         Self {

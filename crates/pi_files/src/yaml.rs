@@ -87,6 +87,35 @@ impl Value {
     }
 }
 
+/// Reads a part of a frontmatter that begins at a line of its file.
+pub fn parse_at(part: &str, first_line: u32) -> Result<Vec<YamlEntry>, Problem> {
+    let further = first_line.saturating_sub(2);
+    let mut entries = parse(part).map_err(|mut problem| {
+        problem.position = problem.position.map(|position| position.below(further));
+        problem
+    })?;
+    move_down(&mut entries, further);
+    Ok(entries)
+}
+
+fn move_down(entries: &mut [YamlEntry], lines: u32) {
+    for entry in entries {
+        entry.position = entry.position.below(lines);
+        entry.value.move_down(lines);
+    }
+}
+
+impl Node {
+    fn move_down(&mut self, lines: u32) {
+        self.position = self.position.below(lines);
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.move_down(lines)),
+            Value::Map(entries) => move_down(entries, lines),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
+        }
+    }
+}
+
 /// Reads a frontmatter that begins at line 2 of its file.
 pub fn parse(frontmatter: &str) -> Result<Vec<YamlEntry>, Problem> {
     let tree: Spanned<Tree> =

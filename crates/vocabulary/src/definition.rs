@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     Dialect, Field, FieldValue, Gate, Isolation, Origin, RunnerChoice, Secret, ThinkingLevel,
+    Translation,
 };
 
 /// A named agent.
@@ -31,6 +32,8 @@ pub struct Definition {
     pub file: PathBuf,
     /// The place of each of its fields in the file.
     pub origins: BTreeMap<Field, Origin>,
+    /// What became of its file, if that is of another tool.
+    pub translation: Option<Translation>,
     /// The provider of its model.
     pub provider: Option<String>,
     /// A model id or pattern.
@@ -126,6 +129,20 @@ impl Definition {
             Some(origin) => format!("{file}:{}", origin.line),
             None => file.to_string(),
         }
+    }
+
+    /// Returns whether a name means this definition: its own, or the one that another tool's file
+    /// has for it.
+    pub fn is_called(&self, name: &str) -> bool {
+        let written = self.translation.as_ref();
+        let written = written.and_then(|translation| translation.written_name.as_deref());
+        self.name == name || written == Some(name)
+    }
+
+    /// Returns whether models may be told of the definition.
+    pub fn is_offered_to_models(&self) -> bool {
+        let translation = self.translation.as_ref();
+        !translation.is_some_and(|translation| translation.is_by_name_only)
     }
 
     /// Returns whether this is the built-in definition, which no file has and which sets nothing.

@@ -47,6 +47,7 @@ mod summary;
 mod system_prompt;
 mod terms;
 pub mod text;
+mod translation;
 mod usage;
 mod work;
 
@@ -54,7 +55,10 @@ pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
 pub use counts::Counts;
 pub use definition::{Definition, Scope};
-pub use dialect::{BodyUse, Dialect, DialectRow, FolderName, ProjectFolder};
+pub use dialect::{
+    BodyUse, Dialect, DialectFiles, DialectRow, FolderDepth, FolderName, ForeignFiles, NameSource,
+    OurFiles, ProjectFolder,
+};
 pub use edits::{SeenChange, SeenEdit, SeenEdits};
 pub use ending::{Decision, DecisionKind, Ending, Interruption, Status};
 pub use event::{Happening, RunEvent, Started};
@@ -88,6 +92,7 @@ pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};
 pub use system_prompt::{PromptFiles, PromptTexts, SystemPrompt};
 pub use terms::{Limits, RunTerms};
+pub use translation::{NoteKind, Translation, TranslationNote};
 pub use usage::{Cost, Usage};
 pub use work::{Here, Work};
 

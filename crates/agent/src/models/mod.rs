@@ -12,6 +12,7 @@ mod installed_pi;
 mod interpolation;
 mod known_models;
 mod local_servers;
+mod meant_model;
 mod models_file;
 mod offered_models;
 mod overview;
@@ -29,6 +30,7 @@ pub(crate) use installed_pi::InstalledPi;
 pub(crate) use interpolation::{Unresolved, resolve as interpolate};
 pub(crate) use known_models::KnownModels;
 pub use local_servers::local_model_servers;
+pub use meant_model::{MeantBy, MeantModel};
 pub(crate) use models_file::ModelsFileError;
 pub use offered_models::{
     OfferedModel, OfferedPrice, OfferedProvider, all_providers, offered_models,

@@ -123,7 +123,7 @@ fn meant_alias(
 
 /// Chooses the model that a short name stands for: of the default provider if it has a key, else of
 /// the first provider with a key.
-fn by_alias(
+pub(super) fn by_alias(
     pattern: &str,
     wanted: &Wanted,
     known_models: &KnownModels,
@@ -153,7 +153,7 @@ fn provider_or(error: ChoiceError, provider: &str, known_models: &KnownModels) -
     }
 }
 
-fn everywhere(known_models: &KnownModels, usable: impl Fn(&str) -> bool) -> Vec<Model> {
+pub(super) fn everywhere(known_models: &KnownModels, usable: impl Fn(&str) -> bool) -> Vec<Model> {
     let mut models = known_models.models();
     let names = known_models.provider_names().into_iter();
     for provider in names.filter(|name| usable(name)) {

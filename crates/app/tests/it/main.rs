@@ -46,6 +46,7 @@ mod faults;
 mod finalization;
 mod first_contact;
 mod fleet;
+mod foreign_agents;
 mod full_disk;
 mod gates;
 mod host;

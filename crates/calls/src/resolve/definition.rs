@@ -8,7 +8,7 @@ use pi_subagents_configuration::{
     Asker, ParentTools, PlanPatch, ResolvedSkills, Skills, ToolFacts, check_paths, model_of,
     summary, validate,
 };
-use pi_subagents_vocabulary::{Definition, Refusal, Runner, UsedDefinition, nearest};
+use pi_subagents_vocabulary::{Definition, Refusal, Runner, Translation, UsedDefinition, nearest};
 
 use crate::arguments::CallError;
 use crate::caller::Caller;
@@ -60,7 +60,7 @@ pub(crate) fn check_definition(
     }
     let error = CommandError::not_found(refusal.message);
     let mut ignored = configuration.catalogue.ignored();
-    if ignored.any(|(definition, _)| definition.name == name) {
+    if ignored.any(|(definition, _)| definition.is_called(name)) {
         // The definition exists, and the error already says what it waits for.
         return Err(error);
     }
@@ -108,7 +108,27 @@ pub(super) fn patch_of(
         .map_err(|error| refuse(error.to_string()))?;
     let of_file = configuration.catalogue.warnings_of(definition);
     patch.warnings.extend(of_file.map(ToString::to_string));
+    patch.warnings.extend(losses(definition));
     Ok(patch)
+}
+
+/// Returns one sentence about everything that an agent of another tool cannot do here.
+fn losses(definition: &Definition) -> Option<String> {
+    let losses = definition.translation.iter().flat_map(Translation::losses);
+    let losses: Vec<String> = losses
+        .map(|note| format!("line {}: {}", note.line, note.sentence()))
+        .collect();
+    let (kind, name, file) = (
+        definition.dialect.title(),
+        &definition.name,
+        definition.file.display(),
+    );
+    (!losses.is_empty()).then(|| {
+        format!(
+            "{kind} \"{name}\" ({file}) can do less here: {}",
+            losses.join("; ")
+        )
+    })
 }
 
 /// Returns the facts about the definition of a task, for its answer.

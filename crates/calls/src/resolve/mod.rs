@@ -3,6 +3,7 @@
 
 mod definition;
 mod family;
+mod foreign_model;
 mod gates;
 mod model;
 mod model_check;
@@ -18,6 +19,7 @@ mod working_directory;
 
 pub(crate) use definition::check_definition;
 pub(crate) use family::Family;
+pub use foreign_model::{ForeignModel, ModelReason};
 pub(crate) use model::provider_of;
 pub use model_check::model_place;
 pub use place::RunPlace;

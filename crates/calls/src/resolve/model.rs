@@ -75,7 +75,9 @@ impl ChosenModel {
             (Some(Dialect::Preset), _) => {
                 Err(no_model(definition.map_or("", |preset| &preset.name)))
             }
-            (Some(Dialect::Prompt), Some(model)) => Ok(named(None, model)),
+            (Some(dialect), Some(model)) if dialect == Dialect::Prompt || dialect.is_foreign() => {
+                Ok(named(None, model))
+            }
             _ => Ok(Self::left_to_the_child(None, thinking)),
         }
     }

@@ -4,12 +4,15 @@
 //! here. A pi may have providers of its extensions: for a pi a doubt is a warning, and pi itself
 //! refuses.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use pi_subagents_agent::{AskedModel, ModelCatalogue, Surroundings};
 use pi_subagents_vocabulary::{Advice, Definition, Field, ModelChoice, Refusal, Runner};
 
 use super::definition::Unusable;
+use super::foreign_model::{ForeignModel, no_model as no_model_for};
 use super::model::{ChosenModel, provider_of};
 use crate::caller::Caller;
 use pi_subagents_ground::error::CommandError;
@@ -86,6 +89,37 @@ impl<'a> ModelChecks<'a> {
                 },
             })),
         }
+    }
+
+    /// Finds the model of a definition whose file is of another tool. The names of models in such
+    /// files are those of its tool.
+    pub(super) fn translated<'d>(
+        &self,
+        definition: &'d Definition,
+        aliases: &BTreeMap<String, String>,
+    ) -> Result<Cow<'d, Definition>, Unusable> {
+        if !definition.dialect.is_foreign() || self.is_listed_by_caller(definition) {
+            return Ok(Cow::Borrowed(definition));
+        }
+        let model = match ForeignModel::of(definition, aliases, self.catalogue()) {
+            ForeignModel::Inherited(_) => None,
+            ForeignModel::Named(model, _) => Some(model),
+            ForeignModel::Missing => return Err(Unusable::Task(no_model_for(definition))),
+        };
+        Ok(Cow::Owned(Definition {
+            model,
+            ..definition.clone()
+        }))
+    }
+
+    /// Returns whether the calling pi has the model under the name in a file.
+    fn is_listed_by_caller(&self, definition: &Definition) -> bool {
+        let Some((pi, model)) = self.caller.pi.as_ref().zip(definition.model.as_ref()) else {
+            return false;
+        };
+        let mut models = pi.models.iter();
+        models
+            .any(|known| known == model || known.split_once('/').is_some_and(|(_, id)| id == model))
     }
 
     /// Suggests the provider that was probably meant by a name that neither we nor the calling pi

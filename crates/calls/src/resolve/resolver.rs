@@ -1,6 +1,7 @@
 //! From the tasks of a call and the configuration to resolved tasks.
 
 use pi_subagents_vocabulary::Advice;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::PlanPatch;
@@ -141,6 +142,11 @@ impl<'a> Resolver<'a> {
             .unwrap_or(settings.runner);
         let (runner, warning) = self.runner(choice).map_err(Unusable::Task)?;
         let wished = terms.model.as_deref();
+        let definition = match (definition, wished) {
+            (Some(found), None) => Some(self.models.translated(found, &settings.model_aliases)?),
+            (found, _) => found.map(Cow::Borrowed),
+        };
+        let definition = definition.as_deref();
         let default_model = settings.default_model.as_deref();
         let model = ChosenModel::choose(Sources {
             wished,

@@ -1,6 +1,6 @@
 //! `trust`: decides whether the files of a project are used, and shows these files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -197,9 +197,13 @@ fn page(carried: &Carried, seen: &VisibleAgents) -> String {
         return empty_page(seen);
     }
     let mut lines = vec![sentence(seen), "It contains:".to_owned()];
-    let names = carried.definitions.iter().map(|(one, _)| name(one).len());
+    let (foreign, own): (Vec<_>, Vec<_>) = carried
+        .definitions
+        .iter()
+        .partition(|(one, _)| one.dialect.is_foreign());
+    let names = own.iter().map(|(one, _)| name(one).len());
     let width = names.max().unwrap_or(0);
-    for (definition, ignored) in &carried.definitions {
+    for (definition, ignored) in own {
         let notes = notes(definition, ignored.as_ref(), seen);
         let file = seen.short(&definition.file);
         lines.push(format!(
@@ -210,6 +214,8 @@ fn page(carried: &Carried, seen: &VisibleAgents) -> String {
             lines.extend(consequences(definition));
         }
     }
+    let foreign = foreign.into_iter().map(|(one, _)| one);
+    lines.extend(counted(foreign, seen));
     if !carried.settings.is_empty() {
         lines.push(format!("  settings    {}", carried.settings.join(", ")));
         lines.extend(carried.setup.iter().flat_map(|command| will_run(command)));
@@ -235,6 +241,29 @@ fn page(carried: &Carried, seen: &VisibleAgents) -> String {
     );
     let lines: Vec<String> = lines.iter().map(|line| text::clean(line)).collect();
     lines.join("\n")
+}
+
+/// Counts the agents of other tools by folder: there may be hundreds, and they run no commands.
+fn counted<'a>(foreign: impl Iterator<Item = &'a Definition>, seen: &VisibleAgents) -> Vec<String> {
+    let mut folders: BTreeMap<(&'static str, PathBuf), usize> = BTreeMap::new();
+    let places = seen.definition_places();
+    for definition in foreign {
+        let product = definition
+            .dialect
+            .foreign_files()
+            .map_or("", |files| files.product);
+        let mut known = places.folders.iter().map(|folder| &folder.path);
+        let folder = known.find(|folder| definition.file.starts_with(folder));
+        let folder = folder.cloned().unwrap_or_default();
+        *folders.entry((product, folder)).or_default() += 1;
+    }
+    let folders = folders.into_iter();
+    folders
+        .map(|((product, folder), count)| {
+            let many = text::count(count, "agent");
+            format!("  {many:11} of {product}  {}", seen.short(&folder))
+        })
+        .collect()
 }
 
 /// Returns what a definition does after a yes, beside what its summary says: the place that it

@@ -95,10 +95,10 @@ fn without_denied(
     let mut offered: Vec<String> = match (definition.dialect, surroundings.parent) {
         (Dialect::Prompt, Some(parent)) => parent.active.to_vec(),
         (Dialect::Prompt, None) => return ToolPolicy::all_except(denied.to_vec()),
-        (Dialect::Profile | Dialect::Preset, _) if !definition.extensions.is_empty() => {
+        (_, _) if !definition.extensions.is_empty() => {
             return ToolPolicy::all_except(denied.to_vec());
         }
-        (Dialect::Profile | Dialect::Preset, _) => inherited(definition, surroundings),
+        (_, _) => inherited(definition, surroundings),
     };
     offered.retain(|name| !is_ours(name) && !denied.contains(name));
     if offered.is_empty() {

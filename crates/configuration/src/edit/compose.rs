@@ -31,6 +31,18 @@ pub(super) fn file(definition: &Definition) -> String {
     }
 }
 
+/// Composes the text of a copy: comments below the fields, and the body as it is in the original.
+pub(super) fn copy(definition: &Definition, comments: &[String], body: &str) -> String {
+    let fields = file(&Definition {
+        body: None,
+        ..definition.clone()
+    });
+    let fields = fields.strip_suffix("---\n").unwrap_or(&fields);
+    let comments = comments.iter().map(|line| format!("# {line}\n"));
+    let comments: String = comments.collect();
+    format!("{fields}{comments}---\n{body}")
+}
+
 /// Returns the value that is written for a field of the frontmatter; `None` if the field is left out.
 pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> {
     if field == Field::Finalize {

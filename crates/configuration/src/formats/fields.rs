@@ -6,6 +6,7 @@ use pi_subagents_vocabulary::{
 };
 use serde_json::Value;
 
+use super::foreign::is_restriction_elsewhere;
 use super::keys::{field_of, meant_by};
 use super::values::{gates, json, names, optional_names, seconds, switch, text, words};
 use pi_subagents_pi_files::yaml::YamlEntry;
@@ -177,6 +178,12 @@ fn secret(
 /// sub-agent makes the file unusable: the run would do what its author wanted to forbid.
 fn unknown_key(entry: &YamlEntry) -> Result<String, Problem> {
     let key = &entry.key;
+    if is_restriction_elsewhere(key) {
+        let message = format!(
+            "\"{key}\" restricts agents of another tool and means nothing here; use \"tools\", \"excludeTools\" or \"noTools\""
+        );
+        return Err(Problem::at(entry.position, message));
+    }
     let Some((field, meant)) = meant_by(key) else {
         return Ok(format!("unknown key \"{key}\" is ignored"));
     };

@@ -25,6 +25,7 @@ impl Settings {
         self.take_paths(reader, paths);
         self.worktrees.take(reader, paths);
         self.take_test_commands(reader);
+        self.take_agent_files(reader, paths.scope);
         self.take_user_only(reader, paths.scope);
         if paths.scope == Scope::Global {
             // The extension inside pi reads this key.

@@ -13,6 +13,7 @@ mod child_flags;
 mod documents;
 mod edits;
 mod explanations;
+mod foreign_files;
 mod never_panics;
 mod odd_files;
 mod precedence;

@@ -259,8 +259,10 @@ fn a_new_definition_goes_where_it_will_be_found() {
         agent_dir: &agent_dir,
         project: &project,
         definition_dirs: &[],
+        home: &sandbox.home(),
+        foreign: &[],
     };
-    let folders: Vec<String> = Dialect::ALL
+    let folders: Vec<String> = Dialect::OURS
         .into_iter()
         .flat_map(|dialect| {
             [Scope::Project, Scope::Global]

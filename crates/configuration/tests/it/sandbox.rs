@@ -7,7 +7,7 @@ use pi_subagents_configuration::{
     Catalogue, DefinitionDir, DefinitionPlaces, Folder, FolderDialect, Trust, Viewpoint,
 };
 use pi_subagents_files::NeverProjects;
-use pi_subagents_vocabulary::Scope;
+use pi_subagents_vocabulary::{Dialect, Scope};
 
 pub(crate) struct Sandbox {
     root: tempfile::TempDir,
@@ -70,6 +70,8 @@ impl Sandbox {
             agent_dir: &self.agent_dir(),
             project: &self.project(),
             definition_dirs: &self.definition_dirs,
+            home: &self.home(),
+            foreign: &Dialect::FOREIGN,
         });
         Catalogue::load(&places, &Trust::read(&self.agent_dir()).0)
     }

@@ -14,7 +14,8 @@ struct Kind(Dialect);
 
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.0.row().choice)
+        let files = self.0.our_files();
+        formatter.write_str(files.map_or("", |files| files.choice))
     }
 }
 
@@ -39,7 +40,7 @@ pub(super) fn kind(
     step: &str,
     definition: &mut Definition,
 ) -> Result<(), DialogEnd> {
-    let kinds = Dialect::ALL.map(Kind);
+    let kinds = Dialect::OURS.map(Kind);
     let chosen = person.choice(&format!("{step} Kind:"), kinds.into(), 0)?;
     if let Some(Kind(dialect)) = chosen {
         definition.dialect = dialect;

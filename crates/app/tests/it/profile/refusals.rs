@@ -89,7 +89,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     "#);
     insta::assert_snapshot!(refused(&stage, &["profile", "explian", "there"]), @r#"
     [2] error: there is no command "profile explian"
-    hint: Use one of list, show, create, add, edit, delete and explain.
+    hint: Use one of list, show, create, add, import, edit, delete and explain.
     "#);
     let unknown = [
         refused(&stage, &["profile", "nobody"]),

@@ -68,6 +68,8 @@ mod tests {
             agent_dir: &agent_dir,
             project: &project,
             definition_dirs: &[],
+            home,
+            foreign: &[],
         });
         let mut answer = listed(
             &Catalogue::load(&places, &Trust::read(&agent_dir).0),

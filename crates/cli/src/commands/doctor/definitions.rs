@@ -1,6 +1,6 @@
 //! Checks the settings, the definitions, and whether the project is trusted.
 
-use pi_subagents_configuration::{Asker, TrustDecision, check_paths, name, validate};
+use pi_subagents_configuration::{Asker, TrustDecision, Verdict, check_paths, name, validate};
 use pi_subagents_vocabulary::{Definition, text};
 
 use super::check::Check;
@@ -33,7 +33,8 @@ pub(super) fn settings(seen: &VisibleAgents) -> Check {
 }
 
 pub(super) fn definitions(seen: &VisibleAgents) -> Check {
-    let definitions = seen.catalogue().effective(Asker::Delegation);
+    let mut definitions = seen.catalogue().effective(Asker::Delegation);
+    definitions.retain(|one| !one.dialect.is_foreign());
     let check = match definitions.as_slice() {
         [] => Check::new(
             "agents",
@@ -46,6 +47,8 @@ pub(super) fn definitions(seen: &VisibleAgents) -> Check {
         .iter()
         .flat_map(|one| faults(one, &models, seen));
     let files = seen.catalogue().warnings().iter();
+    let files =
+        files.filter(|warning| warning.foreign.is_none() && warning.verdict != Verdict::NotOffered);
     check.warnings(files.map(ToString::to_string).chain(invalid))
 }
 

@@ -2,6 +2,7 @@
 //! at the environment. It connects to the fleet if the settings name one, and to nothing else on
 //! the network; it calls no model and changes nothing.
 
+mod agent_files;
 mod check;
 mod definitions;
 mod directories;
@@ -93,11 +94,9 @@ fn examine(places: Places) -> Vec<Check> {
             logs::logs(&seen),
             definitions::settings(&seen),
         ];
-        let later = [
-            definitions::definitions(&seen),
-            definitions::project(&seen),
-            runs::runs(&seen),
-        ];
+        let mut later = vec![definitions::definitions(&seen)];
+        later.extend(agent_files::check(&seen));
+        later.extend([definitions::project(&seen), runs::runs(&seen)]);
         let background = runs::background(&seen);
         let fleet = fleet::fleet(&seen);
         let pi = joined(pi);

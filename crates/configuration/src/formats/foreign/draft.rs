@@ -1,0 +1,162 @@
+//! A definition that is being made out of another tool's agent file.
+
+use pi_subagents_pi_files::Problem;
+use pi_subagents_pi_files::yaml::YamlEntry;
+use pi_subagents_vocabulary::{
+    Definition, Dialect, Field, NoteKind, Origin, Translation, TranslationNote,
+};
+
+use super::super::{Source, body_of};
+use super::ForeignFile;
+use super::name::AgentName;
+use super::tool_list::{LeftTools, ToolList, ToolNote};
+
+/// A definition that is being made.
+pub(super) struct Draft {
+    pub(super) dialect: Dialect,
+    pub(super) definition: Definition,
+    pub(super) translation: Translation,
+    pub(super) tools: ToolList,
+    /// The key and the line that decide about tools, and all that the file says about them.
+    tool_entries: Vec<(Origin, String)>,
+    /// The body follows the child's own system prompt.
+    pub(super) appends_body: bool,
+    /// The reason why the agent is not a sub-agent.
+    pub(super) not_offered: Option<Problem>,
+}
+
+impl Draft {
+    pub(super) fn new(source: &Source, dialect: Dialect, name: &AgentName) -> Self {
+        let file = source.file.clone();
+        let mut definition = Definition::new(&name.ours, dialect, source.scope, file);
+        let mut translation = Translation {
+            written_name: name.written.clone(),
+            ..Translation::default()
+        };
+        if let Some(line) = name.line {
+            definition
+                .origins
+                .insert(Field::Name, Origin { key: "name", line });
+        }
+        if let Some(written) = &name.written {
+            translation.written.insert(Field::Name, written.clone());
+        }
+        Self {
+            dialect,
+            definition,
+            translation,
+            tools: ToolList::default(),
+            tool_entries: Vec::new(),
+            appends_body: false,
+            not_offered: None,
+        }
+    }
+
+    /// Notes that the frontmatter is not YAML and was read literally.
+    pub(super) fn note_odd(&mut self, problem: &Problem) {
+        self.translation.notes.push(TranslationNote {
+            line: problem.position.map_or(2, |position| position.line),
+            kind: NoteKind::Remark,
+            subject: "the frontmatter".to_owned(),
+            reason: format!("{}; its lines are taken literally", problem.message),
+        });
+    }
+
+    /// Sets where a field comes from, and how it was written if that differs.
+    pub(super) fn origin(&mut self, field: Field, key: &'static str, entry: &YamlEntry) {
+        let line = entry.position.line;
+        self.definition.origins.insert(field, Origin { key, line });
+    }
+
+    pub(super) fn written(&mut self, field: Field, written: String) {
+        self.translation.written.insert(field, written);
+    }
+
+    pub(super) fn lose(&mut self, entry: &YamlEntry, reason: &str) {
+        self.note(entry, NoteKind::Lost, entry.key.clone(), reason);
+    }
+
+    pub(super) fn remark(&mut self, entry: &YamlEntry, reason: &str) {
+        self.note(entry, NoteKind::Remark, entry.key.clone(), reason);
+    }
+
+    fn note(&mut self, entry: &YamlEntry, kind: NoteKind, subject: String, reason: &str) {
+        self.translation.notes.push(TranslationNote {
+            line: entry.position.line,
+            kind,
+            subject,
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// Notes what a key about tools does.
+    pub(super) fn note_tools(
+        &mut self,
+        entry: &YamlEntry,
+        key: &'static str,
+        written: String,
+        notes: Vec<ToolNote>,
+    ) {
+        for note in notes {
+            self.note(entry, note.kind, note.subject, &note.reason);
+        }
+        let line = entry.position.line;
+        self.tool_entries.push((Origin { key, line }, written));
+    }
+
+    /// Takes the text below the frontmatter, unless a key has set the prompt already.
+    pub(super) fn take_body(&mut self, body: &str, first_line: usize) {
+        let Some((text, line)) = body_of(body, first_line) else {
+            return;
+        };
+        let field = if self.appends_body {
+            Field::AppendSystemPrompt
+        } else {
+            Field::Body
+        };
+        let slot = if self.appends_body {
+            &mut self.definition.append_system_prompt
+        } else {
+            &mut self.definition.body
+        };
+        *slot = Some(text);
+        let key = "body";
+        self.definition.origins.insert(field, Origin { key, line });
+    }
+
+    /// Decides about the tools, and hands over the definition.
+    pub(super) fn finish(mut self) -> Result<ForeignFile, Problem> {
+        if let Some(problem) = self.not_offered {
+            return Ok(ForeignFile::NotOffered(problem.of(&self.definition.name)));
+        }
+        let field = match std::mem::take(&mut self.tools).left()? {
+            LeftTools::Default => None,
+            LeftTools::Nothing => {
+                self.definition.no_tools = true;
+                Some(Field::NoTools)
+            }
+            LeftTools::Only(tools) => {
+                self.definition.tools = Some(tools);
+                Some(Field::Tools)
+            }
+            LeftTools::AllBut(tools) => {
+                self.definition.exclude_tools = Some(tools);
+                Some(Field::ExcludeTools)
+            }
+        };
+        if let (Some(field), [(origin, _), ..]) = (field, self.tool_entries.as_slice()) {
+            self.definition.origins.insert(field, *origin);
+            let texts: Vec<String> = match self.tool_entries.as_slice() {
+                [(_, written)] => vec![written.clone()],
+                several => several
+                    .iter()
+                    .map(|(origin, written)| format!("{}: {written}", origin.key))
+                    .collect(),
+            };
+            self.written(field, texts.join("; "));
+        }
+        self.translation.notes.sort_by_key(|note| note.line);
+        self.definition.translation = Some(self.translation);
+        Ok(ForeignFile::Agent(Box::new(self.definition)))
+    }
+}
