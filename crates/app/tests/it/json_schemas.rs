@@ -190,6 +190,12 @@ fn of_agents(schemas: &mut Schemas) {
     schemas.check("agents", &run(&[]));
     schemas.check("agents-delete", &run(&["delete", "scout", "--yes"]));
     schemas.check("agents-add", &run(&["add", "scout"]));
+    stage.sandbox.write(
+        "home/.claude/agents/theirs.md",
+        "---\nname: theirs\ntools: Read, WebFetch\n---\nRead.\n",
+    );
+    schemas.check("agents-import", &run(&["import", "claude:theirs"]));
+    schemas.check("agents-explain", &run(&["explain", "theirs"]));
     let models = stage.command(&["models", "--provider", "anthropic", "--json"]);
     schemas.check("models", &models.run().expect_success());
 }
