@@ -86,7 +86,9 @@ pub use receipt::{Receipt, Witness};
 pub use report::{RunReport, SCHEMA_VERSION};
 pub use runner::Runner;
 pub use runner_choice::RunnerChoice;
-pub use sandbox::{BadHost, BadReach, NetworkHost, NetworkReach, Sandbox, SandboxLevel};
+pub use sandbox::{
+    BadHost, BadReach, Confinement, NetworkHost, NetworkReach, Sandbox, SandboxLevel,
+};
 pub use secret::Secret;
 pub use sink::EventSink;
 pub use summary::{LAST_TEXT_LIMIT, RunSummary};

@@ -3,11 +3,13 @@
 //! These are values and pure rules. The engine keeps what was decided, or does not
 //! start the child.
 
+mod confinement;
 mod host;
 mod level;
 mod limits;
 mod network;
 
+pub use confinement::Confinement;
 pub use host::{BadHost, NetworkHost};
 pub use level::SandboxLevel;
 pub use limits::Sandbox;
