@@ -223,6 +223,19 @@ fn whoever_agrees_to_everything_gets_everything_and_undo_takes_all_of_it_back() 
     };
     assert_eq!(mode(".claude.json") & 0o777, 0o600);
 
+    let listed = machine.command(&["uninstall"]).run().expect_success();
+    let parts = listed
+        .stdout
+        .lines()
+        .skip_while(|line| !line.starts_with("Changes"));
+    let parts: Vec<&str> = parts
+        .take_while(|line| !line.starts_with("Index"))
+        .collect();
+    insta::assert_snapshot!(machine.stage.sandbox.normalise(&parts.join("\n")), @"
+    Changes that init has made to ~/.claude.json, ~/.codex/config.toml, ~/.config/fish/completions/pi-subagents.fish, ~/.config/opencode/opencode.json, ~/.copilot/mcp-config.json, ~/.gemini/settings.json, ~/.pi/agent/settings.json, 8 files in ~/.pi/agent/agent-profiles
+      pi-subagents init --undo
+    ");
+
     let undone = machine.command(&["init", "--undo"]).run().expect_success();
     insta::assert_snapshot!(machine.stage.printed(&undone));
     assert_eq!(machine.files(), before);

@@ -49,6 +49,7 @@ mod fleet;
 mod foreign_agents;
 mod full_disk;
 mod gates;
+mod github_action;
 mod host;
 mod host_commands;
 mod host_entries;

@@ -2,6 +2,7 @@
 //! nothing itself.
 
 mod clients;
+mod program;
 mod traces;
 
 use std::process::ExitCode;

@@ -10,11 +10,11 @@ use super::json_insertion::{self, NewMember};
 use super::toml_insertion::{self, NewTable};
 
 /// The name of our server in every client.
-pub(super) const SERVER: &str = "pi-subagents";
+pub(in crate::commands) const SERVER: &str = "pi-subagents";
 
 /// A program that starts MCP servers for its model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum McpClient {
+pub(in crate::commands) enum McpClient {
     ClaudeCode,
     Codex,
     Gemini,
@@ -23,7 +23,7 @@ pub(super) enum McpClient {
 }
 
 impl McpClient {
-    pub(super) const ALL: [Self; 5] = [
+    pub(in crate::commands) const ALL: [Self; 5] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Gemini,
@@ -31,7 +31,7 @@ impl McpClient {
         Self::Copilot,
     ];
 
-    pub(super) fn title(self) -> &'static str {
+    pub(in crate::commands) fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
@@ -92,7 +92,7 @@ impl McpClient {
     }
 
     /// Returns the command of the client that takes the entry away, if it has one.
-    pub(super) fn removal(self) -> Option<&'static str> {
+    pub(in crate::commands) fn removal(self) -> Option<&'static str> {
         match self {
             Self::ClaudeCode => Some("claude mcp remove --scope user pi-subagents"),
             Self::Codex => Some("codex mcp remove pi-subagents"),

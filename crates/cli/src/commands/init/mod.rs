@@ -1,10 +1,11 @@
 //! `init`: finds what is on this machine and offers to set it up, one question for each change.
 //! `init --undo` takes the changes back. The reasons are in `docs/design/init.md`.
 //!
-//! `survey` looks, `proposals` decides what to offer, `dialog` asks and acts, `journal` remembers every
+//! `changes` says to `uninstall` what was done. `survey` looks, `proposals` decides what to offer, `dialog` asks and acts, `journal` remembers every
 //! changed file, and `undo` puts the files back. The texts of clients are edited by pure rules in
 //! `client`, `json_insertion` and `toml_insertion`.
 
+mod changes;
 mod client;
 mod dialog;
 mod diff;
@@ -31,10 +32,13 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_vocabulary::Door;
 
+pub(in crate::commands) use self::changes::InitChanges;
+pub(in crate::commands) use self::client::{McpClient, SERVER};
 use self::dialog::Dialog;
 use self::journal::Journal;
 use self::proposals::InitPlan;
 use self::survey::Survey;
+pub(in crate::commands) use self::survey::client_files;
 use crate::places::find_places;
 
 #[derive(Args)]
@@ -69,7 +73,7 @@ pub(crate) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
 }
 
 /// Writes a path as people type it, with `~` for the home directory.
-fn tilde(path: &Path, home: &Path) -> String {
+pub(in crate::commands) fn tilde(path: &Path, home: &Path) -> String {
     match path.strip_prefix(home) {
         Ok(rest) => format!("~/{}", rest.display()),
         Err(_) => path.display().to_string(),

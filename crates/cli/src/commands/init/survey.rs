@@ -126,10 +126,20 @@ fn search(program: &str, places: &Places) -> Option<PathBuf> {
     on_path(program, places.variable("PATH").unwrap_or_default())
 }
 
-fn find_client(client: McpClient, places: &Places) -> FoundClient {
+/// Returns the directory that a client's variable names.
+fn named_directory(client: McpClient, places: &Places) -> Option<PathBuf> {
     let named = client.variable().and_then(|name| places.variable(name));
-    let named = named.map(|named| places.cwd.join(named));
-    let files = client.files(&places.home, named.as_deref());
+    named.map(|named| places.cwd.join(named))
+}
+
+/// Returns the files in which a client looks for servers.
+pub(in crate::commands) fn client_files(client: McpClient, places: &Places) -> Vec<PathBuf> {
+    client.files(&places.home, named_directory(client, places).as_deref())
+}
+
+fn find_client(client: McpClient, places: &Places) -> FoundClient {
+    let named = named_directory(client, places);
+    let files = client_files(client, places);
     let existing = files.iter().find(|file| file.symlink_metadata().is_ok());
     let file = existing.or(files.first()).cloned().unwrap_or_default();
     let program = search(client.program(), places);

@@ -3,71 +3,48 @@
 use std::path::Path;
 
 use pi_subagents_files::read_own_text;
+use pi_subagents_ground::places::Places;
 use pi_subagents_vocabulary::text::shell_quoted;
 
 use super::traces::Trace;
+use crate::commands::init::{InitChanges, McpClient, SERVER, client_files};
 
 /// A larger file is not looked at.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// A client, with its file in the home of the user.
-struct Client {
-    name: &'static str,
-    file: &'static str,
-    /// The command that removes an entry; without one, a person edits the file.
-    removal: Option<&'static str>,
-}
-
-const CLIENTS: [Client; 6] = [
-    Client {
-        name: "Claude Code",
-        file: ".claude.json",
-        removal: Some("claude mcp remove --scope user pi-subagents"),
-    },
-    Client {
-        name: "Codex",
-        file: ".codex/config.toml",
-        removal: Some("codex mcp remove pi-subagents"),
-    },
-    Client {
-        name: "Gemini",
-        file: ".gemini/settings.json",
-        removal: Some("gemini mcp remove --scope user pi-subagents"),
-    },
-    Client {
-        name: "opencode",
-        file: ".config/opencode/opencode.json",
-        removal: None,
-    },
-    Client {
-        name: "Copilot",
-        file: ".copilot/mcp-config.json",
-        removal: None,
-    },
-    Client {
-        name: "Cursor",
-        file: ".cursor/mcp.json",
-        removal: None,
-    },
+/// The clients that `init` does not know, with their files in the home of the user.
+const OTHERS: [(&str, &str); 2] = [
+    ("Cursor", ".cursor/mcp.json"),
+    ("Zed", ".config/zed/settings.json"),
 ];
 
-/// Finds the clients whose files name this program.
-pub(super) fn entries(home: &Path) -> Vec<Trace> {
-    let named = CLIENTS.iter().filter(|client| is_named(home, client));
-    named.map(|client| entry(home, client)).collect()
+/// Finds the clients whose files name this program, except for files that `init` takes back.
+pub(super) fn entries(places: &Places, changes: &InitChanges) -> Vec<Trace> {
+    let known = McpClient::ALL.into_iter().flat_map(|client| {
+        let files = client_files(client, places);
+        files
+            .into_iter()
+            .map(move |file| (client.title(), file, client.removal()))
+    });
+    let others = OTHERS.map(|(name, file)| (name, places.home.join(file), None));
+    known
+        .chain(others)
+        .filter(|(_, file, _)| is_named(file) && !changes.undo_removes(file, SERVER))
+        .map(|(name, file, removal)| entry(name, &file, removal))
+        .collect()
 }
 
-fn is_named(home: &Path, client: &Client) -> bool {
-    let text = read_own_text(&home.join(client.file), LARGEST_FILE);
-    text.is_ok_and(|text| text.contains("pi-subagents"))
+fn is_named(file: &Path) -> bool {
+    let text = read_own_text(file, LARGEST_FILE);
+    text.is_ok_and(|text| text.contains(SERVER))
 }
 
-fn entry(home: &Path, client: &Client) -> Trace {
-    let file = home.join(client.file).display().to_string();
+fn entry(name: &str, file: &Path, removal: Option<&str>) -> Trace {
+    let file = file.display().to_string();
     let by_hand = || format!("${{EDITOR:-vi}} {}", shell_quoted(&file));
     Trace {
-        name: format!("An entry of {} in {file}", client.name),
+        name: format!("An entry of {name} in {file}"),
         size: None,
-        removal: client.removal.map_or_else(by_hand, str::to_owned),
+        removal: removal.map_or_else(by_hand, str::to_owned),
     }
 }

@@ -1,6 +1,6 @@
 //! The files that the program has made on this machine, and those that lead to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,17 @@ use pi_subagents_records::{IndexedRun, sticky_sessions_folder};
 use pi_subagents_runs::workspace::{size_of, worktrees_folder};
 use pi_subagents_vocabulary::text::shell_quoted;
 
-use super::clients;
+use super::{clients, program};
 use crate::commands::doctor::installed_package;
+use crate::commands::init::{InitChanges, tilde};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 
 /// The beginning of the names of our files in the directory of pi.
 const PREFIX: &str = "subagents-";
+
+/// The most files of one folder that are named one by one.
+const MOST_NAMED: usize = 2;
 
 /// Something that is on this machine, and the line that removes it.
 pub(super) struct Trace {
@@ -25,26 +29,70 @@ pub(super) struct Trace {
 
 /// Finds what there is, in the order in which it is best removed.
 pub(super) fn traces(places: &Places, runs: &[IndexedRun]) -> Vec<Trace> {
-    let mut traces: Vec<Trace> = package(places).into_iter().collect();
-    traces.extend(clients::entries(&places.home));
+    // Its copies are among our own files, which go later.
+    let changes = InitChanges::read(&places.agent_dir);
+    let mut traces: Vec<Trace> = changes_of_init(&changes, &places.home)
+        .into_iter()
+        .collect();
+    traces.extend(package(places, &changes));
+    traces.extend(clients::entries(places, &changes));
     traces.extend(records(runs));
     traces.extend(folders(places));
     traces.extend(own_files(&places.agent_dir));
-    traces.push(Trace {
-        name: "The program".to_owned(),
-        size: size(&places.program),
-        removal: format!("rm {}", quoted(&places.program)),
-    });
+    traces.extend(
+        program::removal(&places.program, &places.agent_dir).map(|removal| Trace {
+            name: "The program".to_owned(),
+            size: size(&places.program),
+            removal,
+        }),
+    );
     traces
 }
 
-fn package(places: &Places) -> Option<Trace> {
-    let package = installed_package(places)?;
-    Some(Trace {
-        name: "The package of pi".to_owned(),
+/// Names the files that `init` has changed or made, which it puts back itself.
+fn changes_of_init(changes: &InitChanges, home: &Path) -> Option<Trace> {
+    let files = changes.files();
+    (!files.is_empty()).then(|| Trace {
+        name: format!("Changes that init has made to {}", listed(&files, home)),
         size: None,
-        removal: format!("pi remove {}", shell_quoted(&package.source)),
+        removal: "pi-subagents init --undo".to_owned(),
     })
+}
+
+/// Lists files as people read them: many files of one folder are counted.
+fn listed(files: &[&Path], home: &Path) -> String {
+    let mut folders: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
+    for file in files {
+        let folder = file.parent().unwrap_or(file);
+        folders.entry(folder).or_default().push(file);
+    }
+    let mut names = Vec::new();
+    for (folder, files) in folders {
+        if files.len() > MOST_NAMED {
+            names.push(format!("{} files in {}", files.len(), tilde(folder, home)));
+        } else {
+            names.extend(files.iter().map(|file| tilde(file, home)));
+        }
+    }
+    names.join(", ")
+}
+
+/// Finds our package among those of pi, or what is left of it where `init` takes it out of pi's settings.
+fn package(places: &Places, changes: &InitChanges) -> Option<Trace> {
+    let settings = places.agent_dir.join("settings.json");
+    let named = installed_package(places)
+        .filter(|package| !changes.undo_removes(&settings, &package.source));
+    if let Some(package) = named {
+        return Some(Trace {
+            name: "The package of pi".to_owned(),
+            size: None,
+            removal: format!("pi remove {}", shell_quoted(&package.source)),
+        });
+    }
+    let downloaded = places.agent_dir.join("npm/node_modules/@pi-subagents");
+    downloaded
+        .is_dir()
+        .then(|| directory("The package that pi has downloaded", &downloaded))
 }
 
 /// Finds the folders with records of runs: one in each project, and one for runs without a project.
