@@ -145,9 +145,14 @@ impl ServedTools {
             };
             return answer_within(&self.service, caller, &order, waiting).await;
         }
+        let cancelled = match patience {
+            // Its answer says which runs are still at work, so that its model can ask again.
+            Some(patience) if call.tool == runs::RUNS => until(patience, call.cancelled),
+            Some(_) | None => call.cancelled,
+        };
         let watch = Watch {
             follow: on_progress.map_or(Follow::Nothing, Follow::Progress),
-            cancelled: call.cancelled,
+            cancelled,
             ..Watch::nobody()
         };
         let call = ToolRequest {
@@ -528,6 +533,13 @@ impl Tools for ServedTools {
             }
         })
     }
+}
+
+/// Returns a wish to end that comes from the client, or when its patience is over.
+fn until(patience: Duration, cancelled: Cancelled) -> Cancelled {
+    Box::pin(async move {
+        _ = tokio::time::timeout(patience, cancelled).await;
+    })
 }
 
 /// Takes out of the arguments whether the work is to go on in the background.

@@ -337,6 +337,21 @@ fn a_client_that_is_not_known_to_be_patient_is_answered_in_time() {
 }
 
 #[test]
+fn a_client_that_asks_to_wait_for_long_is_answered_in_time_too() {
+    let stage = Stage::new();
+    let mut server = server(&stage, &["--answer-within", "1"]);
+    let mut tasks = endless(&stage, "one");
+    tasks["background"] = json!(true);
+    assert!(!answered(&mut server, DELEGATE, &tasks).1);
+    let wait = json!({"action": "wait", "seconds": 3600});
+    let (text, is_error) = answered(&mut server, RUNS, &wait);
+    assert!(!is_error, "{text}");
+    assert!(text.starts_with("1 of 1 are still at work"), "{text}");
+    let run = rows(&stage).remove(0)["runId"].clone();
+    answered(&mut server, RUNS, &json!({"action": "stop", "ids": [run]}));
+}
+
+#[test]
 fn a_client_sees_its_own_runs_and_those_of_others_only_if_it_asks() {
     let stage = Stage::new();
     let begun = |server: &mut McpServer, name: &str| {

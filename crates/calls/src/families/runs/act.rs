@@ -65,10 +65,7 @@ pub(crate) async fn subagent_runs(
             } else {
                 meant(&runs, &call.ids)?
             };
-            let notes = tokio::select! {
-                () = cancelled => Vec::new(),
-                notes = wait(caller, &asked, limit(call.seconds)) => notes,
-            };
+            let notes = wait(caller, &asked, limit(call.seconds), cancelled).await;
             let asked = again(service, caller, asked).await?;
             let heading = std::iter::once(waited(&asked)).chain(notes);
             let heading = heading.collect::<Vec<_>>().join("\n");
@@ -166,20 +163,30 @@ fn limit(seconds: Option<f64>) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
 
-/// Waits until all are over, or until the limit has passed. Returns notes for the caller.
-async fn wait(caller: &Caller, runs: &[IndexedRun], limit: Duration) -> Vec<String> {
+/// Waits until all are over, until the limit has passed, or until nobody waits for the answer any
+/// longer. Returns notes for the caller.
+async fn wait(
+    caller: &Caller,
+    runs: &[IndexedRun],
+    limit: Duration,
+    mut cancelled: Cancelled,
+) -> Vec<String> {
     let end = Instant::now() + limit;
     let open = runs.iter().filter(|run| run.is_open()).cloned();
     let mut waiting = Wait::begin(&caller.places, &open.collect::<Vec<_>>());
     let mut notes = Vec::new();
     // A run that is not over by then, or whose end was not seen, is listed with its state.
-    while let Ok(Some(waited)) = timeout_at(end, waiting.next()).await {
+    loop {
+        let waited = tokio::select! {
+            () = &mut cancelled => return notes,
+            waited = timeout_at(end, waiting.next()) => waited,
+        };
         match waited {
-            Waited::Note(note) => notes.push(note.words(caller.door)),
-            Waited::Over(_) | Waited::Unseen(_) => {}
+            Ok(Some(Waited::Note(note))) => notes.push(note.words(caller.door)),
+            Ok(Some(Waited::Over(_) | Waited::Unseen(_))) => {}
+            Ok(None) | Err(_) => return notes,
         }
     }
-    notes
 }
 
 /// Returns the same runs as they are now.
