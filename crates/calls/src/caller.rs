@@ -46,9 +46,6 @@ pub struct Overrides {
     pub base: Option<BaseChoice>,
     /// The worktree in which a session goes on.
     pub worktree: Option<EarlierWorktree>,
-    /// The number of times that a sub-agent gets the failure of a gate of its own or of its
-    /// definition.
-    pub gate_retries: Option<u32>,
     /// The wishes about the fleet.
     pub fleet: FleetWishes,
 }

@@ -36,6 +36,9 @@ pub struct RunTerms {
     /// The gates; none at all if the list is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<Vec<Gate>>,
+    /// The number of times that a sub-agent gets the failure of any gate, whatever the gate says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate_retries: Option<u32>,
     /// The schema that the result must meet; `false` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
@@ -50,6 +53,8 @@ impl RunTerms {
     /// Returns these terms. A term that is not set here is taken from the run that is continued.
     #[must_use]
     pub fn or(self, earlier: Self) -> Self {
+        // A new gate has its own retries.
+        let of_same_gates = earlier.gate_retries.filter(|_| self.gates.is_none());
         Self {
             runner: self.runner.or(earlier.runner),
             model: self.model.or(earlier.model),
@@ -59,6 +64,7 @@ impl RunTerms {
             allowance: self.allowance.or(earlier.allowance),
             isolation: self.isolation.or(earlier.isolation),
             gates: self.gates.or(earlier.gates),
+            gate_retries: self.gate_retries.or(of_same_gates),
             output_schema: self.output_schema.or(earlier.output_schema),
         }
     }
@@ -124,9 +130,11 @@ mod tests {
         let earlier = RunTerms {
             model: Some("a/b".to_owned()),
             gates: Some(vec![Gate::new("make")]),
+            gate_retries: Some(0),
             output_schema: Some(json!({"type": "object"})),
             ..RunTerms::default()
         };
+        assert_eq!(RunTerms::default().or(earlier.clone()), earlier);
         let call = RunTerms {
             gates: Some(Vec::new()),
             timeout: Some(Duration::from_secs(5)),
@@ -134,6 +142,7 @@ mod tests {
         };
         let expected = RunTerms {
             gates: Some(Vec::new()),
+            gate_retries: None,
             timeout: Some(Duration::from_secs(5)),
             ..earlier.clone()
         };

@@ -428,3 +428,44 @@ fn a_session_goes_on_with_the_gate_and_the_schema_it_had_unless_the_call_changes
         );
     }
 }
+
+#[test]
+fn limits_are_inherited_and_the_printed_command_raises_them() {
+    let stage = Stage::new();
+    let call = |tool: &str, arguments: Value| Turn::tool_call(tool, arguments);
+    let quick = || call("ls", json!({"path": "."}));
+    // The owner hears of a turn while its call is under way.
+    let long = || call("bash", json!({"command": "sleep 60"}));
+    let turns = [quick(), long(), quick(), long(), quick(), quick()];
+    let turns = turns.into_iter().chain([Turn::text("done")]);
+    let server = LlmServer::start(Script::new().otherwise(turns));
+    stage.sandbox.models_json(&server.base_url());
+    let run = ["run", "look", "--runner", "embedded", "--max-tokens", "150"];
+    stage.command(&run).run();
+    let again = stage.command(&["resume", "last", "Go on"]).run();
+    let used = "Used up 220 of at most 150 tokens.";
+    assert!(again.stderr.contains(used), "{again}");
+    let line = again.stderr.lines().find(|line| line.contains("resume"));
+    let (_, pasted) = line.unwrap().split_once("pi-subagents ").unwrap();
+    let (before, limit) = pasted.split_once(r#" "Go on""#).unwrap();
+    assert_eq!(limit, " --max-tokens 440", "{again}");
+    let words = before.split(' ').chain(["Go on"]);
+    let words: Vec<&str> = words.chain(limit.split_whitespace()).collect();
+    let last = stage.command(&words).run();
+    assert_eq!(last.expect_success().stdout, "done\n");
+}
+
+#[test]
+fn a_gate_that_is_inherited_is_told_as_often_as_before() {
+    let stage = Stage::new();
+    let server = LlmServer::start(Script::new().otherwise([Turn::text("done")]));
+    stage.sandbox.models_json(&server.base_url());
+    let run = ["run", "look", "--runner", "embedded", "--gate", "false"];
+    let first = stage.command(&run).args(["--gate-retries", "0"]).run();
+    let second = stage.command(&["resume", "last", "Go on"]).run();
+    for ended in [first, second] {
+        let why = "The gate `false` failed: exit 1.";
+        assert!(ended.stderr.contains(why), "{ended}");
+    }
+    assert_eq!(server.requests().len(), 2);
+}

@@ -26,7 +26,7 @@ pub(super) fn gates_of(
         .or_else(of_definition)
         .unwrap_or_default();
     for gate in &mut gates {
-        gate.retries = caller.overrides.gate_retries.unwrap_or(gate.retries);
+        gate.retries = terms.gate_retries.unwrap_or(gate.retries);
     }
     Ok(gates)
 }

@@ -78,7 +78,6 @@ impl RunArgs {
             cwd: self.cwd.clone(),
             base: self.base.clone(),
             worktree: None,
-            gate_retries: self.gate_retries,
             fleet: self.fleet.wishes(),
         }
     }
@@ -98,6 +97,7 @@ impl RunArgs {
             },
             isolation: self.isolation,
             gates: self.gates(),
+            gate_retries: self.gate_retries,
             output_schema: self.output_schema.as_deref().cloned(),
         }
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use pi_subagents_view::figures::usage_words;
 use pi_subagents_vocabulary::text::{count, one_line, shell_quoted};
-use pi_subagents_vocabulary::{Ending, RunSummary, Status, Task, Timestamp, Usage};
+use pi_subagents_vocabulary::{
+    Dollars, Ending, Excess, RunSummary, Status, Task, Timestamp, Usage,
+};
 
 use pi_subagents_calls::Answer;
 use pi_subagents_calls::families::delegation::sentence;
@@ -164,6 +166,10 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             let more = format!(" --timeout {}", limit.as_secs().saturating_mul(2).max(2));
             vec![go_on(format!("Give {it} more time"), &more)]
         }
+        Some(Ending::Overspent(excess)) => {
+            let more = larger_limit(*excess);
+            vec![look(), go_on(format!("Let {it} spend more"), &more)]
+        }
         Some(Ending::GateFailed { .. }) => {
             let log = gate_log(task, run).map(|log| step("Read what the gate printed", log));
             let go_on = go_on(format!("Continue {it}"), "");
@@ -181,11 +187,23 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             | Ending::Exited { .. }
             | Ending::Signalled { .. }
             | Ending::Looped { .. }
-            | Ending::Overspent(_)
             | Ending::Stopped
             | Ending::Interrupted(_)
             | Ending::Lost { .. },
         ) => vec![look(), go_on(format!("Continue {it}"), "")],
+    }
+}
+
+/// Returns the option with which a run goes on that has used up what it may: it inherits its limit.
+fn larger_limit(excess: Excess) -> String {
+    match excess {
+        Excess::Tokens { spent, allowed } => {
+            format!(" --max-tokens {}", spent.max(allowed).saturating_mul(2))
+        }
+        Excess::Cost { spent, allowed } => {
+            let twice = Dollars::new(spent.max(allowed).amount() * 2.0).to_string();
+            format!(" --max-cost {}", twice.trim_start_matches('$'))
+        }
     }
 }
 
