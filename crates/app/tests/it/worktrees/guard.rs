@@ -64,3 +64,33 @@ fn pi_leaves_the_checkout_alone(pi: RealPi) {
 fn the_embedded_agent_leaves_the_checkout_alone() {
     play(&WorktreeStage::new(), "embedded", None);
 }
+
+#[test]
+fn the_checkout_of_which_the_callers_is_a_worktree_is_left_alone_too() {
+    let stage = WorktreeStage::new();
+    let linked = stage.stage().sandbox.root().join("linked");
+    let at = linked.display().to_string();
+    stage.git(&["worktree", "add", "--quiet", "-b", "side", &at]);
+    let main = stage.project().display().to_string();
+    let write =
+        |path: String| Turn::tool_call("write", json!({"path": path, "content": "escaped\n"}));
+    let server = LlmServer::start(Script::new().otherwise([
+        write(format!("{main}/kept.txt")),
+        write(format!("{main}/.git/hooks/pre-commit")),
+        write(format!("{at}/kept.txt")),
+        write("own.txt".to_owned()),
+        Turn::text("ok"),
+    ]));
+    stage.models_json(&server.base_url());
+    let command = stage.ours(&["delegate", "--task", "api=Write.", "--json"]);
+    let command = command.args(["--runner", "embedded", "--isolation", "worktree"]);
+    let output = command.cwd(&linked).run().expect_success().json();
+    assert_eq!(
+        output["runs"][0]["workspace"]["files"][0]["path"],
+        "own.txt"
+    );
+    assert_eq!(stage.read("kept.txt"), "one\ntwo\nthree\n");
+    let theirs = std::fs::read_to_string(linked.join("kept.txt")).unwrap();
+    assert_eq!(theirs, "one\ntwo\nthree\n");
+    assert!(!stage.project().join(".git/hooks/pre-commit").exists());
+}

@@ -208,9 +208,12 @@ fn isolated(
     let mut cwd = worktree.path.clone();
     // An empty path would add a slash.
     cwd.extend(inside.iter());
-    // The directory of git is elsewhere if the checkout is itself a worktree.
-    let git_dir = real(repository.common_dir());
-    let left_alone = [Some(real(repository.top())), Some(git_dir), above];
+    // The directory of git is elsewhere if the checkout is itself a worktree, and beside it is the
+    // checkout of which it is one.
+    let (top, git_dir) = (real(repository.top()), real(repository.common_dir()));
+    let main = git_dir.parent().filter(|_| git_dir.ends_with(".git"));
+    let main = main.filter(|main| *main != top).map(Path::to_owned);
+    let left_alone = [Some(top), Some(git_dir), main, above];
     Isolated {
         cwd,
         told: directory.join(TOLD),
