@@ -14,7 +14,7 @@ const FLAGS = {
   lastTestFailed: "the last test failed",
   changedAfterTest: "changed after the last test",
   commandsAfterTest: "commands after the last test",
-  testHidden: "how the last test ended is hidden",
+  testHidden: "how the last test ended was not seen",
   gateChanged: "changed its own gate",
 };
 

@@ -18,7 +18,7 @@ pub enum Flag {
     ChangedAfterTest,
     /// Shell commands that may have changed files ran after the last test had begun.
     CommandsAfterTest,
-    /// The rest of the command line hides how the last test ended.
+    /// Nobody saw how the last test ended: its command line hides it, or it was cut short.
     TestHidden,
     /// The run changed a file that the command of its gate names.
     GateChanged,
@@ -57,7 +57,7 @@ impl Flag {
             Self::LastTestFailed => "the last test it ran failed",
             Self::ChangedAfterTest => "files changed after the last test",
             Self::CommandsAfterTest => "commands after the last test may have changed files",
-            Self::TestHidden => "the rest of its command line hides how the last test ended",
+            Self::TestHidden => "how the last test ended was not seen",
             Self::GateChanged => "it changed a file of its own gate",
         }
     }
