@@ -145,9 +145,9 @@ function context(opened) {
 /** @param {Row} row @param {Opened} opened */
 function answer(row, opened) {
   const tree = opened.whole?.answer;
-  if (tree) return html`<div class="page"><div class="said">${words(tree)}</div></div>`;
+  if (tree) return html`<div class="page" tabindex="0"><div class="said">${words(tree)}</div></div>`;
   const text = isOver(row) ? "It has not answered anything." : "It has not answered yet.";
-  return html`<div class="page">${row.errorMessage ? html`<p class="bad">${row.errorMessage}</p>` : html`<p class="muted">${text}</p>`}</div>`;
+  return html`<div class="page" tabindex="0">${row.errorMessage ? html`<p class="bad">${row.errorMessage}</p>` : html`<p class="muted">${text}</p>`}</div>`;
 }
 
 /** @param {Row} row @param {Opened} opened */
@@ -169,7 +169,7 @@ function task(row, opened) {
     ["session", whole.sessionId],
     ["continue", isOver(whole) ? `pi-subagents resume ${whole.sessionId} PROMPT` : undefined],
   ];
-  return html`<div class="page"><div class="said">${words(opened.whole?.taskTree) ?? whole.task}</div>
+  return html`<div class="page" tabindex="0"><div class="said">${words(opened.whole?.taskTree) ?? whole.task}</div>
     <dl class="facts">${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
     ${whole.receipt ? receipt(whole.receipt) : nothing}
     ${[...(whole.incomplete ?? []), ...(whole.workspace?.notes ?? [])].map((text) => html`<p class="warn">${text}</p>`)}</div>`;

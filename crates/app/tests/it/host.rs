@@ -239,7 +239,13 @@ fn a_dialog_that_nobody_answers_does_not_hold_up_the_end() {
 #[test]
 fn a_signal_ends_it_as_it_ends_other_commands() {
     let stage = Stage::new();
-    for (signal, code) in [(Signal::TERM, Some(143)), (Signal::KILL, None)] {
+    const GONE: &str = "Session was interrupted (main agent session ended unexpectedly)";
+    for (signal, code, why) in [
+        (Signal::TERM, Some(143), "Interrupted by SIGTERM."),
+        // Its terminal is gone, and pi with it.
+        (Signal::HUP, Some(129), GONE),
+        (Signal::KILL, None, GONE),
+    ] {
         let name = format!("{code:?}");
         let mut shim = Shim::start(&stage);
         shim.delegate("c1", &[("a", endless(&stage, &name))]);
@@ -248,6 +254,8 @@ fn a_signal_ends_it_as_it_ends_other_commands() {
         shim.host.kill(signal);
         assert_eq!(shim.host.wait().code, code);
         assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+        let rows = stage.command(&["status", "--all", "--json"]).run().json();
+        assert_eq!(rows["runs"][0]["errorMessage"], why, "{rows}");
     }
 }
 

@@ -327,6 +327,8 @@ fn a_run_is_followed_steered_stopped_and_continued() {
     web.command(&["wait", next]).run().expect_success();
     let whole = web.json(&format!("/v1/runs/{next}"));
     assert_eq!(whole["output"], "I hurry.");
+    let over = web.post(&format!("/v1/runs/{next}/stop"), &json!({}));
+    assert_eq!(over.body, r#"{"message":"long had already completed."}"#);
     let refused = web.post(&format!("/v1/runs/{run}/steer"), &json!({"message": "x"}));
     assert_eq!(refused.status, 409, "{}", refused.body);
 }

@@ -168,6 +168,7 @@ fn a_person_finds_old_results_and_is_warned_and_the_address_leads_back() {
             "finding": "1 run of all that there are",
             "conflict": ["⚠ a.txt", "api, ui"],
             "lanes": [["api", "docs", "ui"], ["api", "docs", "ui"]],
+            "range": "this call",
             "gated": ["Merge all the same", false, "its gate failed"],
             "proven": ["Merge", true],
             "history": [format!("{all} runs"), "1 run", "1 run"],

@@ -128,6 +128,9 @@ const scenes = {
       pwned: /** @type {any} */ (window).pwned ?? null,
       scripts: document.querySelectorAll("body script, img, iframe, object, form[action]").length,
       links: [...document.querySelectorAll(".said a")].map((link) => link.getAttribute("href")),
+      copies: [...document.querySelectorAll(".said .code-block button")].map((button) => button.textContent),
+      // A name that turns its letters round would turn round the words beside it.
+      turned: [document.body.innerText, ...[...document.querySelectorAll("[placeholder]")].map((field) => field.getAttribute("placeholder"))].filter((words) => words.includes("\u202e")).length,
     }));
     const refused = await page.evaluate(() => {
       try {
@@ -324,6 +327,7 @@ const scenes = {
     await page.waitForSelector(".diff .add");
     const files = await page.$$eval(".page .call > .fold", (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
     const diff = await page.$$eval(".diff .add, .diff .del", (lines) => lines.map((line) => line.textContent.trim()));
+    const contents = await page.$$eval(".contents button", (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
     const waiting = [await text(page, ".pill.waiting")];
     const fits = [];
     await page.click('button:has-text("Does it fit?")');
@@ -344,7 +348,7 @@ const scenes = {
     await page.click("#discard-yes");
     await page.waitForSelector('.notice:has-text("ui: discarded; git branch")');
     await page.waitForSelector(".pill.waiting", { state: "detached" });
-    return { files, diff, waiting, fits, isBarred, kept };
+    return { files, diff, contents, waiting, fits, isBarred, kept };
   },
 
   // Behind many newer runs: results that wait, failures and words are found; the address leads back.
@@ -374,6 +378,7 @@ const scenes = {
     await page.waitForSelector('.file-row.bad:has-text("a.txt")');
     const conflict = await page.$eval(".file-row.bad", (row) => [...row.children].map((part) => part.textContent));
     const lanes = [await lanesNow()];
+    const range = await page.$eval(".timeline-head select", (select) => select.selectedOptions[0].textContent);
     const proven = await page.$eval("#merge", (button) => [button.textContent, button.classList.contains("primary")]);
     await page.click('.pill:has-text("Failed")');
     await page.waitForSelector('.pill.failed[aria-pressed="true"]');
@@ -417,7 +422,7 @@ const scenes = {
     await page.goto(`${asked.url}&run=${asked.ids.gated}`);
     await page.waitForSelector(".result .warn");
     const gated = [...(await page.$eval("#merge", (button) => [button.textContent, button.classList.contains("primary")])), await text(page, ".result .warn")];
-    return { pills, waiting, failures: failed, found, finding, conflict, lanes, gated, proven, history, back, reloaded, title };
+    return { pills, waiting, failures: failed, found, finding, conflict, lanes, range, gated, proven, history, back, reloaded, title };
   },
 
   // A page for looking shows what a run has left, and has no button for it.

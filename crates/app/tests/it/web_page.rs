@@ -182,7 +182,8 @@ fn nothing_that_a_model_a_tool_or_a_name_says_is_more_than_text() {
         {"text": format!("{evil}\n\n[a](https://example.com \"'><script>pwned=1</script>\") [b](data:text/html,x)\n\n```{evil}\n{evil}\n```")},
     ]}]);
     let name = "<b onclick=pwned=1>x</b>";
-    let run = web.run(name, &format!("Read {evil}"), &web.script(&rules));
+    let turning = format!("{name}\u{1b}[31m\u{202e}");
+    let run = web.run(&turning, &format!("Read {evil}"), &web.script(&rules));
     let seen = play(&web.stage, "hostile", &json!({"url": web.url, "run": run}));
     assert_eq!(
         seen,
@@ -190,6 +191,8 @@ fn nothing_that_a_model_a_tool_or_a_name_says_is_more_than_text() {
             "pwned": null,
             "scripts": 0,
             "links": ["https://example.com"],
+            "copies": ["Copy"],
+            "turned": 0,
             "refused": true,
             "names": [name],
         })

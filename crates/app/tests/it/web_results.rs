@@ -165,6 +165,7 @@ fn a_person_reads_the_changes_merges_one_result_and_discards_another() {
         json!({
             "files": ["a.txt modified +1 −1", "api.txt added +1"],
             "diff": ["1-one", "1+two", "1+new"],
+            "contents": ["a.txt +1 −1", "api.txt +1"],
             "waiting": ["To merge 2", "To merge 1"],
             "fits": ["✓ fits your checkout", "✗ conflicts in a.txt (line 1)"],
             "isBarred": true,

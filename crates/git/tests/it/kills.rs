@@ -340,6 +340,29 @@ fn a_merge_of_many_paths_that_is_killed_at_random_is_as_before_or_as_after() {
     println!("{rounds} merges were killed; {finished} of them are as after, the others as before");
 }
 
+#[test]
+fn a_merge_of_many_paths_that_is_killed_before_a_step_is_finished_or_was_never_begun() {
+    let after = files_after(large);
+    let (fixture, change) = large();
+    // As many steps as a variable wants, evenly spread; each of them if it wants that many.
+    let wanted = usize::try_from(rounds(4)).unwrap();
+    let steps: Vec<usize> = (0..MANY + 2).step_by((MANY / wanted).max(1)).collect();
+    let mut finished = Vec::new();
+    for step in &steps {
+        reset(&fixture);
+        let (before, kept) = (files(&fixture.top()), index(&fixture));
+        let ended = merging(&fixture, &change, *step).wait().unwrap();
+        assert!(!ended.success(), "there is no step {step}");
+        if recover(&fixture, &before, &after, &kept) {
+            finished.push(*step);
+        }
+    }
+    println!("killed before {} steps", steps.len());
+    // The journal is the turning point: what is killed after it is finished.
+    let behind: Vec<usize> = steps.into_iter().filter(|step| *step >= 2).collect();
+    assert_eq!(finished, behind);
+}
+
 /// A person who saves files of the checkout until they are told to stop. Returns what each file had
 /// after its last save.
 fn save_until(top: &Path, is_over: &AtomicBool, mut dice: Chance) -> BTreeMap<PathBuf, String> {

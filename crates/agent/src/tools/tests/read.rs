@@ -24,6 +24,7 @@ async fn read_shows_lines_and_how_to_get_the_rest() {
         json!({"path": "missing"}),
         json!({"path": "sub"}),
         json!({"path": "/dev/zero"}),
+        json!({"path": "/proc/kmsg"}),
         json!({"path": "large"}),
     ] {
         let shown = call(directory.path(), "read", arguments).await.text();
@@ -50,6 +51,8 @@ async fn read_shows_lines_and_how_to_get_the_rest() {
     error: EISDIR: illegal operation on a directory, read
     ---
     error: Not a regular file: /dev/zero
+    ---
+    error: Not a regular file: /proc/kmsg
     ---
     error: File is 3221225472 bytes, more than the 2147483648 that can be read. Use bash: sed -n '1,200p;200q' DIR/large | head -c 51200
     ");
