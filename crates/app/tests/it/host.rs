@@ -238,8 +238,8 @@ fn a_dialog_that_nobody_answers_does_not_hold_up_the_end() {
 
 #[test]
 fn a_signal_ends_it_as_it_ends_other_commands() {
-    let stage = Stage::new();
     const GONE: &str = "Session was interrupted (main agent session ended unexpectedly)";
+    let stage = Stage::new();
     for (signal, code, why) in [
         (Signal::TERM, Some(143), "Interrupted by SIGTERM."),
         // Its terminal is gone, and pi with it.

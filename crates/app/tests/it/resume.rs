@@ -441,7 +441,8 @@ fn limits_are_inherited_and_the_printed_command_raises_them() {
     let server = LlmServer::start(Script::new().otherwise(turns));
     stage.sandbox.models_json(&server.base_url());
     let run = ["run", "look", "--runner", "embedded", "--max-tokens", "150"];
-    stage.command(&run).run();
+    let first = stage.command(&run).run();
+    assert_eq!(first.code, Some(1), "{first}");
     let again = stage.command(&["resume", "last", "Go on"]).run();
     let used = "Used up 220 of at most 150 tokens.";
     assert!(again.stderr.contains(used), "{again}");
