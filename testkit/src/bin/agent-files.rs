@@ -1,6 +1,12 @@
 //! Writes agent files of other tools, in every form that they have, into a directory: a home for
 //! trying things out by hand.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a person runs it and reads what it prints"
+)]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
