@@ -46,6 +46,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-agents-delete.1
     pi-subagents-agents-edit.1
     pi-subagents-agents-explain.1
+    pi-subagents-agents-import.1
     pi-subagents-agents-list.1
     pi-subagents-agents-show.1
     pi-subagents-agents.1
