@@ -242,8 +242,8 @@ fn a_receipt_is_a_page_of_its_own() {
     commands  → 0  cargo test --workspace echo 日本
     tests     unclear, because its exit code proves nothing:
     cargo test --workspace echo 日本 → 0
-    look at   the rest of its command line hides how the last
-    test ended
+    look at   how the last test ended was not seen
+
 
     ? help  q leave  Enter open  n new  s steer  x stop
     ");
@@ -272,8 +272,8 @@ fn a_receipt_has_the_files_that_git_found() {
     commands  → 0  cargo test --workspace echo 日本
     tests     unclear, because its exit code proves nothing:
     cargo test --workspace echo 日本 → 0
-    look at   the rest of its command line hides how the last
-    test ended
+    look at   how the last test ended was not seen
+
     ? help  q leave  Enter open  n new  s steer  x stop
     ");
     // A receipt that nobody looks at any more is not shown again.
