@@ -170,10 +170,10 @@ async fn a_task_with_a_definition_is_done_in_the_home_that_was_given() {
     assert_eq!(names, ["reviewer"]);
     let diary = Diary::default();
     let task = Task::new("review", "Look at it.")
-        .profile("reviewer")
+        .agent("reviewer")
         .file("a.txt")
         .timeout(Duration::from_mins(1));
-    let missing = Task::new("refused", "Look at it.").profile("nobody");
+    let missing = Task::new("refused", "Look at it.").agent("nobody");
     let delegated = team
         .delegate([task, missing], vec![Box::new(diary.clone())])
         .await

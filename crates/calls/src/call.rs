@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use super::answer::{Answer, Outcomes, Worktrees};
 use super::open_run::{ChildConversation, Opening};
-use super::resolve::{Family, ResolvedTask, Resolver};
+use super::resolve::{Family, ResolvedTask, Resolver, check_definition};
 use super::window_record::WindowRecord;
 use crate::PreparedCaller;
 use crate::call_sinks::Followed;
@@ -26,6 +26,7 @@ use crate::tmux::Panes;
 use crate::unbegun_runs::UnbegunRuns;
 use crate::watch::Watch;
 use crate::work::CallWork;
+use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -43,6 +44,15 @@ pub trait Call: Send + Sized + 'static {
 
     /// The notes for its answer, beside the facts that its runs know.
     type Notes: Send;
+
+    /// Fails if a task of this family cannot name an agent so.
+    fn check_agent(
+        name: &str,
+        configuration: &Configuration,
+        door: Door,
+    ) -> Result<(), CommandError> {
+        check_definition(name, Self::FAMILY.asker, configuration, door)
+    }
 
     /// Resolves its tasks. It only reads, and brings up to date what it reads; nothing is made for
     /// the call.

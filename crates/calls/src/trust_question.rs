@@ -144,7 +144,7 @@ fn carried(has_settings: bool, definitions: &[&Definition], skills: &BTreeSet<St
 fn consequences(project: &Path, definitions: &[&Definition]) -> Vec<String> {
     let is_default = |one: &&&Definition| one.name == DEFAULT_AGENT;
     let replaces = definitions.iter().find(is_default).map(|_| {
-        "It replaces default: every task that names no agent would use its definition.".to_owned()
+        "It replaces default: every task that names no agent would use the agent of this project.".to_owned()
     });
     let gates = definitions.iter().flat_map(|one| commands_of(one));
     let setup = setup_of(project);

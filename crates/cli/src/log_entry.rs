@@ -75,7 +75,7 @@ impl LogEntry {
             What::Thought(words) => Self::new(EntryKind::Thought, "thinking", Role::Muted, *words),
             What::Call(call) => {
                 let kind = EntryKind::Call(call.arguments.clone());
-                let entry = Self::new(kind, "call", Role::Muted, call.arguments.to_string());
+                let entry = Self::new(kind, "tool call", Role::Muted, call.arguments.to_string());
                 entry.of_tool(&call.name)
             }
             What::Answer(result) => {

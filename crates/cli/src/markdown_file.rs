@@ -94,7 +94,7 @@ fn entry(read: &ReadEntry, zone: &TimeZone) -> Option<String> {
         EntryKind::Call(arguments) => {
             let short = text::cut_characters(&words, SUMMARY_CHARACTERS);
             let arguments = serde_json::to_string_pretty(arguments).unwrap_or_default();
-            let line = format!("call of {tool} {short}");
+            let line = format!("tool call: {tool} {short}");
             let arguments = fenced(&text::clean(&arguments), "json");
             Some(folded(&line, &time, &arguments))
         }

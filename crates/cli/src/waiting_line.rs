@@ -106,11 +106,11 @@ mod tests {
         };
         assert_eq!(
             said(&["scout"], 1),
-            "Waiting for scout • 2 calls • 1.0k tokens • $0.50 • 1m 15s"
+            "Waiting for scout • 2 tool calls • 1.0k tokens • $0.50 • 1m 15s"
         );
         assert_eq!(
             said(&["a", "b\u{1b}[31m", "c", "d", "e"], 6),
-            "Waiting for 5 of 6 runs: a, b, c and 2 more • 10 calls • 5.0k tokens • $2.50 • 1m 15s"
+            "Waiting for 5 of 6 runs: a, b, c and 2 more • 10 tool calls • 5.0k tokens • $2.50 • 1m 15s"
         );
     }
 }

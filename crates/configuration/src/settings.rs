@@ -18,7 +18,9 @@ use std::time::Duration;
 pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
-use pi_subagents_vocabulary::{Allowance, Dialect, Isolation, RunnerChoice, Scope, nearest};
+use pi_subagents_vocabulary::{
+    Allowance, Dialect, Isolation, Limits, RunnerChoice, Scope, nearest,
+};
 use reader::{RESTRICTING, Reader, shown};
 use serde_json::Value;
 pub use user_settings::Retention;
@@ -135,6 +137,18 @@ pub struct SettingsFiles<'a> {
     pub trusted_project: Option<&'a Path>,
     /// The directory that `~` stands for.
     pub home: &'a Path,
+}
+
+impl Settings {
+    /// Returns the limits of runs whose tasks set none. The time of a run is a matter of its agent.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            extension: self.extend_timeout_debounce,
+            repetitions: self.looping_tool_count,
+            allowance: self.allowance,
+            ..Limits::default()
+        }
+    }
 }
 
 impl Default for Settings {

@@ -16,10 +16,10 @@ use pi_subagents_ground::error::CommandError;
 pub(super) struct ChoiceArgs {
     /// Name of the agent
     pub(super) name: String,
-    /// If several definitions have this name, use the one in this scope [default: the effective one]
+    /// If several agents have this name, use the one in this scope [default: the effective one]
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
-    /// If several definitions have this name, use the one in this format [default: the effective one]
+    /// If several agents have this name, use the one in this format [default: the effective one]
     #[arg(long = "format", value_name = "FORMAT", value_parser = dialect_parser())]
     dialect: Option<Dialect>,
 }

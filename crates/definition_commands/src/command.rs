@@ -93,7 +93,7 @@ pub fn run(args: &ProfileArgs, printer: Printer) -> Result<ExitCode, CommandErro
         places: &seen.places,
     };
     run_for(args, &seen, &person, printer).map_err(|error| match error.kind() {
-        Kind::NotFound => error.or_advise(Advice::GetDefinition),
+        Kind::NotFound => error.or_advise(Advice::GetAgent),
         Kind::Usage | Kind::NoAnswer | Kind::Failed | Kind::Interrupted => error,
     })
 }
@@ -107,7 +107,7 @@ pub fn run_for(
 ) -> Result<ExitCode, CommandError> {
     if let (Some(word), [_, ..]) = (&args.name, args.rest.as_slice()) {
         return Err(
-            CommandError::usage(format!("there is no command \"profile {word}\""))
+            CommandError::usage(format!("there is no command \"{word}\" for agents"))
                 .hint("Use one of list, show, create, add, import, edit, delete and explain."),
         );
     }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_configuration::fits_name;
-use pi_subagents_vocabulary::{Definition, Dialect, Scope};
+use pi_subagents_vocabulary::{Advice, Definition, Dialect, Scope};
 
 use super::ask::{DialogEnd, Person};
 use super::command::{ScopeName, dialect_parser};
@@ -19,7 +19,7 @@ use pi_subagents_ground::print::Printer;
 pub(super) struct CreateArgs {
     /// Name of the agent: letters, digits, "-" and "_"
     name: String,
-    /// Who can use the definition [default: global]
+    /// Who can use the agent [default: global]
     #[arg(long, value_enum)]
     scope: Option<ScopeName>,
     /// Format of the file [default: profile]
@@ -104,7 +104,7 @@ pub(super) fn check_absent(
     if let Some((other, _)) = same.next() {
         let (kind, file) = (definition.dialect.title(), other.file.display());
         let error = CommandError::usage(format!("{kind} \"{name}\" already exists: {file}"));
-        return Err(error.hint(format!("Use profile edit {name} to change it.")));
+        return Err(error.advise("", Advice::EditAgent(name.clone()), " changes it."));
     }
     if definition.file.symlink_metadata().is_ok() {
         let file = definition.file.display();

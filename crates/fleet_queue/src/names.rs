@@ -142,7 +142,7 @@ impl Names {
     }
 
     /// Returns the subject of the partial messages of a run.
-    pub fn saying(&self, run: &RunId) -> String {
+    pub fn words(&self, run: &RunId) -> String {
         format!("{}.say.{}", self.lower, run.as_str())
     }
 

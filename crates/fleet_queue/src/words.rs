@@ -21,19 +21,19 @@ impl Words {
 }
 
 impl Fleet {
-    /// Says to whoever listens what the model of a run is writing.
-    pub async fn say(&self, run: &RunId, words: Bytes) {
-        // Words that nobody hears are in the record a moment later.
+    /// Sends what the model of a run is writing to whoever listens.
+    pub async fn send_words(&self, run: &RunId, words: Bytes) {
+        // Words that nobody receives are in the record a moment later.
         _ = self
             .inner
             .client
-            .publish(self.names().saying(run), words)
+            .publish(self.names().words(run), words)
             .await;
     }
 
     /// Listens to what the model of a run is writing.
     pub async fn listen(&self, run: &RunId) -> Result<Words, FleetError> {
-        let subject = self.names().saying(run);
+        let subject = self.names().words(run);
         let listening = self.inner.client.subscribe(subject.clone()).await;
         listening.map(Words).map_err(|error| FleetError::NotSent {
             subject,

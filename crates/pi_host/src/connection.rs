@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Sends a message that will be sent again soon, unless the reader is slow.
-    pub(super) fn say_if_calm(&self, line: impl FnOnce() -> Option<String>) {
+    pub(super) fn send_if_calm(&self, line: impl FnOnce() -> Option<String>) {
         if self.shared.waiting.load(Ordering::Relaxed) < CROWDED
             && let Some(line) = line()
         {

@@ -142,7 +142,7 @@ impl HostLink {
             let details = windows.update(seen)?;
             wire::update_line(call_id, &windows.text(), &details)
         };
-        self.connection.say_if_calm(line);
+        self.connection.send_if_calm(line);
     }
 
     pub(super) fn set_idle(&self, idle: bool) {

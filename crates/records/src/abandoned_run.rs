@@ -191,7 +191,7 @@ impl RunDir {
     }
 
     /// Adds the last words of a child whose own line did not get into the record.
-    pub fn say(&self, words: &str) -> io::Result<()> {
+    pub fn add_last_words(&self, words: &str) -> io::Result<()> {
         let content = json!([{"type": "text", "text": words}]);
         let message = json!({"role": "assistant", "content": content, "stopReason": "stop"});
         let line = json!({"type": "message_end", "message": message});

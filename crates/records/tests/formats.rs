@@ -159,20 +159,17 @@ fn record_the_same(project: &Path) -> (Store, RunDir) {
     let run = RunId::parse(RUN).unwrap();
     let directory = store.make_directory(Some(project), &run).unwrap();
     let task = Arc::new(Task {
-        run: run.clone(),
-        session: SessionId::parse(SESSION).unwrap(),
-        name: "reader".to_owned(),
-        prompt: "What do the notes say?".to_owned(),
-        cwd: project.to_owned(),
-        definition: None,
         timeout: Some(std::time::Duration::from_mins(1)),
         directory: Some(directory.path().to_owned()),
         record_limit: 1 << 20,
-        known_tools: None,
         requested_model: Some("fake/model".to_owned()),
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
+        ..Task::new(
+            run.clone(),
+            SessionId::parse(SESSION).unwrap(),
+            "reader",
+            "What do the notes say?",
+            project.to_owned(),
+        )
     });
     let owner = OwnerName {
         pid: 4711,

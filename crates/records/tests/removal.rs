@@ -27,20 +27,15 @@ fn begin(store: &Store, project: &Path, run: &str) {
     let run = RunId::parse(run).unwrap();
     let directory = store.make_directory(Some(project), &run).unwrap();
     let task = Arc::new(Task {
-        session: SessionId::parse(&format!("s-{run}")).unwrap(),
-        run,
-        name: "reader".to_owned(),
-        prompt: "the prompt".to_owned(),
-        cwd: project.to_owned(),
-        definition: None,
-        timeout: None,
         directory: Some(directory.path().to_owned()),
         record_limit: 1 << 30,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
+        ..Task::new(
+            run.clone(),
+            SessionId::parse(&format!("s-{run}")).unwrap(),
+            "reader",
+            "the prompt",
+            project.to_owned(),
+        )
     });
     let owner = OwnerName {
         pid: 1,

@@ -64,20 +64,15 @@ impl Desk {
             .make_directory(Some(self.home.path()), &run)
             .unwrap();
         let task = Arc::new(Task {
-            run,
-            session: SessionId::parse(session).unwrap(),
-            name: "reader".to_owned(),
-            prompt: "the prompt".to_owned(),
-            cwd: self.home.path().to_owned(),
-            definition: None,
-            timeout: None,
             directory: Some(directory.path().to_owned()),
             record_limit: self.record_limit,
-            known_tools: None,
-            requested_model: None,
-            test_commands: Vec::new(),
-            has_schema: false,
-            accepted_at: None,
+            ..Task::new(
+                run,
+                SessionId::parse(session).unwrap(),
+                "reader",
+                "the prompt",
+                self.home.path().to_owned(),
+            )
         });
         let owner = OwnerName {
             pid: 1,

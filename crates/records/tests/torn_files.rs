@@ -53,20 +53,15 @@ impl Desk {
         let run = RunId::parse(run).unwrap();
         let directory = self.store.make_directory(Some(self.project()), &run);
         let task = Arc::new(Task {
-            run: run.clone(),
-            session: SessionId::parse(&format!("session-{run}")).unwrap(),
-            name: "reader".to_owned(),
-            prompt: "the prompt".to_owned(),
-            cwd: self.project().to_owned(),
-            definition: None,
-            timeout: None,
             directory: Some(directory.unwrap().path().to_owned()),
             record_limit: 1 << 30,
-            known_tools: None,
-            requested_model: None,
-            test_commands: Vec::new(),
-            has_schema: false,
-            accepted_at: None,
+            ..Task::new(
+                run.clone(),
+                SessionId::parse(&format!("session-{run}")).unwrap(),
+                "reader",
+                "the prompt",
+                self.project().to_owned(),
+            )
         });
         let owner = OwnerName {
             pid: 1,

@@ -191,25 +191,19 @@ impl EndEntry {
             return RunHistory::default();
         };
         let task = Task {
-            run: run.clone(),
-            session,
-            name: self.task_name.clone(),
-            prompt: self.prompt.clone(),
-            cwd: self.cwd.clone().unwrap_or_default(),
             definition: self.profile_name.clone().map(|name| UsedDefinition {
                 summary: name.clone(),
                 name,
                 model: ModelChoice::Inherit,
                 file: None,
             }),
-            timeout: None,
-            directory: None,
-            record_limit: 0,
-            known_tools: None,
-            requested_model: None,
-            test_commands: Vec::new(),
-            has_schema: false,
-            accepted_at: None,
+            ..Task::new(
+                run.clone(),
+                session,
+                self.task_name.clone(),
+                self.prompt.clone(),
+                self.cwd.clone().unwrap_or_default(),
+            )
         };
         let accepted = [Happening::Accepted(Arc::new(task))];
         let prompt = self.prompt_if_gone();

@@ -432,21 +432,12 @@ mod tests {
     }
 
     fn task() -> Task {
-        Task {
-            run: RunId::parse("r-1").unwrap(),
-            session: SessionId::parse("s-1").unwrap(),
-            name: "a".to_owned(),
-            prompt: "look".to_owned(),
-            cwd: "/".into(),
-            definition: None,
-            timeout: None,
-            directory: None,
-            record_limit: 0,
-            known_tools: None,
-            requested_model: None,
-            test_commands: Vec::new(),
-            has_schema: false,
-            accepted_at: None,
-        }
+        Task::new(
+            RunId::parse("r-1").unwrap(),
+            SessionId::parse("s-1").unwrap(),
+            "a",
+            "look",
+            "/",
+        )
     }
 }

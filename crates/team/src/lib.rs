@@ -31,7 +31,7 @@ pub use self::workspace::{ChangedFile, MergeOutcome, Merged, TaskWorkspace, Task
 /// use pi_subagents::Task;
 ///
 /// let task = Task::new("review", "Look for what could break.")
-///     .profile("reviewer")
+///     .agent("reviewer")
 ///     .file("src/main.rs")
 ///     .timeout(Duration::from_mins(5));
 /// ```
@@ -48,7 +48,7 @@ use pi_subagents_ground::places::Places;
 
 /// A team of sub-agents, owned by this process.
 ///
-/// It works as the command line does: same settings, definitions, trust, record on disk. Other
+/// It works as the command line does: same settings, agents, trust, record on disk. Other
 /// processes reach its runs with `pi-subagents status`, `steer`, `stop` and `wait`. However this
 /// process ends, nothing of its runs is left.
 ///
@@ -117,8 +117,8 @@ impl Team {
     ///
     /// ```no_run
     /// # fn example(team: &pi_subagents::Team) {
-    /// for definition in team.agents() {
-    ///     println!("{}: {:?}", definition.name, definition.description);
+    /// for agent in team.agents() {
+    ///     println!("{}: {:?}", agent.name, agent.description);
     /// }
     /// # }
     /// ```

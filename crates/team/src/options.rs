@@ -36,7 +36,7 @@ impl TeamOptions {
         Self::default()
     }
 
-    /// Sets the directory in which the sub-agents work and to whose project the definitions belong;
+    /// Sets the directory in which the sub-agents work and to whose project the agents belong;
     /// else the current directory.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
@@ -63,7 +63,7 @@ impl TeamOptions {
         self
     }
 
-    /// Sets the kind of sub-agent that does the work. By default a definition or the settings
+    /// Sets the kind of sub-agent that does the work. By default an agent or the settings
     /// decide.
     pub fn runner(mut self, runner: RunnerChoice) -> Self {
         self.runner = Some(runner);
@@ -89,7 +89,7 @@ impl TeamOptions {
         self
     }
 
-    /// Sets the only tools of all sub-agents. By default they have the tools of their definition,
+    /// Sets the only tools of all sub-agents. By default they have the tools of their agent,
     /// else the usual ones. A team with a misspelt tool does not open.
     pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
         self.tools = Some(tools.into_iter().map(Into::into).collect());

@@ -202,22 +202,13 @@ fn row_text(cells: &[Cell]) -> String {
 }
 
 pub(super) fn accepted(run: &IndexedRun, prompt: &str) -> Happening {
-    Happening::Accepted(Arc::new(Task {
-        run: run.run.clone(),
-        session: run.session.clone(),
-        name: run.name.clone(),
-        prompt: prompt.to_owned(),
-        cwd: PathBuf::from(PROJECT),
-        definition: None,
-        timeout: None,
-        directory: None,
-        record_limit: 0,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
-    }))
+    Happening::Accepted(Arc::new(Task::new(
+        run.run.clone(),
+        run.session.clone(),
+        run.name.clone(),
+        prompt,
+        PathBuf::from(PROJECT),
+    )))
 }
 
 pub(super) fn started() -> Happening {

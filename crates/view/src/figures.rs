@@ -99,8 +99,8 @@ pub fn cost(cost: Cost) -> String {
     }
 }
 
-/// Writes the usage of one run or of several runs together: `7 calls • 4.5k tokens • $0.03 • 12s`.
-/// Figures that are unknown or zero are left out.
+/// Writes the usage of one run or of several runs together, such as
+/// `7 tool calls • 4.5k tokens • $0.03 • 12s`. Figures that are unknown or zero are left out.
 pub fn usage_words(
     calls: Option<usize>,
     used_tokens: u64,
@@ -110,7 +110,7 @@ pub fn usage_words(
     let parts = [
         calls
             .filter(|calls| *calls > 0)
-            .map(|calls| text::count(calls, "call")),
+            .map(|calls| text::count(calls, "tool call")),
         (used_tokens > 0).then(|| format!("{} tokens", tokens(used_tokens))),
         Some(cost(dollars)).filter(|words| !words.is_empty()),
         elapsed.map(clock),
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!(
             written,
             [
-                "7 calls • 4.5k tokens • $0.03 • 12s",
-                "1 call • 900 tokens",
+                "7 tool calls • 4.5k tokens • $0.03 • 12s",
+                "1 tool call • 900 tokens",
                 "12s",
                 "",
             ]

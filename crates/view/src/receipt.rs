@@ -29,7 +29,7 @@ pub fn receipt_lines(receipt: &Receipt) -> Vec<String> {
 pub fn receipt_lines_with_figures(receipt: &Receipt) -> Vec<String> {
     let mut parts = seen_parts(receipt);
     if receipt.calls() > 0 {
-        parts.push(count(receipt.calls(), "call"));
+        parts.push(count(receipt.calls(), "tool call"));
     }
     let used: u64 = receipt.models.iter().map(|model| model.tokens).sum();
     if used > 0 {
@@ -76,7 +76,7 @@ fn seen_parts(receipt: &Receipt) -> Vec<String> {
     }
     parts.extend(receipt.schema.map(schema_words));
     if receipt.tool_errors > 0 {
-        parts.push(count(receipt.tool_errors, "failed call"));
+        parts.push(count(receipt.tool_errors, "failed tool call"));
     }
     parts.push(turns(receipt));
     parts
@@ -221,7 +221,7 @@ fn calls(receipt: &Receipt) -> String {
     };
     match tools.as_slice() {
         [] => format!("{turns}, no tool call"),
-        tools => format!("{turns}, calls: {}{failed}", tools.join(", ")),
+        tools => format!("{turns}, tool calls: {}{failed}", tools.join(", ")),
     }
 }
 

@@ -60,6 +60,34 @@ pub struct Task {
     pub accepted_at: Option<Timestamp>,
 }
 
+impl Task {
+    /// Makes a task of which nothing else is known: no agent, no limits, no record.
+    pub fn new(
+        run: RunId,
+        session: SessionId,
+        name: impl Into<String>,
+        prompt: impl Into<String>,
+        cwd: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            run,
+            session,
+            name: name.into(),
+            prompt: prompt.into(),
+            cwd: cwd.into(),
+            definition: None,
+            requested_model: None,
+            timeout: None,
+            directory: None,
+            record_limit: 0,
+            known_tools: None,
+            test_commands: Vec::new(),
+            has_schema: false,
+            accepted_at: None,
+        }
+    }
+}
+
 /// A definition that a task uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedDefinition {

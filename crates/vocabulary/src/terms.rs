@@ -83,8 +83,8 @@ impl RunTerms {
     }
 }
 
-/// The limits of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The limits of a run. By default there is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Limits {
     /// The time from the start of the child, if it is limited.

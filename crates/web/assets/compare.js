@@ -145,7 +145,7 @@ function tokenWords({ usage }) {
 /** @param {Row} row */
 function calls(row) {
   const errors = row.receipt?.toolErrors ?? 0;
-  return html`${row.toolCalls === undefined ? "unknown" : count(row.toolCalls, "call")}${errors > 0 ? html` · <span class="bad">${errors} failed</span>` : nothing}`;
+  return html`${row.toolCalls === undefined ? "unknown" : count(row.toolCalls, "tool call")}${errors > 0 ? html` · <span class="bad">${errors} failed</span>` : nothing}`;
 }
 
 /** @param {Row} row */

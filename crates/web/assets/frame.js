@@ -100,7 +100,7 @@ function foot(model) {
     refused: "",
   };
   const { about, totals } = model;
-  const sums = totals ? [count(totals.runs, "run"), count(totals.toolCalls, "call"), `${tokens(totalTokens(totals.usage))} tokens`, costOf(totals)] : [];
+  const sums = totals ? [count(totals.runs, "run"), count(totals.toolCalls, "tool call"), `${tokens(totalTokens(totals.usage))} tokens`, costOf(totals)] : [];
   const isRecorded = model.connection === "recorded";
   return html`<footer class="foot"><span class="state ${model.connection}" role="status"><span class="dot" aria-hidden="true">●</span> ${states[model.connection]}</span>
     <span class="sums">${sums.filter(Boolean).join(" · ")}</span><span class="space"></span>

@@ -61,7 +61,7 @@ export function receipt(seen) {
   const commands = (seen.commands ?? []).slice(-MOST_COMMANDS);
   const more = (seen.commandCount ?? commands.length) - commands.length;
   return html`<section class="receipt" aria-label="Receipt"><h2>Receipt <span class="muted">what was seen of it, not what it says</span></h2>
-    <p>${count(seen.turns ?? 0, "turn")}${seen.failedRequests > 0 ? `, ${count(seen.failedRequests, "failed request")}` : ""}${tools.length > 0 ? ` · ${tools.join(", ")}` : ", no tool used"}${seen.toolErrors > 0 ? html` · <span class="bad">${count(seen.toolErrors, "call")} failed</span>` : nothing}</p>
+    <p>${count(seen.turns ?? 0, "turn")}${seen.failedRequests > 0 ? `, ${count(seen.failedRequests, "failed request")}` : ""}${tools.length > 0 ? ` · ${tools.join(", ")}` : ", no tool used"}${seen.toolErrors > 0 ? html` · <span class="bad">${count(seen.toolErrors, "tool call")} failed</span>` : nothing}</p>
     ${more > 0 ? html`<p class="muted">${count(more, "earlier command")} left out</p>` : nothing}
     ${commands.map(command)}</section>`;
 }

@@ -67,7 +67,7 @@ export class RunView {
   /** @param {Row} row */
   header(row) {
     const now = present(this.model);
-    const about = [row.agent, fullModel(row), row.toolCalls ? count(row.toolCalls, "call") : ""].filter(Boolean);
+    const about = [row.agent, fullModel(row), row.toolCalls ? count(row.toolCalls, "tool call") : ""].filter(Boolean);
     const read = context(this.model.opened);
     const figures = [lasted(row, now), totalTokens(row.usage) ? `${tokens(totalTokens(row.usage))} tokens` : "", costOf(row)].filter(Boolean);
     const warnings = flags(row);
@@ -89,7 +89,7 @@ export class RunView {
       @click=${() => this.dispatch({ type: "tab", tab: name })}>${words}${name === "changes" && changed > 0 ? html` <span class="badge">${changed}</span>` : nothing}</button>`;
     return html`<div class="tabs"><div role="tablist" aria-label="Run" @keydown=${(/** @type {KeyboardEvent} */ event) => this.toNeighbour(event, tabs.map(([name]) => name))}>${tabs.map(tab)}</div><span class="space"></span>
       ${model.tab === "transcript"
-        ? html`${opened.transcript.calls.size > 0 ? html`<button class="quiet all-calls" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close calls" : "open calls"}</button>` : nothing}
+        ? html`${opened.transcript.calls.size > 0 ? html`<button class="quiet all-calls" @click=${() => this.dispatch({ type: "toggleAll" })}>${opened.open.size > 0 ? "close tool calls" : "open tool calls"}</button>` : nothing}
           <button class="quiet" aria-pressed=${opened.isFollowed} @click=${() => this.dispatch({ type: "follow", on: !opened.isFollowed })}>${opened.isFollowed ? "☑" : "☐"} follow</button>`
         : nothing}
       <button class="quiet figures-button" aria-expanded=${model.hasFigures} @click=${() => this.dispatch({ type: "figures", on: !model.hasFigures })}>Figures</button>

@@ -70,7 +70,7 @@ function tiles({ totals }, today) {
   const shown = [
     ["cost", all, today && costOf(today) ? `today ${costOf(today)}` : used.cost === null || used.costIsAtLeast ? "some prices are unknown" : ""],
     ["tokens", tokens(totalTokens(used)), today && today.runs > 0 ? `today ${tokens(totalTokens(today.usage))}` : ""],
-    ["runs", totals.runs.toLocaleString("en-US"), count(totals.toolCalls, "call")],
+    ["runs", totals.runs.toLocaleString("en-US"), count(totals.toolCalls, "tool call")],
     ["from the cache", sent > 0 ? `${Math.round((used.cacheRead / sent) * 100)} %` : "–", `of ${tokens(sent)} that were sent`],
   ];
   return html`<dl class="tiles">${shown.map(([name, value, more]) => html`<div><dt>${name}</dt><dd>${value}</dd><dd class="muted">${more}</dd></div>`)}</dl>`;

@@ -83,7 +83,7 @@ impl WantedRuns {
     ) -> FoundRuns<'a> {
         let runs = self.of_state(known, scope, finished);
         match &self.words {
-            Some(words) => self.search(&runs, |run| says(run, words)),
+            Some(words) => self.search(&runs, |run| has_words(run, words)),
             None => FoundRuns {
                 found: runs.len(),
                 shown: runs.into_iter().skip(self.from).take(self.count).collect(),
@@ -151,7 +151,7 @@ impl WantedState {
 
 /// Returns whether a run has these words, in small letters, in its name, task, model, state or
 /// answer.
-fn says(run: &IndexedRun, words: &str) -> bool {
+fn has_words(run: &IndexedRun, words: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(words);
     if has(&run.name) || has(run.run.as_str()) || has(status_of(run).as_str()) {
         return true;

@@ -116,12 +116,13 @@ impl Agent {
         self.output.emit(&Event::AgentStart).await;
         self.output.emit(&Event::TurnStart).await;
         for message in opening {
-            self.say(message, run).await;
+            self.add_message(message, run).await;
         }
         let mut pending = self.next_steering().await;
         loop {
             if let Some(text) = pending.take() {
-                self.say(Message::user(vec![Block::text(text)]), run).await;
+                self.add_message(Message::user(vec![Block::text(text)]), run)
+                    .await;
             }
             let (message, failure) = self.ask(run).await;
             let answer = message.as_assistant();
@@ -152,7 +153,7 @@ impl Agent {
     }
 
     /// Adds a message that is complete from the start.
-    async fn say(&self, message: Message, run: &mut Run) {
+    async fn add_message(&self, message: Message, run: &mut Run) {
         let message = self.conversation.borrow_mut().add(message);
         self.output
             .emit(&Event::MessageStart { message: &message })
@@ -199,7 +200,7 @@ impl Agent {
             results: Vec::new(),
         };
         for call in done {
-            self.say(call.into_message(), run).await;
+            self.add_message(call.into_message(), run).await;
             batch.results.extend(run.messages.last().cloned());
         }
         batch

@@ -59,7 +59,7 @@ fn details_hold_the_windows_as_data() {
             json!({"text": " • ", "role": "muted"}),
             json!({"text": "1 file", "role": "muted"}),
             json!({"text": " • ", "role": "muted"}),
-            json!({"text": "1 call", "role": "muted"}),
+            json!({"text": "1 tool call", "role": "muted"}),
             json!({"text": " • ", "role": "muted"}),
             json!({"text": "220 tokens", "role": "muted"}),
             json!({"text": " • ", "role": "muted"}),
@@ -125,7 +125,7 @@ fn a_window_tells_profile_thinking_tools_and_progress() {
         .collect();
     assert_eq!(
         header.rsplit_once(" • ").unwrap().0,
-        "✓ look • reviewer (fake/fake-model high) • 2 tools • 1 call • 220 tokens • <$0.01 • [1/2]"
+        "✓ look • reviewer (fake/fake-model high) • 2 tools • 1 tool call • 220 tokens • <$0.01 • [1/2]"
     );
     let texts = |field: &str| -> Vec<Value> {
         let lines = window[field].as_array().unwrap().iter();

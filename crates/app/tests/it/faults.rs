@@ -95,7 +95,7 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
     ✗ missing directory: error — cwd does not exist: /no/such/place (session: <4>)
     ✗ refused extraArgs: error — Refusing extraArg "--mode=json": it is set by the engine. (session: <5>) (profile: sneaky)
     ✗ loops: error — Loop detected: sub-agent is repeating the same tool calls (session: <6>)
-      saw: 5 commands, 5 turns, 5 calls, 550 tokens, <$0.01
+      saw: 5 commands, 5 turns, 5 tool calls, 550 tokens, <$0.01
     ✗ silent: error — Timed out after 5s. Consider resuming with a longer timeout. (session: <7>)
     ✗ exits: error — The sub-agent exited with code 3: out of luck (session: <8>)
     ✗ killed: error — The sub-agent was killed by SIGSEGV. (session: <9>)

@@ -135,7 +135,7 @@ and then?"
     [<time>] thinking
     hm
 
-    [<time>] call of read
+    [<time>] tool call of read
     {"path":"notes.txt"}
 
     [<time>] result of read
@@ -145,7 +145,7 @@ and then?"
     It says milk.
 
     [<time>] completed
-    1 call • 220 tokens • <$0.01 • <duration>
+    1 tool call • 220 tokens • <$0.01 • <duration>
 
     === Run 2/3: reader (completed) ===
     [<time>] prompt

@@ -91,10 +91,10 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     Looking.
     Two lines.
 
-    [<time>] call of bash
+    [<time>] tool call of bash
     {"command":"printf '<90 y><90 y><90 y><90 y><90 y><90 y>yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'"}
 
-    [<time>] call of read
+    [<time>] tool call of read
     {"path":"$&"}
 
     [<time>] result of bash
@@ -107,7 +107,7 @@ fn texts_and_details_are_as_documented_and_survive_a_restart() {
     All is well: é👩‍👩‍👧.
 
     [<time>] completed
-    2 calls • 220 tokens • <$0.01 • <duration>
+    2 tool calls • 220 tokens • <$0.01 • <duration>
 
     === Run 2/2: look again (failed) ===
     [<time>] prompt

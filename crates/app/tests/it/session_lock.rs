@@ -97,22 +97,13 @@ fn own(script: String) {
 fn plan(script: String) -> Plan {
     let project = PathBuf::from(".").canonicalize().unwrap();
     let root = project.parent().unwrap();
-    let task = Task {
-        run: RunId::parse(&format!("run-of-{}", std::process::id())).unwrap(),
-        session: SessionId::parse("s1").unwrap(),
-        name: "scout".to_owned(),
-        prompt: script.clone(),
-        cwd: project.clone(),
-        definition: None,
-        timeout: None,
-        directory: None,
-        record_limit: 0,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
-    };
+    let task = Task::new(
+        RunId::parse(&format!("run-of-{}", std::process::id())).unwrap(),
+        SessionId::parse("s1").unwrap(),
+        "scout",
+        script.clone(),
+        project.clone(),
+    );
     let work = Work {
         prompt: script,
         runner: RunnerChoice::Pi,

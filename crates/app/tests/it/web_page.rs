@@ -339,7 +339,7 @@ fn an_exported_file_opens_from_disk_with_the_network_off() {
             "names": ["one"],
             "tabs": ["Transcript", "Answer", "Changes", "Task"],
             "output": "1 2 3",
-            "figures": format!("1 run · 1 call · {tokens} tokens"),
+            "figures": format!("1 run · 1 tool call · {tokens} tokens"),
             "acts": 0,
             "source": true,
         })

@@ -107,9 +107,9 @@ impl Resumption {
         let earlier = EarlierSession::with_history(session, latest.run, history, inherited);
         let task = TaskRequest::new(name, prompt).continues(Continues::Found(Arc::new(earlier)));
         Ok(match (agent, definition) {
-            (Some(agent), _) => ResumedCall::Sticky(SubagentCall::of(task.profile(agent))),
+            (Some(agent), _) => ResumedCall::Sticky(SubagentCall::of(task.agent(agent))),
             (None, Some(definition)) => {
-                ResumedCall::Retold(DelegateCall::new(vec![task.profile(definition)])?)
+                ResumedCall::Retold(DelegateCall::new(vec![task.agent(definition)])?)
             }
             (None, None) => ResumedCall::Retold(DelegateCall::new(vec![task])?),
         })

@@ -10,17 +10,17 @@ use pi_subagents_records::{RecordedRun, RunDir};
 use serde_json::Value;
 
 use super::order::{DetachedOrder, OrderedTool, Reply, TakenOver};
-use crate::ReadyCall;
 use crate::begin::{PreparedCaller, begin};
 use crate::detached_process::{on_end, whole_call};
 use crate::elsewhere::Waiting;
 use crate::families::delegation::DelegateCall;
-use crate::families::subagent::{SubagentCall, check_agent, new_session};
+use crate::families::subagent::{SubagentCall, new_session};
 use crate::owner::Owner;
 use crate::request::TaskRequest;
 use crate::service::CallService;
 use crate::sweeper;
 use crate::work::CallWork;
+use crate::{Call as _, ReadyCall};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -91,8 +91,8 @@ async fn take_over(
     let caller = order.caller.into_caller(places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
-    check_agent(
-        task.agent().unwrap_or_default(),
+    SubagentCall::check_agent(
+        task.agent_name().unwrap_or_default(),
         &configuration,
         caller.door,
     )?;

@@ -80,7 +80,7 @@ mod tests {
         }
         let read = DelegateCall::parse(&call).expect("a call");
         let task = &read.tasks[0];
-        assert_eq!(task.agent(), Some("scout"));
+        assert_eq!(task.agent_name(), Some("scout"));
         assert_eq!(task.terms.model.as_deref(), Some("a/b"));
     }
 }

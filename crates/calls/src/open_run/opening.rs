@@ -77,21 +77,12 @@ impl<'a> Opening<'a> {
         let Err(refusal) = work else {
             return Ok(None);
         };
+        let run = random::new_run_id()?;
         let task = Arc::new(Task {
-            run: random::new_run_id()?,
-            session,
-            name: request.name,
-            prompt: request.prompt,
-            cwd,
             definition,
             timeout,
-            directory: None,
-            record_limit: 0,
-            known_tools: None,
-            requested_model: None,
-            test_commands: Vec::new(),
-            has_schema: false,
             accepted_at: Some(Timestamp::now()),
+            ..Task::new(run, session, request.name, request.prompt, cwd)
         });
         Ok(Some(OpenedTask {
             task,
@@ -252,7 +243,7 @@ impl<'a> Opening<'a> {
             }),
             system_prompt: ready.and_then(|ready| ready.files.system_prompt()),
             sticky_agent: match self.resolver.family.asker {
-                Asker::Subagent => request.agent(),
+                Asker::Subagent => request.agent_name(),
                 Asker::Delegation => None,
             },
         });

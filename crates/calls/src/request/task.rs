@@ -17,7 +17,7 @@ pub struct TaskRequest {
     /// The name of its window; empty for a task without a name.
     pub(crate) name: String,
     pub(crate) prompt: String,
-    /// The definition that does it.
+    /// The name of the agent that does it.
     pub(crate) agent: Option<String>,
     /// The directory in which it works, as an absolute path without `..` segments.
     pub(crate) cwd: Option<PathBuf>,
@@ -53,8 +53,8 @@ impl TaskRequest {
         }
     }
 
-    /// Names the definition that describes the sub-agent.
-    pub fn profile(mut self, name: impl Into<String>) -> Self {
+    /// Names the agent that does it.
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.agent = Some(name.into());
         self
     }
@@ -77,7 +77,7 @@ impl TaskRequest {
         self
     }
 
-    /// Limits the time of the task. The default is the limit of its definition, else ten minutes.
+    /// Limits the time of the task. The default is the limit of its agent, else ten minutes.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.terms.timeout = Some(timeout);
         self
@@ -91,14 +91,14 @@ impl TaskRequest {
     }
 
     /// Adds a command that must pass before the task counts as completed; else those of its
-    /// definition. A [`Gate`] has a time limit and retries of its own. It runs in the directory of
+    /// agent. A [`Gate`] has a time limit and retries of its own. It runs in the directory of
     /// the task, through `sh -c`.
     pub fn gate(mut self, gate: impl Into<Gate>) -> Self {
         self.terms.gates.get_or_insert_default().push(gate.into());
         self
     }
 
-    /// Sets the JSON schema that the result must meet; else that of its definition. The sub-agent
+    /// Sets the JSON schema that the result must meet; else that of its agent. The sub-agent
     /// reports data, which `Outcome::structured` reads. A schema that cannot be used refuses the
     /// task.
     pub fn output_schema(mut self, schema: Value) -> Self {
@@ -113,9 +113,9 @@ impl TaskRequest {
         self
     }
 
-    /// Returns the name of the definition that does it, if it names one.
+    /// Returns the name of the agent that does it, if it names one.
     #[doc(hidden)]
-    pub fn agent(&self) -> Option<&str> {
+    pub fn agent_name(&self) -> Option<&str> {
         self.agent.as_deref()
     }
 

@@ -73,7 +73,7 @@ pub(crate) fn check_definition(
         Some(meant) => error.hint(format!("Did you mean {meant}?")),
         None => error,
     };
-    Err(error.advise("", Advice::GetDefinition, ""))
+    Err(error.advise("", Advice::GetAgent, ""))
 }
 
 /// Returns the changes of a definition, for a task that this kind of child does in `cwd`.

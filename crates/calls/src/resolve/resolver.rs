@@ -73,7 +73,7 @@ impl<'a> Resolver<'a> {
         let catalogue = &self.configuration.catalogue;
         // The refusal of an unknown definition gives the reason already.
         let is_used = |name: &str| {
-            let mut named = tasks.iter().filter_map(|task| task.request.agent());
+            let mut named = tasks.iter().filter_map(|task| task.request.agent_name());
             named.any(|used| used == name) && catalogue.find(name, self.family.asker).is_ok()
         };
         let ignored = catalogue.notices_of(&Advice::Trust.words(self.caller.door), is_used);
@@ -84,7 +84,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn resolve_one(&self, task: RequestedTask) -> Result<ResolvedTask, CommandError> {
-        let name = task.request.agent();
+        let name = task.request.agent_name();
         let definition = name.map(|name| self.find(name)).transpose();
         let named = match (&definition, name) {
             (Ok(found), _) => found.map(used),
@@ -284,13 +284,10 @@ impl<'a> Resolver<'a> {
     /// Returns the limits of a task: its terms count before its definition, and that before its
     /// family and the settings.
     fn limits_of(&self, terms: &RunTerms, patch: Option<&PlanPatch>) -> Limits {
-        let settings = &self.configuration.settings;
         let of_definition = patch.and_then(|patch| patch.definition.timeout);
         let default = Limits {
             timeout: of_definition.or(self.family.timeout),
-            extension: settings.extend_timeout_debounce,
-            repetitions: settings.looping_tool_count,
-            allowance: settings.allowance,
+            ..self.configuration.settings.limits()
         };
         Limits::of(terms, default)
     }

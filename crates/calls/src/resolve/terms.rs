@@ -10,7 +10,7 @@ use crate::caller::Overrides;
 pub(super) fn terms_of(task: &RequestedTask, overrides: &Overrides) -> RunTerms {
     let set = task.request.terms.clone().or(overrides.terms.clone());
     match &task.inherited {
-        Some(inherited) => set.or(inherited.terms_for(task.request.agent())),
+        Some(inherited) => set.or(inherited.terms_for(task.request.agent_name())),
         None => set,
     }
 }

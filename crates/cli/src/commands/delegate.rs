@@ -13,10 +13,10 @@ use crate::commands::short_name::short_name;
 use crate::commands::words::joined;
 use crate::places::find_places;
 use crate::view;
-use pi_subagents_calls::TaskRequest;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::check_fields;
 use pi_subagents_calls::families::delegation::{self, DelegateCall};
+use pi_subagents_calls::{Call as _, TaskRequest};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -63,7 +63,7 @@ pub(crate) fn run(
     let caller = caller(&args.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     if let Some(agent) = &args.agent {
-        delegation::check_profile(agent, &configuration, caller.door)?;
+        DelegateCall::check_agent(agent, &configuration, caller.door)?;
         call.profile = Some(agent.clone());
     }
     if args.dry_run.dry_run {

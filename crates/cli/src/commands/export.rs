@@ -22,7 +22,7 @@ pub(crate) struct ExportArgs {
     /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
-    /// Write Markdown, with the calls of tools folded; of one run or session
+    /// Write Markdown, with the tool calls folded; of one run or session
     #[arg(long)]
     markdown: bool,
     /// Write a page that opens in a browser from disk, without a network: the runs with their timeline, and keys taken out

@@ -79,7 +79,7 @@ impl NamedTaskArgs {
             .cloned()
             .collect();
         self.options.check(leading, words.len())?;
-        let task = TaskRequest::new("", joined("prompt", &words)?).profile(agent);
+        let task = TaskRequest::new("", joined("prompt", &words)?).agent(agent);
         Ok(Some(match &self.session {
             Some(session) => task.continues(Continues::Session(session.clone())),
             None => task,
@@ -104,7 +104,7 @@ impl NamedTaskArgs {
             return Ok(self.in_file()?.1);
         };
         Ok(json!({
-            "preset": task.agent(),
+            "preset": task.agent_name(),
             "task": task.prompt(),
             "sessionId": self.session.as_ref().map(SessionId::as_str),
         }))

@@ -38,7 +38,7 @@ pub(crate) struct IdArgs {
 pub(crate) struct OutputArgs {
     #[command(flatten)]
     id: IdArgs,
-    /// Print the receipt in place of the answer: calls, changed files, commands with exit codes, tests, as they were seen
+    /// Print the receipt in place of the answer: tool calls, changed files, commands with exit codes, tests, as they were seen
     #[arg(long)]
     receipt: bool,
 }

@@ -10,9 +10,10 @@ use crate::commands::call::answer_of;
 use crate::commands::delegate::caller;
 use crate::commands::dry_run;
 use crate::commands::named_task::{self, NamedTaskArgs};
+use pi_subagents_calls::Call as _;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::check_fields;
-use pi_subagents_calls::families::subagent::{SUBAGENT, SubagentCall, check_agent};
+use pi_subagents_calls::families::subagent::{SUBAGENT, SubagentCall};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -49,7 +50,8 @@ fn call_of(
 ) -> Result<SubagentCall, CommandError> {
     let door = caller.door;
     if let Some(task) = args.typed(&caller.places, configuration, printer)? {
-        check_agent(task.agent().unwrap_or_default(), configuration, door)?;
+        let name = task.agent_name().unwrap_or_default();
+        SubagentCall::check_agent(name, configuration, door)?;
         return Ok(SubagentCall::of(task));
     }
     let (file, call) = args.in_file()?;

@@ -104,25 +104,22 @@ fn begin(
         link_conversation(places, &cwd, agent, &session, &directory);
     }
     let task = Arc::new(Task {
-        run: run.clone(),
-        session,
-        name: card.name.clone(),
-        prompt: card.asked.clone(),
-        cwd,
         definition: card.definition.as_ref().map(|name| UsedDefinition {
             name: name.clone(),
             summary: String::new(),
             model: ModelChoice::Inherit,
             file: None,
         }),
-        timeout: None,
         directory: Some(directory.path().to_owned()),
         record_limit: u64::MAX,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
         has_schema: card.has_schema,
-        accepted_at: None,
+        ..Task::new(
+            run.clone(),
+            session,
+            card.name.clone(),
+            card.asked.clone(),
+            cwd,
+        )
     });
     let begun = store.begin(&NewRun {
         task: &task,

@@ -320,7 +320,7 @@ impl Following {
             self.warn(&format!("on its worker: {problem}"));
         }
         if let Some(words) = &unrecorded.last_words
-            && let Err(error) = self.run.directory.say(words)
+            && let Err(error) = self.run.directory.add_last_words(words)
         {
             warn!(run = %self.run.run, %error, "last words are not in the record");
         }

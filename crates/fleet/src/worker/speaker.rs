@@ -74,7 +74,7 @@ impl Voice {
                         Ok(Some(message)) => {
                             let said = serde_json::to_vec(&PartialUpdate::whole(&message));
                             let said = Bytes::from(said.unwrap_or_default());
-                            self.fleet.say(&self.run, said).await;
+                            self.fleet.send_words(&self.run, said).await;
                             sleep(PACE).await;
                         }
                         Ok(None) => break,

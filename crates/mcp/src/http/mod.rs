@@ -154,7 +154,7 @@ fn config(server: &HttpServer, ended: &CancellationToken) -> StreamableHttpServe
 }
 
 /// Returns whether a request says that its body is JSON.
-fn says_json(request: &Request) -> bool {
+fn has_json_body(request: &Request) -> bool {
     let kind = request.headers().get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());
     kind.is_some_and(|kind| kind.trim_start().starts_with("application/json"))
@@ -180,7 +180,7 @@ async fn admit(
 ) -> Response {
     if bearer(request.headers()).is_some_and(|given| token.is(given)) {
         connection.admit();
-        let is_json = says_json(&request);
+        let is_json = has_json_body(&request);
         let response = next.run(request).await;
         return if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             unreadable()

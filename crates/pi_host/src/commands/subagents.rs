@@ -31,7 +31,7 @@ use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::{SessionRun, SessionRuns};
 
 const SHOW: &str = "Show what was said";
-const RECEIPT: &str = "Show its receipt: calls, files, commands, tests";
+const RECEIPT: &str = "Show its receipt: tool calls, files, commands, tests";
 const DIFF: &str = "Show what it changed";
 const MERGE: &str = "Merge what it changed";
 const DISCARD: &str = "Discard what it changed";

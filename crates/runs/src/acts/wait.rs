@@ -76,15 +76,21 @@ impl Wait {
     /// Waits for the next thing that happens; `None` when all runs are over. A wait that is dropped
     /// halfway loses nothing.
     pub async fn next(&mut self) -> Option<Waited> {
-        tokio::select! {
-            biased;
-            Some(note) = self.notes.recv() => Some(Waited::Note(note)),
-            ended = self.ends.join_next() => match ended? {
+        loop {
+            // A note comes before the end of its run, and must be read before it: a run sends its
+            // note first and ends its task afterwards, so a fair choice could show the end alone.
+            let ended = tokio::select! {
+                biased;
+                Some(note) = self.notes.recv() => return Some(Waited::Note(note)),
+                ended = self.ends.join_next() => ended?,
+            };
+            return match ended {
                 Ok((run, true)) => Some(Waited::Over(run)),
                 Ok((run, false)) => Some(Waited::Unseen(run)),
-                // Nobody cancels these tasks, and what panicked has no more to report.
-                Err(_) => None,
-            },
+                // Nobody cancels these tasks; one that panicked has no more to report, and the
+                // others are still waited for.
+                Err(_) => continue,
+            };
         }
     }
 

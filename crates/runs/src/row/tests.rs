@@ -48,25 +48,21 @@ fn indexed(state: RunState) -> IndexedRun {
 
 fn recorded(end: Option<RunReport>) -> RecordedRun {
     let task = Task {
-        run: RunId::parse("r1").unwrap(),
-        session: SessionId::parse("talk").unwrap(),
-        name: "look".to_owned(),
-        prompt: "look around".to_owned(),
-        cwd: PathBuf::from("/project/src"),
         definition: Some(UsedDefinition {
             name: "scout".to_owned(),
             summary: "scout".to_owned(),
             model: ModelChoice::Inherit,
             file: None,
         }),
-        timeout: None,
         directory: Some(PathBuf::from("/runs/r1")),
-        record_limit: 0,
-        known_tools: None,
         requested_model: Some("small".to_owned()),
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
+        ..Task::new(
+            RunId::parse("r1").unwrap(),
+            SessionId::parse("talk").unwrap(),
+            "look",
+            "look around",
+            PathBuf::from("/project/src"),
+        )
     };
     RecordedRun {
         task: Arc::new(task),
@@ -233,7 +229,10 @@ fn a_run_lasts_from_its_start_to_its_end_or_until_now() {
 #[test]
 fn a_run_in_one_line() {
     let row = RunRow::of_record(&recorded(Some(end())));
-    assert_eq!(row.used_words(at(60)), "3 calls • 5 tokens • $0.25 • 7s");
+    assert_eq!(
+        row.used_words(at(60)),
+        "3 tool calls • 5 tokens • $0.25 • 7s"
+    );
     assert_eq!(
         row.sentence(at(60)),
         "scout: failed after 7.0s — no key (run: r1, session: talk)"

@@ -11,22 +11,13 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn task(run: &str, session: &str) -> Task {
-    Task {
-        run: RunId::parse(run).unwrap(),
-        session: SessionId::parse(session).unwrap(),
-        name: format!("task {run}"),
-        prompt: "p".to_owned(),
-        cwd: PathBuf::from("/project"),
-        definition: None,
-        timeout: None,
-        directory: None,
-        record_limit: 0,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
-    }
+    Task::new(
+        RunId::parse(run).unwrap(),
+        SessionId::parse(session).unwrap(),
+        format!("task {run}"),
+        "p",
+        PathBuf::from("/project"),
+    )
 }
 
 /// Makes the entry of a run that has completed.

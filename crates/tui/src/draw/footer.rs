@@ -125,7 +125,7 @@ fn keys_of_window(model: &Model) -> Vec<(&'static str, &'static str)> {
     let mut keys = vec![("?", "help"), back, ("↑↓", "scroll")];
     // An answer and a receipt have no calls.
     if !model.opened.as_ref().is_some_and(Opened::shows_answer) {
-        keys.extend([("[ ]", "calls"), ("Enter", "open call")]);
+        keys.extend([("[ ]", "tool calls"), ("Enter", "open one")]);
     }
     if let Some(opened) = &model.opened {
         let sheet = opened.sheet();

@@ -96,7 +96,7 @@ fn a_run_that_begins_appears_and_one_that_ends_stays_selected() {
       ⏳ newcomer  21:20               0                         queued until ano...
     > ✗  review    21:20   1m 15s      1   $0.02  Review the...  Session was inte...
     ── 20261115-000000-003-aaaaaa ──────────────────────────────────────────────────
-    ✗ review • anthropic/haiku • 1 call • 3.0k tokens • $0.02 • 1m 15s
+    ✗ review • anthropic/haiku • 1 tool call • 3.0k tokens • $0.02 • 1m 15s
     > Review the last commit.
 
     I look at the change first.

@@ -237,8 +237,8 @@ fn a_receipt_is_a_page_of_its_own() {
     Sub-agents: 1 running
     > ⏳ review      12s  Review the l...  bash → sleep 60 (r...
     ── receipt of 20261115-000000-001-aaaaaa ───────────────────
-    ⏳ review • 3 calls • 7.5k tokens • $0.05 • 12s
-    saw       5 turns, calls: bash 2, edit 1 (1 failed)
+    ⏳ review • 3 tool calls • 7.5k tokens • $0.05 • 12s
+    saw       5 turns, tool calls: bash 2, edit 1 (1 failed)
     commands  → 0  cargo test --workspace echo 日本
     tests     unclear, because its exit code proves nothing:
     cargo test --workspace echo 日本 → 0
@@ -265,8 +265,8 @@ fn a_receipt_has_the_files_that_git_found() {
          NAME       TIME  TASK             LATEST
     > ⏳ review      12s  Review the l...  bash → sleep 60 (r...
     ── receipt of 20261115-000000-001-aaaaaa ───────────────────
-    ⏳ review • 3 calls • 7.5k tokens • $0.05 • 12s
-    saw       5 turns, calls: bash 2, edit 1 (1 failed)
+    ⏳ review • 3 tool calls • 7.5k tokens • $0.05 • 12s
+    saw       5 turns, tool calls: bash 2, edit 1 (1 failed)
     changed   src/a.rs
               b.txt
     commands  → 0  cargo test --workspace echo 日本
@@ -327,7 +327,7 @@ fn one_run_has_the_screen_for_itself_until_all_are_asked_for() {
     Here.
 
 
-    ? help  q leave  ↑↓ scroll  [ ] calls  Enter open call
+    ? help  q leave  ↑↓ scroll  [ ] tool calls  Enter open one
     ");
     desk.press("a");
     assert_eq!(desk.effects, [Effect::Look]);

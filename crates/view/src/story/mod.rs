@@ -252,22 +252,13 @@ mod tests {
     }
 
     fn accepted() -> Happening {
-        Happening::Accepted(Arc::new(Task {
-            run: RunId::parse("r-1").unwrap(),
-            session: SessionId::parse("s-1").unwrap(),
-            name: "a".to_owned(),
-            prompt: "look".to_owned(),
-            cwd: "/".into(),
-            definition: None,
-            timeout: None,
-            directory: None,
-            record_limit: 0,
-            known_tools: None,
-            requested_model: None,
-            test_commands: Vec::new(),
-            has_schema: false,
-            accepted_at: None,
-        }))
+        Happening::Accepted(Arc::new(Task::new(
+            RunId::parse("r-1").unwrap(),
+            SessionId::parse("s-1").unwrap(),
+            "a",
+            "look",
+            "/",
+        )))
     }
 
     fn child_event(record: ChildRecord) -> Happening {

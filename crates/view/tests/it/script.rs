@@ -34,20 +34,14 @@ pub(crate) fn run(name: &str) -> RunId {
 pub(crate) fn task(name: &str) -> Task {
     let number: u64 = name.bytes().map(u64::from).sum();
     Task {
-        run: run(name),
-        session: SessionId::new(0xa3f7_0000_0000_0000 + number),
-        name: name.to_owned(),
-        prompt: "Look around.".to_owned(),
-        cwd: PathBuf::from("/home/ada/engine"),
-        definition: None,
         timeout: Some(Duration::from_mins(10)),
-        directory: None,
-        record_limit: 0,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
+        ..Task::new(
+            run(name),
+            SessionId::new(0xa3f7_0000_0000_0000 + number),
+            name,
+            "Look around.",
+            PathBuf::from("/home/ada/engine"),
+        )
     }
 }
 

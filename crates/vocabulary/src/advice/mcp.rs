@@ -25,7 +25,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::ListRuns => {
             "subagent_runs with includeCompleted lists the runs you have started".to_owned()
         }
-        Advice::GetDefinition => "list_subagent_profiles shows what there is.".to_owned(),
+        Advice::GetAgent => "list_subagent_profiles shows what there is.".to_owned(),
         // A model is not to decide it.
         Advice::Trust => {
             "Only the user can allow that, with pi-subagents trust in a shell.".to_owned()
@@ -35,6 +35,7 @@ pub(super) fn words(advice: &Advice) -> String {
         | Advice::DiffStat(_)
         | Advice::MergeCopies(_)
         | Advice::Clean
+        | Advice::EditAgent(_)
         | Advice::Doctor
         | Advice::Models
         | Advice::Tour

@@ -82,8 +82,10 @@ pub enum Advice {
     Attach,
     /// Opens the page in a browser.
     OpenPage,
-    /// Lists the definitions there are, or makes one; a sentence.
-    GetDefinition,
+    /// Lists the agents there are, or makes one; a sentence.
+    GetAgent,
+    /// Changes an agent.
+    EditAgent(String),
     /// Lets the files of a project count; a sentence.
     Trust,
     /// Ends or waits for background runs, so that there is room; a sentence.
@@ -156,7 +158,8 @@ mod tests {
             Advice::Tour,
             Advice::Attach,
             Advice::OpenPage,
-            Advice::GetDefinition,
+            Advice::GetAgent,
+            Advice::EditAgent("scout".to_owned()),
             Advice::Trust,
             Advice::MakeRoom,
             Advice::Fleet(FleetStep::Workers),

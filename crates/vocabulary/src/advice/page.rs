@@ -15,11 +15,12 @@ pub(super) fn words(advice: &Advice) -> String {
         }
         Advice::ListRuns => "the list shows the runs there are".to_owned(),
         Advice::MakeRoom => "The list shows them; wait until one is over, or stop one.".to_owned(),
-        Advice::GetDefinition => "List them with pi-subagents agents list in a shell.".to_owned(),
+        Advice::GetAgent => "List them with pi-subagents agents list in a shell.".to_owned(),
         Advice::Trust => "Run pi-subagents trust in a shell to allow that.".to_owned(),
         Advice::MergeIn { .. }
         | Advice::MergeCopies(_)
         | Advice::Clean
+        | Advice::EditAgent(_)
         | Advice::Doctor
         | Advice::Models
         | Advice::Tour

@@ -13,9 +13,10 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Diff(run) | Advice::DiffStat(run) => format!("/subagents diff {run}"),
         Advice::Status(_) => "/subagents list".to_owned(),
         Advice::ListRuns => "/subagents list shows the sub-agents of this session".to_owned(),
-        Advice::GetDefinition => {
+        Advice::GetAgent => {
             "List them with /profile list, or create one with /profile create NAME.".to_owned()
         }
+        Advice::EditAgent(name) => format!("/profile edit {name}"),
         Advice::Trust => "Use /subagents trust to allow that.".to_owned(),
         Advice::MakeRoom => "/subagents list shows those of this session; wait until one is over, or stop one (/subagents stop RUN).".to_owned(),
         Advice::Resume(_)

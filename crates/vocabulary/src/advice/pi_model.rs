@@ -17,10 +17,10 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::ListRuns => {
             "subagent_runs with includeCompleted lists the runs of this session".to_owned()
         }
-        Advice::GetDefinition => "list_subagent_profiles shows what there is; a person makes one with /profile create NAME.".to_owned(),
+        Advice::GetAgent => "list_subagent_profiles shows what there is; a person makes one with /profile create NAME.".to_owned(),
         // A model is not to decide it.
         Advice::Trust => "Only the user can allow that, with /subagents trust.".to_owned(),
-        Advice::Diff(_) | Advice::DiffStat(_) => {
+        Advice::Diff(_) | Advice::DiffStat(_) | Advice::EditAgent(_) => {
             format!("the user's command {}", pi_command::words(advice))
         }
         Advice::MergeCopies(_)

@@ -44,13 +44,13 @@ fn nothing_a_child_prints_hurts_the_parent(pi: RealPi) {
     insta::allow_duplicates! {
         insta::assert_snapshot!(door.sandbox.normalise(&answer.text), @"
         ✓ number: completed (session: <session-1>)
-          saw: 2 turns, 1 call, 220 tokens, <$0.01
+          saw: 2 turns, 1 tool call, 220 tokens, <$0.01
         ✓ null: completed (session: <session-2>)
           saw: no tool call, 1 turn, 110 tokens, <$0.01
         ✓ flood: completed (session: <session-3>)
           saw: no tool call, 1 turn, 110 tokens, <$0.01
         ✓ types: completed (session: <session-4>)
-          saw: 3 turns, 1 call, 110 tokens, <$0.01
+          saw: 3 turns, 1 tool call, 110 tokens, <$0.01
         ✓ escape: completed (session: <session-5>)
           saw: no tool call, 1 turn, 110 tokens, <$0.01
         ✗ dead: error — The sub-agent was killed by SIGKILL. (session: <session-6>)

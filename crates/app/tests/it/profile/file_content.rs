@@ -228,7 +228,7 @@ fn a_starter_of_each_kind_is_a_definition_without_warnings() {
     ];
     insta::assert_snapshot!(refused(&stage, &taken), @r#"
     [2] error: Preset "my-preset" already exists: $HOME/.pi/agent/subagents/my-preset.md
-    hint: Use profile edit my-preset to change it.
+    hint: pi-subagents agents edit my-preset changes it.
     "#);
     let with_fields = ["agents", "new", "other", "--example", "--model", "x"];
     insta::assert_snapshot!(refused(&stage, &with_fields), @"

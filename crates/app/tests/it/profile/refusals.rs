@@ -54,9 +54,9 @@ fn what_makes_no_sense_is_refused_with_words() {
     insta::assert_snapshot!(errors.concat(), @r#"
     [2] error: the name "a b" may have only letters, digits, "-" and "_"
     [2] error: Profile "there" already exists: $HOME/.pi/agent/agent-profiles/there.md
-    hint: Use profile edit there to change it.
+    hint: pi-subagents agents edit there changes it.
     [2] error: Profile "hidden" already exists: $HOME/.pi/agent/agent-profiles/other.md
-    hint: Use profile edit hidden to change it.
+    hint: pi-subagents agents edit hidden changes it.
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md already exists
     hint: Choose another name, or look at that file first.
     [2] error: there is nothing to save
@@ -88,7 +88,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     hint: Add --yes.
     "#);
     insta::assert_snapshot!(refused(&stage, &["profile", "explian", "there"]), @r#"
-    [2] error: there is no command "profile explian"
+    [2] error: there is no command "explian" for agents
     hint: Use one of list, show, create, add, import, edit, delete and explain.
     "#);
     let unknown = [

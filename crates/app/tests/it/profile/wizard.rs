@@ -375,7 +375,7 @@ fn a_name_that_is_taken_is_refused_before_the_first_question() {
     assert_eq!(code, Some(2));
     insta::assert_snapshot!(stage.sandbox.normalise(&screen), @r#"
     error: Profile "reviewer" already exists: $HOME/.pi/agent/agent-profiles/reviewer.md
-    hint: Use profile edit reviewer to change it.
+    hint: pi-subagents agents edit reviewer changes it.
     "#);
 }
 

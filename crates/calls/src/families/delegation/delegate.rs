@@ -12,20 +12,9 @@ use super::schema::DelegateCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
 use crate::open_run::{ChildConversation, EarlierSession, Opening};
-use crate::resolve::{Family, Resolver, check_definition};
-use pi_subagents_ground::configuration::Configuration;
+use crate::resolve::{Family, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_vocabulary::Door;
-
-/// Fails if there is no definition of this name.
-pub fn check_profile(
-    name: &str,
-    configuration: &Configuration,
-    door: Door,
-) -> Result<(), CommandError> {
-    check_definition(name, FAMILY.asker, configuration, door)
-}
 
 impl Call for DelegateCall {
     const FAMILY: Family = FAMILY;

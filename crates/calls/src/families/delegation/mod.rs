@@ -12,7 +12,6 @@ mod tools;
 
 pub use answer::sentence;
 pub use attachments::FileSpec;
-pub use delegate::check_profile;
 pub use open::ASKER;
 pub(crate) use profiles::profiles;
 pub use retrieval::{ReadSession, output, session};

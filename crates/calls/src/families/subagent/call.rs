@@ -9,20 +9,9 @@ use super::schema::SubagentCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
 use crate::open_run::{ChildConversation, Opening};
-use crate::resolve::{Family, Resolver, check_definition};
-use pi_subagents_ground::configuration::Configuration;
+use crate::resolve::{Family, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
-use pi_subagents_vocabulary::Door;
-
-/// Fails if there is no definition of this name.
-pub fn check_agent(
-    name: &str,
-    configuration: &Configuration,
-    door: Door,
-) -> Result<(), CommandError> {
-    check_definition(name, FAMILY.asker, configuration, door)
-}
 
 impl Call for SubagentCall {
     const FAMILY: Family = FAMILY;

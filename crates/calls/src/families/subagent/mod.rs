@@ -8,7 +8,6 @@ mod schema;
 mod tools;
 
 pub use answer::{block, new_session};
-pub use call::check_agent;
 pub use open::ASKER;
 pub use schema::{SubagentCall, task_parameters};
 pub use tools::{SUBAGENT, tools};

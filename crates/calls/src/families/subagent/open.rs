@@ -101,7 +101,7 @@ fn requested(
 
 /// Returns the definition that does a task.
 pub(super) fn agent_of(task: &TaskRequest) -> &str {
-    task.agent().unwrap_or(DEFAULT_AGENT)
+    task.agent_name().unwrap_or(DEFAULT_AGENT)
 }
 
 /// Returns what the next run of a session inherits, if it had runs.

@@ -186,7 +186,7 @@ mod tests {
     use crate::request::Continues;
 
     fn task(agent: &str, task: &str) -> TaskRequest {
-        TaskRequest::new("", task).profile(agent)
+        TaskRequest::new("", task).agent(agent)
     }
 
     #[test]

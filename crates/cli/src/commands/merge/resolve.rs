@@ -47,7 +47,7 @@ pub(super) fn run(ids: &[String], printer: Printer<'static>) -> Result<ExitCode,
     };
     let conflicts = conflicts_of(&checkout, &result)?;
     if conflicts.is_empty() {
-        say_that_it_fits(&result.run, printer);
+        print_that_it_fits(&result.run, printer);
         return Ok(ExitCode::SUCCESS);
     }
     if conflicts.iter().all(Conflict::is_in_the_way) {
@@ -89,7 +89,7 @@ pub(crate) struct ResolveResult<'a> {
     call: Option<CallResult>,
 }
 
-fn say_that_it_fits(run: &IndexedRun, printer: Printer) {
+fn print_that_it_fits(run: &IndexedRun, printer: Printer) {
     if printer.is_json() {
         printer.json(&ResolveResult {
             resolved: true,

@@ -157,7 +157,7 @@ impl Performance {
     }
 
     fn opening(&self) {
-        self.say(
+        self.print(
             "A small project was made for this tour. Its files, git, the processes and the checks \
              are real.\nOnly the model is a script, so the tour needs no network and no key.",
         );
@@ -185,9 +185,9 @@ impl Performance {
 
     fn show_runs(&self, answer: &Answer) {
         for (task, run) in answer.tasks() {
-            self.say(&summary_line(task, run));
+            self.print(&summary_line(task, run));
             for line in run.receipt().iter().flat_map(receipt_lines) {
-                self.say(&line);
+                self.print(&line);
             }
         }
     }
@@ -206,7 +206,7 @@ impl Performance {
             let text = file.and_then(|file| read_own_text(&file, LARGEST_LOG).ok());
             for line in text.unwrap_or_default().lines() {
                 if !line.is_empty() {
-                    self.say(&format!("  {line}"));
+                    self.print(&format!("  {line}"));
                 }
             }
         }
@@ -243,7 +243,7 @@ impl Performance {
         });
         let merged = merged.await?;
         for line in merged.lines() {
-            self.say(&line);
+            self.print(&line);
         }
         Ok(merged)
     }
@@ -293,7 +293,7 @@ impl Performance {
                     });
                 }
                 self.heading(&epilogue::place(left));
-                self.say(&epilogue::next_steps(left));
+                self.print(&epilogue::next_steps(left));
                 exit::of_runs(answer.exit_codes())
             }
         }
@@ -303,13 +303,13 @@ impl Performance {
     fn act(&self, heading: &str, command: &str) {
         self.heading(heading);
         self.painted(Role::Muted, &format!("$ {command}"));
-        self.say("");
+        self.print("");
     }
 
     fn heading(&self, heading: &str) {
-        self.say("");
+        self.print("");
         self.painted(Role::Title, heading);
-        self.say("");
+        self.print("");
     }
 
     fn painted(&self, role: Role, text: &str) {
@@ -322,7 +322,7 @@ impl Performance {
     }
 
     /// Prints a part of the story. A program gets it as JSON at the end.
-    fn say(&self, text: &str) {
+    fn print(&self, text: &str) {
         if !self.printer.is_json() {
             self.printer.data(text);
         }

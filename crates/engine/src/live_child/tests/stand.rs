@@ -269,22 +269,13 @@ fn program(name: &str) -> Program {
 }
 
 fn task() -> Task {
-    Task {
-        run: RunId::parse("r").unwrap(),
-        session: SessionId::parse("s").unwrap(),
-        name: "t".to_owned(),
-        prompt: "p".to_owned(),
-        cwd: PathBuf::from("/"),
-        definition: None,
-        timeout: None,
-        directory: None,
-        record_limit: 0,
-        known_tools: None,
-        requested_model: None,
-        test_commands: Vec::new(),
-        has_schema: false,
-        accepted_at: None,
-    }
+    Task::new(
+        RunId::parse("r").unwrap(),
+        SessionId::parse("s").unwrap(),
+        "t",
+        "p",
+        PathBuf::from("/"),
+    )
 }
 
 pub(crate) fn plan(limits: Limits) -> TaskPlan {
