@@ -130,8 +130,9 @@ impl ShownRun {
     fn line(&self, now: Timestamp) -> Line {
         let name = text::one_line(&text::clean(&self.row.report.name));
         let facts = self.window.facts();
+        // The newest tool call follows, and at 80 columns there is no room for their number too.
         let used = usage_words(
-            Some(facts.tool_calls),
+            None,
             facts.usage.total(),
             facts.usage.cost(),
             self.window.elapsed(now),

@@ -1,5 +1,7 @@
 //! The lines that an item of a story adds to a window or to the progress in a log.
 
+use std::borrow::Cow;
+
 use pi_subagents_vocabulary::ToolCall;
 
 use crate::preview::{CallPreview, PreviewContext};
@@ -116,11 +118,22 @@ fn call_of(call: &ToolCall, context: &PreviewContext) -> Piece {
 fn speech(text: &str, context: &PreviewContext, room: Room) -> Vec<Piece> {
     let start = text.len().saturating_sub(2 * room.bytes);
     let end = &text[text.ceil_char_boundary(start)..];
-    let lines = markdown::unwrapped(end, context.width());
+    let end = with_bounded_lines(end, 2 * room.line_bytes);
+    let lines = markdown::unwrapped(&end, context.width());
     let skipped = lines.len().saturating_sub(room.lines);
     let lines = lines.into_iter().skip(skipped);
     let lines = lines.filter_map(|line| WindowLine::speech(line, room));
     piece(lines.collect())
+}
+
+/// Cuts lines that are too long for any reader, because cleaning and parsing cost more than cutting.
+fn with_bounded_lines(text: &str, bytes: usize) -> Cow<'_, str> {
+    if text.split('\n').all(|line| line.len() <= bytes) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split('\n');
+    let lines = lines.map(|line| &line[..line.floor_char_boundary(bytes)]);
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Makes lines of a text. Only the end of a long text can stay in a window, so only the end is

@@ -142,7 +142,7 @@ impl<W: Write + Send> ProgressLines<W> {
             }
             let known = self.runs.get(&event.run);
             let context = known.map_or(&self.context, |known| &known.context);
-            for piece in lines_of(&item.what, context, Room::ROLLING) {
+            for piece in lines_of(&item.what, context, Room::PROGRESS) {
                 match piece {
                     Piece::Words(lines) if !std::mem::replace(&mut has_text, true) => {
                         self.write_words(&event.run, &lines);

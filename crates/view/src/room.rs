@@ -19,6 +19,12 @@ impl Room {
         line_bytes: 32 << 10,
     };
 
+    /// For lines of progress, which are cut to the width of a terminal and never shown again.
+    pub const PROGRESS: Self = Self {
+        line_bytes: 1 << 10,
+        ..Self::ROLLING
+    };
+
     /// The amount for a reader of a whole run.
     pub const WHOLE: Self = Self {
         lines: 100_000,

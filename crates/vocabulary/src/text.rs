@@ -28,46 +28,42 @@ pub fn cut_bytes(mut text: String, limit: usize) -> String {
 }
 
 /// Cuts a text to a number of terminal columns; a cut text ends in [`CUT_MARK`].
+///
+/// The part behind the cut is never measured: lines of progress are cut from whole messages.
 pub fn cut_columns(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
     let room = columns.saturating_sub(CUT_MARK.len());
     let mut used = 0;
-    let mut kept = String::new();
-    for grapheme in text.graphemes(true) {
+    let mut kept = 0;
+    for (start, grapheme) in text.grapheme_indices(true) {
         used += grapheme.width();
-        if used > room {
-            break;
+        if used > columns {
+            let mark = &CUT_MARK[..CUT_MARK.len().min(columns)];
+            return format!("{}{mark}", &text[..kept]);
         }
-        kept.push_str(grapheme);
+        if used <= room {
+            kept = start + grapheme.len();
+        }
     }
-    kept.push_str(&CUT_MARK[..CUT_MARK.len().min(columns)]);
-    kept
+    text.to_owned()
 }
 
 /// Returns the end of a text that fits a number of terminal columns; a cut text begins with
-/// [`CUT_MARK`].
+/// [`CUT_MARK`]. The part before the cut is never measured.
 pub fn end_columns(text: &str, columns: usize) -> String {
-    if text.width() <= columns {
-        return text.to_owned();
-    }
     let room = columns.saturating_sub(CUT_MARK.len());
     let mut used = 0;
-    let kept = text
-        .grapheme_indices(true)
-        .rev()
-        .take_while(|(_, grapheme)| {
-            used += grapheme.width();
-            used <= room
-        })
-        .last();
-    let start = kept.map_or(text.len(), |(start, _)| start);
-    format!(
-        "{}{}",
-        &CUT_MARK[..CUT_MARK.len().min(columns)],
-        &text[start..]
-    )
+    let mut kept = text.len();
+    for (start, grapheme) in text.grapheme_indices(true).rev() {
+        used += grapheme.width();
+        if used > columns {
+            let mark = &CUT_MARK[..CUT_MARK.len().min(columns)];
+            return format!("{mark}{}", &text[kept..]);
+        }
+        if used <= room {
+            kept = start;
+        }
+    }
+    text.to_owned()
 }
 
 /// Puts a text on one line, with one space between its words.

@@ -252,7 +252,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     let runs = shim.next("ui/select");
     let line = runs["params"]["options"][1].clone();
     shim.line(&json!({"jsonrpc": "2.0", "id": runs["id"], "result": {"value": line}}).to_string());
-    let receipt = "Show its receipt: calls, files, commands, tests";
+    let receipt = "Show its receipt: tool calls, files, commands, tests";
     let actions = shim.answer("ui/select", &json!({"value": receipt}));
     assert_eq!(
         actions,

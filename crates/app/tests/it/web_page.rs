@@ -377,7 +377,7 @@ fn the_same_numbers_stand_on_the_page_in_status_in_attach_and_in_a_file() {
     );
     let usage = &status["totals"]["usage"];
     let sums = format!(
-        "{} runs · {} call · {} tokens",
+        "{} runs · {} tool call · {} tokens",
         status["totals"]["runs"],
         status["totals"]["toolCalls"],
         spoken(total_tokens(usage))
