@@ -65,10 +65,10 @@ mod turns;
 mod usage;
 
 pub use models::{
-    AskedModel, CatalogueOrigin, DefaultModel, DefaultReason, KeyPlace, MeantBy, MeantModel,
-    ModelCatalogue, ModelOverview, OfferedModel, OfferedPrice, OfferedProvider, UsableProvider,
-    all_providers, catalogue_origin, local_model_servers, model_overview, offered_models,
-    secret_variables,
+    AskedModel, CatalogueOrigin, DefaultModel, DefaultReason, FoundModel, KeyPlace, MeantBy,
+    MeantModel, ModelCatalogue, ModelOverview, OfferedModel, OfferedPrice, OfferedProvider,
+    UsableProvider, all_providers, catalogue_origin, local_model_servers, model_overview,
+    offered_models, secret_variables,
 };
 pub use run::run;
 pub use surroundings::Surroundings;

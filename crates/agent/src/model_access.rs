@@ -244,6 +244,19 @@ impl ModelAccess {
         }))
     }
 
+    /// Binds a key that came with the start to the provider of the first model, so that a provider
+    /// that is asked later never gets it.
+    pub(crate) fn bind_given_key(&mut self, agent: &Agent) {
+        match (&mut self.given, agent.model()) {
+            (Some(given), Some(model)) => {
+                given.provider.get_or_insert(model.provider);
+            }
+            // Its model was not found, so nobody knows for which provider the key is.
+            (Some(GivenKey { provider: None, .. }), None) => self.given = None,
+            (Some(_) | None, _) => {}
+        }
+    }
+
     /// Returns the models that could be used now.
     pub(crate) fn available(&self, agent: &Agent) -> Vec<Model> {
         let mut available: Vec<Model> = agent.model().into_iter().collect();

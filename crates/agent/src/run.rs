@@ -188,6 +188,7 @@ pub(crate) fn assemble(
         model,
         thinking.as_deref(),
     )?;
+    access.bind_given_key(&agent);
     if let Some(name) = &flags.name {
         agent.conversation.borrow_mut().set_name(name);
     }

@@ -102,6 +102,7 @@ impl Standing {
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Reported(_)
+            | Happening::FellBack(_)
             | Happening::Gated(_)
             | Happening::Stopping(_) => {}
         }

@@ -185,7 +185,7 @@ enum Command {
     /// calls no model. It makes no network requests, except to the servers of a fleet that your settings
     /// name and, if no provider has a key, to the usual model servers on this machine.
     #[command(after_help = examples::DOCTOR)]
-    Doctor(Printing<NoArgs, JsonArgs>),
+    Doctor(Printing<commands::doctor::DoctorArgs, JsonArgs>),
     /// Serve the tools to an MCP client over stdin and stdout
     ///
     /// The options apply to every call of the client. The project is that of the directory in which
@@ -345,7 +345,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Trust(args) => args.run(commands::trust::run),
         Command::Models(args) => args.run(commands::models::run),
         Command::Init(args) => args.run(commands::init::run),
-        Command::Doctor(args) => args.run(|_, printer| Ok(commands::doctor::run(printer))),
+        Command::Doctor(args) => args.run(|args, printer| Ok(commands::doctor::run(args, printer))),
         Command::Mcp(args) => finished(commands::mcp::run(&args)),
         Command::Tools(args) => args.run(commands::tools::run),
         Command::Schema(args) => finished(commands::schema::run(&args)),

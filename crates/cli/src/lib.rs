@@ -16,6 +16,7 @@ mod pager;
 pub(crate) mod past_time;
 mod places;
 mod read_conversation;
+mod resting_models;
 pub(crate) mod run_table;
 mod runs_result;
 mod view;

@@ -68,6 +68,8 @@ pub struct Settings {
     pub definition_dirs: Vec<DefinitionDir>,
     /// The model that a child of pi has by default, as provider/id: pi's own two settings.
     pub default_model: Option<String>,
+    /// The models that take over if the model of a run cannot be asked.
+    pub fallback_models: Vec<String>,
     /// The rule by which old records are removed.
     pub retention: Retention,
     /// Commands that run tests, beside the well-known ones; each as its first words.
@@ -172,6 +174,7 @@ impl Default for Settings {
             model_aliases: BTreeMap::new(),
             definition_dirs: Vec::new(),
             default_model: None,
+            fallback_models: Vec::new(),
             retention: Retention::default(),
             test_commands: Vec::new(),
             gates: Vec::new(),

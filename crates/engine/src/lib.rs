@@ -32,6 +32,7 @@ mod clock;
 mod completion;
 mod dispatcher;
 mod engine;
+mod fallback;
 mod gate;
 mod guards;
 mod keeper;
@@ -59,6 +60,7 @@ mod unit;
 mod warden;
 
 pub use engine::{CallUnderWay, Engine};
+pub use fallback::{CooldownFile, CooldownFileError};
 pub use keeper::keep;
 pub use known_children::{HasProcess, KnownChildren};
 pub use launcher::Launcher;

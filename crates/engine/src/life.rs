@@ -1,11 +1,13 @@
 //! The life of one sub-agent: its child is launched and watched and, if it exits without the report
 //! it owes, launched again.
 
-use pi_subagents_vocabulary::{Decision, Ending, Happening};
+use pi_subagents_vocabulary::{Decision, Ending, Happening, Timestamp};
+use tokio::task::spawn_blocking;
 use tracing::warn;
 
 use crate::checkout::mark_at_work;
 use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
+use crate::fallback::{CooldownFile, choose_first};
 use crate::gate::{Gates, run_gates};
 use crate::live_child::{Outcome, Running};
 use crate::request::{SteerError, UnitRequest};
@@ -56,6 +58,7 @@ fn unconfined(unit: &Unit) -> Option<Ending> {
 
 async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {
     let mut progress = None;
+    begin_awake(unit).await;
     loop {
         let (child, place) = match launch_in_room(unit, lock).await? {
             Ok(child) => child,
@@ -78,6 +81,21 @@ async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<End
         if let Some(decision) = requested_end(unit) {
             return Ok(end_without_child(unit, decision).await);
         }
+    }
+}
+
+/// Lets a run that may change its model begin with one that does not rest.
+async fn begin_awake(unit: &mut Unit) {
+    let Some(fallbacks) = &unit.plan.here.fallbacks else {
+        return;
+    };
+    let file = CooldownFile::at(fallbacks.cooldowns.clone());
+    let now = Timestamp::now();
+    // A file that cannot be read has no rests.
+    let cooldowns = spawn_blocking(move || file.read(now)).await;
+    let change = choose_first(&mut unit.plan, &cooldowns.unwrap_or_default(), now);
+    if let Some(change) = change {
+        unit.report(Happening::FellBack(change)).await;
     }
 }
 

@@ -67,7 +67,9 @@ impl ModelCheck {
         match &response.data {
             ResponseData::State(Some(chosen)) => self.check_choice(chosen),
             ResponseData::Models(models) => self.check_models(models),
-            ResponseData::State(None) | ResponseData::Nothing => Checked::Fine,
+            ResponseData::State(None) | ResponseData::Window(_) | ResponseData::Nothing => {
+                Checked::Fine
+            }
         }
     }
 

@@ -1,9 +1,10 @@
 //! The progress of a run, over all its children.
 
-use pi_subagents_vocabulary::{Task, TaskPlan};
+use pi_subagents_vocabulary::{Ending, Task, TaskPlan};
 use tokio::time::Instant;
 
 use crate::completion::LastAnswer;
+use crate::fallback::ModelLine;
 use crate::guards::{Deadline, GateAttempts, Repetition, Spending};
 use crate::model_check::ModelCheck;
 use crate::reports::Reports;
@@ -18,6 +19,8 @@ pub(crate) struct RunProgress {
     pub(crate) check: Option<ModelCheck>,
     /// Checks the child's tools when it lists them.
     pub(crate) tools: Option<ToolCheck>,
+    /// The models that are asked one after another, if somebody named any others.
+    pub(crate) models: Option<ModelLine>,
     pub(crate) last_answer: LastAnswer,
     pub(crate) reports: Reports,
     /// Runs from the start of the first child.
@@ -36,6 +39,7 @@ impl RunProgress {
             prompt: first_prompt(plan),
             check: ModelCheck::of(plan),
             tools: ToolCheck::of(plan, task.known_tools.as_ref()),
+            models: plan.here.fallbacks.as_ref().map(ModelLine::new),
             last_answer: LastAnswer::default(),
             reports: Reports::new(&plan.work.completion),
             deadline: Deadline::new(Instant::now(), &plan.work.limits),
@@ -43,6 +47,27 @@ impl RunProgress {
             spending: Spending::new(plan.work.limits.allowance),
             gates: GateAttempts::default(),
             shutdowns: 0,
+        }
+    }
+}
+
+impl RunProgress {
+    /// Judges the last answer of a child that has settled. A failure names all models that failed
+    /// before it.
+    pub(crate) fn judge_answer(&self) -> Ending {
+        match self.last_answer.judge() {
+            Ending::ModelError { message } => Ending::ModelError {
+                message: self.with_models(message),
+            },
+            ending => ending,
+        }
+    }
+
+    /// Adds to the message of a failure which models failed before.
+    pub(crate) fn with_models(&self, message: String) -> String {
+        match &self.models {
+            Some(models) => models.last_words(message),
+            None => message,
         }
     }
 }

@@ -102,6 +102,7 @@ impl Team {
                     terms: RunTerms {
                         runner: options.runner,
                         model: options.model,
+                        fallback_models: options.fallback_models,
                         tools: options.tools,
                         allowance: options.allowance,
                         ..RunTerms::default()

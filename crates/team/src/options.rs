@@ -25,6 +25,7 @@ pub struct TeamOptions {
     pub(super) trusts_project: bool,
     pub(super) runner: Option<RunnerChoice>,
     pub(super) model: Option<String>,
+    pub(super) fallback_models: Option<Vec<String>>,
     pub(super) tools: Option<Vec<String>>,
     pub(super) allowance: Allowance,
     pub(super) concurrency: Option<NonZeroUsize>,
@@ -73,6 +74,13 @@ impl TeamOptions {
     /// Sets the model of all tasks: an id, provider/id or a pattern.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the models that take over, in this order, if the model of a run is out of quota,
+    /// overloaded or not available. By default a definition or the settings name them.
+    pub fn fallback_models(mut self, models: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.fallback_models = Some(models.into_iter().map(Into::into).collect());
         self
     }
 

@@ -78,6 +78,7 @@ fn words_of(remark: &Remark<'_>) -> Option<String> {
         | RemarkKind::Steered
         | RemarkKind::Corrected
         | RemarkKind::Report { .. }
+        | RemarkKind::FellBack
         | RemarkKind::GateBegan
         | RemarkKind::GatePassed
         | RemarkKind::GateFailed

@@ -266,6 +266,7 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Reported(_)
+            | Happening::FellBack(_)
             | Happening::Gated(_) => {
                 self.print_queued(event);
                 self.changed(event);

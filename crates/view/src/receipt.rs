@@ -46,7 +46,9 @@ fn lines(seen: &[String], receipt: &Receipt) -> Vec<String> {
     let flags = receipt.flags.iter();
     let flags = flags.filter(|flag| **flag != Flag::NoToolUsed);
     let flags: Vec<&str> = flags.map(|flag| flag.words()).collect();
+    let answerer = receipt.answerer();
     let mut lines = vec![format!("  saw: {}", seen.join(", "))];
+    lines.extend(answerer.map(|words| format!("  {}", clean_line(&words))));
     if !flags.is_empty() {
         lines.push(format!("  ! {}", flags.join("; ")));
     }
@@ -145,6 +147,9 @@ fn end_words(end: CommandEnd) -> String {
 /// Writes the whole receipt, with at most `most` lines for each of its lists.
 pub fn receipt_facts(receipt: &Receipt, most: usize) -> Vec<ReceiptFact> {
     let mut facts = vec![("saw", Role::Plain, calls(receipt))];
+    if let Some(words) = receipt.answerer() {
+        facts.push(("", Role::Warning, clean_line(&words)));
+    }
     if receipt.models.len() > 1 {
         let models = receipt.models.iter().map(model_words);
         add_list(&mut facts, "models", models, receipt.models.len(), most);

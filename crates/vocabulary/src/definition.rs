@@ -40,6 +40,8 @@ pub struct Definition {
     pub model: Option<String>,
     /// The thinking level of the model.
     pub thinking: Option<ThinkingLevel>,
+    /// Models that take over, in this order, if its model cannot be asked.
+    pub fallback_models: Vec<String>,
     /// The only tools it has; never an empty list, which would count as left out.
     pub tools: Option<Vec<String>>,
     /// True if it has no tools at all, whatever its lists name.

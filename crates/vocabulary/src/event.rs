@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{CheckedReport, DecisionKind, Ending, Gated, RunId, Runner, Task};
+use crate::{CheckedReport, DecisionKind, Ending, FellBack, Gated, RunId, Runner, Task};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -47,6 +47,8 @@ pub enum Happening {
     Corrected(String),
     /// The child reported, and its report was checked against the schema of the run.
     Reported(CheckedReport),
+    /// The run goes on with another model, because the one before cannot be asked.
+    FellBack(FellBack),
     /// A gate of the run began, passed or failed.
     Gated(Gated),
     /// We decided to end it.

@@ -92,6 +92,8 @@ fields! {
     Thinking => FieldRow::new("thinkingLevel", "thinking", choice!(thinking: ThinkingLevel, "a level", UnknownWord::Ignored))
         .shows(Dialect::Profile)
         .help("LEVEL", "Thinking level: off, minimal, low, medium, high, xhigh or max");
+    FallbackModels => FieldRow::new("fallbackModels", "fallback-models", FieldKind::Names(slot!(fallback_models)))
+        .help("MODELS", "Models that take over, in this order, if the model cannot be asked; separated by commas");
     Tools => FieldRow::new("tools", "tools", FieldKind::OptionalNames(slot!(tools)))
         .own_keys(&[(Dialect::Prompt, "approved_tools"), (Dialect::Prompt, "allowed_tools")])
         .help("NAMES", "The only tools the agent may use, separated by commas");

@@ -18,6 +18,7 @@ mod edits;
 mod ending;
 mod event;
 mod failed_call;
+mod fallback;
 mod field;
 mod field_kind;
 mod field_value;
@@ -63,6 +64,10 @@ pub use edits::{SeenChange, SeenEdit, SeenEdits};
 pub use ending::{Decision, DecisionKind, Ending, Interruption, Status};
 pub use event::{Happening, RunEvent, Started};
 pub use failed_call::CallFailure;
+pub use fallback::{
+    Cooldown, Cooldowns, FailureClass, FallbackModel, Fallbacks, FellBack, MOST_COOLDOWNS,
+    MOST_FALLBACKS, ModelFailure, is_overflow, rest_words,
+};
 pub use field::{Field, FieldRow, FlagHelp};
 pub use field_kind::{FieldChoice, FieldKind, FieldSlot, UnknownWord};
 pub use field_value::{FieldValue, Origin};

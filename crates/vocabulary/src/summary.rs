@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
-    AssistantMessage, CheckedReport, Ending, FINALIZE_TOOL, Finalized, GateStep, Happening,
-    Message, Receipt, Rejected, RunEvent, Runner, Status, StopReason, Task, ToolChange, Usage,
-    Witness,
+    AssistantMessage, CheckedReport, Ending, FINALIZE_TOOL, FellBack, Finalized, GateStep,
+    Happening, Message, Receipt, Rejected, RunEvent, Runner, Status, StopReason, Task, ToolChange,
+    Usage, Witness,
 };
 
 /// The number of bytes of the last text that are held in memory; the record on disk has all of it.
@@ -129,6 +129,7 @@ impl RunSummary {
                 self.corrections += 1;
             }
             Happening::Reported(report) => self.add_report(report),
+            Happening::FellBack(change) => self.fall_back(change),
             Happening::Gated(gated) => {
                 if matches!(gated.step, GateStep::Failed { .. }) {
                     // The gate failed in spite of the report, so the next report counts.
@@ -145,6 +146,14 @@ impl RunSummary {
             | Happening::Complained(_)
             | Happening::Steered(_)
             | Happening::Stopping(_) => {}
+        }
+    }
+
+    /// Takes the model that took over; it is the present one before it has answered.
+    fn fall_back(&mut self, change: &FellBack) {
+        if let Some((provider, model)) = change.to.split_once('/') {
+            self.provider = Some(provider.to_owned());
+            self.model = Some(model.to_owned());
         }
     }
 

@@ -22,6 +22,10 @@ pub struct RunTerms {
     /// How much the model thinks, whatever its name or the definition says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking: Option<ThinkingLevel>,
+    /// The models that take over if the model cannot be asked, as the caller wrote them; none at all
+    /// if the list is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback_models: Option<Vec<String>>,
     /// The only tools of the child.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
@@ -59,6 +63,7 @@ impl RunTerms {
             runner: self.runner.or(earlier.runner),
             model: self.model.or(earlier.model),
             thinking: self.thinking.or(earlier.thinking),
+            fallback_models: self.fallback_models.or(earlier.fallback_models),
             tools: self.tools.or(earlier.tools),
             timeout: self.timeout.or(earlier.timeout),
             allowance: self.allowance.or(earlier.allowance),
@@ -77,6 +82,7 @@ impl RunTerms {
             runner: None,
             model: None,
             thinking: None,
+            fallback_models: None,
             tools: None,
             ..self
         }

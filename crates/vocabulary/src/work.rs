@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Completion, Gate, Limits, ModelChoice, OutputSchema, Program, PromptTexts, Runner,
+    Completion, Fallbacks, Gate, Limits, ModelChoice, OutputSchema, Program, PromptTexts, Runner,
     RunnerChoice, Sandbox, Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
 };
 
@@ -24,6 +24,10 @@ pub struct Work {
     /// The model that answers.
     #[serde(default, skip_serializing_if = "ModelChoice::is_inherited")]
     pub model: ModelChoice,
+    /// The models that take over if that one cannot be asked, as they were written. Each machine
+    /// looks for them among its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback_models: Vec<String>,
     /// The texts of the system prompt.
     #[serde(default, skip_serializing_if = "PromptTexts::is_empty")]
     pub system_prompt: PromptTexts,
@@ -81,6 +85,8 @@ pub struct Here {
     pub shared: Option<SharedCheckout>,
     /// Arguments for the child that name files of this machine.
     pub arguments: Vec<String>,
+    /// The models that may take over, if somebody named any.
+    pub fallbacks: Option<Fallbacks>,
     /// The key of its provider, which reaches the child on a descriptor and nowhere else.
     pub api_key: Option<Secret>,
 }
@@ -104,6 +110,7 @@ mod tests {
                 model: Some("a/b".to_owned()),
                 thinking: Some(ThinkingLevel::High),
             },
+            fallback_models: vec!["c/d:low".to_owned()],
             system_prompt: PromptTexts {
                 replace: Some("Be careful.".to_owned()),
                 append: None,
@@ -140,6 +147,7 @@ mod tests {
             "prompt": "Look.",
             "runner": "auto",
             "model": {"model": "a/b", "thinking": "high"},
+            "fallbackModels": ["c/d:low"],
             "systemPrompt": {"replace": "Be careful."},
             "tools": {"only": ["read"]},
             "completion": {"finalized": {"corrections": 3, "schema": {"type": "object"}}},

@@ -240,6 +240,7 @@ impl PageItems {
             RemarkKind::Warning => PageWhat::Warned { text },
             RemarkKind::ExtensionFailed
             | RemarkKind::Report { is_met: false }
+            | RemarkKind::FellBack
             | RemarkKind::GateFailed => PageWhat::Warned { text: line },
             RemarkKind::Report { is_met: true }
             | RemarkKind::GateBegan

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use futures_util::StreamExt;
+use pi_subagents_vocabulary::is_overflow;
 use serde_json::{Value, json};
 
 use super::{Limits, Plan, summary};
@@ -90,7 +91,7 @@ impl Agent {
             .max_tokens
             .is_some_and(|limit| answer.usage.output < limit);
         match answer.stop_reason {
-            StopReason::Error if super::is_overflow(failure) => Trigger::Overflow,
+            StopReason::Error if is_overflow(failure) => Trigger::Overflow,
             StopReason::Length if is_short && answer.tool_calls().next().is_none() => {
                 Trigger::Overflow
             }

@@ -1,11 +1,10 @@
 //! Makes room in a conversation: old messages are replaced by a summary that the model writes.
 //!
-//! `overflow` finds out that there is no room, `plan` chooses the messages that are kept, `summary`
+//! `is_overflow` of the vocabulary finds out that there is no room, `plan` chooses the messages that are kept, `summary`
 //! words the request to the model, `compact` does it. The reasons are in
 //! `docs/design/embedded-agent.md`.
 
 mod compact;
-mod overflow;
 mod plan;
 mod summary;
 #[cfg(test)]
@@ -14,5 +13,4 @@ mod tests;
 #[cfg(test)]
 use compact::CompactionError;
 pub(crate) use compact::{Reason, Trigger};
-pub(crate) use overflow::is_overflow;
 pub(crate) use plan::{Limits, Plan};

@@ -1,12 +1,28 @@
 //! Checks a model before a child is started. The check uses files alone; no server is asked.
 
-use super::{ChoiceError, InstalledPi, Keyring, KnownModels, ModelsFileError, Wanted, choose};
+use pi_subagents_vocabulary::ThinkingLevel;
+use pi_subagents_vocabulary::child_protocol::ModelName;
+
+use super::{
+    Choice, ChoiceError, InstalledPi, Keyring, KnownModels, ModelsFileError, Wanted, choose,
+};
 use crate::surroundings::Surroundings;
 
 /// The models in files: `models.json`, the installed pi, and the built-in table.
 pub struct ModelCatalogue {
     pub(super) known_models: KnownModels,
     surroundings: Surroundings,
+}
+
+/// A model that was found by its name or a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundModel {
+    /// Its whole name.
+    pub model: ModelName,
+    /// The thinking level at the end of the pattern.
+    pub thinking: Option<ThinkingLevel>,
+    /// A warning that another model was probably meant.
+    pub warning: Option<String>,
 }
 
 /// A model that a task asks for.
@@ -94,18 +110,37 @@ impl ModelCatalogue {
     /// Checks the model that a task asks the embedded agent for. Returns a warning, or the reason
     /// why the model cannot be asked.
     pub fn check(&self, asked: AskedModel<'_>) -> Result<Option<String>, String> {
-        let wanted = Wanted::from(asked);
         if asked.is_scripted() {
             return Ok(None);
         }
-        if let Some(problem) = &self.known_models.problem {
+        self.choose(asked).map(|choice| choice.warning)
+    }
+
+    /// Finds the one model that a name or a pattern means. Fails with the reason why there is none.
+    pub fn find(&self, asked: AskedModel<'_>) -> Result<FoundModel, String> {
+        let choice = self.choose(asked)?;
+        let model = choice.model.ok_or("there is no model of that name")?;
+        Ok(FoundModel {
+            model: ModelName {
+                provider: model.provider,
+                id: model.id,
+            },
+            thinking: choice.thinking,
+            warning: choice.warning,
+        })
+    }
+
+    fn choose(&self, asked: AskedModel<'_>) -> Result<Choice, String> {
+        let wanted = Wanted::from(asked);
+        if let Some(problem) = &self.known_models.problem
+            && !asked.is_scripted()
+        {
             return Err(problem.to_string());
         }
         let keyring = self.keyring();
         choose(&wanted, &self.known_models, |provider| {
             asked.provider == Some(provider) || keyring.seems_to_have(provider)
         })
-        .map(|choice| choice.warning)
         .map_err(|error| error.to_string())
     }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use pi_subagents_vocabulary::is_overflow;
 use tracing::warn;
 
 use super::{End, Run};
 use crate::agent::Agent;
-use crate::compaction::is_overflow;
 use crate::event::Event;
 use crate::providers::ProviderError;
 

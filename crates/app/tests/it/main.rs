@@ -42,6 +42,7 @@ mod error_reference;
 mod errors_in_models;
 mod errors_in_names;
 mod errors_in_settings;
+mod fallback;
 mod faults;
 mod finalization;
 mod first_contact;

@@ -109,6 +109,7 @@ fn plan(script: String) -> Plan {
         runner: RunnerChoice::Pi,
         model: ModelChoice::Inherit,
         system_prompt: PromptTexts::default(),
+        fallback_models: Vec::new(),
         tools: ToolPolicy::Inherit,
         completion: completion(),
         gates: Vec::new(),
@@ -138,6 +139,7 @@ fn plan(script: String) -> Plan {
         setup: None,
         shared: None,
         arguments: Vec::new(),
+        fallbacks: None,
         api_key: None,
     };
     let work = TaskPlan { work, here };

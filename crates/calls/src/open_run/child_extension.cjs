@@ -15,12 +15,17 @@ const KEY_HEADERS = {
   "google-generative-ai": "x-goog-api-key",
 };
 
+// The provider for which the key is: a key of nobody's in particular is that of the first model's
+// provider, and no model that takes over gets it.
+let keyProvider = PROVIDER;
+
 module.exports = function (pi) {
   const key = takeKey();
   if (key !== undefined) lendKey(pi, key);
   pi.on("before_provider_headers", (event, ctx) => {
     const provider = ctx.model?.provider;
-    if (key !== undefined && provider === (PROVIDER ?? provider)) {
+    keyProvider ??= provider;
+    if (key !== undefined && provider === keyProvider) {
       useKey(event.headers, key, ctx.model?.api);
     }
     if (provider === "github-copilot") sayWhoAsks(event.headers);
@@ -39,14 +44,16 @@ function takeKey() {
   return key;
 }
 
-// Lets pi start without a key of its own; a key of nobody's in particular is that of the model's provider.
+// Lets pi start without a key of its own.
 function lendKey(pi, key) {
   if (PROVIDER !== null) {
     pi.registerProvider(PROVIDER, { apiKey: key });
     return;
   }
   pi.on("session_start", (_event, ctx) => {
-    if (ctx.model) pi.registerProvider(ctx.model.provider, { apiKey: key });
+    if (!ctx.model) return;
+    keyProvider ??= ctx.model.provider;
+    pi.registerProvider(keyProvider, { apiKey: key });
   });
 }
 

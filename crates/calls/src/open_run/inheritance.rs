@@ -31,8 +31,12 @@ impl Inherited {
     /// Puts together what was read already.
     pub fn new(recorded: Option<&RecordedRun>, workspace: Option<Workspace>) -> Self {
         let definition = recorded.and_then(|run| run.task.definition.as_ref());
+        let mut terms = recorded.map(|run| run.terms.clone()).unwrap_or_default();
+        if let Some(model) = recorded.and_then(last_model) {
+            terms.model = Some(model);
+        }
         Self {
-            terms: recorded.map(|run| run.terms.clone()).unwrap_or_default(),
+            terms,
             definition: definition.map(|used| used.name.clone()),
             cwd: workspace.as_ref().map(Workspace::task_directory),
             worktree: workspace.and_then(EarlierWorktree::of),
@@ -48,4 +52,10 @@ impl Inherited {
             Some(_) | None => terms,
         }
     }
+}
+
+/// Returns the model with which a run ended, if that is not the one it began with.
+fn last_model(run: &RecordedRun) -> Option<String> {
+    let receipt = run.end.as_ref()?.receipt.as_ref()?;
+    receipt.fallbacks.last().map(|change| change.to.clone())
 }

@@ -331,6 +331,7 @@ impl<'a> Opening<'a> {
             setup,
             shared,
             arguments,
+            fallbacks: found.fallbacks,
             api_key: found.api_key,
         };
         Ok((TaskPlan { work, here }, doubts))

@@ -9,7 +9,7 @@ use super::form::{FormField, Need, Word};
 use crate::arguments::{CallError, must_be};
 
 /// The terms of every family, with the words that models read about them.
-pub(super) static TERMS: [FormField; 4] = [
+pub(super) static TERMS: [FormField; 5] = [
     FormField {
         field: &ISOLATION,
         words: &[Word {
@@ -31,6 +31,14 @@ pub(super) static TERMS: [FormField; 4] = [
         words: &[Word {
             name: "gate",
             about: "Command that must pass before the task counts as completed, or a list; of the user's setting subagents.gates.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &FALLBACK_MODELS,
+        words: &[Word {
+            name: "fallbackModels",
+            about: "Models that take over, in order, if the model is out of quota, overloaded or not available.",
         }],
         need: Need::Optional,
     },
@@ -83,6 +91,22 @@ static GATE: TaskField = TaskField {
     },
 };
 
+static FALLBACK_MODELS: TaskField = TaskField {
+    schema: || json!({"type": "array", "items": {"type": "string"}}),
+    put: |task, value, place| {
+        let names = match value {
+            Value::Null => return Ok(false),
+            // Models like to write a list of one as a text.
+            Value::String(name) if name.trim().is_empty() => return Ok(false),
+            Value::String(name) => vec![name.trim().to_owned()],
+            value => serde_json::from_value(value.clone())
+                .map_err(|_| unfit(place, "a list of models", value))?,
+        };
+        task.terms.fallback_models = Some(names);
+        Ok(true)
+    },
+};
+
 /// Whether a value is a schema is found out later, so that a wrong one refuses its task and no
 /// other.
 static OUTPUT_SCHEMA: TaskField = TaskField {
@@ -132,12 +156,14 @@ mod tests {
                 error("base", json!(["x"])),
                 error("base", json!("-x")),
                 error("gate", json!(7)),
+                error("fallbackModels", json!([1])),
             ],
             [
                 "tasks[0].isolation must be none or worktree, not \"box\"",
                 "tasks[0].base must be a text, not [\"x\"]",
                 "tasks[0].base must be working, head, or a branch, tag or commit, not \"-x\"",
                 "tasks[0].gate must be a command, such as \"cargo test\", an object with a command, or a list of these",
+                "tasks[0].fallbackModels must be a list of models, not [1]",
             ]
         );
     }

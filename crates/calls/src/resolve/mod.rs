@@ -2,6 +2,7 @@
 //! limits. It only reads and makes nothing, so a call that fails here leaves no trace.
 
 mod definition;
+mod fallback;
 mod family;
 mod foreign_model;
 mod gates;

@@ -19,7 +19,7 @@ use pi_subagents_ground::error::CommandError;
 
 /// The checks of one call; `models.json` is read once.
 pub(super) struct ModelChecks<'a> {
-    caller: &'a Caller,
+    pub(super) caller: &'a Caller,
     catalogue: OnceCell<ModelCatalogue>,
 }
 
@@ -182,14 +182,14 @@ impl<'a> ModelChecks<'a> {
         of_caller.any(is_its) || self.catalogue().knows_provider(provider)
     }
 
-    fn catalogue(&self) -> &ModelCatalogue {
+    pub(super) fn catalogue(&self) -> &ModelCatalogue {
         let places = &self.caller.places;
         self.catalogue
             .get_or_init(|| ModelCatalogue::read(Surroundings::from(places)))
     }
 }
 
-fn asked(choice: &ModelChoice) -> AskedModel<'_> {
+pub(super) fn asked(choice: &ModelChoice) -> AskedModel<'_> {
     match choice {
         ModelChoice::Inherit => AskedModel::default(),
         ModelChoice::Named {

@@ -11,6 +11,7 @@ use pi_subagents_vocabulary::{
 };
 
 use super::definition::{Unusable, find_definition, patch_of, used};
+use super::fallback::FoundFallbacks;
 use super::family::Family;
 use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
@@ -157,7 +158,8 @@ impl<'a> Resolver<'a> {
             runner,
         })
         .map_err(Unusable::Task)?;
-        let (model, doubts) = match self.destination {
+        let fallback_models = self.fallback_models(terms, definition);
+        let (model, mut doubts) = match self.destination {
             Destination::Here => {
                 let model = self.models.insist_on_default(model, default_model, runner);
                 // A session that goes on has a model.
@@ -177,6 +179,20 @@ impl<'a> Resolver<'a> {
             // another model than the caller has chosen for everything.
             Destination::Fleet(_) => (model.or_default(default_model), Vec::new()),
         };
+        let found = match self.destination {
+            Destination::Here => {
+                let found = self
+                    .models
+                    .fallbacks(&fallback_models, &model.choice, default_model);
+                found.map_err(Unusable::Task)?
+            }
+            // The worker looks for them among its own.
+            Destination::Fleet(_) => FoundFallbacks {
+                fallbacks: None,
+                doubts: Vec::new(),
+            },
+        };
+        doubts.extend(found.doubts);
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, self.caller, self.configuration))
             .transpose()?;
@@ -210,6 +226,7 @@ impl<'a> Resolver<'a> {
             prompt: task.request.prompt.clone(),
             runner: choice,
             model,
+            fallback_models,
             system_prompt: of_patch
                 .map(|patch| patch.system_prompt.clone())
                 .unwrap_or_default(),
@@ -231,6 +248,7 @@ impl<'a> Resolver<'a> {
                 .map(|patch| patch.skills.clone())
                 .unwrap_or_default(),
             patch,
+            fallbacks: found.fallbacks,
             api_key,
             place: place.map_err(Unusable::Task)?,
             warning,
@@ -241,6 +259,16 @@ impl<'a> Resolver<'a> {
             may_travel(&self.caller.places, &work, destination).map_err(Unusable::Task)?;
         }
         Ok((cwd, work))
+    }
+
+    /// Returns the names of the models that may take over: those that were set for the task, else
+    /// those of its definition, else those of the settings.
+    fn fallback_models(&self, terms: &RunTerms, definition: Option<&Definition>) -> Vec<String> {
+        let of_definition = definition.map(|found| &found.fallback_models);
+        let of_definition = of_definition.filter(|names| !names.is_empty());
+        let of_settings = &self.configuration.settings.fallback_models;
+        let set = terms.fallback_models.as_ref();
+        set.or(of_definition).unwrap_or(of_settings).clone()
     }
 
     /// Returns the kind of child, and a warning about the choice. A worker of a fleet looks for its

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_configuration::PlanPatch;
-use pi_subagents_vocabulary::{Refusal, RunTerms, Runner, Secret, SessionId, UsedDefinition, Work};
+use pi_subagents_vocabulary::{
+    Fallbacks, Refusal, RunTerms, Runner, Secret, SessionId, UsedDefinition, Work,
+};
 
 use super::place::RunPlace;
 use crate::open_run::Inherited;
@@ -57,6 +59,8 @@ pub struct FoundHere {
     pub patch: Option<PlanPatch>,
     /// The files of the skills that are offered to the child.
     pub skills: Vec<PathBuf>,
+    /// The models that may take over, if somebody named any.
+    pub fallbacks: Option<Fallbacks>,
     /// The key of the definition, if it is for the chosen model.
     pub api_key: Option<Secret>,
     /// The place where the child works.

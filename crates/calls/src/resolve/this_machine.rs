@@ -24,12 +24,19 @@ impl Resolver<'_> {
             Unusable::Task(refusal) => refusal.message,
             Unusable::Call(error) => error.sentence(),
         })?;
+        let found = self
+            .models
+            .fallbacks(&work.fallback_models, &work.model, None);
+        let found = found.map_err(|refusal| refusal.message)?;
+        let mut doubts = doubts;
+        doubts.extend(found.doubts);
         Ok(FoundHere {
             runner,
             requested_model: None,
             resolved_model: model.resolved,
             patch: None,
             skills: Vec::new(),
+            fallbacks: found.fallbacks,
             api_key: None,
             place: RunPlace::Checkout,
             warning,

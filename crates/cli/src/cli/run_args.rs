@@ -30,6 +30,12 @@ pub(crate) struct RunArgs {
     /// How much the model thinks, whatever its name or the agent says
     #[arg(long, value_name = "LEVEL", value_parser = thinking_parser())]
     thinking: Option<ThinkingLevel>,
+    /// Model that takes over if the model is out of quota, overloaded or not available. The sub-agent goes on where it was. May be given several times, in the order in which they are asked [default: the fallbackModels of the agent, or the setting subagents.fallbackModels, or none]
+    #[arg(long = "fallback", value_name = "MODEL", value_parser = parse_fallback)]
+    fallbacks: Vec<String>,
+    /// Let no other model take over, whatever the agent or the settings say
+    #[arg(long, conflicts_with = "fallbacks")]
+    no_fallback: bool,
     /// Directory in which the sub-agents work [default: the current directory]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
@@ -87,6 +93,8 @@ impl RunArgs {
             runner: self.runner,
             model: self.model.clone(),
             thinking: self.thinking,
+            fallback_models: (self.no_fallback || !self.fallbacks.is_empty())
+                .then(|| self.fallbacks.clone()),
             tools: None,
             timeout: self
                 .timeout
@@ -129,6 +137,13 @@ impl RunArgs {
             timeout,
             ..Gate::new(command)
         }
+    }
+}
+
+fn parse_fallback(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("a model is an id, provider/id or a pattern, such as sonnet".to_owned()),
+        model => Ok(model.to_owned()),
     }
 }
 

@@ -9,6 +9,8 @@ use pi_subagents_vocabulary::{Dollars, Isolation, RunnerChoice, Scope};
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
 
+const FALLBACK_MODELS: &str = "fallbackModels";
+
 const TEST_COMMANDS: &str = "testCommands";
 
 /// The largest number of commands that count as tests.
@@ -26,6 +28,7 @@ impl Settings {
         self.worktrees.take(reader, paths);
         self.take_test_commands(reader);
         self.take_agent_files(reader, paths.scope);
+        self.take_fallback_models(reader);
         self.take_user_only(reader, paths.scope);
         if paths.scope == Scope::Global {
             // The extension inside pi reads this key.
@@ -99,6 +102,16 @@ impl Settings {
                 path: paths.resolve(text),
                 scope: paths.scope,
             }));
+    }
+
+    /// Takes the models that take over. A list of a project takes the place of the user's, also if
+    /// it is empty.
+    fn take_fallback_models(&mut self, reader: &mut Reader<'_>) {
+        let is_set = reader.keys().any(|key| key == FALLBACK_MODELS);
+        let names = reader.texts(FALLBACK_MODELS).into_iter();
+        if is_set {
+            self.fallback_models = names.map(str::to_owned).collect();
+        }
     }
 
     /// Takes the commands that run tests: those of the user, and those of a trusted project.

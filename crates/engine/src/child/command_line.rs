@@ -106,6 +106,7 @@ mod tests {
                 runner: RunnerChoice::Pi,
                 model: ModelChoice::Inherit,
                 system_prompt: PromptTexts::default(),
+                fallback_models: Vec::new(),
                 tools: ToolPolicy::Inherit,
                 completion: Completion::LastMessage,
                 gates: Vec::new(),
@@ -132,6 +133,7 @@ mod tests {
                 setup: None,
                 shared: None,
                 arguments: Vec::new(),
+                fallbacks: None,
                 api_key: None,
             },
         }

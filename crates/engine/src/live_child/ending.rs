@@ -56,7 +56,10 @@ impl Running<'_> {
                 let deadline = self.progress.deadline.as_ref();
                 match deadline.and_then(|deadline| deadline.check(now)) {
                     Some(decision) => self.decide(decision).await,
-                    None => self.send_deadline(),
+                    None => {
+                        self.send_deadline();
+                        self.switch_is_late(now).await;
+                    }
                 }
             }
             Phase::Aborting { pace, .. } => self.leave(pace).await,

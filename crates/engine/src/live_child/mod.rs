@@ -5,6 +5,7 @@
 
 mod ending;
 mod log;
+mod model_switch;
 mod records;
 
 use std::time::Duration;
@@ -132,6 +133,9 @@ impl<'a> Running<'a> {
     }
 
     fn send_prompt(&mut self, message: String) {
+        if let Some(models) = &mut self.progress.models {
+            models.undelivered = Some(message.clone());
+        }
         let id = PROMPT.to_owned();
         self.send(&Command::Prompt { id, message });
     }
@@ -164,7 +168,10 @@ impl<'a> Running<'a> {
             _ if self.pause.stops_clocks() => None,
             // The keeper gets a new deadline when the last one has passed, and not before: a
             // deadline moves with every sign of a tool.
-            Phase::Working => self.known_deadline,
+            Phase::Working => {
+                let both = [self.known_deadline, self.switch_alarm()];
+                both.into_iter().flatten().min()
+            }
             phase => phase.alarm(),
         }
     }

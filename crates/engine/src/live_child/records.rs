@@ -1,5 +1,7 @@
 //! The records of a child, and their consequences for the run.
 
+use std::time::Duration;
+
 use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Question, Response};
 use pi_subagents_vocabulary::{
     AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message,
@@ -35,6 +37,10 @@ enum Consequence {
     Reported(ReportSeen),
     /// The child answered the question about its model.
     Checked(Checked),
+    /// The child waits to ask a model again that has nothing to give.
+    WaitsInVain,
+    /// The child answered a command of a change of its model.
+    Switched(Response),
     /// The child listed its tools.
     Equipped(HadTools),
 }
@@ -99,6 +105,9 @@ impl Running<'_> {
                     details: details.as_ref(),
                 }))
             }
+            ChildRecord::Retrying {
+                delay_ms, error, ..
+            } => self.weigh_retry(Duration::from_millis(*delay_ms), error),
             ChildRecord::Settled => Consequence::Settled,
             ChildRecord::Responded(response) => self.weigh_response(response),
             ChildRecord::Asked(question) if question.is_waiting() => {
@@ -120,6 +129,9 @@ impl Running<'_> {
         overspent: Option<Decision>,
     ) -> Consequence {
         self.progress.last_answer.note(answer);
+        if let Some(models) = &mut self.progress.models {
+            models.note_answer(answer);
+        }
         answer
             .tool_calls()
             .filter(|call| !self.progress.reports.bound(&call.name))
@@ -128,11 +140,25 @@ impl Running<'_> {
             .map_or(Consequence::None, Consequence::Decide)
     }
 
+    fn weigh_retry(&mut self, delay: Duration, error: &str) -> Consequence {
+        let models = self.progress.models.as_mut();
+        if models.is_some_and(|models| models.is_retry_useless(delay, error)) {
+            return Consequence::WaitsInVain;
+        }
+        Consequence::None
+    }
+
     fn weigh_response(&mut self, response: &Response) -> Consequence {
+        if self.is_switching(response) {
+            return Consequence::Switched(response.clone());
+        }
         match (&response.error, response.command.as_str()) {
             (Some(error), "prompt") => Consequence::Refused(error.clone()),
             (None, "prompt") => {
                 self.correction = None;
+                if let Some(models) = &mut self.progress.models {
+                    models.undelivered = None;
+                }
                 Consequence::None
             }
             (Some(_) | None, _) => match &mut self.progress.check {
@@ -149,9 +175,19 @@ impl Running<'_> {
             }
             Consequence::None | Consequence::Decide(_) => {}
             Consequence::Settled => self.settled().await,
+            Consequence::Refused(message) if self.phase == Phase::Working => {
+                self.prompt_refused(message).await;
+            }
             Consequence::Refused(message) => {
                 self.conclude(Ending::ModelError { message }).await;
             }
+            Consequence::WaitsInVain if self.phase == Phase::Working => {
+                self.send(&Command::AbortRetry);
+            }
+            Consequence::Switched(response) if self.phase == Phase::Working => {
+                self.switch(response).await;
+            }
+            Consequence::WaitsInVain | Consequence::Switched(_) => {}
             Consequence::Asked(question) => self.cancel(question).await,
             Consequence::Answer { id, value } => {
                 self.send(&Command::AnswerQuestion { id, value });
@@ -186,11 +222,30 @@ impl Running<'_> {
             }
             Checked::Fine => {}
             Checked::Doubtful(warning) => self.unit.report(Happening::Warned(warning)).await,
-            Checked::Wrong(ending) => return self.conclude(ending).await,
+            Checked::Wrong(ending) => return self.wrong_model(ending).await,
         }
         self.progress.check = None;
         if self.phase == Phase::Working {
             self.prompt();
+        }
+    }
+
+    /// Ends a run whose child would ask another model, unless a model that was named takes over.
+    async fn wrong_model(&mut self, ending: Ending) {
+        self.progress.check = None;
+        let message = ending.message().unwrap_or_default();
+        let prompt = std::mem::take(&mut self.progress.prompt);
+        let takes_over = match &mut self.progress.models {
+            Some(models) if self.phase == Phase::Working => {
+                models.undelivered = Some(prompt);
+                // The words of our own check name the provider that is not known or has no key.
+                models.note_failure(&format!("unknown provider: {message}"));
+                self.fall_back().await
+            }
+            Some(_) | None => false,
+        };
+        if !takes_over {
+            self.conclude(ending).await;
         }
     }
 
@@ -207,7 +262,18 @@ impl Running<'_> {
             self.leave(pace).await;
             return;
         }
+        // A child settles after a command of a change too.
+        if self.switch_alarm().is_some() {
+            return;
+        }
+        if self.phase == Phase::Working && self.fall_back().await {
+            return;
+        }
         match self.progress.reports.judge(&self.progress.last_answer) {
+            Verdict::Over(Ending::ModelError { .. }) => {
+                let ending = self.progress.judge_answer();
+                self.conclude(ending).await;
+            }
             Verdict::Over(ending) => self.conclude(ending).await,
             Verdict::Unreported if self.phase == Phase::Working => self.correct().await,
             // A child that is leaving cannot be corrected any more; its end decides.

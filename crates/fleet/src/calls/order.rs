@@ -44,6 +44,8 @@ pub(crate) fn may_travel(
         place,
         // The worker finds its own by the wish of the task.
         runner: _,
+        // It looks for the names in the work among its own models.
+        fallbacks: _,
         // They are for the record, which this machine keeps.
         requested_model: _,
         resolved_model: _,

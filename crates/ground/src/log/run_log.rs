@@ -50,6 +50,9 @@ fn log(run: &RunId, happening: &Happening) {
         }
         Happening::Warned(text) => debug!(%run, bytes = text.len(), "a person was warned"),
         Happening::Steered(text) => info!(%run, bytes = text.len(), "run steered"),
+        Happening::FellBack(change) => {
+            info!(%run, from = %change.from, to = %change.to, why = %change.reason, "model changed");
+        }
         Happening::Corrected(_) => info!(%run, "child corrected"),
         Happening::Reported(report) => {
             let errors = report.misfit.as_ref().map_or(0, |misfit| misfit.count);

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use pi_subagents_vocabulary::{
-    CheckedReport, DecisionKind, Ending, GateStep, Gated, Happening, Misfit, RunEvent, Runner,
-    Started, Timestamp,
+    CheckedReport, DecisionKind, Ending, FellBack, GateStep, Gated, Happening, Misfit, RunEvent,
+    Runner, Started, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,6 +48,12 @@ pub(crate) enum LifeRecord {
         errors: Vec<String>,
         #[serde(default)]
         error_count: usize,
+    },
+    #[serde(rename = "run_fell_back")]
+    FellBack {
+        at: String,
+        #[serde(flatten)]
+        change: FellBack,
     },
     #[serde(rename = "run_gated")]
     Gated {
@@ -97,6 +103,10 @@ impl LifeRecord {
                 message: message.clone(),
             },
             Happening::Reported(report) => Self::reported(at, report),
+            Happening::FellBack(change) => Self::FellBack {
+                at,
+                change: change.clone(),
+            },
             Happening::Gated(gated) => Self::gated(at, gated),
             Happening::Stopping(decision) => Self::Stopping {
                 at,
@@ -159,6 +169,7 @@ impl LifeRecord {
         | Self::Steered { at, .. }
         | Self::Corrected { at, .. }
         | Self::Reported { at, .. }
+        | Self::FellBack { at, .. }
         | Self::Gated { at, .. }
         | Self::Stopping { at, .. }
         | Self::Ended { at, .. }) = self;
@@ -202,6 +213,7 @@ impl LifeRecord {
                     count: error_count,
                 }),
             }),
+            Self::FellBack { change, .. } => Happening::FellBack(change),
             Self::Gated {
                 command,
                 attempt,

@@ -106,6 +106,7 @@ impl Story {
                 self.note_sent(message);
                 remark::of(happening).map_or_else(Vec::new, one)
             }
+            Happening::FellBack(change) => one(remark::of_change(change, at)),
             Happening::Ended(ending) => one(What::Ended(ending)),
             Happening::Placed(_)
             | Happening::Started(_)

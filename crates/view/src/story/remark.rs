@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{CheckedReport, GateStep, Gated, Happening};
+use pi_subagents_vocabulary::{CheckedReport, FellBack, GateStep, Gated, Happening, Timestamp};
 
 use crate::Role;
 
@@ -35,6 +35,8 @@ pub enum RemarkKind<'a> {
         /// True if the report meets the schema.
         is_met: bool,
     },
+    /// The run goes on with another model.
+    FellBack,
     /// A gate began.
     GateBegan,
     /// A gate passed.
@@ -93,6 +95,7 @@ impl Remark<'_> {
             RemarkKind::Steered => "steered",
             RemarkKind::Corrected => "corrected",
             RemarkKind::Report { .. } => "report",
+            RemarkKind::FellBack => "⇄",
             RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
             RemarkKind::Compacting => "compacting",
             RemarkKind::Compacted => "compacted",
@@ -106,7 +109,10 @@ impl Remark<'_> {
     pub fn line(&self) -> String {
         let text = &self.text;
         match self.kind {
-            RemarkKind::GatePassed | RemarkKind::GateFailed | RemarkKind::Report { .. } => {
+            RemarkKind::FellBack
+            | RemarkKind::GatePassed
+            | RemarkKind::GateFailed
+            | RemarkKind::Report { .. } => {
                 format!("{} {text}", self.label())
             }
             RemarkKind::Warning
@@ -126,7 +132,9 @@ impl Remark<'_> {
     /// Returns how much it matters.
     pub fn role(&self) -> Role {
         match self.kind {
-            RemarkKind::Warning | RemarkKind::ExtensionFailed => Role::Warning,
+            RemarkKind::Warning | RemarkKind::ExtensionFailed | RemarkKind::FellBack => {
+                Role::Warning
+            }
             RemarkKind::Steered
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
@@ -159,10 +167,19 @@ pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
         Happening::Accepted(_)
         | Happening::Placed(_)
         | Happening::Said { .. }
+        | Happening::FellBack(_)
         | Happening::Stopping(_)
         | Happening::Ended(_) => return None,
     };
     Some(super::What::Remark(Remark { kind, text }))
+}
+
+/// Returns the remark about a model that took over at this time.
+pub(super) fn of_change(change: &FellBack, at: Timestamp) -> super::What<'_> {
+    super::What::Remark(Remark {
+        kind: RemarkKind::FellBack,
+        text: Cow::Owned(change.line(at)),
+    })
 }
 
 /// Returns the remark of a record that is neither a message nor about a tool.

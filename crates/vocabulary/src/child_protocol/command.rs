@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+use super::ModelName;
+use crate::ThinkingLevel;
+
 /// One command for a child.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
@@ -31,6 +34,27 @@ pub enum Command {
         /// The id its response carries.
         id: String,
     },
+    /// Ends the wait before the model is asked again; the child settles.
+    AbortRetry,
+    /// Changes the model that answers from the next prompt on.
+    SetModel {
+        /// The id its response carries.
+        id: String,
+        /// The model.
+        model: ModelName,
+    },
+    /// Changes how much the model thinks.
+    SetThinking {
+        /// The id its response carries.
+        id: String,
+        /// The level; the child takes the nearest one that its model has.
+        level: ThinkingLevel,
+    },
+    /// Shortens the conversation.
+    Compact {
+        /// The id its response carries.
+        id: String,
+    },
     /// Answers a question of our own extension.
     AnswerQuestion {
         /// The question's id.
@@ -54,6 +78,17 @@ impl Command {
             Self::Abort => Wire::Abort,
             Self::GetState { id } => Wire::GetState { id },
             Self::GetModels { id } => Wire::GetAvailableModels { id },
+            Self::AbortRetry => Wire::AbortRetry,
+            Self::SetModel { id, model } => Wire::SetModel {
+                id,
+                provider: &model.provider,
+                model_id: &model.id,
+            },
+            Self::SetThinking { id, level } => Wire::SetThinkingLevel {
+                id,
+                level: level.as_str(),
+            },
+            Self::Compact { id } => Wire::Compact { id },
             Self::AnswerQuestion { id, value } => Wire::ExtensionUiResponse {
                 id,
                 value: Some(value),
@@ -73,7 +108,11 @@ impl Command {
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 enum Wire<'a> {
     Prompt {
         id: &'a str,
@@ -88,6 +127,19 @@ enum Wire<'a> {
         id: &'a str,
     },
     GetAvailableModels {
+        id: &'a str,
+    },
+    AbortRetry,
+    SetModel {
+        id: &'a str,
+        provider: &'a str,
+        model_id: &'a str,
+    },
+    SetThinkingLevel {
+        id: &'a str,
+        level: &'a str,
+    },
+    Compact {
         id: &'a str,
     },
     ExtensionUiResponse {
@@ -117,6 +169,19 @@ mod tests {
             Command::Abort,
             Command::GetState { id: "3".into() },
             Command::GetModels { id: "4".into() },
+            Command::AbortRetry,
+            Command::SetModel {
+                id: "5".into(),
+                model: ModelName {
+                    provider: "a".into(),
+                    id: "x/y".into(),
+                },
+            },
+            Command::SetThinking {
+                id: "6".into(),
+                level: ThinkingLevel::Low,
+            },
+            Command::Compact { id: "7".into() },
             Command::AnswerQuestion {
                 id: "q".into(),
                 value: "fits".into(),
@@ -132,6 +197,10 @@ mod tests {
         {"type":"abort"}
         {"type":"get_state","id":"3"}
         {"type":"get_available_models","id":"4"}
+        {"type":"abort_retry"}
+        {"type":"set_model","id":"5","provider":"a","modelId":"x/y"}
+        {"type":"set_thinking_level","id":"6","level":"low"}
+        {"type":"compact","id":"7"}
         {"type":"extension_ui_response","id":"q","value":"fits"}
         {"type":"extension_ui_response","id":"q","cancelled":true}
         "#);

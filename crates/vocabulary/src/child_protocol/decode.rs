@@ -149,6 +149,8 @@ struct WireData<'a> {
     model: Object<WireModel<'a>>,
     #[serde(borrow, default)]
     models: Raw<'a>,
+    #[serde(rename = "contextWindow", borrow, default)]
+    context_window: Scalar<'a>,
 }
 
 fn response_data(command: &str, raw: Raw<'_>) -> ResponseData {
@@ -164,6 +166,9 @@ fn response_data(command: &str, raw: Raw<'_>) -> ResponseData {
                 .filter_map(|model| model.0?.into_name())
                 .collect(),
         ),
+        "set_model" => {
+            ResponseData::Window(Some(data.context_window.count()).filter(|window| *window > 0))
+        }
         _ => ResponseData::Nothing,
     }
 }

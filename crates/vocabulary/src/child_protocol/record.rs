@@ -124,6 +124,8 @@ pub enum ResponseData {
     State(Option<ModelName>),
     /// The models that could answer.
     Models(Vec<ModelName>),
+    /// The number of tokens that the new model reads at most, if the child knows it.
+    Window(Option<u64>),
 }
 
 /// A model, as its child names it.

@@ -41,6 +41,20 @@ pub(super) fn count_failure(models: &mut Vec<(SeenModel, Usage)>, answer: &Assis
     }
 }
 
+/// Lists a model that could not be asked, by its name with its provider.
+pub(super) fn name_model(models: &mut Vec<(SeenModel, Usage)>, full: &str) {
+    let (provider, model) = match full.split_once('/') {
+        Some((provider, model)) => (Some(provider.to_owned()), model),
+        None => (None, full),
+    };
+    let unheard = AssistantMessage {
+        provider,
+        model: Some(text::cut_characters(model, MAX_NAME)),
+        ..AssistantMessage::default()
+    };
+    add_usage(models, &unheard, 0);
+}
+
 fn add_usage(models: &mut Vec<(SeenModel, Usage)>, answer: &AssistantMessage, answers: usize) {
     let is_its = |(seen, _): &&mut (SeenModel, Usage)| {
         seen.provider == answer.provider && seen.model == answer.model

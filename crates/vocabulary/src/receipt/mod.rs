@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::FellBack;
 pub(crate) use changed_files::shown_path;
 pub use flag::Flag;
 pub use test_verdict::TestState;
@@ -51,6 +52,9 @@ pub struct Receipt {
     pub tool_errors: usize,
     /// The models that answered, in the order of their first answers.
     pub models: Vec<SeenModel>,
+    /// The changes of the model, because the one before could not be asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<FellBack>,
     /// The files that were changed.
     pub files: SeenFiles,
     /// The last shell commands, in the order of their ends.
@@ -248,6 +252,23 @@ impl Receipt {
     /// Returns the number of all calls of tools.
     pub fn calls(&self) -> usize {
         self.tools.values().sum()
+    }
+
+    /// Says who answered if the model was changed, or who went on if the last model has not answered.
+    pub fn answerer(&self) -> Option<String> {
+        let last = self.fallbacks.last()?;
+        let has_answered = self.models.iter().any(|seen| {
+            let name = (seen.provider.as_deref(), seen.model.as_deref());
+            seen.answers > 0 && last.to.split_once('/') == name.0.zip(name.1)
+        });
+        let verb = if has_answered {
+            "answered by"
+        } else {
+            "went on with"
+        };
+        let before = self.fallbacks.iter().map(FellBack::cause);
+        let before: Vec<String> = before.collect();
+        Some(format!("{verb} {} after {}", last.to, before.join(" and ")))
     }
 
     /// Returns the receipt with short lists, for a place that holds many runs.

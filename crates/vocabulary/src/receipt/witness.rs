@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::bounded_counts::{count_answer, count_failure, count_tool, with_usage};
+use super::bounded_counts::{count_answer, count_failure, count_tool, name_model, with_usage};
 use super::pending_calls::{Deed, Pending, PendingCalls};
 use super::test_verdict::{TestPlace, TestState};
 use super::{
@@ -16,8 +16,8 @@ use super::{
 use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
-    AssistantMessage, Ending, GateStep, Gated, Happening, Message, RunEvent, StopReason, Task,
-    Usage,
+    AssistantMessage, Ending, FellBack, GateStep, Gated, Happening, MOST_FALLBACKS, Message,
+    RunEvent, StopReason, Task, Usage,
 };
 
 /// The number of characters of a gate that are kept.
@@ -108,6 +108,7 @@ impl Witness {
                     attempts: report.attempt,
                 });
             }
+            Happening::FellBack(change) => self.fall_back(change),
             Happening::Gated(gated) => self.gate_moved(gated, event.at),
             Happening::Ended(ending) => self.is_completed = *ending == Ending::Completed,
             Happening::Placed(_)
@@ -118,6 +119,15 @@ impl Witness {
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Stopping(_) => {}
+        }
+    }
+
+    /// Notes a change of the model. The model before is listed, even if it never answered.
+    fn fall_back(&mut self, change: &FellBack) {
+        name_model(&mut self.models, &change.from);
+        // A run asks each of its models once, and may begin with another one than its first.
+        if self.receipt.fallbacks.len() <= MOST_FALLBACKS {
+            self.receipt.fallbacks.push(change.clone());
         }
     }
 

@@ -20,6 +20,8 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
         }
         let output = outputs.next().flatten();
         parts.push(block_with(task, run, output.as_deref()));
+        let answerer = run.receipt().and_then(|receipt| receipt.answerer());
+        parts.extend(answerer.map(|words| format!("! {words}")));
         let worktree = outcomes.worktree(task);
         let lines = worktree.map(|worktree| worktree.lines(task.run.as_str(), outcomes.door));
         parts.extend(lines.map(|lines| lines.join("\n")));

@@ -1,9 +1,10 @@
 //! `doctor`: checks that everything is set up, with advice for every problem. It looks at files and
 //! at the environment. It connects to the fleet if the settings name one, and to nothing else on
-//! the network; it calls no model and changes nothing.
+//! the network; it calls no model, and changes nothing but the rests of models if it is asked to.
 
 mod agent_files;
 mod check;
+mod cooldowns;
 mod definitions;
 mod directories;
 mod fleet;
@@ -19,6 +20,7 @@ use std::panic::resume_unwind;
 use std::process::ExitCode;
 use std::thread::{self, ScopedJoinHandle};
 
+use clap::Args;
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::text::count;
 use schemars::JsonSchema;
@@ -50,9 +52,16 @@ pub(crate) struct DoctorResult<'a> {
     checks: &'a [Check],
 }
 
-pub(crate) fn run(printer: Printer) -> ExitCode {
+#[derive(Args, Clone)]
+pub(crate) struct DoctorArgs {
+    /// Forget which models rest after they were out of quota or overloaded, so that runs with fallback models ask them again
+    #[arg(long)]
+    forget_cooldowns: bool,
+}
+
+pub(crate) fn run(args: &DoctorArgs, printer: Printer) -> ExitCode {
     let (sheet, checks) = match find_places() {
-        Ok(places) => (Sheet::of_stdout(&places), examine(places)),
+        Ok(places) => (Sheet::of_stdout(&places), examine(places, args)),
         Err(error) => (Sheet::of_pipe(), vec![without_places(&error)]),
     };
     let problems = marked(&checks, Mark::Problem);
@@ -79,7 +88,7 @@ pub(crate) fn run(printer: Printer) -> ExitCode {
 
 /// Runs all checks, in the order in which a person sets things up. The two that take long, because
 /// they start pi or measure every record, are made beside the others.
-fn examine(places: Places) -> Vec<Check> {
+fn examine(places: Places, args: &DoctorArgs) -> Vec<Check> {
     let seen = VisibleAgents::from(places, false, Door::CommandLine);
     thread::scope(|scope| {
         let pi = scope.spawn(|| runner::look_for_pi(&seen));
@@ -101,6 +110,11 @@ fn examine(places: Places) -> Vec<Check> {
         let fleet = fleet::fleet(&seen);
         let pi = joined(pi);
         checks.push(models::models(&seen, pi.found.is_ok()));
+        checks.extend(if args.forget_cooldowns {
+            Some(cooldowns::forget(&seen))
+        } else {
+            cooldowns::cooldowns(&seen)
+        });
         checks.push(runner::runner(&seen, &pi));
         checks.extend(later);
         checks.extend([joined(retention), background]);

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{StatusArgs, run_details};
+use crate::resting_models::{RestingModel, resting_models};
 use crate::run_table::{run_table, totals_line};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -37,6 +38,8 @@ pub(super) struct Seen {
     limit: Option<usize>,
     /// This is true if the runs were asked for by an id.
     pub(super) is_named: bool,
+    /// The models that rest.
+    resting: Vec<RestingModel>,
 }
 
 /// A run with the facts that are known without opening its record.
@@ -75,6 +78,7 @@ impl Seen {
             runs,
             limit: args.limit.and_then(|limit| usize::try_from(limit).ok()),
             is_named: args.id.is_some(),
+            resting: resting_models(&places.agent_dir, now),
         })
     }
 
@@ -95,6 +99,7 @@ impl Seen {
             counts: self.counts,
             totals: self.totals,
             runs: self.rows(self.limit),
+            resting: &self.resting,
         }
     }
 
@@ -115,6 +120,7 @@ impl Seen {
         let mut lines = vec![Line::new(Role::Plain, &self.counts.line())];
         if rows.is_empty() {
             lines.extend(self.why_empty());
+            lines.extend(self.resting_lines(now));
             return lines;
         }
         lines.push(Line::default());
@@ -122,7 +128,14 @@ impl Seen {
         lines.push(Line::default());
         lines.push(totals_line(&self.totals));
         lines.extend(self.hidden(rows.len()));
+        lines.extend(self.resting_lines(now));
         lines
+    }
+
+    /// Names the models that rest.
+    fn resting_lines(&self, now: Timestamp) -> impl Iterator<Item = Line> {
+        let resting = self.resting.iter();
+        resting.map(move |model| Line::new(Role::Warning, &model.words(now)))
     }
 
     /// Says why no run is listed although there are some.
@@ -208,6 +221,12 @@ pub(crate) struct StatusResult<'a> {
     /// The runs that are listed.
     #[schemars(with = "Vec<RunRow>")]
     runs: Vec<Listed<'a>>,
+    /// The models that rest, because they were out of quota or overloaded a moment ago.
+    #[serde(
+        rename = "restingModels",
+        skip_serializing_if = "<[RestingModel]>::is_empty"
+    )]
+    resting: &'a [RestingModel],
 }
 
 impl StatusResult<'_> {

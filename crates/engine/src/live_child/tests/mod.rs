@@ -2,6 +2,7 @@
 
 mod child_exit;
 mod decisions;
+mod fallbacks;
 mod models;
 mod reports;
 pub(crate) mod stand;

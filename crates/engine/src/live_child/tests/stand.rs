@@ -285,6 +285,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             runner: RunnerChoice::Pi,
             model: ModelChoice::Inherit,
             system_prompt: PromptTexts::default(),
+            fallback_models: Vec::new(),
             tools: ToolPolicy::Inherit,
             completion: Completion::LastMessage,
             gates: Vec::new(),
@@ -301,6 +302,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             setup: None,
             shared: None,
             arguments: Vec::new(),
+            fallbacks: None,
             api_key: None,
         },
     }

@@ -32,7 +32,7 @@ const TOO_LONG: [&str; 22] = [
 const TOO_OFTEN: [&str; 3] = ["rate limit", "too many requests", "throttling"];
 
 /// Returns whether an error message means that the prompt did not fit.
-pub(crate) fn is_overflow(message: &str) -> bool {
+pub fn is_overflow(message: &str) -> bool {
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
     says(&TOO_LONG) && !says(&TOO_OFTEN)
