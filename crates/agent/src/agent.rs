@@ -68,6 +68,8 @@ pub(crate) struct Agent {
     pub(crate) is_compacting: Cell<bool>,
     /// The last answer of the model, even if it was taken back since.
     pub(crate) last_answer: RefCell<Option<Rc<Message>>>,
+    /// The reason for which tools are refused, once they are.
+    pub(crate) blocked: RefCell<Option<String>>,
     /// Stops the run under way.
     abort: RefCell<Option<AbortSwitch>>,
 }
@@ -83,6 +85,7 @@ impl Agent {
             queue: RefCell::default(),
             chosen: RefCell::default(),
             thinking: Cell::default(),
+            blocked: RefCell::default(),
             abort: RefCell::default(),
         }
     }

@@ -103,6 +103,7 @@ impl Standing {
             | Happening::Corrected(_)
             | Happening::Reported(_)
             | Happening::FellBack(_)
+            | Happening::Rung(_)
             | Happening::Gated(_)
             | Happening::Stopping(_) => {}
         }

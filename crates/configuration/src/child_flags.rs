@@ -102,6 +102,7 @@ impl PlanPatch {
                 FieldValue::Switch(false) | FieldValue::Secret(_) => {}
                 FieldValue::Text(_)
                 | FieldValue::Time(_)
+                | FieldValue::Count(_)
                 | FieldValue::Gates(_)
                 | FieldValue::Json(_) => others.extend([argument.to_owned(), value.to_string()]),
             }

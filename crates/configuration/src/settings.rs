@@ -39,6 +39,8 @@ pub struct Settings {
     pub extend_timeout_debounce: Duration,
     /// The number of equal tool calls in a row that count as a loop, at most 50; 0 for never.
     pub looping_tool_count: u32,
+    /// The number of answers that the model of each run may give, if it is limited.
+    pub max_turns: Option<u32>,
     /// The limits of what each run may consume.
     pub allowance: Allowance,
     /// The kind of child that does the work.
@@ -160,6 +162,7 @@ impl Default for Settings {
             command_preview_width: 160,
             extend_timeout_debounce: Duration::from_secs(30),
             looping_tool_count: 5,
+            max_turns: None,
             allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
             isolation: Isolation::None,

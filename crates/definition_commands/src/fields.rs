@@ -22,6 +22,7 @@ fn to_value(value: FieldValue<'_>) -> Value {
             0 => json!(time.as_secs()),
             _ => json!(time.as_secs_f64()),
         },
+        FieldValue::Count(count) => json!(count),
         FieldValue::Gates(gates) => Gate::write_all(gates),
         FieldValue::Json(value) => value.clone(),
     }

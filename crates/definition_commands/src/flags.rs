@@ -87,6 +87,9 @@ fn flags_of(row: &FieldRow, help: FlagHelp) -> Vec<Arg> {
         FieldKind::Time(_) => {
             with_value.value_parser(|word: &str| seconds(word).map(|_| word.to_owned()))
         }
+        FieldKind::Count(_) => {
+            with_value.value_parser(|word: &str| whole_number(word).map(|_| word.to_owned()))
+        }
         FieldKind::Gates(_) => with_value.action(ArgAction::Append),
         FieldKind::Secret(_) => return key_flags(help),
     }]
@@ -171,6 +174,7 @@ fn apply_field(
         FieldKind::Names(slot) | FieldKind::Texts(slot) => *slot.of(definition) = names(word),
         FieldKind::OptionalNames(slot) => *slot.of(definition) = some_names(word),
         FieldKind::Time(slot) => *slot.of(definition) = seconds(word).ok(),
+        FieldKind::Count(slot) => *slot.of(definition) = whole_number(word).ok(),
         FieldKind::Gates(slot) => *slot.of(definition) = words.iter().map(Gate::new).collect(),
     }
     Ok(())
@@ -241,6 +245,11 @@ fn check_choice(choice: FieldChoice, word: &str) -> Result<String, String> {
         return Ok(word.to_owned());
     }
     Err(format!("{} is {}", choice.noun, choice.rule()))
+}
+
+fn whole_number(word: &str) -> Result<u32, String> {
+    let number = word.parse::<u32>().ok().filter(|number| *number >= 1);
+    number.ok_or_else(|| "it is a whole number, at least 1".to_owned())
 }
 
 fn seconds(word: &str) -> Result<Duration, String> {

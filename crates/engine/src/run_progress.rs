@@ -5,7 +5,8 @@ use tokio::time::Instant;
 
 use crate::completion::LastAnswer;
 use crate::fallback::ModelLine;
-use crate::guards::{Deadline, GateAttempts, Repetition, Spending};
+use crate::guards::{Deadline, GateAttempts, Repetition, Spending, Turns};
+use crate::live_child::WrapUp;
 use crate::model_check::ModelCheck;
 use crate::reports::Reports;
 use crate::tool_check::ToolCheck;
@@ -27,6 +28,9 @@ pub(crate) struct RunProgress {
     pub(crate) deadline: Option<Deadline>,
     pub(crate) repetition: Repetition,
     pub(crate) spending: Spending,
+    pub(crate) turns: Turns,
+    /// The last answer without tools, once the run has come to that.
+    pub(crate) wrap_up: Option<WrapUp>,
     pub(crate) gates: GateAttempts,
     /// The number of times that the owner was asked to shut down.
     pub(crate) shutdowns: u32,
@@ -45,6 +49,8 @@ impl RunProgress {
             deadline: Deadline::new(Instant::now(), &plan.work.limits),
             repetition: Repetition::new(plan.work.limits.repetitions),
             spending: Spending::new(plan.work.limits.allowance),
+            turns: Turns::new(plan.work.limits.turns),
+            wrap_up: None,
             gates: GateAttempts::default(),
             shutdowns: 0,
         }

@@ -86,6 +86,7 @@ impl Pace {
             Decision::TimedOut { .. }
             | Decision::Looped { .. }
             | Decision::Overspent(_)
+            | Decision::OutOfTurns { .. }
             | Decision::Stop => ON_DECISION,
         }
     }

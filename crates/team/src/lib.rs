@@ -104,6 +104,7 @@ impl Team {
                         model: options.model,
                         fallback_models: options.fallback_models,
                         tools: options.tools,
+                        max_turns: options.max_turns,
                         allowance: options.allowance,
                         ..RunTerms::default()
                     },

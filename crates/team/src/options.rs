@@ -27,6 +27,7 @@ pub struct TeamOptions {
     pub(super) model: Option<String>,
     pub(super) fallback_models: Option<Vec<String>>,
     pub(super) tools: Option<Vec<String>>,
+    pub(super) max_turns: Option<u32>,
     pub(super) allowance: Allowance,
     pub(super) concurrency: Option<NonZeroUsize>,
 }
@@ -94,6 +95,13 @@ impl TeamOptions {
     /// Limits the tokens that each run may consume; else the settings limit it.
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.allowance.tokens = Some(tokens);
+        self
+    }
+
+    /// Limits the answers that the model of each run may give: a run that wants to go on after that
+    /// gets one last answer without tools. Else an agent or the settings limit it.
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
         self
     }
 

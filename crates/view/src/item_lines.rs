@@ -79,6 +79,8 @@ fn words_of(remark: &Remark<'_>) -> Option<String> {
         | RemarkKind::Corrected
         | RemarkKind::Report { .. }
         | RemarkKind::FellBack
+        | RemarkKind::Stuck
+        | RemarkKind::Told
         | RemarkKind::GateBegan
         | RemarkKind::GatePassed
         | RemarkKind::GateFailed

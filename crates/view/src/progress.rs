@@ -267,6 +267,7 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Corrected(_)
             | Happening::Reported(_)
             | Happening::FellBack(_)
+            | Happening::Rung(_)
             | Happening::Gated(_) => {
                 self.print_queued(event);
                 self.changed(event);

@@ -74,6 +74,8 @@ pub struct Definition {
     pub isolation: Option<Isolation>,
     /// The time limit of a run.
     pub timeout: Option<Duration>,
+    /// The number of answers that the model of a run may give.
+    pub max_turns: Option<u32>,
     /// The commands that must pass before a run counts as completed.
     pub gates: Vec<Gate>,
     /// The schema that the result of a run must meet, as it was written.

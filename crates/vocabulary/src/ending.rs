@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Excess, seconds};
+use crate::{Excess, seconds, text};
 
 /// The ending of a run. In JSON `kind` names it, beside the fields that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -101,6 +101,11 @@ pub enum Ending {
         /// The number of times.
         times: u32,
     },
+    /// Its model had given as many answers as it might, and was not done.
+    OutOfTurns {
+        /// The number of answers that it might give.
+        turns: u32,
+    },
     /// Somebody asked for it to be stopped.
     Stopped,
     /// Its owner ended before the run did.
@@ -194,6 +199,11 @@ pub enum Decision {
     },
     /// The run reached a limit of its allowance.
     Overspent(Excess),
+    /// The model had given as many answers as it might.
+    OutOfTurns {
+        /// The number of answers that it might give.
+        turns: u32,
+    },
     /// Somebody asked for it.
     Stop,
     /// The owner must end.
@@ -210,6 +220,8 @@ pub enum DecisionKind {
     Looped,
     /// The run reached a limit of its allowance.
     Overspent,
+    /// The model had given as many answers as it might.
+    OutOfTurns,
     /// Somebody asked for it.
     Stop,
     /// The owner must end.
@@ -223,6 +235,7 @@ impl Decision {
             Self::TimedOut { .. } => DecisionKind::TimedOut,
             Self::Looped { .. } => DecisionKind::Looped,
             Self::Overspent(_) => DecisionKind::Overspent,
+            Self::OutOfTurns { .. } => DecisionKind::OutOfTurns,
             Self::Stop => DecisionKind::Stop,
             Self::Shutdown(_) => DecisionKind::Shutdown,
         }
@@ -234,6 +247,7 @@ impl Decision {
             Self::TimedOut { limit } => Ending::TimedOut { limit },
             Self::Looped { times } => Ending::Looped { times },
             Self::Overspent(excess) => Ending::Overspent(excess),
+            Self::OutOfTurns { turns } => Ending::OutOfTurns { turns },
             Self::Stop => Ending::Stopped,
             Self::Shutdown(why) => Ending::Interrupted(why),
         }
@@ -260,6 +274,7 @@ impl Ending {
             | Self::Signalled { .. }
             | Self::TimedOut { .. }
             | Self::Looped { .. }
+            | Self::OutOfTurns { .. }
             | Self::Overspent(_)
             | Self::Lost { .. } => Status::Failed,
         }
@@ -281,6 +296,7 @@ impl Ending {
             | Self::CouldNotStart { .. }
             | Self::NotConfined { .. }
             | Self::Looped { .. }
+            | Self::OutOfTurns { .. }
             | Self::Overspent(_)
             | Self::Interrupted(Interruption::OwnerGone)
             | Self::Lost { .. } => 1,
@@ -358,6 +374,10 @@ impl Ending {
             Self::Looped { .. } => {
                 "Loop detected: sub-agent is repeating the same tool calls".to_owned()
             }
+            Self::OutOfTurns { turns } => format!(
+                "Used up the {} that it might take. Consider resuming with a higher limit.",
+                text::count(usize::try_from(*turns).unwrap_or(usize::MAX), "turn")
+            ),
             Self::Overspent(excess) => {
                 format!("Used up {excess}. Consider resuming with a higher limit.")
             }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{CheckedReport, DecisionKind, Ending, FellBack, Gated, RunId, Runner, Task};
+use crate::{CheckedReport, DecisionKind, Ending, FellBack, Gated, RunId, Rung, Runner, Task};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -49,6 +49,8 @@ pub enum Happening {
     Reported(CheckedReport),
     /// The run goes on with another model, because the one before cannot be asked.
     FellBack(FellBack),
+    /// A step was taken against a run that is stuck or has to come to its end.
+    Rung(Rung),
     /// A gate of the run began, passed or failed.
     Gated(Gated),
     /// We decided to end it.

@@ -139,6 +139,8 @@ fields! {
         .help("PLACE", "Place where the agent works: none, or worktree for a git worktree of its own");
     Timeout => FieldRow::new("timeout", "timeout", FieldKind::Time(slot!(timeout)))
         .help("SECONDS", "Time limit per run in seconds");
+    MaxTurns => FieldRow::new("maxTurns", "max-turns", FieldKind::Count(slot!(max_turns)))
+        .help("N", "Answers that the model of a run may give; then it gets one more, without tools");
     Gate => FieldRow::new("gate", "gate", FieldKind::Gates(slot!(gates)))
         .help("CMD", "Command that must pass before a run counts as completed, such as \"cargo test\". May be given several times");
     OutputSchema => FieldRow::new("outputSchema", "output-schema", FieldKind::Schema(slot!(output_schema)));
@@ -218,6 +220,7 @@ impl Field {
                 | Self::NoExtensions
                 | Self::Isolation
                 | Self::Timeout
+                | Self::MaxTurns
                 | Self::Gate
                 | Self::OutputSchema
                 | Self::OutputSchemaFile

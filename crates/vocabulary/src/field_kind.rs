@@ -32,6 +32,8 @@ pub enum FieldKind {
     Secret(FieldSlot<Option<Secret>>),
     /// A time in seconds.
     Time(FieldSlot<Option<Duration>>),
+    /// A whole number from 1.
+    Count(FieldSlot<Option<u32>>),
     /// Commands that must pass.
     Gates(FieldSlot<Vec<Gate>>),
     /// A JSON schema.
@@ -122,6 +124,7 @@ impl FieldKind {
             Self::Texts(slot) => filled((slot.get)(definition)).map(FieldValue::Texts),
             Self::Secret(slot) => (slot.get)(definition).as_ref().map(FieldValue::Secret),
             Self::Time(slot) => (slot.get)(definition).map(FieldValue::Time),
+            Self::Count(slot) => (slot.get)(definition).map(FieldValue::Count),
             Self::Gates(slot) => filled((slot.get)(definition)).map(FieldValue::Gates),
             Self::Schema(slot) => (slot.get)(definition).as_ref().map(FieldValue::Json),
         }
@@ -143,6 +146,7 @@ impl FieldKind {
             Self::OptionalNames(slot) => *slot.of(definition) = None,
             Self::Secret(slot) => *slot.of(definition) = None,
             Self::Time(slot) => *slot.of(definition) = None,
+            Self::Count(slot) => *slot.of(definition) = None,
             Self::Gates(slot) => slot.of(definition).clear(),
             Self::Schema(slot) => *slot.of(definition) = None,
         }

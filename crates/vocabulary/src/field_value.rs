@@ -31,6 +31,8 @@ pub enum FieldValue<'a> {
     Texts(&'a [String]),
     /// A time.
     Time(Duration),
+    /// A whole number.
+    Count(u32),
     /// Gates.
     Gates(&'a [Gate]),
     /// Any value.
@@ -45,6 +47,7 @@ impl fmt::Display for FieldValue<'_> {
             Self::Switch(is_on) => write!(formatter, "{is_on}"),
             Self::Names(list) | Self::Texts(list) => formatter.write_str(&list.join(", ")),
             Self::Time(time) => write!(formatter, "{}s", time.as_secs_f64()),
+            Self::Count(count) => write!(formatter, "{count}"),
             Self::Gates(gates) => {
                 let commands: Vec<&str> = gates.iter().map(|gate| gate.command.as_str()).collect();
                 formatter.write_str(&commands.join("; "))

@@ -37,6 +37,7 @@ mod plan;
 mod policy;
 pub mod receipt;
 mod report;
+mod rung;
 mod runner;
 mod runner_choice;
 mod sandbox;
@@ -89,6 +90,7 @@ pub use plan::{
 pub use policy::{Completion, ModelChoice, SessionPolicy, ThinkingLevel, ToolPolicy};
 pub use receipt::{Receipt, Witness};
 pub use report::{RunReport, SCHEMA_VERSION};
+pub use rung::{Rung, RungStep};
 pub use runner::Runner;
 pub use runner_choice::RunnerChoice;
 pub use sandbox::{

@@ -145,6 +145,7 @@ impl RunSummary {
             Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Steered(_)
+            | Happening::Rung(_)
             | Happening::Stopping(_) => {}
         }
     }

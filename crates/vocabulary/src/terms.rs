@@ -32,6 +32,9 @@ pub struct RunTerms {
     /// The time limit.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
+    /// The number of answers that its model may give.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
     /// The limits of what it may consume.
     pub allowance: Allowance,
     /// The kind of place where it works.
@@ -66,6 +69,7 @@ impl RunTerms {
             fallback_models: self.fallback_models.or(earlier.fallback_models),
             tools: self.tools.or(earlier.tools),
             timeout: self.timeout.or(earlier.timeout),
+            max_turns: self.max_turns.or(earlier.max_turns),
             allowance: self.allowance.or(earlier.allowance),
             isolation: self.isolation.or(earlier.isolation),
             gates: self.gates.or(earlier.gates),
@@ -105,12 +109,21 @@ pub struct Limits {
     pub extension: Duration,
     /// The number of equal tool calls in a row that count as a loop; 0 for never.
     pub repetitions: u32,
+    /// The number of answers that its model may give, if it is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u32>,
     /// The limits of what it may consume.
     #[serde(default)]
     pub allowance: Allowance,
 }
 
 impl Limits {
+    /// Returns whether a run may get one last answer without tools, so that its child must be able
+    /// to do without them.
+    pub fn needs_wrap_up(&self) -> bool {
+        self.turns.is_some()
+    }
+
     /// Returns the limits of a run with these terms. A term that is not set is taken from the
     /// limits that hold by default.
     #[must_use]
@@ -119,6 +132,8 @@ impl Limits {
             timeout: terms.timeout.or(default.timeout),
             extension: default.extension,
             repetitions: default.repetitions,
+            // 0 lifts the limit of a definition or of the settings.
+            turns: terms.max_turns.or(default.turns).filter(|turns| *turns > 0),
             allowance: terms.allowance.or(default.allowance),
         }
     }

@@ -85,6 +85,8 @@ pub struct Here {
     pub shared: Option<SharedCheckout>,
     /// Arguments for the child that name files of this machine.
     pub arguments: Vec<String>,
+    /// The command of a pi child that takes its tools away, if its extension has one.
+    pub wrap_up: Option<String>,
     /// The models that may take over, if somebody named any.
     pub fallbacks: Option<Fallbacks>,
     /// The key of its provider, which reaches the child on a descriptor and nowhere else.
@@ -125,6 +127,7 @@ mod tests {
                 timeout: Some(Duration::from_millis(1500)),
                 extension: Duration::from_secs(30),
                 repetitions: 5,
+                turns: Some(9),
                 allowance: Allowance {
                     tokens: Some(7),
                     cost: Some(Dollars::new(0.5)),
@@ -156,6 +159,7 @@ mod tests {
                 "timeout": 1.5,
                 "extension": 30.0,
                 "repetitions": 5,
+                "turns": 9,
                 "allowance": {"tokens": 7, "cost": 0.5},
             },
             "sandbox": {"level": "read-only", "network": "none"},

@@ -241,6 +241,8 @@ impl PageItems {
             RemarkKind::ExtensionFailed
             | RemarkKind::Report { is_met: false }
             | RemarkKind::FellBack
+            | RemarkKind::Stuck
+            | RemarkKind::Told
             | RemarkKind::GateFailed => PageWhat::Warned { text: line },
             RemarkKind::Report { is_met: true }
             | RemarkKind::GateBegan

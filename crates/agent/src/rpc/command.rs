@@ -1,5 +1,5 @@
 //! The commands of pi's RPC protocol that the agent understands: those that the engine sends, and
-//! those that a change of the model needs. The reasons are in `docs/design/embedded-agent.md`.
+//! those that a change of the model needs. `block_tools` is ours: a pi gets it from an extension. The reasons are in `docs/design/embedded-agent.md`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -47,6 +47,9 @@ pub(super) enum Request {
     SetThinkingLevel {
         level: String,
     },
+    BlockTools {
+        reason: String,
+    },
     Compact {
         custom_instructions: Option<String>,
     },
@@ -60,7 +63,7 @@ pub(super) enum StreamingBehavior {
     FollowUp,
 }
 
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "prompt",
     "steer",
     "follow_up",
@@ -70,6 +73,7 @@ const KNOWN: [&str; 10] = [
     "get_available_models",
     "set_model",
     "set_thinking_level",
+    "block_tools",
     "compact",
 ];
 

@@ -202,6 +202,10 @@ impl Server<'_> {
                 self.set_thinking(&level).await?;
                 None
             }
+            Request::BlockTools { reason } => {
+                agent.blocked.replace(Some(reason));
+                None
+            }
             Request::Prompt { .. }
             | Request::Abort
             | Request::AbortRetry

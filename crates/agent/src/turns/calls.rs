@@ -1,7 +1,10 @@
 //! Runs the tool calls of one message, all at once.
 
+use std::cell::RefCell;
+
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use pi_subagents_vocabulary::FINALIZE_TOOL;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::debug;
@@ -45,10 +48,18 @@ impl Done {
     }
 }
 
+/// The tools of a turn.
+#[derive(Clone, Copy)]
+pub(crate) struct OfferedTools<'a> {
+    pub(crate) tools: &'a [&'static Tool],
+    /// The reason for which all but the report are refused, once they are.
+    pub(crate) blocked: &'a RefCell<Option<String>>,
+}
+
 /// Runs all calls of `answer` side by side; the results come in the order of the calls.
 pub(crate) async fn run_all(
     answer: &AssistantMessage,
-    available: &[&'static Tool],
+    offered: OfferedTools<'_>,
     surroundings: &ToolSurroundings,
     aborted: &Aborted,
     output: &Output,
@@ -64,7 +75,7 @@ pub(crate) async fn run_all(
         .map(|(number, call)| {
             let updates = Updates::new(number, sender.clone());
             async move {
-                let result = run_one(call, available, surroundings, aborted, &updates).await;
+                let result = run_one(call, offered, surroundings, aborted, &updates).await;
                 (number, result)
             }
         })
@@ -93,12 +104,17 @@ pub(crate) async fn run_all(
 
 async fn run_one(
     call: &ToolCall,
-    available: &[&'static Tool],
+    offered: OfferedTools<'_>,
     surroundings: &ToolSurroundings,
     aborted: &Aborted,
     updates: &Updates,
 ) -> Result<ToolOutput, ToolError> {
-    match available.iter().find(|tool| tool.id == call.name) {
+    if call.name != FINALIZE_TOOL
+        && let Some(reason) = offered.blocked.borrow().clone()
+    {
+        return Err(ToolError::new(reason));
+    }
+    match offered.tools.iter().find(|tool| tool.id == call.name) {
         Some(tool) => {
             debug!(tool = tool.id, "tool started");
             let begun = Instant::now();

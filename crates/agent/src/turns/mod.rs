@@ -185,14 +185,11 @@ impl Agent {
             calls::refuse_all(answer, &self.output).await
         } else {
             let surroundings = self.tool_surroundings();
-            calls::run_all(
-                answer,
-                &self.setup.tools,
-                &surroundings,
-                &run.aborted,
-                &self.output,
-            )
-            .await
+            let offered = calls::OfferedTools {
+                tools: &self.setup.tools,
+                blocked: &self.blocked,
+            };
+            calls::run_all(answer, offered, &surroundings, &run.aborted, &self.output).await
         };
         let ends_run = !done.is_empty() && done.iter().all(|call| call.output.terminate);
         let mut batch = Batch {

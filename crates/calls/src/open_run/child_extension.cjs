@@ -7,6 +7,7 @@ const { homedir } = require("node:os");
 const FINALIZE = __FINALIZE__;
 const PROVIDER = __PROVIDER__;
 const GUARD = __GUARD__;
+const WRAP_UP = __WRAP_UP__;
 
 // Where a wire format has its key; all others have it as a bearer token.
 const KEY_HEADERS = {
@@ -32,6 +33,7 @@ module.exports = function (pi) {
   });
   if (FINALIZE !== null) registerFinalize(pi);
   if (GUARD !== null) guardCheckout(pi);
+  if (WRAP_UP !== null) registerWrapUp(pi);
 };
 
 // The descriptor is read and closed before anything else can look at it.
@@ -93,6 +95,22 @@ function guardCheckout(pi) {
     const whose = isOfAnother ? "the worktree of another sub-agent" : "your caller's checkout";
     const copy = join(GUARD.own, isOfAnother ? inside.split(sep).slice(2).join(sep) : inside);
     return { block: true, reason: `That is ${whose}. Your copy is ${copy}` };
+  });
+}
+
+// Takes all tools away but the report, when the owner of the run says so. The name of the command is
+// a secret of the run, so no other extension and no text is taken for it.
+function registerWrapUp(pi) {
+  let reason;
+  pi.registerCommand(WRAP_UP, {
+    description: "Lets a sub-agent come to its end",
+    handler: async (words) => {
+      reason = words;
+    },
+  });
+  pi.on("tool_call", (event) => {
+    if (reason === undefined || event.toolName === "subagent_finalize") return undefined;
+    return { block: true, reason };
   });
 }
 

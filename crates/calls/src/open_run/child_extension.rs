@@ -14,6 +14,7 @@ use super::worktree::Isolated;
 use crate::caller::Caller;
 use crate::resolve::{ResolvedWork, provider_of};
 use pi_subagents_ground::places::Places;
+use pi_subagents_ground::random;
 
 const SOURCE: &str = include_str!("child_extension.cjs");
 
@@ -23,6 +24,24 @@ const COPILOT: &str = "github-copilot";
 /// A larger file is not looked at.
 const LARGEST_FILE: u64 = 16 << 20;
 
+/// An extension that was written.
+pub(super) struct ChildExtension {
+    pub(super) file: PathBuf,
+    /// The name of its command that takes tools away.
+    pub(super) wrap_up: String,
+}
+
+/// Returns a name that nobody guesses.
+fn wrap_up_command() -> io::Result<String> {
+    let secret = random::new_secret().map_err(|error| io::Error::other(error.sentence()))?;
+    let word: String = secret
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(12)
+        .collect();
+    Ok(format!("subagents-wrap-up-{}", word.to_ascii_lowercase()))
+}
+
 /// Writes the extension of a pi child that needs one, and returns its path: a pi without any
 /// extension starts a sixth faster.
 pub(super) fn write_child_extension(
@@ -30,15 +49,19 @@ pub(super) fn write_child_extension(
     isolated: Option<&Isolated>,
     caller: &Caller,
     directory: &RunDir,
-) -> io::Result<Option<PathBuf>> {
+) -> io::Result<Option<ChildExtension>> {
     let ResolvedWork { work, here } = resolved;
-    let must_have = isolated.is_some() || work.must_report() || here.api_key.is_some();
+    let must_have = isolated.is_some()
+        || work.must_report()
+        || here.api_key.is_some()
+        || work.limits.needs_wrap_up();
     if !must_have && !may_ask_copilot(&work.model, caller) {
         return Ok(None);
     }
     let file = directory.path().join("child-extension.cjs");
-    match write_whole(&file, source(resolved, isolated).as_bytes()) {
-        Ok(()) => Ok(Some(file)),
+    let wrap_up = wrap_up_command()?;
+    match write_whole(&file, source(resolved, isolated, &wrap_up).as_bytes()) {
+        Ok(()) => Ok(Some(ChildExtension { file, wrap_up })),
         Err(error) if must_have => Err(error),
         // A full disk does not stop a run.
         Err(_) => Ok(None),
@@ -72,7 +95,7 @@ fn has_copilot(places: &Places) -> bool {
             .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
 }
 
-fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>) -> String {
+fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>, wrap_up: &str) -> String {
     let patch = resolved.here.patch.as_ref();
     let provider = patch
         .and_then(|patch| provider_of(&patch.model))
@@ -82,6 +105,7 @@ fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>) -> String {
     SOURCE
         .replacen("__PROVIDER__", &provider.to_string(), 1)
         .replacen("__GUARD__", &guard.to_string(), 1)
+        .replacen("__WRAP_UP__", &Value::from(wrap_up).to_string(), 1)
         .replacen("__FINALIZE__", &finalize(&resolved.work), 1)
 }
 

@@ -8,7 +8,7 @@ use pi_subagents_pi_files::read_context_files;
 use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::{PromptFiles, Refusal, SystemPrompt};
 
-use super::child_extension::write_child_extension;
+use super::child_extension::{ChildExtension, write_child_extension};
 use super::worktree::Isolated;
 use crate::destination::Destination;
 use crate::resolve::{ResolvedWork, Resolver};
@@ -20,7 +20,7 @@ pub(super) struct RunFiles {
     /// The directory of the run, if it has one.
     directory: Option<PathBuf>,
     /// The extension that a pi child loads.
-    extension: Option<PathBuf>,
+    extension: Option<ChildExtension>,
     /// The arguments of the embedded agent: the directories that it does not write to, and the
     /// schema of its report. A pi has both in its extension.
     further: Vec<String>,
@@ -119,11 +119,21 @@ impl RunFiles {
         Some((text.as_str(), path.as_path()))
     }
 
+    /// Returns the command of a pi child that takes its tools away, if it has one.
+    pub(super) fn wrap_up(&self) -> Option<String> {
+        self.extension
+            .as_ref()
+            .map(|extension| extension.wrap_up.clone())
+    }
+
     /// Returns the arguments that name files of this machine.
     pub(super) fn arguments(&self, skills: &[PathBuf]) -> Vec<String> {
         let mut arguments: Vec<String> = skill_arguments(skills).collect();
         if let Some(extension) = &self.extension {
-            arguments.extend(["--extension".to_owned(), extension.display().to_string()]);
+            arguments.extend([
+                "--extension".to_owned(),
+                extension.file.display().to_string(),
+            ]);
         }
         arguments.extend(self.further.iter().cloned());
         arguments

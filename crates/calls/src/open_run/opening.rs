@@ -323,9 +323,11 @@ impl<'a> Opening<'a> {
                     .flat_map(|all| ["--tools".to_owned(), all]),
             );
         }
+        let wrap_up = files.wrap_up();
         let here = Here {
             runner: found.runner,
             program,
+            wrap_up,
             system_prompt: files.prompts.policy,
             session: conversation.session,
             setup,

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::field::{TaskField, fill, text, text_schema};
 use super::form::{FormField, Need, Word};
-use crate::arguments::{CallError, must_be};
+use crate::arguments::{CallError, must_be, optional_number, read_field};
 
 /// The terms of every family, with the words that models read about them.
-pub(super) static TERMS: [FormField; 5] = [
+pub(super) static TERMS: [FormField; 6] = [
     FormField {
         field: &ISOLATION,
         words: &[Word {
@@ -31,6 +31,14 @@ pub(super) static TERMS: [FormField; 5] = [
         words: &[Word {
             name: "gate",
             about: "Command that must pass before the task counts as completed, or a list; of the user's setting subagents.gates.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &MAX_TURNS,
+        words: &[Word {
+            name: "maxTurns",
+            about: "Answers that the model may give; then one more, without tools.",
         }],
         need: Need::Optional,
     },
@@ -88,6 +96,24 @@ static GATE: TaskField = TaskField {
             &mut task.terms.gates,
             Some(gates).filter(|gates| !gates.is_empty()),
         ))
+    },
+};
+
+static MAX_TURNS: TaskField = TaskField {
+    schema: || json!({"type": "integer", "minimum": 1}),
+    put: |task, value, place| {
+        let number = read_field(value, place, optional_number)?;
+        // A 0 counts as left out, as everywhere in these tools.
+        let turns = number.filter(|number| *number > 0.0).map(|number| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a cast from a float saturates"
+            )]
+            let turns = number as u32;
+            turns.max(1)
+        });
+        Ok(fill(&mut task.terms.max_turns, turns))
     },
 };
 

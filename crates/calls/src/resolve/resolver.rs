@@ -315,6 +315,9 @@ impl<'a> Resolver<'a> {
         let of_definition = patch.and_then(|patch| patch.definition.timeout);
         let default = Limits {
             timeout: of_definition.or(self.family.timeout),
+            turns: patch
+                .and_then(|patch| patch.definition.max_turns)
+                .or(self.configuration.settings.max_turns),
             ..self.configuration.settings.limits()
         };
         Limits::of(terms, default)

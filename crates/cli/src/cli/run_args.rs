@@ -54,6 +54,9 @@ pub(crate) struct RunArgs {
     /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
+    /// Answers that the model of each run may give. A run that wants to go on after that gets one last answer without tools, and can be resumed; 0 for no limit [default: the maxTurns of the agent, or the setting subagents.maxTurns, or no limit]
+    #[arg(long, value_name = "N")]
+    max_turns: Option<u32>,
     /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent sees the output and tries again. May be given several times [default: the gate of the agent]
     #[arg(long = "gate", value_name = "CMD", value_parser = parse_gate)]
     gates: Vec<String>,
@@ -99,6 +102,7 @@ impl RunArgs {
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
+            max_turns: self.max_turns,
             allowance: Allowance {
                 tokens: self.max_tokens,
                 cost: self.max_cost,

@@ -170,6 +170,10 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             let more = larger_limit(*excess);
             vec![look(), go_on(format!("Let {it} spend more"), &more)]
         }
+        Some(Ending::OutOfTurns { turns }) => {
+            let more = format!(" --max-turns {}", turns.saturating_mul(2));
+            vec![look(), go_on(format!("Give {it} more turns"), &more)]
+        }
         Some(Ending::GateFailed { .. }) => {
             let log = gate_log(task, run).map(|log| step("Read what the gate printed", log));
             let go_on = go_on(format!("Continue {it}"), "");

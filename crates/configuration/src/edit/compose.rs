@@ -58,6 +58,7 @@ pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> 
             0 => Written::Number(time.as_secs()),
             _ => Written::Fraction(time.as_secs_f64()),
         },
+        FieldValue::Count(count) => Written::Number(count.into()),
         FieldValue::Gates(gates) => match Gate::write_all(gates) {
             Value::String(command) => Written::Text(command),
             other => Written::Json(other),

@@ -93,6 +93,7 @@ fn take(
         FieldKind::Texts(slot) => *slot.of(definition) = words(entry)?,
         FieldKind::Secret(slot) => return secret(definition, slot, entry),
         FieldKind::Time(slot) => *slot.of(definition) = seconds(entry)?,
+        FieldKind::Count(slot) => *slot.of(definition) = whole_number(entry)?,
         FieldKind::Gates(slot) => *slot.of(definition) = gates(entry)?,
         FieldKind::Schema(slot) => *slot.of(definition) = schema(entry)?,
     }

@@ -115,6 +115,23 @@ pub(super) fn seconds(entry: &YamlEntry) -> Result<Option<Duration>, Problem> {
     }
 }
 
+/// Reads a whole number, at least 1.
+pub(super) fn whole_number(entry: &YamlEntry) -> Result<Option<u32>, Problem> {
+    let Some(written) = text(entry)? else {
+        return Ok(None);
+    };
+    match written.parse::<u32>().ok().filter(|number| *number >= 1) {
+        Some(number) => Ok(Some(number)),
+        None => Err(Problem::at(
+            entry.value.position,
+            format!(
+                "\"{}\" must be a whole number from 1, not {written}",
+                entry.key
+            ),
+        )),
+    }
+}
+
 /// Reads gates: a command, a mapping with a command, or a list of these.
 pub(super) fn gates(entry: &YamlEntry) -> Result<Vec<Gate>, Problem> {
     Gate::read_all(&json(&entry.value.value))

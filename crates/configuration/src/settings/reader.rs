@@ -13,13 +13,14 @@ const SHOWN: usize = 80;
 
 /// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
 /// runs would do what the user wanted to forbid.
-pub(super) const RESTRICTING: [&str; 6] = [
+pub(super) const RESTRICTING: [&str; 7] = [
     "isolation",
     "maxBackground",
     "maxConcurrency",
     "maxCost",
     "maxRunDisk",
     "maxTokens",
+    "maxTurns",
 ];
 
 /// The values of one object of a file. A key that was never asked for is unknown.

@@ -59,6 +59,9 @@ impl Settings {
         if let Some(count) = reader.number("maxTokens", 0, u64::MAX) {
             self.allowance.tokens = (count > 0).then_some(count);
         }
+        if let Some(count) = reader.number("maxTurns", 0, 1_000_000) {
+            self.max_turns = u32::try_from(count).ok().filter(|count| *count > 0);
+        }
         if let Some(count) = reader.number("maxConcurrency", 1, 1000) {
             self.max_concurrency = usize::try_from(count).unwrap_or(usize::MAX);
         }

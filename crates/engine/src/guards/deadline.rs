@@ -67,6 +67,7 @@ mod tests {
             timeout: Some(Duration::from_secs(timeout)),
             extension: Duration::from_secs(extension),
             repetitions: 0,
+            turns: None,
             allowance: Allowance::default(),
         };
         Deadline::new(start, &limits).unwrap()
@@ -129,6 +130,7 @@ mod tests {
             timeout: None,
             extension: Duration::from_secs(30),
             repetitions: 5,
+            turns: None,
             allowance: Allowance::default(),
         };
         assert!(Deadline::new(Instant::now(), &limits).is_none());

@@ -5,8 +5,10 @@ mod deadline;
 mod gates;
 mod repetition;
 mod spending;
+mod turns;
 
 pub(crate) use deadline::Deadline;
 pub(crate) use gates::{GateAttempts, GateVerdict};
 pub(crate) use repetition::Repetition;
 pub(crate) use spending::Spending;
+pub(crate) use turns::Turns;

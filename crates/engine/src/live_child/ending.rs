@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::child_protocol::Command;
 use pi_subagents_vocabulary::{Decision, Ending, Happening};
 use tokio::time::Instant;
 
-use super::{Outcome, Running};
+use super::{Outcome, Running, WrapUp};
 use crate::completion::Exit;
 use crate::keeper::{GRACE_WITHOUT_OWNER as GRACE_OF_KEEPER, Report};
 use crate::stop_phases::{AFTER_ITS_ANSWER, Pace, Phase, Trust};
@@ -25,7 +25,10 @@ impl Running<'_> {
 
     /// Ends a run that would go on.
     pub(super) async fn decide(&mut self, decision: Decision) {
-        self.verdict = Some(decision.ending());
+        // A run that gives its last answer ends as it was going to, unless something else ends it.
+        let is_last = |wrap_up: &&WrapUp| wrap_up.is_for(decision);
+        let known = self.progress.wrap_up.as_ref().filter(is_last);
+        self.verdict = Some(known.map_or_else(|| decision.ending(), WrapUp::ending));
         self.unit.report(Happening::Stopping(decision.kind())).await;
         self.send(&Command::Abort);
         self.phase = Phase::aborting(Instant::now(), Pace::of(decision));

@@ -7,6 +7,7 @@ mod ending;
 mod log;
 mod model_switch;
 mod records;
+mod wrap_up;
 
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use crate::request::{SteerError, UnitRequest};
 use crate::run_progress::RunProgress;
 use crate::stop_phases::Phase;
 use crate::unit::Unit;
+pub(crate) use wrap_up::WrapUp;
 
 /// The id of commands that start work.
 const PROMPT: &str = "prompt";

@@ -9,6 +9,7 @@ use pi_subagents_vocabulary::{
 use tokio::time::Instant;
 
 use super::Running;
+use super::wrap_up::LastTurn;
 use crate::child::Line;
 use crate::completion::Verdict;
 use crate::model_check::Checked;
@@ -23,6 +24,8 @@ const READING_TOOLS: [&str; 5] = ["read", "grep", "find", "ls", FINALIZE_TOOL];
 enum Consequence {
     None,
     Decide(Decision),
+    /// The run gets one more answer, without tools.
+    WrapUp(LastTurn),
     Settled,
     /// The child did not take the prompt.
     Refused(String),
@@ -64,6 +67,18 @@ impl Running<'_> {
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => {
                 self.weigh_answer(answer, overspent)
+            }
+            ChildRecord::MessageEnded(Message::User(parts)) => {
+                if let Some(wrap_up) = &mut self.progress.wrap_up {
+                    wrap_up.note_prompt(parts);
+                }
+                Consequence::None
+            }
+            ChildRecord::MessageEnded(Message::ToolResult(result)) => {
+                if let Some(wrap_up) = &mut self.progress.wrap_up {
+                    wrap_up.note_result(result);
+                }
+                Consequence::None
             }
             ChildRecord::MessageEnded(Message::System(change)) => {
                 let check = self.progress.tools.take();
@@ -132,12 +147,25 @@ impl Running<'_> {
         if let Some(models) = &mut self.progress.models {
             models.note_answer(answer);
         }
-        answer
+        if let Some(wrap_up) = &mut self.progress.wrap_up {
+            let decision = wrap_up.note_answer(answer);
+            return decision.map_or(Consequence::None, Consequence::Decide);
+        }
+        let decided = answer
             .tool_calls()
             .filter(|call| !self.progress.reports.bound(&call.name))
             .find_map(|call| self.progress.repetition.observe(call))
-            .or(overspent)
-            .map_or(Consequence::None, Consequence::Decide)
+            .or(overspent);
+        let out_of_turns = self.progress.turns.observe(answer);
+        match (decided, out_of_turns) {
+            (Some(decision), _) => Consequence::Decide(decision),
+            (None, Some(decision)) => Consequence::WrapUp(LastTurn {
+                decision,
+                ending: decision.ending(),
+                reason: "you have used up your turns".to_owned(),
+            }),
+            (None, None) => Consequence::None,
+        }
     }
 
     fn weigh_retry(&mut self, delay: Duration, error: &str) -> Consequence {
@@ -149,6 +177,9 @@ impl Running<'_> {
     }
 
     fn weigh_response(&mut self, response: &Response) -> Consequence {
+        if Self::is_about_wrap_up(response.id.as_deref()) {
+            return Consequence::None;
+        }
         if self.is_switching(response) {
             return Consequence::Switched(response.clone());
         }
@@ -174,6 +205,7 @@ impl Running<'_> {
                 self.decide(decision).await;
             }
             Consequence::None | Consequence::Decide(_) => {}
+            Consequence::WrapUp(last) => self.wrap_up(last).await,
             Consequence::Settled => self.settled().await,
             Consequence::Refused(message) if self.phase == Phase::Working => {
                 self.prompt_refused(message).await;
@@ -261,6 +293,10 @@ impl Running<'_> {
         if let Phase::Aborting { pace, .. } = self.phase {
             self.leave(pace).await;
             return;
+        }
+        if let Some(wrap_up) = &self.progress.wrap_up {
+            let ending = wrap_up.ending();
+            return self.conclude(ending).await;
         }
         // A child settles after a command of a change too.
         if self.switch_alarm().is_some() {

@@ -53,6 +53,7 @@ fn log(run: &RunId, happening: &Happening) {
         Happening::FellBack(change) => {
             info!(%run, from = %change.from, to = %change.to, why = %change.reason, "model changed");
         }
+        Happening::Rung(rung) => info!(%run, step = ?rung.step, "ladder"),
         Happening::Corrected(_) => info!(%run, "child corrected"),
         Happening::Reported(report) => {
             let errors = report.misfit.as_ref().map_or(0, |misfit| misfit.count);
@@ -134,6 +135,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::TimedOut { .. } => "timed out",
         Ending::Looped { .. } => "looped",
         Ending::Overspent(_) => "overspent",
+        Ending::OutOfTurns { .. } => "out of turns",
         Ending::Stopped => "stopped",
         Ending::Interrupted(_) => "interrupted",
         Ending::Lost { .. } => "lost",

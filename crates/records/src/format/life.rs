@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pi_subagents_vocabulary::{
     CheckedReport, DecisionKind, Ending, FellBack, GateStep, Gated, Happening, Misfit, RunEvent,
-    Runner, Started, Timestamp,
+    Rung, Runner, Started, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +54,12 @@ pub(crate) enum LifeRecord {
         at: String,
         #[serde(flatten)]
         change: FellBack,
+    },
+    #[serde(rename = "run_rung")]
+    Rung {
+        at: String,
+        #[serde(flatten)]
+        rung: Rung,
     },
     #[serde(rename = "run_gated")]
     Gated {
@@ -106,6 +112,10 @@ impl LifeRecord {
             Happening::FellBack(change) => Self::FellBack {
                 at,
                 change: change.clone(),
+            },
+            Happening::Rung(rung) => Self::Rung {
+                at,
+                rung: rung.clone(),
             },
             Happening::Gated(gated) => Self::gated(at, gated),
             Happening::Stopping(decision) => Self::Stopping {
@@ -170,6 +180,7 @@ impl LifeRecord {
         | Self::Corrected { at, .. }
         | Self::Reported { at, .. }
         | Self::FellBack { at, .. }
+        | Self::Rung { at, .. }
         | Self::Gated { at, .. }
         | Self::Stopping { at, .. }
         | Self::Ended { at, .. }) = self;
@@ -214,6 +225,7 @@ impl LifeRecord {
                 }),
             }),
             Self::FellBack { change, .. } => Happening::FellBack(change),
+            Self::Rung { rung, .. } => Happening::Rung(rung),
             Self::Gated {
                 command,
                 attempt,

@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
-    AssistantMessage, Ending, Happening, Message, Part, RunEvent, Timestamp, ToolCall, ToolResult,
+    AssistantMessage, Ending, Happening, Message, Part, RunEvent, RungStep, Timestamp, ToolCall,
+    ToolResult,
 };
 use serde_json::Value;
 
@@ -107,6 +108,13 @@ impl Story {
                 remark::of(happening).map_or_else(Vec::new, one)
             }
             Happening::FellBack(change) => one(remark::of_change(change, at)),
+            Happening::Rung(rung) => {
+                match rung.step {
+                    RungStep::Warned => {}
+                    RungStep::Steered | RungStep::WrappedUp => self.note_sent(&rung.words),
+                }
+                remark::of(happening).map_or_else(Vec::new, one)
+            }
             Happening::Ended(ending) => one(What::Ended(ending)),
             Happening::Placed(_)
             | Happening::Started(_)

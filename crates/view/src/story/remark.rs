@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{CheckedReport, FellBack, GateStep, Gated, Happening, Timestamp};
+use pi_subagents_vocabulary::{
+    CheckedReport, FellBack, GateStep, Gated, Happening, RungStep, Timestamp,
+};
 
 use crate::Role;
 
@@ -37,6 +39,10 @@ pub enum RemarkKind<'a> {
     },
     /// The run goes on with another model.
     FellBack,
+    /// The run is stuck, and a person should know.
+    Stuck,
+    /// The run is stuck, or has to come to its end, and its model was told.
+    Told,
     /// A gate began.
     GateBegan,
     /// A gate passed.
@@ -96,6 +102,8 @@ impl Remark<'_> {
             RemarkKind::Corrected => "corrected",
             RemarkKind::Report { .. } => "report",
             RemarkKind::FellBack => "⇄",
+            RemarkKind::Stuck => "⚠",
+            RemarkKind::Told => "told",
             RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
             RemarkKind::Compacting => "compacting",
             RemarkKind::Compacted => "compacted",
@@ -110,6 +118,7 @@ impl Remark<'_> {
         let text = &self.text;
         match self.kind {
             RemarkKind::FellBack
+            | RemarkKind::Stuck
             | RemarkKind::GatePassed
             | RemarkKind::GateFailed
             | RemarkKind::Report { .. } => {
@@ -117,6 +126,7 @@ impl Remark<'_> {
             }
             RemarkKind::Warning
             | RemarkKind::Steered
+            | RemarkKind::Told
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
             | RemarkKind::Started
@@ -132,9 +142,11 @@ impl Remark<'_> {
     /// Returns how much it matters.
     pub fn role(&self) -> Role {
         match self.kind {
-            RemarkKind::Warning | RemarkKind::ExtensionFailed | RemarkKind::FellBack => {
-                Role::Warning
-            }
+            RemarkKind::Warning
+            | RemarkKind::ExtensionFailed
+            | RemarkKind::FellBack
+            | RemarkKind::Stuck
+            | RemarkKind::Told => Role::Warning,
             RemarkKind::Steered
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
@@ -163,6 +175,12 @@ pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
         Happening::Steered(words) => (RemarkKind::Steered, words.into()),
         Happening::Corrected(words) => (RemarkKind::Corrected, words.into()),
         Happening::Reported(report) => of_report(report),
+        Happening::Rung(rung) => match rung.step {
+            RungStep::Warned => (RemarkKind::Stuck, rung.words.as_str().into()),
+            RungStep::Steered | RungStep::WrappedUp => {
+                (RemarkKind::Told, rung.words.as_str().into())
+            }
+        },
         Happening::Gated(gated) => of_gate(gated),
         Happening::Accepted(_)
         | Happening::Placed(_)

@@ -50,6 +50,13 @@ pub enum Command {
         /// The level; the child takes the nearest one that its model has.
         level: ThinkingLevel,
     },
+    /// Takes all tools away but the report; the embedded agent alone knows it.
+    BlockTools {
+        /// The id its response carries.
+        id: String,
+        /// The reason that refused calls show.
+        reason: String,
+    },
     /// Shortens the conversation.
     Compact {
         /// The id its response carries.
@@ -88,6 +95,7 @@ impl Command {
                 id,
                 level: level.as_str(),
             },
+            Self::BlockTools { id, reason } => Wire::BlockTools { id, reason },
             Self::Compact { id } => Wire::Compact { id },
             Self::AnswerQuestion { id, value } => Wire::ExtensionUiResponse {
                 id,
@@ -138,6 +146,10 @@ enum Wire<'a> {
     SetThinkingLevel {
         id: &'a str,
         level: &'a str,
+    },
+    BlockTools {
+        id: &'a str,
+        reason: &'a str,
     },
     Compact {
         id: &'a str,

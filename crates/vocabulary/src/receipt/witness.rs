@@ -118,6 +118,7 @@ impl Witness {
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
+            | Happening::Rung(_)
             | Happening::Stopping(_) => {}
         }
     }

@@ -302,6 +302,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             setup: None,
             shared: None,
             arguments: Vec::new(),
+            wrap_up: None,
             fallbacks: None,
             api_key: None,
         },
@@ -313,6 +314,7 @@ pub(crate) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
         timeout: timeout.map(Duration::from_secs),
         extension: Duration::from_secs(extension),
         repetitions: 3,
+        turns: None,
         allowance: Allowance::default(),
     }
 }
