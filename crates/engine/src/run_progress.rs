@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use crate::completion::LastAnswer;
 use crate::fallback::ModelLine;
-use crate::guards::{Deadline, GateAttempts, Repetition, Spending, Turns};
+use crate::guards::{Cycles, Deadline, GateAttempts, Pollers, Repetition, Spending, Turns};
 use crate::live_child::WrapUp;
 use crate::model_check::ModelCheck;
 use crate::reports::Reports;
@@ -29,6 +29,8 @@ pub(crate) struct RunProgress {
     pub(crate) repetition: Repetition,
     pub(crate) spending: Spending,
     pub(crate) turns: Turns,
+    pub(crate) cycles: Cycles,
+    pub(crate) pollers: Pollers,
     /// The last answer without tools, once the run has come to that.
     pub(crate) wrap_up: Option<WrapUp>,
     pub(crate) gates: GateAttempts,
@@ -50,6 +52,8 @@ impl RunProgress {
             repetition: Repetition::new(plan.work.limits.repetitions),
             spending: Spending::new(plan.work.limits.allowance),
             turns: Turns::new(plan.work.limits.turns),
+            cycles: Cycles::new(plan.work.limits.repetitions),
+            pollers: Pollers::new(&plan.work.pollers),
             wrap_up: None,
             gates: GateAttempts::default(),
             shutdowns: 0,
@@ -64,6 +68,17 @@ impl RunProgress {
         match self.last_answer.judge() {
             Ending::ModelError { message } => Ending::ModelError {
                 message: self.with_models(message),
+            },
+            ending => ending,
+        }
+    }
+
+    /// Adds the call that was repeated to the ending of a run that was ended for that.
+    pub(crate) fn with_evidence(&self, ending: Ending) -> Ending {
+        match ending {
+            Ending::Looped { times, .. } => Ending::Looped {
+                times,
+                evidence: self.repetition.evidence(),
             },
             ending => ending,
         }

@@ -76,6 +76,8 @@ pub struct Definition {
     pub timeout: Option<Duration>,
     /// The number of answers that the model of a run may give.
     pub max_turns: Option<u32>,
+    /// Calls that its model may repeat, because they wait for something.
+    pub pollers: Vec<String>,
     /// The commands that must pass before a run counts as completed.
     pub gates: Vec<Gate>,
     /// The schema that the result of a run must meet, as it was written.

@@ -96,10 +96,13 @@ pub enum Ending {
         #[schemars(with = "f64")]
         limit: Duration,
     },
-    /// It repeated the same tool call.
+    /// It repeated the same tool call, or the same few calls.
     Looped {
         /// The number of times.
         times: u32,
+        /// The calls that it repeated, in a few words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<String>,
     },
     /// Its model had given as many answers as it might, and was not done.
     OutOfTurns {
@@ -245,7 +248,10 @@ impl Decision {
     pub fn ending(self) -> Ending {
         match self {
             Self::TimedOut { limit } => Ending::TimedOut { limit },
-            Self::Looped { times } => Ending::Looped { times },
+            Self::Looped { times } => Ending::Looped {
+                times,
+                evidence: None,
+            },
             Self::Overspent(excess) => Ending::Overspent(excess),
             Self::OutOfTurns { turns } => Ending::OutOfTurns { turns },
             Self::Stop => Ending::Stopped,
@@ -371,8 +377,12 @@ impl Ending {
                 "Timed out after {}s. Consider resuming with a longer timeout.",
                 limit.as_secs_f64()
             ),
-            Self::Looped { .. } => {
-                "Loop detected: sub-agent is repeating the same tool calls".to_owned()
+            Self::Looped { evidence, .. } => {
+                let words = "Loop detected: sub-agent is repeating the same tool calls";
+                match evidence {
+                    Some(evidence) => format!("{words}\n{evidence}"),
+                    None => words.to_owned(),
+                }
             }
             Self::OutOfTurns { turns } => format!(
                 "Used up the {} that it might take. Consider resuming with a higher limit.",

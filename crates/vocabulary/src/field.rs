@@ -141,6 +141,8 @@ fields! {
         .help("SECONDS", "Time limit per run in seconds");
     MaxTurns => FieldRow::new("maxTurns", "max-turns", FieldKind::Count(slot!(max_turns)))
         .help("N", "Answers that the model of a run may give; then it gets one more, without tools");
+    Pollers => FieldRow::new("pollers", "pollers", FieldKind::Names(slot!(pollers)))
+        .help("CALLS", "Calls that the model may repeat, because they wait for something: a tool, or bash: and the beginning of a command, as in \"bash:gh run watch*\"; separated by commas");
     Gate => FieldRow::new("gate", "gate", FieldKind::Gates(slot!(gates)))
         .help("CMD", "Command that must pass before a run counts as completed, such as \"cargo test\". May be given several times");
     OutputSchema => FieldRow::new("outputSchema", "output-schema", FieldKind::Schema(slot!(output_schema)));

@@ -38,6 +38,10 @@ pub struct Work {
     /// The commands that must pass before the run counts as completed, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<Gate>,
+    /// The calls that its model may repeat, because they wait for something: the name of a tool, or
+    /// `bash:` and the beginning of a command with a `*`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pollers: Vec<String>,
     /// The limits of the run.
     pub limits: Limits,
     /// The sandbox in which the child, its gates and its setup command run.
@@ -123,6 +127,7 @@ mod tests {
                 schema: Some(OutputSchema::new(json!({"type": "object"})).unwrap()),
             },
             gates: vec![Gate::new("make")],
+            pollers: vec!["bash:gh run watch*".to_owned()],
             limits: Limits {
                 timeout: Some(Duration::from_millis(1500)),
                 extension: Duration::from_secs(30),
@@ -155,6 +160,7 @@ mod tests {
             "tools": {"only": ["read"]},
             "completion": {"finalized": {"corrections": 3, "schema": {"type": "object"}}},
             "gates": [{"command": "make", "timeout": 600.0, "retries": 2}],
+            "pollers": ["bash:gh run watch*"],
             "limits": {
                 "timeout": 1.5,
                 "extension": 30.0,

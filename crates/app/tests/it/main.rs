@@ -59,6 +59,7 @@ mod host_trust;
 mod house_stage;
 mod init;
 mod json_schemas;
+mod ladder;
 mod live_windows;
 mod locks;
 mod logs;

@@ -233,6 +233,9 @@ impl<'a> Resolver<'a> {
             tools,
             completion: completion_of(schema, of_patch),
             gates: gates.map_err(Unusable::Task)?,
+            pollers: of_patch
+                .map(|patch| patch.definition.pollers.clone())
+                .unwrap_or_default(),
             limits: self.limits_of(terms, of_patch),
             sandbox: Sandbox::default(),
             trusted: self.may_load(runner, &cwd),

@@ -110,6 +110,7 @@ mod tests {
                 tools: ToolPolicy::Inherit,
                 completion: Completion::LastMessage,
                 gates: Vec::new(),
+                pollers: Vec::new(),
                 limits: Limits {
                     timeout: None,
                     extension: Duration::ZERO,

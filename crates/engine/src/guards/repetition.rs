@@ -3,6 +3,8 @@
 use pi_subagents_vocabulary::{Decision, ToolCall};
 use serde_json::Value;
 
+use super::signature::call_words;
+
 /// Counts equal tool calls in a row, over as many messages as they take.
 #[derive(Debug, Clone)]
 pub(crate) struct Repetition {
@@ -38,6 +40,17 @@ impl Repetition {
             self.times = 1;
         }
         (self.times >= self.limit).then_some(Decision::Looped { times: self.times })
+    }
+
+    /// Describes the call that was repeated.
+    pub(crate) fn evidence(&self) -> Option<String> {
+        let (name, arguments) = self.last.as_ref()?;
+        let call = ToolCall {
+            id: String::new(),
+            name: name.clone(),
+            arguments: arguments.clone(),
+        };
+        Some(format!("{} ×{}", call_words(&call), self.times))
     }
 }
 

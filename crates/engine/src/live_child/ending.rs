@@ -28,7 +28,8 @@ impl Running<'_> {
         // A run that gives its last answer ends as it was going to, unless something else ends it.
         let is_last = |wrap_up: &&WrapUp| wrap_up.is_for(decision);
         let known = self.progress.wrap_up.as_ref().filter(is_last);
-        self.verdict = Some(known.map_or_else(|| decision.ending(), WrapUp::ending));
+        let ending = || self.progress.with_evidence(decision.ending());
+        self.verdict = Some(known.map_or_else(ending, WrapUp::ending));
         self.unit.report(Happening::Stopping(decision.kind())).await;
         self.send(&Command::Abort);
         self.phase = Phase::aborting(Instant::now(), Pace::of(decision));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Question, Response};
 use pi_subagents_vocabulary::{
-    AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message,
+    AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message, Rung, RungStep, ToolCall,
 };
 use tokio::time::Instant;
 
@@ -12,6 +12,7 @@ use super::Running;
 use super::wrap_up::LastTurn;
 use crate::child::Line;
 use crate::completion::Verdict;
+use crate::guards::StuckStep;
 use crate::model_check::Checked;
 use crate::reports::{EndedCall, ReportSeen};
 use crate::stop_phases::{AFTER_ITS_REPORT, Phase};
@@ -20,10 +21,15 @@ use crate::tool_check::HadTools;
 /// The tools that change nothing.
 const READING_TOOLS: [&str; 5] = ["read", "grep", "find", "ls", FINALIZE_TOOL];
 
+/// The id of the messages to a model that is stuck.
+const LADDER: &str = "ladder";
+
 /// The consequence of a record.
 enum Consequence {
     None,
     Decide(Decision),
+    /// The run is stuck, or seems to be.
+    Stuck(StuckStep),
     /// The run gets one more answer, without tools.
     WrapUp(LastTurn),
     Settled,
@@ -77,8 +83,10 @@ impl Running<'_> {
             ChildRecord::MessageEnded(Message::ToolResult(result)) => {
                 if let Some(wrap_up) = &mut self.progress.wrap_up {
                     wrap_up.note_result(result);
+                    return Consequence::None;
                 }
-                Consequence::None
+                let step = self.progress.cycles.note_result(result);
+                step.map_or(Consequence::None, Consequence::Stuck)
             }
             ChildRecord::MessageEnded(Message::System(change)) => {
                 let check = self.progress.tools.take();
@@ -151,9 +159,12 @@ impl Running<'_> {
             let decision = wrap_up.note_answer(answer);
             return decision.map_or(Consequence::None, Consequence::Decide);
         }
+        let (reports, pollers) = (&self.progress.reports, &self.progress.pollers);
+        let may_repeat = |call: &ToolCall| reports.bound(&call.name) || pollers.contain(call);
+        self.progress.cycles.note_answer(answer, may_repeat);
         let decided = answer
             .tool_calls()
-            .filter(|call| !self.progress.reports.bound(&call.name))
+            .filter(|call| !may_repeat(call))
             .find_map(|call| self.progress.repetition.observe(call))
             .or(overspent);
         let out_of_turns = self.progress.turns.observe(answer);
@@ -205,6 +216,8 @@ impl Running<'_> {
                 self.decide(decision).await;
             }
             Consequence::None | Consequence::Decide(_) => {}
+            Consequence::Stuck(step) if self.phase == Phase::Working => self.climb(step).await,
+            Consequence::Stuck(_) => {}
             Consequence::WrapUp(last) => self.wrap_up(last).await,
             Consequence::Settled => self.settled().await,
             Consequence::Refused(message) if self.phase == Phase::Working => {
@@ -228,6 +241,36 @@ impl Running<'_> {
             Consequence::Checked(checked) => self.checked(checked).await,
             Consequence::Equipped(had) => self.equipped(had).await,
         }
+    }
+
+    /// Takes a step of the ladder.
+    async fn climb(&mut self, step: StuckStep) {
+        let (step, words) = match step {
+            StuckStep::Warn(words) => (RungStep::Warned, words),
+            StuckStep::Steer(words) => {
+                let id = LADDER.to_owned();
+                let message = words.clone();
+                self.send(&Command::Steer { id, message });
+                (RungStep::Steered, words)
+            }
+            StuckStep::WrapUp(words) => return self.wrap_up_loop(words).await,
+        };
+        self.unit
+            .report(Happening::Rung(Rung { step, words }))
+            .await;
+    }
+
+    async fn wrap_up_loop(&mut self, words: String) {
+        let times = self.progress.cycles.times();
+        self.wrap_up(LastTurn {
+            decision: Decision::Looped { times },
+            reason: format!("you repeat the same calls ({words})"),
+            ending: Ending::Looped {
+                times,
+                evidence: Some(format!("{words}; it was told twice")),
+            },
+        })
+        .await;
     }
 
     fn tool_was_at_work(&mut self) {

@@ -66,7 +66,13 @@ async fn repeated_calls_over_several_messages_are_a_loop() {
     }
     assert_eq!(stand.next_order().await, format!("3000 ms, {ABORT_LINE}"));
     stand.exit(0);
-    assert_eq!(stand.ending().await, Ending::Looped { times: 3 });
+    assert_eq!(
+        stand.ending().await,
+        Ending::Looped {
+            times: 3,
+            evidence: Some("read ×3".to_owned())
+        }
+    );
 }
 
 #[tokio::test(start_paused = true)]

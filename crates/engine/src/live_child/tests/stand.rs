@@ -289,6 +289,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             tools: ToolPolicy::Inherit,
             completion: Completion::LastMessage,
             gates: Vec::new(),
+            pollers: Vec::new(),
             limits,
             sandbox: Sandbox::default(),
             trusted: false,
