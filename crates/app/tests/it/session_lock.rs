@@ -113,10 +113,12 @@ fn plan(script: String) -> Plan {
         tools: ToolPolicy::Inherit,
         completion: completion(),
         gates: Vec::new(),
+        pollers: Vec::new(),
         limits: Limits {
             timeout: None,
             extension: Duration::ZERO,
             repetitions: 0,
+            turns: None,
             allowance: Allowance::default(),
         },
         sandbox: Sandbox::default(),
@@ -139,6 +141,7 @@ fn plan(script: String) -> Plan {
         setup: None,
         shared: None,
         arguments: Vec::new(),
+        wrap_up: None,
         fallbacks: None,
         api_key: None,
     };
