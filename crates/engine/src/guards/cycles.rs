@@ -52,7 +52,8 @@ pub(crate) struct Cycles {
     turns: VecDeque<TurnSign>,
     /// The turn whose results are not all there yet.
     open: Option<OpenTurn>,
-    /// The number of steps that were taken in the present cycle.
+    /// The length of the present cycle, and the number of steps that were taken in it.
+    period: usize,
     steps: usize,
     /// True if the present oddity was told.
     is_odd: bool,
@@ -145,6 +146,7 @@ impl Cycles {
         }
         self.turns.push_back(turn.sign());
         let Some((period, times)) = self.cycle() else {
+            self.period = 0;
             self.steps = 0;
             return self.odd();
         };
@@ -154,6 +156,9 @@ impl Cycles {
     /// Returns the next step for a cycle. Equal calls in a row are warned of and steered once; the
     /// rule of the settings ends them.
     fn climb(&mut self, period: usize, times: usize) -> Option<StuckStep> {
+        if std::mem::replace(&mut self.period, period) != period {
+            self.steps = 0;
+        }
         let words = self.words(period, times);
         let told = format!(
             "You have made the same {} {times} times with the same {} ({}). Change your approach, or finish and say what is missing.",
@@ -242,9 +247,6 @@ impl Cycles {
             }
         }
         self.idle = if is_news { 0 } else { self.idle + 1 };
-        if is_news && self.failures < FAILURES {
-            self.is_odd = false;
-        }
     }
 
     /// Returns the step for something odd, which is told once and never ends a run.
@@ -262,6 +264,7 @@ impl Cycles {
         } else if self.idle >= IDLE_TURNS {
             format!("nothing new in {} turns", self.idle)
         } else {
+            self.is_odd = false;
             return None;
         };
         if std::mem::replace(&mut self.is_odd, true) {
