@@ -19,7 +19,7 @@ use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, S
 pub(crate) use self::aliases::stands_for;
 pub(crate) use self::fleet_args::DryRunArgs;
 use self::output_args::{
-    AnswerArgs, FollowedArgs, JsonArgs, LAST, NoArgs, Printing, QuietArgs, ResultArgs, finished,
+    AnswerArgs, FollowedArgs, JsonArgs, LAST, Printing, QuietArgs, ResultArgs, finished,
 };
 pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
 use crate::commands;

@@ -541,7 +541,15 @@ mod tests {
             Ending::TimedOut {
                 limit: Duration::from_millis(1500),
             },
-            Ending::Looped { times: 5 },
+            Ending::Looped {
+                times: 5,
+                evidence: None,
+            },
+            Ending::Looped {
+                times: 5,
+                evidence: Some(text("bash ls ×5 with the same result; it was told once.")),
+            },
+            Ending::OutOfTurns { turns: 20 },
             Ending::Overspent(Excess::Tokens {
                 spent: 520_311,
                 allowed: 500_000,
@@ -593,6 +601,9 @@ mod tests {
         failed    124 Timed out after 300s. Consider resuming with a longer timeout.
         failed    124 Timed out after 1.5s. Consider resuming with a longer timeout.
         failed      1 Loop detected: sub-agent is repeating the same tool calls
+        failed      1 Loop detected: sub-agent is repeating the same tool calls
+        bash ls ×5 with the same result; it was told once.
+        failed      1 Used up the 20 turns that it might take. Consider resuming with a higher limit.
         failed      1 Used up 520311 of at most 500000 tokens. Consider resuming with a higher limit.
         failed      1 Used up $2.13 of at most $2.00. Consider resuming with a higher limit.
         stopped   143 Stopped on request.
@@ -634,6 +645,8 @@ mod tests {
         {"kind":"timedOut","seconds":300.0}
         {"kind":"timedOut","seconds":1.5}
         {"kind":"looped","times":5}
+        {"kind":"looped","times":5,"evidence":"bash ls ×5 with the same result; it was told once."}
+        {"kind":"outOfTurns","turns":20}
         {"kind":"outOfTokens","spent":520311,"allowed":500000}
         {"kind":"outOfMoney","spent":2.134,"allowed":2.0}
         {"kind":"stopped"}

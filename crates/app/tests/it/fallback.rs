@@ -545,7 +545,8 @@ fn an_owner_that_is_killed_after_the_change_leaves_it_in_the_record() {
 #[test]
 fn too_many_fallbacks_are_refused() {
     let servers = Servers::new(USUAL, [always(quota()), always(quota()), always(quota())]);
-    let call = json!({"tasks": [{"name": "a", "prompt": "look", "fallbackModels": ["two/m"; 9]}]});
+    let many = ["two/m"; 9];
+    let call = json!({"tasks": [{"name": "a", "prompt": "look", "fallbackModels": many}]});
     let output = servers.stage.delegate_to("embedded", &call).run();
     assert_eq!(
         outcomes(&output),

@@ -31,11 +31,6 @@ impl<A: Args, O: Args + Into<Output>> Printing<A, O> {
     }
 }
 
-/// A command without options of its own.
-#[derive(Args)]
-#[group(skip)]
-pub(super) struct NoArgs;
-
 /// For commands that print what sub-agents answered.
 #[derive(Args)]
 #[group(skip)]

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::foreign::is_restriction_elsewhere;
 use super::keys::{field_of, meant_by};
-use super::values::{gates, json, names, optional_names, seconds, switch, text, words};
+use super::values::{
+    gates, json, names, optional_names, seconds, switch, text, whole_number, words,
+};
 use pi_subagents_pi_files::yaml::YamlEntry;
 use pi_subagents_pi_files::{Position, Problem};
 
