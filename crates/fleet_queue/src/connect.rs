@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::address::Address;
 use crate::error::FleetError;
 use crate::keys::Key;
+use crate::missed_callers::MissedCallers;
 use crate::names::Names;
 use crate::refusals::Refusals;
 
@@ -51,6 +52,7 @@ pub(crate) struct Inner {
     /// Our name.
     pub(crate) name: String,
     connections: watch::Receiver<Connections>,
+    pub(crate) missed_callers: MissedCallers,
 }
 
 /// The connections that were made so far.
@@ -111,6 +113,7 @@ impl Fleet {
             refusals,
             name: address.name.clone(),
             connections,
+            missed_callers: MissedCallers::default(),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -140,13 +143,6 @@ impl Fleet {
             // The connection is closed for good.
             std::future::pending::<()>().await;
         }
-    }
-
-    /// Returns the time since the connection came back; `None` if it was never lost.
-    pub(crate) fn back_for(&self) -> Option<Duration> {
-        let connections = *self.inner.connections.borrow();
-        let returned = connections.at.filter(|_| connections.count > 1);
-        returned.map(|at| at.elapsed())
     }
 
     /// Returns for how long this connection has lasted without a break.

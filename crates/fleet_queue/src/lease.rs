@@ -30,11 +30,20 @@ impl Lease {
         self.length * 2 / 3
     }
 
+    /// Returns how long after a return of the servers a worker may need to come back too. It tries to
+    /// every four seconds, and a busy machine takes longer.
+    pub fn to_return(self) -> Duration {
+        self.length.max(SLOW_RETURN)
+    }
+
     /// Returns whether a worker must stop whose last confirmed sign is this old.
     pub fn is_over(self, silence: Duration) -> bool {
         silence >= self.self_stop()
     }
 }
+
+/// The time that a worker on a busy machine may need to come back, however short the leases are.
+const SLOW_RETURN: Duration = Duration::from_secs(20);
 
 /// The reader of an entry: a worker with one delivery of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,8 @@
 //! - [`claim`], [`ending`], [`lease`]: the rules of who may run and end a run, without a network;
 //! - [`queue`], `places`, [`puller`], [`delivery`], `heartbeat`, [`held_run`], [`claim_attempt`]: the life of a run, from
 //!   its order to its end;
-//! - [`runs`], [`presence`]: the entries of runs, workers and callers in the store;
+//! - [`runs`], [`presence`], `missed_callers`: the entries of runs, workers and callers in the store,
+//!   and the rule of when a caller is gone;
 //! - `storage`, `probe`: the store on the servers, for somebody who looks after it;
 //! - `abandonment`: runs that nobody does any more, and whose order is gone;
 //! - [`holder_rule`], [`sessions`]: conversations that runs on several machines continue, and the rule of
@@ -48,6 +49,7 @@ mod kept_key;
 pub mod keys;
 mod late_changes;
 pub mod lease;
+mod missed_callers;
 pub mod names;
 mod patience;
 mod permission_check;

@@ -1,20 +1,17 @@
 //! The present workers with their cards, and the callers who wait.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
 use crate::connect::Fleet;
 use crate::error::FleetError;
 use crate::kept_key::KeptKey;
+use crate::missed_callers::LeaseSight;
 use crate::names::check_name;
 use crate::runs::json;
-use crate::store::{Stored, Written};
+use crate::store::{LastWrite, Stored, Written};
 use crate::wire::{CallerCard, WorkerCard};
-
-/// The time after a return of the servers within which callers are back too: they try every four
-/// seconds.
-const CALLERS_RETURN: Duration = Duration::from_secs(10);
 
 /// A worker's presence; others no longer see it a while after this was dropped.
 #[derive(Debug)]
@@ -96,7 +93,11 @@ impl Fleet {
         }
     }
 
-    async fn card_of_worker(&self, worker: &str) -> Result<Option<Stored<WorkerCard>>, FleetError> {
+    /// Returns the card of a worker, if it is there.
+    pub async fn card_of_worker(
+        &self,
+        worker: &str,
+    ) -> Result<Option<Stored<WorkerCard>>, FleetError> {
         self.read(&self.names().workers(), worker).await
     }
 
@@ -131,11 +132,25 @@ impl Fleet {
         Ok(write.is_some_and(|write| write.value.is_some()))
     }
 
-    /// Returns whether nobody waits for the runs of a call any more. A lease may have expired while
-    /// the servers were away and nobody could renew it, so callers get a moment to come back.
+    /// Returns whether nobody waits for the runs of a call any more: its caller has ended the lease, or
+    /// the lease has been gone for so long that every caller who lives would have renewed it.
     pub(crate) async fn is_caller_gone(&self, call: &str) -> Result<bool, FleetError> {
-        let is_too_early = self.back_for().is_some_and(|time| time < CALLERS_RETURN);
-        Ok(!is_too_early && !self.has_caller(call).await?)
+        let bucket = self.names().leases();
+        let looked = self.last_write(&bucket, call).await;
+        let sight = match looked {
+            Ok(Some(LastWrite { value: Some(_), .. })) => LeaseSight::Kept,
+            Ok(Some(LastWrite {
+                was_removed: true, ..
+            })) => LeaseSight::Ended,
+            // A server that lags behind, or servers without a leader, let nobody renew a lease.
+            Ok(_) if self.has_leader(&bucket.stream()).await => LeaseSight::Expired,
+            Ok(_) | Err(_) => LeaseSight::Unknown,
+        };
+        let is_gone = self
+            .inner
+            .missed_callers
+            .is_gone(call, sight, Instant::now());
+        looked.map(|_| is_gone)
     }
 }
 

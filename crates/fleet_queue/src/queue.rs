@@ -132,6 +132,12 @@ impl Fleet {
         Ok(subjects.is_some_and(|subjects| !subjects.is_empty()))
     }
 
+    /// Returns whether a stream has a leader, so that values can be written.
+    pub(crate) async fn has_leader(&self, stream: &str) -> bool {
+        let subject = format!("$JS.API.STREAM.INFO.{stream}");
+        self.ask_server(&subject, Bytes::new()).await.is_ok()
+    }
+
     /// Takes the order of a run out of the queue, if it is there.
     pub(crate) async fn withdraw(&self, run: &RunId) -> Result<(), FleetError> {
         let subject = format!("$JS.API.STREAM.PURGE.{}", self.names().work_stream());

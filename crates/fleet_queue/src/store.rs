@@ -42,6 +42,8 @@ pub struct LastWrite {
     pub value: Option<Bytes>,
     /// The number of the write.
     pub revision: u64,
+    /// True if somebody has removed the value, which has not just expired.
+    pub was_removed: bool,
 }
 
 /// The outcome of a write.
@@ -344,14 +346,15 @@ fn last_write(bucket: &Bucket, subject: &str, answer: &Message) -> Result<LastWr
     let key = bucket
         .key(of)
         .ok_or_else(|| strange("it is of another bucket"))?;
-    let is_gone = headers.get(header::NATS_MARKER_REASON).is_some()
-        || headers
-            .get("KV-Operation")
-            .is_some_and(|operation| operation.as_str() != "PUT");
+    let was_removed = headers
+        .get("KV-Operation")
+        .is_some_and(|operation| operation.as_str() != "PUT");
+    let is_gone = was_removed || headers.get(header::NATS_MARKER_REASON).is_some();
     Ok(LastWrite {
         key: key.to_owned(),
         value: (!is_gone).then(|| answer.payload.clone()),
         revision,
+        was_removed,
     })
 }
 

@@ -2,7 +2,7 @@
 //! connection.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Message;
@@ -49,6 +49,8 @@ pub(crate) struct StreamReader {
     messages: mpsc::Receiver<Result<Message, FleetError>>,
     /// The server has no message for the reader that is not in the channel.
     is_caught_up: Arc<AtomicBool>,
+    /// The last message of the stream that is in the channel, or was.
+    last: Arc<AtomicU64>,
     reading: JoinHandle<()>,
 }
 
@@ -63,8 +65,10 @@ impl StreamReader {
         // The same number as with one pull, so that a reader that stands still holds no more.
         let (sender, messages) = mpsc::channel(BATCH);
         let is_caught_up = Arc::new(AtomicBool::new(false));
+        let last = Arc::new(AtomicU64::new(0));
         let reading = Reading {
             is_caught_up: Arc::clone(&is_caught_up),
+            put: Arc::clone(&last),
             fleet: fleet.clone(),
             stream,
             subjects,
@@ -76,6 +80,7 @@ impl StreamReader {
         Self {
             messages,
             is_caught_up,
+            last,
             reading: tokio::spawn(reading.go_on(sender)),
         }
     }
@@ -83,6 +88,11 @@ impl StreamReader {
     /// Returns whether everything has been read that the server had when it was last asked.
     pub(crate) fn is_caught_up(&self) -> bool {
         self.messages.is_empty() && self.is_caught_up.load(Ordering::SeqCst)
+    }
+
+    /// Returns whether everything up to this message of the stream has been read.
+    pub(crate) fn has_read(&self, sequence: u64) -> bool {
+        self.last.load(Ordering::SeqCst) >= sequence && self.messages.is_empty()
     }
 
     /// Waits for the next message. Nothing is lost if this is not waited for to its end. A reader
@@ -105,6 +115,8 @@ impl Drop for StreamReader {
 struct Reading {
     fleet: Fleet,
     is_caught_up: Arc<AtomicBool>,
+    /// The last message that was put into the channel.
+    put: Arc<AtomicU64>,
     stream: String,
     subjects: Vec<String>,
     beginning: Beginning,
@@ -154,6 +166,7 @@ impl Reading {
         if stream.cached_info().state.last_sequence < self.last {
             // A server that lost its disk counts from one again.
             self.last = 0;
+            self.put.store(0, Ordering::SeqCst);
         }
         let deliver_policy = match (self.last, self.beginning) {
             (0, Beginning::First) => DeliverPolicy::All,
@@ -201,8 +214,9 @@ impl Reading {
                 }
                 expected += 1;
                 self.last = info.stream_sequence;
-                let pending = info.pending;
+                let (pending, sequence) = (info.pending, info.stream_sequence);
                 messages.send(Ok(message)).await.map_err(|_| Unwanted)?;
+                self.put.store(sequence, Ordering::SeqCst);
                 self.note_pending(pending);
                 self.heard = Instant::now();
             }

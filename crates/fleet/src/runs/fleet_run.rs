@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::SignedDuration;
 use pi_subagents_fleet_queue::wire::{Ended, RunEntry, SavedSession};
 use pi_subagents_fleet_queue::{Again, ChunkFit, FleetError, Knowledge, RecordChunk};
 use pi_subagents_records::RunDir;
@@ -23,13 +24,17 @@ use pi_subagents_runs::fleet_outage::{Away, BACK};
 const UNDER_WAY: Duration = Duration::from_secs(5);
 
 /// The number of times that they are asked for.
-const ASKED: u32 = 3;
+const ASKED: u32 = 6;
 
 /// The number of times that fetching the changes of a run is tried.
 const FETCHED: u32 = 3;
 
 /// The number of looks in a row that must find that a run does not go on by itself.
 const STUCK: u32 = 2;
+
+/// The time for which a run must seem to be left by everybody before it is ended. A worker comes back
+/// within this time after the servers do, also on a busy machine.
+const DOUBTED: SignedDuration = SignedDuration::from_secs(20);
 
 /// The note in the record of a run that the fleet has forgotten.
 const FORGOTTEN_NOTE: &str = "the fleet has lost this run; its order is given again";
@@ -76,6 +81,9 @@ pub(super) struct Following {
     fetched: u32,
     /// Nobody here may read its record.
     is_without_record: bool,
+    /// A note for the record, which is written before the next delivery: bytes of the last one may
+    /// still come, and a line of ours among them would tear them apart.
+    note: Option<&'static str>,
 }
 
 /// The progress of copying a run.
@@ -87,6 +95,17 @@ pub(super) enum Standing {
     Lacks(Vec<Missing>),
     /// It has ended, and nothing more will come.
     Over,
+}
+
+/// Whether the worker of a run is asked for missing bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// The servers may have the bytes.
+    Later,
+    /// The worker is asked.
+    Now,
+    /// It was asked often enough, and the record says so.
+    NoMore,
 }
 
 /// The way out for a run that does not go on by itself.
@@ -120,6 +139,7 @@ impl Following {
             given_again: 0,
             fetched: 0,
             is_without_record: false,
+            note: None,
         }))
     }
 
@@ -191,11 +211,17 @@ impl Following {
                 Some(WayOut::OverHere)
             }
             (Knowledge::Abandoned { n, .. }, Some(order)) => {
-                self.warn(ABANDONED_NOTE);
+                self.note = Some(ABANDONED_NOTE);
                 Some(WayOut::Order(order, self.again(*n)))
             }
             // Its caller may have the order.
             (_, None) if self.run.is_from_elsewhere => None,
+            // The servers may have been away until now, and its worker may be on its way back.
+            (Knowledge::Abandoned { revision, .. } | Knowledge::Unreadable { revision, .. }, _)
+                if !self.is_doubted(*revision) =>
+            {
+                None
+            }
             (Knowledge::Abandoned { revision, .. }, None) => Some(WayOut::EndInFleet {
                 revision: *revision,
                 ending: Ending::Lost {
@@ -208,6 +234,18 @@ impl Following {
                     reason: spoilt(why),
                 },
             }),
+        }
+    }
+
+    /// Notes that nobody seems to do the run whose entry has this revision. Returns whether that was
+    /// noted so long ago that a worker would be back by now, by this process or an earlier one.
+    fn is_doubted(&mut self, revision: u64) -> bool {
+        match self.record.note_doubt(revision, Timestamp::now()) {
+            Ok(since) => Timestamp::now().duration_since(since) >= DOUBTED,
+            Err(error) => {
+                warn!(run = %self.run.run, %error, "doubt about a run is not noted");
+                false
+            }
         }
     }
 
@@ -262,7 +300,7 @@ impl Following {
         self.fetched < FETCHED
     }
 
-    /// Returns how far it is. Bytes that are asked for are asked for a few times.
+    /// Returns how far it is.
     pub(super) fn standing(&mut self) -> Standing {
         let Some(RunEntry::Ended(ended)) = &self.entry else {
             return Standing::Open;
@@ -277,13 +315,27 @@ impl Following {
         if self.moved.elapsed() < UNDER_WAY {
             return Standing::Open;
         }
+        self.moved = Instant::now();
+        Standing::Lacks(missing)
+    }
+
+    /// Notes that these bytes are still missing. Its worker is asked for them a few times once everything
+    /// has been read that the servers have.
+    pub(super) fn note_missing(&mut self, missing: &[Missing], is_all_read: bool) -> Ask {
+        if !is_all_read {
+            return Ask::Later;
+        }
+        self.moved = Instant::now();
         if self.asked < ASKED {
             self.asked += 1;
-            self.moved = Instant::now();
-            return Standing::Lacks(missing);
+            return Ask::Now;
         }
-        self.warn(&incomplete(&missing, &ended.worker));
-        Standing::Over
+        if self.asked == ASKED {
+            self.asked += 1;
+            let worker = self.ended().map(|ended| ended.worker.clone());
+            self.warn(&incomplete(missing, &worker.unwrap_or_default()));
+        }
+        Ask::NoMore
     }
 
     /// Notes that its record may not be read here.
@@ -353,7 +405,8 @@ impl Following {
     /// Begins to take the bytes of a delivery. Our own lines come before them, because their place
     /// in the file is counted from here on.
     fn begin_delivery(&mut self, delivery: u64, note: Option<&str>, worker: Option<&str>) {
-        if let Some(note) = note {
+        let earlier = self.note.take();
+        for note in earlier.into_iter().chain(note) {
             self.warn(note);
         }
         if let Some(worker) = worker.filter(|name| !name.is_empty())

@@ -17,8 +17,9 @@ use tracing::warn;
 
 use super::conversation::bring_home;
 use super::end_notice::start_end_command;
-use super::fleet_run::{FleetRun, Following, Standing, WayOut, ended_without_worker};
+use super::fleet_run::{Ask, FleetRun, Following, Standing, WayOut, ended_without_worker};
 use super::live_words::LiveWords;
+use super::record_copy::Missing;
 use super::results::{FetchedRun, fetch_changes};
 use super::words::no_room;
 use super::worker_requests::{WorkerWant, ask_worker};
@@ -54,6 +55,8 @@ struct Runs {
     places: Places,
     sinks: Vec<Box<dyn EventSink>>,
     followed: BTreeMap<RunId, Following>,
+    /// The records of the runs, as they come.
+    chunks: RecordReader,
     outcomes: BTreeMap<RunId, Arc<RunSummary>>,
     /// The partial messages of the models, if one of the sinks shows them.
     words: Option<LiveWords>,
@@ -117,9 +120,11 @@ pub(crate) async fn follow_until(
             }
         }
     }
+    let followed_ids: Vec<RunId> = followed.keys().cloned().collect();
     let is_shown = sinks.iter().any(|sink| sink.wants_partial_messages());
     let mut runs = Runs {
         words: is_shown.then(|| LiveWords::new(&fleet)),
+        chunks: RecordReader::start(&fleet, &followed_ids),
         fleet,
         store,
         places: places.clone(),
@@ -139,7 +144,6 @@ pub(crate) async fn follow_until(
 impl Runs {
     async fn go_on(&mut self, until: Until) {
         let ids: Vec<RunId> = self.followed.keys().cloned().collect();
-        let mut chunks = RecordReader::start(&self.fleet, &ids);
         let mut entries = self.fleet.watch_runs(&ids);
         let mut look = interval(until.pause());
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -149,7 +153,7 @@ impl Runs {
         self.feed_all();
         while !self.followed.is_empty() {
             tokio::select! {
-                chunk = chunks.next() => {
+                chunk = self.chunks.next() => {
                     has_news = true;
                     match chunk {
                         Ok(chunk) => self.take(&chunk).await,
@@ -179,7 +183,7 @@ impl Runs {
                     if are_there {
                         self.look_at_all(looks).await;
                     }
-                    let is_all_read = chunks.is_caught_up() && entries.is_caught_up();
+                    let is_all_read = self.chunks.is_caught_up() && entries.is_caught_up();
                     if until == Until::CaughtUp && is_all_read && !has_news && looks > FIRST_LOOKS {
                         return;
                     }
@@ -368,17 +372,31 @@ impl Runs {
     async fn settle(&mut self, run: &RunId) {
         match self.followed.get_mut(run).map(Following::standing) {
             Some(Standing::Over) => self.end(run).await,
-            Some(Standing::Lacks(missing)) => {
+            Some(Standing::Lacks(missing)) => self.ask_for(run, &missing).await,
+            Some(Standing::Open) | None => {}
+        }
+    }
+
+    /// Asks the worker of a run that has ended for bytes that are missing here. Bytes that the servers
+    /// have come by themselves, however slow this machine is.
+    async fn ask_for(&mut self, run: &RunId, missing: &[Missing]) {
+        let is_all_read = self.chunks.has_read_all(&self.fleet, run).await;
+        let Some(one) = self.followed.get_mut(run) else {
+            return;
+        };
+        match one.note_missing(missing, is_all_read) {
+            Ask::Later => {}
+            Ask::Now => {
                 for one in missing {
                     let want = WorkerWant::Resend {
-                        file: one.file,
+                        file: one.file.clone(),
                         at: one.have,
                     };
                     // A worker that is gone cannot answer, and the record will show that.
                     _ = ask_worker(&self.fleet, run, want).await;
                 }
             }
-            Some(Standing::Open) | None => {}
+            Ask::NoMore => self.end(run).await,
         }
     }
 

@@ -37,4 +37,4 @@ pub(crate) use given_order::GivenOrder;
 pub(crate) use large_files::fetch_large_files;
 pub(crate) use live_words::HEARD;
 pub(crate) use words::spoilt;
-pub(crate) use worker_requests::{WorkerReply, WorkerRequest, WorkerWant, ask_worker_within};
+pub(crate) use worker_requests::{WorkerRequest, WorkerWant};

@@ -11,6 +11,7 @@ use pi_subagents_fleet_queue::{
     ChunkFit, MOST_FILES, RecordChunk, chunk_fit, record_lengths, travels,
 };
 use pi_subagents_records::RunDir;
+use pi_subagents_vocabulary::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use pi_subagents_runs::fleet_outage::{Away, COPY_NOTE, LARGEST_NOTE};
@@ -32,6 +33,16 @@ struct State {
     /// The absence of the servers that the last follower has noted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     away: Option<Away>,
+    /// The first look that found that nobody does the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    doubt: Option<Doubt>,
+}
+
+/// The doubt whether anybody does a run whose entry has this revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Doubt {
+    revision: u64,
+    since: Timestamp,
 }
 
 /// The copy of the record of one run. One process at a time has it.
@@ -86,6 +97,7 @@ impl CopiedRecord {
             delivery,
             begins: self.lengths.clone(),
             away: self.state.away,
+            doubt: None,
         };
         self.write_state()
     }
@@ -98,6 +110,24 @@ impl CopiedRecord {
         self.state.away = away;
         self.state.format = 1;
         self.write_state()
+    }
+
+    /// Notes that nobody seems to do the run, and returns since when that is known. Another revision of
+    /// the entry begins the time anew.
+    pub(super) fn note_doubt(&mut self, revision: u64, now: Timestamp) -> io::Result<Timestamp> {
+        if let Some(doubt) = self.state.doubt
+            && doubt.revision == revision
+            && doubt.since <= now
+        {
+            return Ok(doubt.since);
+        }
+        self.state.doubt = Some(Doubt {
+            revision,
+            since: now,
+        });
+        self.state.format = 1;
+        self.write_state()?;
+        Ok(now)
     }
 
     fn write_state(&self) -> io::Result<()> {
@@ -142,6 +172,7 @@ impl CopiedRecord {
             let file = self.directory.append(Path::new(name))?;
             self.files.insert(name.to_owned(), file);
         }
+        self.skip_lines_of_others(name)?;
         if let Some(file) = self.files.get_mut(name) {
             let written = file.write_all(bytes);
             // A write may have been cut short; the length shows it.
@@ -153,6 +184,24 @@ impl CopiedRecord {
     }
 }
 
+impl CopiedRecord {
+    /// Counts lines out that somebody has added to a file since our last write: they are no bytes of
+    /// the worker, and would otherwise stand for as many of its next ones.
+    fn skip_lines_of_others(&mut self, name: &str) -> io::Result<()> {
+        let Some(file) = self.files.get(name) else {
+            return Ok(());
+        };
+        let known = self.lengths.get(name).copied().unwrap_or(0);
+        let added = file.metadata()?.len().saturating_sub(known);
+        if added == 0 {
+            return Ok(());
+        }
+        *self.state.begins.entry(name.to_owned()).or_default() += added;
+        *self.lengths.entry(name.to_owned()).or_default() += added;
+        self.write_state()
+    }
+}
+
 /// Reads the facts about a copy; `None` if nobody has noted any.
 fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
     let directory = Directory::open_plain(directory.path())?;
@@ -160,5 +209,60 @@ fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
         Ok(content) => Ok(Some(serde_json::from_slice(&content)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pi_subagents_vocabulary::RunId;
+
+    use super::*;
+
+    fn chunk(at: u64, bytes: &str) -> RecordChunk {
+        RecordChunk {
+            run: RunId::parse("r-1").unwrap(),
+            delivery: 1,
+            file: "events.jsonl".to_owned(),
+            at,
+            bytes: bytes.to_owned().into(),
+        }
+    }
+
+    #[test]
+    fn a_line_of_ours_among_the_bytes_of_a_worker_costs_none_of_them() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = RunDir::new(home.path());
+        let mut copy = CopiedRecord::open(&directory).unwrap().unwrap();
+        copy.begin(1).unwrap();
+        copy.take(&chunk(0, "first\n")).unwrap();
+        directory.warn("its order is given again").unwrap();
+        copy.take(&chunk(6, "second\n")).unwrap();
+        drop(copy);
+        // The next follower knows it too.
+        let mut copy = CopiedRecord::open(&directory).unwrap().unwrap();
+        copy.take(&chunk(13, "answer\n")).unwrap();
+        let events = fs::read_to_string(home.path().join("events.jsonl")).unwrap();
+        let lines: Vec<&str> = events
+            .lines()
+            .filter(|line| !line.starts_with('{'))
+            .collect();
+        assert_eq!(lines, ["first", "", "second", "answer"]);
+        let whole = BTreeMap::from([("events.jsonl".to_owned(), 20)]);
+        assert_eq!(copy.missing(&whole), []);
+    }
+
+    #[test]
+    fn a_doubt_lasts_over_processes_until_the_entry_changes() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = RunDir::new(home.path());
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let mut copy = CopiedRecord::open(&directory).unwrap().unwrap();
+        assert_eq!(copy.note_doubt(7, at(100)).unwrap(), at(100));
+        drop(copy);
+        let mut copy = CopiedRecord::open(&directory).unwrap().unwrap();
+        assert_eq!(copy.note_doubt(7, at(130)).unwrap(), at(100));
+        assert_eq!(copy.note_doubt(8, at(131)).unwrap(), at(131));
     }
 }

@@ -31,8 +31,6 @@ pub(crate) enum WorkerWant {
     Listen,
     /// That a file of its record is sent again from this byte on.
     Resend { file: String, at: u64 },
-    /// True if its work is finished and only its end is not written yet.
-    Done,
 }
 
 /// The outcome of a request to a worker.
@@ -49,22 +47,12 @@ pub(crate) enum WorkerReply {
 
 /// Asks the worker that has a run.
 pub(crate) async fn ask_worker(fleet: &Fleet, run: &RunId, want: WorkerWant) -> WorkerReply {
-    ask_worker_within(fleet, run, want, TO_ANSWER).await
-}
-
-/// Asks the worker that has a run, and waits no longer than this for its answer.
-pub(crate) async fn ask_worker_within(
-    fleet: &Fleet,
-    run: &RunId,
-    want: WorkerWant,
-    patience: Duration,
-) -> WorkerReply {
     let request = WorkerRequest {
         run: run.to_string(),
         want,
     };
     let request = Bytes::from(serde_json::to_vec(&request).unwrap_or_default());
-    match fleet.ask_run(run, request, patience).await {
+    match fleet.ask_run(run, request, TO_ANSWER).await {
         Asked::Answered(answer) => match serde_json::from_slice(&answer) {
             Ok(reply) => WorkerReply::Replied(reply),
             Err(_) => WorkerReply::Silent,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pi_subagents_fleet_queue::wire::{Ended, Order, SavedSession};
 use pi_subagents_fleet_queue::{FleetError, Held, Kept, Requests, Standing};
 use pi_subagents_records::RunDir;
-use pi_subagents_vocabulary::{Ending, Interruption, Plan, RunId, RunSummary, Task};
+use pi_subagents_vocabulary::{Ending, Interruption, Plan, RunId, RunSummary, Status, Task};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tracing::{debug, warn};
@@ -97,7 +97,8 @@ impl Worker {
                 None
             }
         };
-        let copy = CopyOut::start(&self.fleet, held.run(), held.n(), &directory);
+        let start_copy = || CopyOut::start(&self.fleet, held.run(), held.n(), &directory);
+        let mut copy = start_copy();
         let speaker = Speaker::new(&self.fleet, &self.owner, held.run(), &task.run);
         let plan = Plan {
             tasks: vec![planned],
@@ -117,6 +118,9 @@ impl Worker {
                 return held.release().await.map(drop);
             }
         };
+        if copy.is_stopped() {
+            copy = start_copy();
+        }
         let summary = outcomes.first().cloned().unwrap_or_default();
         let ending = because.or_else(|| summary.ending.clone());
         let ending = ending.unwrap_or_else(|| Ending::Lost {
@@ -264,6 +268,8 @@ impl Worker {
         tokio::pin!(work);
         loop {
             tokio::select! {
+                // Work that is done is done, whatever else has happened by then.
+                biased;
                 outcomes = &mut work => return Done::Over { outcomes, because },
                 request = next_request(asked) => {
                     requests::answer(&self.owner, local, copy, speaker, request).await;
@@ -278,7 +284,17 @@ impl Worker {
                             because = Some(Ending::Interrupted(Interruption::OwnerGone));
                             self.owner.stop(std::slice::from_ref(local));
                         }
-                        Standing::TimeOver | Standing::Fenced => {
+                        Standing::TimeOver => {
+                            copy.stop();
+                            self.owner.stop(std::slice::from_ref(local));
+                            let outcomes = work.await;
+                            return if is_stopped(&outcomes) {
+                                Done::Lost
+                            } else {
+                                Done::Over { outcomes, because }
+                            };
+                        }
+                        Standing::Fenced => {
                             copy.stop();
                             self.owner.stop(std::slice::from_ref(local));
                             work.await;
@@ -296,6 +312,12 @@ impl Worker {
             }
         }
     }
+}
+
+/// Returns whether a run was over only because it was stopped, and not by itself a moment before.
+fn is_stopped(outcomes: &[Arc<RunSummary>]) -> bool {
+    let ending = outcomes.first().and_then(|run| run.ending.as_ref());
+    ending.is_none_or(|ending| ending.status() == Status::Stopped)
 }
 
 /// Waits until the fleet has the whole record of a run; `None` if another worker has the run

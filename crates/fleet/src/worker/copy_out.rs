@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pi_subagents_files::Directory;
@@ -21,6 +22,7 @@ const TOGETHER: Duration = Duration::from_millis(20);
 pub(super) struct CopyOut {
     orders: mpsc::Sender<CopyOrder>,
     sending: JoinHandle<()>,
+    is_stopped: AtomicBool,
     directory: PathBuf,
 }
 
@@ -42,6 +44,7 @@ impl CopyOut {
         Self {
             orders,
             sending,
+            is_stopped: AtomicBool::new(false),
             directory: directory.to_owned(),
         }
     }
@@ -58,7 +61,13 @@ impl CopyOut {
 
     /// Sends nothing more: files that the run leaves now are not its record.
     pub(super) fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
         self.sending.abort();
+    }
+
+    /// Returns whether nothing is sent any more.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
     }
 
     /// Returns how long each file is on this machine, whether it was sent or not.

@@ -8,6 +8,7 @@ mod copy_out;
 mod end;
 mod given_order;
 mod ground;
+mod holder_sign;
 mod kept_record;
 mod leftover_runs;
 mod one_run;

@@ -1,12 +1,12 @@
 //! One run on this worker: from its delivery to the worker's decision about it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_fleet_queue::lease::Lease;
 use pi_subagents_fleet_queue::wire::Order;
 use pi_subagents_fleet_queue::{Begun, Claim, Delivery, Fleet, FleetError, GiveUp, Held, Terms};
-use pi_subagents_vocabulary::{Ending, RunSummary};
+use pi_subagents_vocabulary::{Ending, RunId, RunSummary};
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 
@@ -37,15 +37,31 @@ pub(super) struct Worker {
     pub(super) leaves: watch::Sender<bool>,
     /// The number of times that each delivery was taken here.
     pub(super) used: Mutex<HashMap<String, u32>>,
+    /// The run of each delivery in our hands. A run may be among them twice.
+    pub(super) served: Mutex<Vec<RunId>>,
 }
 
 impl Worker {
     /// Fulfils a delivery.
     pub(super) async fn serve(self: Arc<Self>, delivery: Delivery) {
         let run = delivery.run().clone();
+        self.served().push(run.clone());
         if let Err(error) = Box::pin(self.take(delivery)).await {
             print_line(&format!("{run} could not be done now: {error}"));
         }
+        let mut served = self.served();
+        if let Some(at) = served.iter().position(|one| *one == run) {
+            served.swap_remove(at);
+        }
+    }
+
+    /// Returns whether another delivery of a run is in our hands beside this one.
+    pub(super) fn serves_twice(&self, run: &RunId) -> bool {
+        self.served().iter().filter(|one| *one == run).count() > 1
+    }
+
+    fn served(&self) -> MutexGuard<'_, Vec<RunId>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn take(self: &Arc<Self>, delivery: Delivery) -> Result<(), FleetError> {

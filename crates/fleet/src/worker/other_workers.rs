@@ -4,26 +4,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use pi_subagents_engine::OwnerReply;
 use pi_subagents_fleet_queue::wire::{LeftBy, Order};
 use pi_subagents_fleet_queue::{Delivery, FleetError, Held, Terms};
 use pi_subagents_vocabulary::text::{cut_characters, one_line};
 use pi_subagents_vocabulary::{Ending, RunId};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tracing::debug;
 
+use super::holder_sign::{HolderSign, Step, Watch};
 use super::one_run::Worker;
 use super::worker_lines::print_line;
-use crate::runs::{WorkerReply, WorkerWant, ask_worker_within};
 
 /// The time for which a run that this machine cannot do is left to others.
 const TO_OTHERS: Duration = Duration::from_secs(5);
 
-/// The time that a worker may take to answer whether it has done a run.
-const TO_ANSWER: Duration = Duration::from_secs(2);
-
-/// The pause before it is asked again.
-const ASK_AGAIN: Duration = Duration::from_millis(500);
+/// The pause between two looks at the card of another worker.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 /// The number of characters of a reason that others read.
 const LONGEST_REASON: usize = 1000;
@@ -43,33 +39,49 @@ impl Worker {
             return delivery.give_back(TO_OTHERS).await.map(|()| None);
         }
         if let Some(holder) = &earlier.holder
-            && self.has_done(holder, delivery.run()).await
+            && self.is_kept(holder, delivery.run()).await
         {
-            debug!(run = %delivery.run(), holder, "run waits for the worker that has done it");
+            debug!(run = %delivery.run(), holder, "run stays with the worker that has it");
             return delivery.give_back(TO_OTHERS).await.map(|()| None);
         }
         Ok(Some(delivery))
     }
 
-    /// Returns whether the worker from which a run would be taken has done its work, and could only
-    /// not write the end of it because the servers were away. If they were away until now, that
-    /// worker gets a moment to come back.
-    async fn has_done(&self, holder: &str, run: &RunId) -> bool {
-        let end = Instant::now() + self.lease.beat();
+    /// Returns whether the worker from which a run would be taken still has it: it is at work, or it has
+    /// done the work and could not write the end. The queue hands out such a run when the signs of that
+    /// worker were late, because the servers were away or its machine is busy.
+    async fn is_kept(&self, holder: &str, run: &RunId) -> bool {
+        if holder == self.options.name {
+            // Another delivery of it is in our own hands, or was in those of a process that is gone.
+            return self.serves_twice(run);
+        }
+        let mut watch = Watch::default();
         loop {
-            let asked = ask_worker_within(&self.fleet, run, WorkerWant::Done, TO_ANSWER).await;
-            match asked {
-                WorkerReply::Replied(OwnerReply::Done) => return true,
-                WorkerReply::NobodyThere => {}
-                WorkerReply::Replied(_) | WorkerReply::Silent | WorkerReply::NotAllowed(_) => {
-                    return false;
-                }
+            let sign = self.sign_of(holder, run).await;
+            let were_away = self.fleet.connected_for() < self.lease.to_return();
+            match watch.after(sign, were_away) {
+                Step::Leave => return true,
+                Step::Take => return false,
+                Step::LookAgain if *self.leaves.borrow() => return true,
+                Step::LookAgain => sleep(LOOK_AGAIN).await,
             }
-            let were_away = self.fleet.connected_for() < self.lease.length;
-            if holder == self.options.name || !were_away || Instant::now() >= end {
-                return false;
+        }
+    }
+
+    /// Looks at the card of a worker for a sign of a run. Everybody may read the cards; the requests of
+    /// a run are for callers.
+    async fn sign_of(&self, holder: &str, run: &RunId) -> HolderSign {
+        match self.fleet.card_of_worker(holder).await {
+            Ok(Some(card)) if card.value.runs.iter().any(|one| one == run.as_str()) => {
+                HolderSign::HasRun
             }
-            sleep(ASK_AGAIN).await;
+            Ok(Some(_)) => HolderSign::LetGo,
+            Ok(None) => HolderSign::NoCard,
+            Err(error) if error.is_passing() => HolderSign::Unknown,
+            Err(error) => {
+                debug!(%error, holder, "card of a worker cannot be read");
+                HolderSign::NoCard
+            }
         }
     }
 

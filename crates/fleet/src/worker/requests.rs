@@ -37,10 +37,6 @@ pub(super) async fn answer(
         speaker.somebody_listens();
         return reply(request, &OwnerReply::Done).await;
     }
-    if want == WorkerWant::Done {
-        let message = "it still runs".to_owned();
-        return reply(request, &OwnerReply::Refused { message }).await;
-    }
     let (owner, local) = (Arc::clone(owner), local.clone());
     tokio::spawn(async move {
         let done = match want {
@@ -54,9 +50,7 @@ pub(super) async fn answer(
                 let done = steered.map(|()| OwnerReply::Done);
                 done.map_err(|error| error.to_string())
             }
-            WorkerWant::Resend { .. } | WorkerWant::Listen | WorkerWant::Done => {
-                Ok(OwnerReply::Done)
-            }
+            WorkerWant::Resend { .. } | WorkerWant::Listen => Ok(OwnerReply::Done),
         };
         let answer = match done {
             Ok(reply) => reply,
@@ -74,7 +68,6 @@ pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
             copy.resend(file, at).await;
             OwnerReply::Done
         }
-        Ok(WorkerWant::Done) => OwnerReply::Done,
         Ok(WorkerWant::Stop | WorkerWant::Steer { .. } | WorkerWant::Listen) | Err(_) => {
             OwnerReply::Refused {
                 message: format!("run {run} is not running"),

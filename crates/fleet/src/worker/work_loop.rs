@@ -83,6 +83,7 @@ pub async fn work_as_worker(
         configuration,
         leaves: watch::Sender::new(false),
         used: Mutex::default(),
+        served: Mutex::default(),
     });
     for unsent in unsent {
         tokio::spawn(Arc::clone(&worker).send_later(unsent));
@@ -233,7 +234,10 @@ impl Shift {
 
     fn ended(&mut self, run: &str) {
         self.idle_since = Instant::now();
-        self.card.runs.retain(|one| one != run);
+        // Two deliveries of one run may be in our hands; the other one goes on.
+        if let Some(at) = self.card.runs.iter().position(|one| one == run) {
+            self.card.runs.remove(at);
+        }
         self.publish_card();
         if self.room_made.elapsed() >= MAKE_ROOM {
             self.room_made = Instant::now();
