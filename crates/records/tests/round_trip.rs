@@ -22,8 +22,8 @@ use pi_subagents_records::{
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, RunSummary, Runner, SessionId,
-    Started, Status, Task, Timestamp,
+    DecisionKind, Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, RunSummary,
+    Runner, SessionId, Started, Status, Task, Timestamp,
 };
 use pretty_assertions::assert_eq;
 
@@ -251,6 +251,26 @@ fn every_event_is_read_back_with_its_own_time() {
         followed.extend(events.iter().map(|event| event.at));
     }
     assert_eq!(followed, expected);
+}
+
+#[test]
+fn that_a_run_is_stopping_is_in_its_record() {
+    let mut desk = Desk::new();
+    let task = desk.begin("run-1", "session-1");
+    let stopping = RunEvent {
+        run: task.run.clone(),
+        at: Timestamp::now(),
+        happening: Happening::Stopping(DecisionKind::Stop),
+    };
+    desk.record_events(&[stopping]);
+    desk.recorder.settle();
+    let mut is_stopping = false;
+    let directory = RunDir::new(directory(&task));
+    read_events(&directory, |event| {
+        is_stopping |= matches!(event.happening, Happening::Stopping(DecisionKind::Stop));
+    })
+    .unwrap();
+    assert!(is_stopping);
 }
 
 #[test]

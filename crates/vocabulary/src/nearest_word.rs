@@ -17,18 +17,27 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the known words in the order of their similarity to a word, at most so many.
+/// Returns the known words in the order of their similarity to a word, at most so many. A word of
+/// several parts is as similar as the part that is most similar: whoever means a model types a part
+/// of its name.
 pub fn most_similar<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
     most: usize,
 ) -> Vec<&'a str> {
     let wanted: Vec<char> = plain(word).into_iter().take(LONGEST).collect();
-    let mut words: Vec<(usize, &str)> = known
+    let of_whole = |candidate: &str| slips(&wanted, &plain(candidate));
+    let similarity = |candidate: &str| {
+        let parts = candidate.split(|letter: char| !letter.is_alphanumeric());
+        let whole = of_whole(candidate);
+        let best = parts.filter(|part| !part.is_empty()).map(of_whole).min();
+        (best.map_or(whole, |best| best.min(whole)), whole)
+    };
+    let mut words: Vec<((usize, usize), &str)> = known
         .into_iter()
-        .map(|candidate| (slips(&wanted, &plain(candidate)), candidate))
+        .map(|candidate| (similarity(candidate), candidate))
         .collect();
-    words.sort_by_key(|(slips, _)| *slips);
+    words.sort_by_key(|(similarity, _)| *similarity);
     words.truncate(most);
     words.into_iter().map(|(_, word)| word).collect()
 }
@@ -93,5 +102,20 @@ mod tests {
         assert_eq!(meant("x"), None);
         assert_eq!(meant(""), None);
         assert_eq!(nearest("bsh", ["read", "bash"]), Some("bash"));
+    }
+
+    #[test]
+    fn the_part_of_a_name_that_was_meant_counts_before_its_length() {
+        let known = [
+            "xai/grok-4",
+            "anthropic/claude-haiku-5-5",
+            "anthropic/claude-sonnet-5-5",
+            "openrouter/anthropic/claude-sonnet-5.5",
+        ];
+        let expected = [
+            "anthropic/claude-sonnet-5-5",
+            "openrouter/anthropic/claude-sonnet-5.5",
+        ];
+        assert_eq!(most_similar("sonet", known, 2), expected);
     }
 }

@@ -18,6 +18,9 @@ import { mark, named, plainLine } from "./words.js";
 const CURSOR = "▌";
 const NEWEST = 34;
 
+/** A window so narrow that the list and the run take turns: then the list is the main part of the page. */
+const PHONE = matchMedia("(max-width: 760px)");
+
 export class RunList {
   /** @param {Model} model @param {Dispatch} dispatch */
   constructor(model, dispatch) {
@@ -39,7 +42,7 @@ export class RunList {
   view() {
     const { model } = this;
     const isShown = (/** @type {string} */ filter) => ["all", "running", model.filter].includes(filter) || countOf(model, filter) > 0;
-    return html`<aside class="list" aria-label="Runs"><h1 class="for-readers">Runs</h1>
+    return html`<section class="list" role=${PHONE.matches ? "main" : "complementary"} aria-label="Runs"><h1 class="for-readers">Runs</h1>
       <div class="filters" role="group" aria-label="Filter">${FILTERS.filter(([filter]) => isShown(filter)).map(
         ([filter, name]) =>
           html`<button class="pill ${filter}" aria-pressed=${model.filter === filter}
@@ -47,7 +50,7 @@ export class RunList {
       )}</div>
       ${model.words.trim() && model.connection !== "recorded" ? this.finding() : nothing}
       ${model.listed.length === 0 ? this.empty() : nothing}${this.list.element}
-    </aside>`;
+    </section>`;
   }
 
   /** Says how many runs have the words, in the whole project. */

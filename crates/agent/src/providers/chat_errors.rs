@@ -1,5 +1,7 @@
 //! Failures of a chat server, in a sentence.
 
+use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
@@ -84,7 +86,7 @@ pub(super) fn refused(status: u16, body: &str, headers: &HeaderMap) -> ProviderE
 
 /// Walks to the innermost cause, which is the only informative part.
 pub(super) fn broken(error: &reqwest::Error) -> ProviderError {
-    let mut cause: &dyn std::error::Error = error;
+    let mut cause: &(dyn std::error::Error + 'static) = error;
     while let Some(next) = cause.source() {
         cause = next;
     }
@@ -93,10 +95,32 @@ pub(super) fn broken(error: &reqwest::Error) -> ProviderError {
         .map(|url| format!(" to {}", url.origin().ascii_serialization()));
     let message = format!("Connection error{}: {cause}", place.unwrap_or_default());
     if error.is_builder() {
-        ProviderError::permanent(message)
-    } else {
-        ProviderError::transient(message)
+        return ProviderError::permanent(message);
     }
+    if is_refused(cause) && error.url().is_some_and(is_on_this_machine) {
+        return ProviderError {
+            most_retries: Some(REFUSED_HERE),
+            ..ProviderError::transient(format!(
+                "{message}. Nothing listens there; is that server running?"
+            ))
+        };
+    }
+    ProviderError::transient(message)
+}
+
+/// The number of times that a server of this machine is asked again that refuses connections. It may
+/// be starting; a network that comes back is no reason to wait for it.
+const REFUSED_HERE: u32 = 1;
+
+fn is_refused(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let cause = cause.downcast_ref::<io::Error>();
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+fn is_on_this_machine(url: &reqwest::Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    host == "localhost" || address.is_some_and(|address| address.is_loopback())
 }
 
 fn message_in(body: &Value) -> Option<String> {

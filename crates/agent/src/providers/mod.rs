@@ -103,6 +103,8 @@ pub(crate) struct ProviderError {
     pub(crate) is_transient: bool,
     /// The time that the server asks us to wait.
     pub(crate) retry_after: Option<Duration>,
+    /// The number of times that asking again may help, where more would be in vain.
+    pub(crate) most_retries: Option<u32>,
 }
 
 /// The shortest wait that an error mentions.
@@ -115,6 +117,7 @@ impl ProviderError {
             message: message.into(),
             is_transient: false,
             retry_after: None,
+            most_retries: None,
         }
     }
 
@@ -142,6 +145,7 @@ impl ProviderError {
             message,
             is_transient: matches!(status, 408 | 409 | 429) || status >= 500,
             retry_after: wait,
+            most_retries: None,
         }
     }
 }

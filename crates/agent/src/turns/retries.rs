@@ -18,9 +18,15 @@ impl Agent {
             return None;
         };
         let may_help = error.is_transient && !is_overflow(&error.message) && retry.can_wait(error);
-        let worthwhile = may_help && retry.enabled && run.retries < retry.max_retries;
+        let worthwhile = may_help && retry.enabled && run.retries < self.most_retries(error);
         let allowed = worthwhile && !run.aborted.is_raised();
         allowed.then(|| retry.delay(run.retries + 1, error.retry_after))
+    }
+
+    /// Returns how often the model is asked again after an error.
+    fn most_retries(&self, error: &ProviderError) -> u32 {
+        let allowed = self.setup.retry.max_retries;
+        error.most_retries.map_or(allowed, |most| most.min(allowed))
     }
 
     /// Waits; false if the run was aborted meanwhile.
@@ -39,7 +45,7 @@ impl Agent {
         self.output
             .emit(&Event::AutoRetryStart {
                 attempt: run.retries,
-                max_attempts: self.setup.retry.max_retries,
+                max_attempts: self.most_retries(error),
                 delay_ms: u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
                 error_message: &error.message,
             })

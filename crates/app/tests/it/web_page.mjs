@@ -288,10 +288,14 @@ const scenes = {
       const page = await open(asked.url, options);
       await page.waitForSelector(".run");
       const isSeen = (selector) => page.$eval(selector, (element) => element.getBoundingClientRect().width > 0);
+      // A reader of the screen jumps to the main part, of which every page has one.
+      const mains = () => page.$$eval("main, [role=main]", (found) => found.filter((one) => one.getBoundingClientRect().width > 0).length);
       const before = [await isSeen(".list"), await isSeen(".centre"), await isSeen(".side")];
+      const main = [await mains()];
       await page.click(".run");
       await page.waitForSelector(".is-ended", { state: "attached" });
       const after = [await isSeen(".list"), await isSeen(".centre")];
+      main.push(await mains());
       const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
       const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       const painted = await page.evaluate(() => {
@@ -301,7 +305,7 @@ const scenes = {
         for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 200) colours.add(`${pixels[i]},${pixels[i + 1]},${pixels[i + 2]}`);
         return colours.size > 4;
       });
-      seen[name] = { before, after, isWide, isDark: ground === "rgb(14, 17, 22)", painted };
+      seen[name] = { before, after, main, isWide, isDark: ground === "rgb(14, 17, 22)", painted };
       if (name === "tablet") {
         // Where there is no room beside the run, a button leads to its figures.
         await page.click(".tabs .figures-button");

@@ -306,7 +306,7 @@ fn the_page_fits_a_phone_and_a_screen_in_the_dark_and_in_the_light() {
     let web = WebStage::new();
     web.run("one", "Say hello", &web.script(&rules()));
     let seen = play(&web.stage, "sizes", &json!({"url": web.url}));
-    let size = |before: [bool; 3], after: [bool; 2], is_dark: bool| json!({"before": before, "after": after, "isWide": false, "isDark": is_dark, "painted": true});
+    let size = |before: [bool; 3], after: [bool; 2], is_dark: bool| json!({"before": before, "after": after, "main": [1, 1], "isWide": false, "isDark": is_dark, "painted": true});
     assert_eq!(
         seen,
         json!({

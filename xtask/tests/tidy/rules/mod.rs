@@ -11,6 +11,7 @@ mod machine_paths;
 mod named_paths;
 mod operating_system;
 mod pictures;
+mod promises;
 mod public_types;
 mod registries;
 mod release_facts;
@@ -23,7 +24,7 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 16] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 17] = [
     command_lines::check,
     dependencies::check,
     file_names::check,
@@ -34,6 +35,7 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 16] = [
     named_paths::check,
     operating_system::check,
     pictures::check,
+    promises::check,
     public_types::check,
     registries::check,
     release_facts::check,
