@@ -14,6 +14,7 @@ use std::io::{self, Read};
 
 use pi_subagents_os::{Descriptors as _, System};
 
+use crate::model_route::TOKEN_PREFIX;
 use crate::models::{Credential, GivenKey};
 
 const DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
@@ -54,7 +55,10 @@ pub(crate) fn take(
     }
     Ok(Some(GivenKey {
         provider,
-        key: Credential::Key(key),
+        key: match key.strip_prefix(TOKEN_PREFIX) {
+            Some(token) => Credential::Token(token.to_owned()),
+            None => Credential::Key(key),
+        },
     }))
 }
 

@@ -38,6 +38,7 @@ mod handed_key;
 mod input;
 mod message;
 mod model_access;
+mod model_route;
 mod models;
 mod notices;
 mod one_shot;
@@ -64,6 +65,7 @@ mod tools;
 mod turns;
 mod usage;
 
+pub use model_route::{ModelRoute, RoutedAgent, model_route};
 pub use models::{
     AskedModel, CatalogueOrigin, DefaultModel, DefaultReason, FoundModel, KeyPlace, MeantBy,
     MeantModel, ModelCatalogue, ModelOverview, OfferedModel, OfferedPrice, OfferedProvider,

@@ -345,7 +345,8 @@ impl ModelAccess {
         }
     }
 
-    async fn key(&self, model: &Model) -> Result<Option<Credential>, CredentialError> {
+    /// Finds the key of a model.
+    pub(crate) async fn key(&self, model: &Model) -> Result<Option<Credential>, CredentialError> {
         self.keyring().find(&model.provider).await
     }
 

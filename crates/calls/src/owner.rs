@@ -21,7 +21,7 @@ use tracing::field::display;
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::log::RunLog;
-use pi_subagents_ground::own_commands::{KEEPER, WARDEN};
+use pi_subagents_ground::own_commands::{CONFINE, KEEPER, WARDEN};
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{Signals, Told, stop_this_process, survive_large_files};
 use pi_subagents_runs::acts::Reach;
@@ -109,6 +109,7 @@ impl Owner {
         };
         let launcher = Launcher {
             keeper: ours(KEEPER),
+            confine: ours(CONFINE),
             warden: ours(WARDEN),
             known_children: known_children.clone(),
             file_limit,

@@ -29,7 +29,7 @@ use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::{log, own_commands, print};
 
 use crate::commands::{
-    detached_process, embedded_agent, end_command, keeper, program_keeper, sweeper, warden,
+    confine, detached_process, embedded_agent, end_command, keeper, program_keeper, sweeper, warden,
 };
 
 /// Runs the binary, from its arguments to its exit code.
@@ -40,6 +40,8 @@ pub fn main() -> ExitCode {
     // These processes are started far more often than people type commands, so they skip the parser.
     match name {
         Some(own_commands::KEEPER) => with_log(own_commands::KEEPER, || keeper::run(further)),
+        // It must have one thread, and no file of a log is open inside.
+        Some(own_commands::CONFINE) => confine::run(further),
         // Its owner logs the programs that it keeps.
         Some(own_commands::PROGRAM_KEEPER) => program_keeper::run(),
         Some(own_commands::WARDEN) => with_log(own_commands::WARDEN, || warden::run(further)),

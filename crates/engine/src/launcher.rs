@@ -12,6 +12,8 @@ use crate::known_children::KnownChildren;
 pub struct Launcher {
     /// The program that keeps a child: our own binary and its hidden subcommand.
     pub keeper: Program,
+    /// The program that confines itself and becomes a child.
+    pub confine: Program,
     /// The program that ends the processes which the keepers of a dead owner could not end.
     pub warden: Program,
     /// The children of this process, which may have others beside those of the engine.

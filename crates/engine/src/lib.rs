@@ -34,6 +34,7 @@ mod dispatcher;
 mod engine;
 mod fallback;
 mod gate;
+mod gateway;
 mod guards;
 mod keeper;
 mod known_children;

@@ -26,9 +26,6 @@ pub(crate) async fn live(mut unit: Unit) {
 /// Runs the children of a sub-agent, one after another. Their session is locked all the time, so
 /// that nobody writes to it in between.
 async fn run(unit: &mut Unit) -> Ending {
-    if let Some(ending) = unconfined(unit) {
-        return ending;
-    }
     let lock = match lock_session(&unit.task, &unit.plan).await {
         Ok(lock) => lock,
         Err(error) => return error.ending(&unit.task),
@@ -44,16 +41,6 @@ async fn run(unit: &mut Unit) -> Ending {
         lock.release();
     }
     ending
-}
-
-/// Returns the ending of a run whose sandbox cannot be made: nothing of it ever runs open.
-fn unconfined(unit: &Unit) -> Option<Ending> {
-    let sandbox = &unit.plan.work.sandbox;
-    (!sandbox.is_off()).then(|| Ending::NotConfined {
-        reason: format!(
-            "The sandbox ({sandbox}) could not be made: this version makes none. Nothing was run."
-        ),
-    })
 }
 
 async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {

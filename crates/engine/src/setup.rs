@@ -4,9 +4,10 @@
 use std::io::Write as _;
 
 use pi_subagents_files::create_new;
-use pi_subagents_vocabulary::{Ending, Gate, Happening, Setup};
+use pi_subagents_vocabulary::{Ending, Happening, Setup};
 use tracing::warn;
 
+use crate::child::CommandOfRun;
 use crate::gate::{GateEnd, GateOutput, run_command};
 use crate::unit::Unit;
 
@@ -17,15 +18,16 @@ const LONGEST_TOLD: usize = 300;
 /// fails.
 pub(crate) async fn prepare(unit: &mut Unit) -> Option<Ending> {
     let setup = unit.plan.here.setup.take()?;
-    let command = Gate {
-        timeout: Setup::TIMEOUT,
-        ..Gate::new(setup.script())
-    };
-    let (end, output) = run_command(unit, &command).await;
+    let script = setup.script();
+    let command = CommandOfRun::Setup(&script);
+    let (end, output) = run_command(unit, command, Setup::TIMEOUT).await;
     write_log(unit, &setup, &end, &output);
     if let GateEnd::Ended(decision) = end {
         unit.report(Happening::Stopping(decision.kind())).await;
         return Some(decision.ending());
+    }
+    if let GateEnd::NotConfined(reason) = end {
+        return Some(Ending::NotConfined { reason });
     }
     let reason = reason(&end)?;
     let told = output.tail();
@@ -56,7 +58,7 @@ fn reason(end: &GateEnd) -> Option<String> {
         GateEnd::Exited(code) => Some(format!("exited with {code}")),
         GateEnd::Signalled(signal) => Some(format!("was killed by signal {signal}")),
         GateEnd::TimedOut(limit) => Some(format!("took more than {} s", limit.as_secs())),
-        GateEnd::Unknown(_) | GateEnd::Ended(_) => {
+        GateEnd::Unknown(_) | GateEnd::NotConfined(_) | GateEnd::Ended(_) => {
             end.reason().map(|reason| format!("did not run ({reason})"))
         }
     }

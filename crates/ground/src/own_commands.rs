@@ -1,5 +1,5 @@
 //! The names under which this binary starts itself. The parser of the command line knows only the
-//! agent, which people may start too. The keeper supervises one child, the keeper of programs
+//! agent, which people may start too. The keeper supervises one child, which `confine` becomes if it has a sandbox, the keeper of programs
 //! one git after another, the warden one owner, and the sweeper removes old runs.
 
 use std::process::Command;
@@ -10,6 +10,8 @@ use crate::places::Places;
 
 /// Keeps one child and ends its whole tree.
 pub const KEEPER: &str = "keeper";
+/// Confines itself and becomes a child, or the shell of one.
+pub const CONFINE: &str = "confine";
 /// Keeps the programs that a process of ours runs to their end, such as git.
 pub const PROGRAM_KEEPER: &str = "program-keeper";
 /// Watches over an owner, and ends the leftovers of its runs when it is killed.

@@ -94,7 +94,7 @@ pub use rung::{Rung, RungStep};
 pub use runner::Runner;
 pub use runner_choice::RunnerChoice;
 pub use sandbox::{
-    BadHost, BadReach, Confinement, NetworkHost, NetworkReach, Sandbox, SandboxLevel,
+    BadHost, BadReach, Confinement, NetworkHost, NetworkReach, Sandbox, SandboxLevel, hidden_paths,
 };
 pub use secret::Secret;
 pub use sink::EventSink;

@@ -90,6 +90,14 @@ impl Runner {
         }
     }
 
+    /// Returns whether it can work in a sandbox.
+    pub fn can_be_confined(self) -> bool {
+        match self {
+            Self::Pi => false,
+            Self::Embedded => true,
+        }
+    }
+
     /// Returns whether it reads the instructions beside the code itself, within limits and without
     /// following links out of the project.
     pub fn reads_context_safely(self) -> bool {

@@ -8,8 +8,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Completion, Fallbacks, Gate, Limits, ModelChoice, OutputSchema, Program, PromptTexts, Runner,
-    RunnerChoice, Sandbox, Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
+    Completion, Confinement, Fallbacks, Gate, Limits, ModelChoice, OutputSchema, Program,
+    PromptTexts, Refusal, Runner, RunnerChoice, Sandbox, Secret, SessionPolicy, Setup,
+    SharedCheckout, SystemPrompt, ToolPolicy,
 };
 
 /// The part of a task that holds on every machine. It names no program, no path of one machine and
@@ -93,6 +94,9 @@ pub struct Here {
     pub wrap_up: Option<String>,
     /// The models that may take over, if somebody named any.
     pub fallbacks: Option<Fallbacks>,
+    /// The places that its sandbox is about, or the reason why it cannot be confined; `None` if it
+    /// has no sandbox.
+    pub confinement: Option<Result<Confinement, Refusal>>,
     /// The key of its provider, which reaches the child on a descriptor and nowhere else.
     pub api_key: Option<Secret>,
 }

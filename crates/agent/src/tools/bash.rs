@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use pi_subagents_confine::{INNER_VARIABLE, InnerPolicy};
 use pi_subagents_os::{Descriptors as _, System};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
@@ -29,6 +30,18 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 /// Names the call in the environment of everything it starts.
 const MARK: &str = "PI_SUBAGENTS_SHELL";
+/// Words of a command that was refused a path or a host.
+const REFUSALS: [&str; 9] = [
+    "Read-only file system",
+    "Permission denied",
+    "Operation not permitted",
+    "Network is unreachable",
+    "Could not resolve",
+    "name resolution",
+    "EACCES",
+    "EROFS",
+    "EPERM",
+];
 const MAX_TIMEOUT_SECONDS: f64 = 2_147_483.647;
 
 #[derive(Deserialize)]
@@ -53,7 +66,7 @@ pub(super) async fn run(
     let end = shell.follow(timeout, aborted, updates).await;
     let shown = shell.output.shown();
     match end {
-        End::Exited(status) => answer(&shown, status),
+        End::Exited(status) => answer(&shown, status, surroundings),
         End::Aborted => Err(with_status(&shown.text(), "Command aborted")),
         End::TimedOut => Err(with_status(
             &shown.text(),
@@ -77,7 +90,7 @@ fn duration(seconds: f64) -> Result<Duration, ToolError> {
         .ok_or_else(|| ToolError::new("Invalid timeout: must be a finite number of seconds"))
 }
 
-fn answer(shown: &Shown, status: ExitStatus) -> ToolResult {
+fn answer(shown: &Shown, status: ExitStatus, surroundings: &ToolSurroundings) -> ToolResult {
     let mut text = shown.text();
     if text.is_empty() {
         text.push_str("(no output)");
@@ -91,10 +104,12 @@ fn answer(shown: &Shown, status: ExitStatus) -> ToolResult {
             details: shown.details(),
             ..ToolOutput::text(text)
         }),
-        Some(code) => Err(with_status(
-            &text,
-            &format!("Command exited with code {code}"),
-        )),
+        Some(code) => {
+            let hint = sandbox_hint(&text, surroundings);
+            let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
+            let status = format!("Command exited with code {code}{hint}");
+            Err(with_status(&text, &status))
+        }
         None => Err(with_status(
             &text,
             "Command terminated without an exit code",
@@ -290,11 +305,7 @@ fn spawn(
     } else {
         "sh"
     };
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "running commands is what this tool is for"
-    )]
-    let mut process = Command::new(shell);
+    let mut process = shell_process(shell, surroundings)?;
     process
         .args(["-c", command])
         .current_dir(&surroundings.cwd)
@@ -310,6 +321,33 @@ fn spawn(
     let (child, awaited) = orphans::start(&mut process)?;
     let pipe = pipe::Receiver::from_owned_fd(reader)?;
     Ok((child, awaited, pipe))
+}
+
+/// Returns the process of a shell. In a sandbox it is our own program, which closes the inner layer
+/// around itself and becomes the shell.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "running commands is what this tool is for"
+)]
+fn shell_process(shell: &str, surroundings: &ToolSurroundings) -> io::Result<Command> {
+    if !surroundings.variables.contains_key(INNER_VARIABLE) {
+        return Ok(Command::new(shell));
+    }
+    let mut process = Command::new(std::env::current_exe()?);
+    process.args(["confine", "--inner", shell]);
+    Ok(process)
+}
+
+/// Returns the sentence for a command that failed because of the sandbox, as far as its output shows
+/// that.
+fn sandbox_hint(output: &str, surroundings: &ToolSurroundings) -> Option<String> {
+    let policy = surroundings.variables.get(INNER_VARIABLE)?;
+    let policy: InnerPolicy = serde_json::from_str(policy).ok()?;
+    let is_refused = REFUSALS.iter().any(|words| output.contains(words));
+    is_refused.then(|| {
+        let shown = policy.shown;
+        format!("[sandbox: {shown}] The path or host may be outside what this run may use.")
+    })
 }
 
 fn session_variables(surroundings: &ToolSurroundings) -> Vec<(&'static str, String)> {

@@ -53,7 +53,7 @@ fn shown(output: &CommandOutput) -> String {
             let place = before.rsplit_once(", ").map_or(before, |(place, _)| place);
             format!("{place}, <room> free{after}")
         }
-        None => without_time(without_size(line)),
+        None => without_number(without_time(without_size(line))),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -63,6 +63,14 @@ fn without_size(line: &str) -> String {
     match (line.find("retention"), line.split_once(" kB for ")) {
         (Some(at), Some((_, after))) => format!("{}retention    <size> for {after}", &line[..at]),
         _ => line.to_owned(),
+    }
+}
+
+/// A line without the number of the kernel's Landlock.
+fn without_number(line: String) -> String {
+    match line.split_once(", Landlock ") {
+        Some((before, _)) => format!("{before}, Landlock <number>, seccomp"),
+        None => line,
     }
 }
 
@@ -92,6 +100,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     ok       program      pi-subagents <version>, $BINARY
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
     ok       git          new enough for worktrees and merges
+    ok       sandbox      all levels: namespaces, Landlock <number>, seccomp
     ok       agent files  ~/.pi/agent does not exist yet; the first run creates it
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
@@ -151,6 +160,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
     ok       program      pi-subagents <version>, $BINARY
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
     ok       git          new enough for worktrees and merges
+    ok       sandbox      all levels: namespaces, Landlock <number>, seccomp
     ok       agent files  ~/.pi/agent
     ok       sockets      $SANDBOX/run/pi-subagents
     ok       records      .pi/subagents/runs, <room> free
@@ -180,7 +190,7 @@ fn where_everything_is_well_it_says_where_everything_is() {
         .collect();
     assert_eq!(
         names.join(", "),
-        "program, platform, git, agent files, sockets, records, logs, settings, models, runner, \
+        "program, platform, git, sandbox, agent files, sockets, records, logs, settings, models, runner, \
          agents, project, runs, retention, background, pi package"
     );
     assert_eq!(
@@ -244,6 +254,7 @@ fn where_much_is_broken_it_says_what_to_do() {
              hint: Another pi-subagents comes first on PATH: $SANDBOX/bin/pi-subagents. Remove it, or put the directory of this one before it.
     ok       platform     Linux <release> on <machine>, with /proc, pidfd, subreaper and inotify
     ok       git          new enough for worktrees and merges
+    ok       sandbox      all levels: namespaces, Landlock <number>, seccomp
     warning  agent files  ~/.pi/agent
              hint: Other users may write to it and so decide what your sub-agents do. Run chmod go-w $HOME/.pi/agent
              hint: Other users may read the keys in it. Run chmod 600 $HOME/.pi/agent/auth.json

@@ -78,6 +78,7 @@ fn own(script: String) {
         };
         let launcher = Launcher {
             keeper: ours("keeper"),
+            confine: ours("confine"),
             warden: ours("warden"),
             known_children: KnownChildren::spare_unknown(),
             file_limit: None,
@@ -140,6 +141,7 @@ fn plan(script: String) -> Plan {
         },
         setup: None,
         shared: None,
+        confinement: None,
         arguments: Vec::new(),
         wrap_up: None,
         fallbacks: None,

@@ -6,9 +6,10 @@ use pi_subagents_configuration::skill_arguments;
 use pi_subagents_files::write_whole;
 use pi_subagents_pi_files::read_context_files;
 use pi_subagents_records::RunDir;
-use pi_subagents_vocabulary::{PromptFiles, Refusal, SystemPrompt};
+use pi_subagents_vocabulary::{PromptFiles, Refusal, Sandbox, SystemPrompt};
 
 use super::child_extension::{ChildExtension, write_child_extension};
+use super::confinement::CHILD_DIRECTORY;
 use super::worktree::Isolated;
 use crate::destination::Destination;
 use crate::resolve::{ResolvedWork, Resolver};
@@ -18,7 +19,7 @@ use pi_subagents_ground::places::Places;
 pub(super) struct RunFiles {
     pub(super) prompts: PromptFiles,
     /// The directory of the run, if it has one.
-    directory: Option<PathBuf>,
+    pub(super) directory: Option<PathBuf>,
     /// The extension that a pi child loads.
     extension: Option<ChildExtension>,
     /// The arguments of the embedded agent: the directories that it does not write to, and the
@@ -69,8 +70,11 @@ impl RunFiles {
         if here.runner.has_our_flags() {
             further.extend(isolated.into_iter().flat_map(Isolated::arguments));
             // Long output of shell commands belongs to the record and goes with it.
-            let place = directory.path().display().to_string();
-            further.extend(["--run-dir".to_owned(), place]);
+            let mut place = directory.path().to_owned();
+            if !work.sandbox.is_off() {
+                place.push(CHILD_DIRECTORY);
+            }
+            further.extend(["--run-dir".to_owned(), place.display().to_string()]);
         }
         if let Some(schema) = work.schema() {
             let file = directory.path().join("output-schema.json");
@@ -111,6 +115,19 @@ impl RunFiles {
         })?;
         add_prompt(&mut self.prompts.policy, file);
         Ok(problems)
+    }
+
+    /// Tells the child about its sandbox, if it has one.
+    pub(super) fn add_sandbox(&mut self, cwd: &Path, sandbox: &Sandbox) -> Result<(), Refusal> {
+        let Some(directory) = self.directory.as_ref().filter(|_| !sandbox.is_off()) else {
+            return Ok(());
+        };
+        let file = directory.join("sandbox.md");
+        write_whole(&file, sandbox.instruction(cwd).as_bytes()).map_err(|error| Refusal {
+            message: format!("{} could not be written: {error}", file.display()),
+        })?;
+        add_prompt(&mut self.prompts.policy, file);
+        Ok(())
     }
 
     /// Returns the text of the system prompt and the file that carries it.

@@ -2,6 +2,7 @@
 //! child and its record. The result is the plan that the engine runs.
 
 mod child_extension;
+mod confinement;
 mod conversation;
 mod earlier_session;
 mod files;

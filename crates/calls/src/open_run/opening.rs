@@ -10,6 +10,7 @@ use pi_subagents_vocabulary::{
     Here, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy,
 };
 
+use super::confinement::ConfinedTask;
 use super::conversation::ChildConversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
@@ -324,8 +325,24 @@ impl<'a> Opening<'a> {
             );
         }
         let wrap_up = files.wrap_up();
+        files.add_sandbox(cwd, &work.sandbox)?;
+        let confined = ConfinedTask {
+            work: &work,
+            runner: found.runner,
+            program: &program,
+            session: &conversation.session,
+            cwd,
+            directory: files.directory.as_deref(),
+            read: &found.skills,
+        };
+        let (confinement, found_key) = match confined.plan(&self.resolver.caller.places) {
+            None => (None, None),
+            Some(Ok(planned)) => (Some(Ok(planned.confinement)), planned.key),
+            Some(Err(refusal)) => (Some(Err(refusal)), None),
+        };
         let here = Here {
             runner: found.runner,
+            confinement,
             program,
             wrap_up,
             system_prompt: files.prompts.policy,
@@ -334,7 +351,7 @@ impl<'a> Opening<'a> {
             shared,
             arguments,
             fallbacks: found.fallbacks,
-            api_key: found.api_key,
+            api_key: found.api_key.or(found_key),
         };
         Ok((TaskPlan { work, here }, doubts))
     }

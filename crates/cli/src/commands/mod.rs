@@ -4,6 +4,7 @@ pub(crate) mod answer_output;
 pub(crate) mod attach;
 mod call;
 pub(crate) mod clean;
+pub(crate) mod confine;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod detached_process;

@@ -137,6 +137,7 @@ mod tests {
                 arguments: Vec::new(),
                 wrap_up: None,
                 fallbacks: None,
+                confinement: None,
                 api_key: None,
             },
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System, is_for_want_of_room};
 use pi_subagents_vocabulary::{
-    Ending, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
+    Ending, NetworkReach, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
 };
 use tokio::process::Command;
 use tokio::task::JoinHandle;
@@ -19,7 +19,9 @@ use tracing::debug;
 
 use super::session_lock::{LockError, SessionLock};
 use super::{Inbox, LineMemory, LineReader, Outbox, StderrLines, command_line};
-use crate::keeper::{ChildCommand, Handed, KEEPER_NAME, KeeperLink, Report, hand_over};
+use crate::keeper::{
+    ChildCommand, Handed, KEEPER_NAME, KeeperLink, KeptSandbox, Report, hand_over,
+};
 use crate::launcher::Launcher;
 use crate::marks::{OWNER_MARK, RUN_MARK};
 use crate::sweep::end_inherited;
@@ -62,6 +64,8 @@ pub(crate) enum LaunchError {
     Secrets { bytes: usize },
     #[error("{0}")]
     Child(String),
+    #[error("{0}")]
+    NotConfined(String),
     #[error(
         "{0}; the limits of open files or processes are reached (ulimit -n, ulimit -u say them)"
     )]
@@ -101,6 +105,7 @@ impl LaunchError {
                 file,
                 holder: holder.map(|run| run.to_string()),
             },
+            Self::NotConfined(reason) => Ending::NotConfined { reason },
             other => Ending::CouldNotStart {
                 reason: other.with_causes(),
             },
@@ -159,7 +164,8 @@ pub(crate) async fn launch(
     let stdout = Inbox::new(stdout, reader)?;
     let stderr = Inbox::new(stderr, StderrLines::default())?;
     let mut keeper = KeeperLink::new(name, reaped, ours)?;
-    let child = begin(launcher, task, &mut keeper, &child_command(launcher, plan)).await?;
+    let command = child_command(launcher, task, plan)?;
+    let child = begin(launcher, task, &mut keeper, &command).await?;
     Ok(LaunchedChild {
         started: Started {
             runner: plan.here.runner,
@@ -173,13 +179,50 @@ pub(crate) async fn launch(
     })
 }
 
-fn child_command(launcher: &Launcher, plan: &TaskPlan) -> ChildCommand {
+fn child_command(
+    launcher: &Launcher,
+    task: &Task,
+    plan: &TaskPlan,
+) -> Result<ChildCommand, LaunchError> {
     let program = plan.here.program.path.clone().into_os_string();
     let arguments = command_line::arguments(plan);
-    ChildCommand {
+    Ok(ChildCommand {
         file_limit: launcher.file_limit,
+        sandbox: kept_sandbox(launcher, task, plan)?,
         words: [program].into_iter().chain(arguments).collect(),
+    })
+}
+
+/// Returns the sandbox in which everything of a task runs, or `None` if it has none. A sandbox
+/// without places of this machine is an error: nothing runs open by accident.
+fn kept_sandbox(
+    launcher: &Launcher,
+    task: &Task,
+    plan: &TaskPlan,
+) -> Result<Option<KeptSandbox>, LaunchError> {
+    let sandbox = &plan.work.sandbox;
+    if sandbox.is_off() {
+        return Ok(None);
     }
+    let confinement = match plan.here.confinement.clone() {
+        Some(Ok(confinement)) => confinement,
+        Some(Err(refusal)) => return Err(LaunchError::NotConfined(refusal.message)),
+        None => {
+            let reason = format!("The sandbox ({sandbox}) was not planned. Nothing was run.");
+            return Err(LaunchError::NotConfined(reason));
+        }
+    };
+    let arguments = launcher.confine.arguments.iter();
+    Ok(Some(KeptSandbox {
+        program: launcher.confine.path.clone(),
+        arguments: arguments
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
+        sandbox: sandbox.clone(),
+        confinement,
+        cwd: task.cwd.clone(),
+        has_gateway: true,
+    }))
 }
 
 /// Lets a keeper start its child. Returns the number of the child's process.
@@ -196,6 +239,7 @@ async fn begin(
             for_want_of_room: true,
         })) => Err(LaunchError::NoRoom(reason)),
         Ok(Some(Report::CouldNotStart { reason, .. })) => Err(LaunchError::Child(reason)),
+        Ok(Some(Report::NotConfined { reason })) => Err(LaunchError::NotConfined(reason)),
         outcome => {
             // The keeper may have been killed after it had started the child and before it could
             // report that.
@@ -252,6 +296,15 @@ pub(crate) async fn lock_session(
     }
 }
 
+/// A command that is run for a run, in its sandbox.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum CommandOfRun<'a> {
+    /// It proves that the child has done its work, and runs code that the child wrote.
+    Gate(&'a str),
+    /// It prepares the worktree before the first child.
+    Setup(&'a str),
+}
+
 /// A command of a gate that runs.
 #[derive(Debug)]
 pub(crate) struct LaunchedCommand {
@@ -265,8 +318,24 @@ pub(crate) struct LaunchedCommand {
 pub(crate) async fn launch_command(
     launcher: &Launcher,
     task: &Task,
-    command: &str,
+    plan: &TaskPlan,
+    command: CommandOfRun<'_>,
 ) -> Result<LaunchedCommand, LaunchError> {
+    let mut sandbox = kept_sandbox(launcher, task, plan)?;
+    if let Some(kept) = &mut sandbox {
+        // The agent itself always reaches its model; commands do what tools may do.
+        kept.has_gateway = kept.sandbox.network.tools_may_use_door();
+    }
+    let text = match command {
+        CommandOfRun::Gate(text) => text,
+        CommandOfRun::Setup(text) => {
+            // It may fetch what the child will need.
+            if let Some(kept) = &mut sandbox {
+                kept.sandbox.network = NetworkReach::Full;
+            }
+            text
+        }
+    };
     let (stdin, _closed) = System::pipe()?;
     let (output, child_stdout) = System::pipe()?;
     let child_stderr = child_stdout.try_clone()?;
@@ -277,9 +346,10 @@ pub(crate) async fn launch_command(
     hand_over(&ours, stdin.as_fd(), nothing)?;
     drop(stdin);
     let mut keeper = KeeperLink::new(name, reaped, ours)?;
-    let words = ["/bin/sh", "-c", command].map(OsString::from);
+    let words = ["/bin/sh", "-c", text].map(OsString::from);
     let command = ChildCommand {
         file_limit: launcher.file_limit,
+        sandbox,
         words: words.into(),
     };
     begin(launcher, task, &mut keeper, &command).await?;

@@ -12,7 +12,7 @@ mod stderr;
 
 pub(crate) use inbox::{Inbox, Splitter};
 pub(crate) use launch::{
-    LaunchError, LaunchedChild, LaunchedCommand, launch, launch_command, lock_session,
+    CommandOfRun, LaunchError, LaunchedChild, LaunchedCommand, launch, launch_command, lock_session,
 };
 pub(crate) use lines::{Line, LineReader};
 pub(crate) use memory::LineMemory;

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use pi_subagents_vocabulary::{Decision, Gate};
+use pi_subagents_vocabulary::Decision;
 use tokio::time::{Instant, sleep_until};
 use tracing::info;
 
 use super::output::GateOutput;
-use crate::child::{Inbox, LaunchedCommand, launch_command};
+use crate::child::{CommandOfRun, Inbox, LaunchError, LaunchedCommand, launch_command};
 use crate::completion::Exit;
 use crate::keeper::{KeeperLink, Report};
 use crate::pause::Pause;
@@ -36,6 +36,8 @@ pub(crate) enum GateEnd {
     TimedOut(Duration),
     /// It could not be run, or nobody saw its end.
     Unknown(String),
+    /// Its sandbox could not be made, and nothing was run.
+    NotConfined(String),
     /// The run was to end.
     Ended(Decision),
 }
@@ -50,7 +52,7 @@ impl GateEnd {
             Self::Exited(code) => format!("exit {code}"),
             Self::Signalled(signal) => format!("it was killed by signal {signal}"),
             Self::TimedOut(limit) => format!("it did not end within {}s", limit.as_secs()),
-            Self::Unknown(why) => why.clone(),
+            Self::Unknown(why) | Self::NotConfined(why) => why.clone(),
             Self::Ended(_) => "the run was ended".to_owned(),
         })
     }
@@ -63,17 +65,24 @@ impl GateEnd {
 }
 
 /// Runs the command of a gate in the directory of the run.
-pub(crate) async fn run_command(unit: &mut Unit, gate: &Gate) -> (GateEnd, GateOutput) {
-    let launched = launch_command(&unit.launcher, &unit.task, &gate.command).await;
+pub(crate) async fn run_command(
+    unit: &mut Unit,
+    command: CommandOfRun<'_>,
+    limit: Duration,
+) -> (GateEnd, GateOutput) {
+    let launched = launch_command(&unit.launcher, &unit.task, &unit.plan, command).await;
     let LaunchedCommand { output, keeper } = match launched {
         Ok(launched) => launched,
+        Err(LaunchError::NotConfined(reason)) => {
+            return (GateEnd::NotConfined(reason), GateOutput::default());
+        }
         Err(error) => {
             let why = format!("it could not be started: {}", error.with_causes());
             return (GateEnd::Unknown(why), GateOutput::default());
         }
     };
     match Inbox::new(output, GateOutput::default()) {
-        Ok(output) => watch(unit, keeper, output, gate.timeout).await,
+        Ok(output) => watch(unit, keeper, output, limit).await,
         Err(error) => {
             // The keeper ends the command when its link is dropped.
             let why = format!("its output cannot be read: {error}");
@@ -209,7 +218,12 @@ impl RunningCommand {
             Report::Stopping => {
                 self.end.get_or_insert(GateEnd::Ended(Decision::Stop));
             }
-            Report::Overdue | Report::Started { .. } | Report::CouldNotStart { .. } => {}
+            // What a gate was refused stands in its own output.
+            Report::Noted { .. }
+            | Report::Overdue
+            | Report::Started { .. }
+            | Report::NotConfined { .. }
+            | Report::CouldNotStart { .. } => {}
         }
     }
 

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 pub(crate) use self::command::{GateEnd, run_command};
 pub(crate) use self::output::GateOutput;
 use self::turn::take_turn;
+use crate::child::CommandOfRun;
 use crate::guards::GateVerdict;
 use crate::run_progress::RunProgress;
 use crate::unit::Unit;
@@ -60,7 +61,7 @@ async fn run_gate(
     let log = progress.gates.next_log();
     let report = async |unit: &mut Unit, step| report(unit, gate, attempt, log, step).await;
     report(unit, GateStep::Began).await;
-    let (end, output) = run_command(unit, gate).await;
+    let (end, output) = run_command(unit, CommandOfRun::Gate(&gate.command), gate.timeout).await;
     drop(turn);
     log::write(unit, log, gate, &end, &output);
     if let GateEnd::Ended(decision) = end {

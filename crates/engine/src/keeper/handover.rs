@@ -12,6 +12,8 @@ use std::os::unix::net::UnixStream;
 
 use pi_subagents_os::{Descriptors as _, System};
 
+use super::sandbox::KeptSandbox;
+
 /// The kinds of descriptors that the owner may hand over beside the child's stdin. One byte names
 /// the kinds that come, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,23 +100,28 @@ impl Descriptors {
 pub(crate) struct ChildCommand {
     /// The number of files that it may have open, if the owner may have more.
     pub(crate) file_limit: Option<u64>,
+    /// The sandbox in which it runs, if it runs in one.
+    pub(crate) sandbox: Option<KeptSandbox>,
     /// Its program and arguments.
     pub(crate) words: Vec<OsString>,
 }
 
 impl ChildCommand {
-    /// Writes it down: its length, then words that end with a zero.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    /// Writes it down: its length, then words that end with a zero. Text without zeros comes before
+    /// the words of the command: the limit, and the sandbox as JSON.
+    pub(crate) fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let sandbox = self.sandbox.as_ref().map(serde_json::to_string);
+        let sandbox = OsString::from(sandbox.transpose()?.unwrap_or_default());
         let limit = self.file_limit.map(|limit| limit.to_string());
         let limit = OsString::from(limit.unwrap_or_default());
         let mut bytes = vec![0; 4];
-        for word in [&limit].into_iter().chain(&self.words) {
+        for word in [&limit, &sandbox].into_iter().chain(&self.words) {
             bytes.extend_from_slice(word.as_bytes());
             bytes.push(0);
         }
         let length = u32::try_from(bytes.len() - 4).unwrap_or(u32::MAX);
         bytes[..4].copy_from_slice(&length.to_le_bytes());
-        bytes
+        Ok(bytes)
     }
 
     /// Reads the command; waits until all of it has come.
@@ -132,7 +139,13 @@ impl ChildCommand {
             .ok_or_else(no_owner)?
             .split(|byte| *byte == 0);
         let limit = words.next().unwrap_or_default();
+        // A sandbox that cannot be read is an error: its child must not run without it.
+        let sandbox = match words.next().ok_or_else(no_owner)? {
+            [] => None,
+            json => Some(serde_json::from_slice(json)?),
+        };
         Ok(Self {
+            sandbox,
             file_limit: OsStr::from_bytes(limit)
                 .to_str()
                 .and_then(|limit| limit.parse().ok()),
@@ -151,7 +164,30 @@ fn no_owner() -> io::Error {
 mod tests {
     use std::io::Write as _;
 
+    use pi_subagents_vocabulary::{Confinement, Sandbox};
+
     use super::*;
+
+    fn sandbox() -> KeptSandbox {
+        KeptSandbox {
+            program: "/bin/ours".into(),
+            arguments: vec!["confine".to_owned()],
+            sandbox: Sandbox::default(),
+            confinement: Confinement {
+                home: "/home/ada".into(),
+                agent_directory: "/home/ada/.pi/agent".into(),
+                writable: Vec::new(),
+                widened: Vec::new(),
+                hidden: Vec::new(),
+                visible: Vec::new(),
+                overlays: Vec::new(),
+                inner_hidden: Vec::new(),
+                model_hosts: Vec::new(),
+            },
+            cwd: "/w".into(),
+            has_gateway: true,
+        }
+    }
 
     #[test]
     fn a_command_arrives_as_it_was_sent() {
@@ -160,10 +196,11 @@ mod tests {
         let words = words.into_iter().chain([strange]).collect();
         let sent = ChildCommand {
             file_limit: Some(1024),
+            sandbox: Some(sandbox()),
             words,
         };
         let (mut ours, keepers) = UnixStream::pair().unwrap();
-        ours.write_all(&sent.to_bytes()).unwrap();
+        ours.write_all(&sent.to_bytes().unwrap()).unwrap();
         assert_eq!(ChildCommand::receive(&keepers).unwrap(), sent);
     }
 

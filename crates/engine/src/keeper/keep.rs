@@ -2,19 +2,22 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write as _};
+use std::net::TcpListener as StdListener;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream as StdStream;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use pi_subagents_confine::{NotStarted, Seal};
 use pi_subagents_os::{
     Adoption, Descriptors as _, Kin as _, ProcessName, Processes as _, Reaped, RunTree, Signal,
     System, is_for_want_of_room, leave_no_core, let_inherit, reap_any, silence_stderr,
     silence_stdout, truncate,
 };
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
-use tokio::net::UnixStream;
+use tokio::net::{TcpListener, UnixStream};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, info};
@@ -22,7 +25,9 @@ use tracing::{debug, info};
 use super::KEEPER_NAME;
 use super::handover::{ChildCommand, Descriptors};
 use super::owner_sign::OwnerSign;
+use super::sandbox;
 use super::wire::{Order, Report};
+use crate::gateway::{Gateway, GatewayRules, Refusals};
 
 /// The variable that holds the number of the descriptor with the child's key.
 const KEY_DESCRIPTOR: &str = "PI_SUBAGENTS_KEY_FD";
@@ -57,7 +62,11 @@ pub fn keep(run: &str) -> io::Result<()> {
     let inherited = [(KEY_DESCRIPTOR, key), (SECRETS_DESCRIPTOR, secrets)];
     let child = match start(&command, stdin, inherited) {
         Ok(child) => child,
-        Err(error) => {
+        Err(NotStarted::NotConfined(reason)) => {
+            release(lock)?;
+            return report(&mut reports, &Report::NotConfined { reason });
+        }
+        Err(NotStarted::NotExecuted(error)) => {
             release(lock)?;
             let program = command.words.first().map(|program| program.display());
             let reason = format!(
@@ -73,35 +82,40 @@ pub fn keep(run: &str) -> io::Result<()> {
             return report(&mut reports, &refusal);
         }
     };
-    let pid = child.id();
+    let StartedChild { pid, confined } = child;
     debug!(child = pid, "child started");
     report(&mut reports, &Report::Started { pid })?;
     control.set_nonblocking(true)?;
-    tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .build()?
-        .block_on(async {
-            Keeper {
-                child: pid,
-                orders: BufReader::new(UnixStream::from_std(control)?).lines(),
-                owner_is_there: true,
-                reports,
-                state: State::Watching,
-                killed: 0,
-                owner_sign: OwnerSign::default(),
-                paused: HashSet::new(),
-                adoption,
-                family: RunTree::begin(owner, run),
-                child_changed: signal(SignalKind::child())?,
-                end_signals: [
-                    signal(SignalKind::terminate())?,
-                    signal(SignalKind::interrupt())?,
-                    signal(SignalKind::hangup())?,
-                ],
-            }
-            .watch()
-            .await
-        })?;
+        .build()?;
+    let kept = runtime.block_on(async {
+        let confined = confined.map(Confined::serve).transpose()?;
+        Keeper {
+            confined,
+            child: pid,
+            orders: BufReader::new(UnixStream::from_std(control)?).lines(),
+            owner_is_there: true,
+            reports,
+            state: State::Watching,
+            killed: 0,
+            owner_sign: OwnerSign::default(),
+            paused: HashSet::new(),
+            adoption,
+            family: RunTree::begin(owner, run),
+            child_changed: signal(SignalKind::child())?,
+            end_signals: [
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::hangup())?,
+            ],
+        }
+        .watch()
+        .await
+    });
+    // A name that is being looked up for the gateway must not keep us here.
+    runtime.shutdown_background();
+    kept?;
     release(lock)
 }
 
@@ -121,11 +135,11 @@ fn start(
     child: &ChildCommand,
     stdin: OwnedFd,
     inherited: [(&str, Option<OwnedFd>); 2],
-) -> io::Result<std::process::Child> {
+) -> Result<StartedChild, NotStarted> {
     let (program, arguments) = child
         .words
         .split_first()
-        .ok_or_else(|| io::Error::other("there is no program to start"))?;
+        .ok_or_else(|| NotStarted::NotExecuted(io::Error::other("there is no program to start")))?;
     // The owner has raised its own limit, and there are programs that cannot live with many
     // descriptors.
     if let Some(limit) = child.file_limit {
@@ -133,24 +147,93 @@ fn start(
     }
     // The child has keys in its memory.
     leave_no_core();
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdin(Stdio::from(stdin))
-        .process_group(0);
+    let mut command = match &child.sandbox {
+        None => {
+            let mut command = Command::new(program);
+            command.args(arguments).process_group(0);
+            command
+        }
+        Some(kept) => {
+            // It leaves our session, and so our group, by itself.
+            let mut command = Command::new(&kept.program);
+            command.args(&kept.arguments);
+            command
+        }
+    };
+    let mut numbers = Vec::new();
     for (variable, descriptor) in &inherited {
         if let Some(descriptor) = descriptor {
             // The child inherits it under its number and reads it to its end.
-            let_inherit(descriptor)?;
+            let_inherit(descriptor).map_err(NotStarted::NotExecuted)?;
+            numbers.push(descriptor.as_raw_fd());
             command.env(variable, descriptor.as_raw_fd().to_string());
         }
     }
-    let child = pi_subagents_os::start(&mut command)?;
+    let started = match &child.sandbox {
+        None => {
+            command.stdin(Stdio::from(stdin));
+            let process = pi_subagents_os::start(&mut command).map_err(NotStarted::NotExecuted)?;
+            StartedChild {
+                pid: process.id(),
+                confined: None,
+            }
+        }
+        Some(kept) => {
+            let process = kept.start(&child.words, &stdin, numbers, command)?;
+            StartedChild {
+                pid: process.pid,
+                confined: Some(Confined {
+                    seal: process.seal,
+                    gateway: process.gateway,
+                    cwd: kept.cwd.clone(),
+                    refusals: Refusals::default(),
+                }),
+            }
+        }
+    };
     drop(inherited);
     // From here on the child alone holds its stdout and stderr, so they close when it is gone.
-    silence_stdout()?;
-    silence_stderr()?;
-    Ok(child)
+    silence_stdout().map_err(NotStarted::NotExecuted)?;
+    silence_stderr().map_err(NotStarted::NotExecuted)?;
+    Ok(started)
+}
+
+/// A child that runs.
+struct StartedChild {
+    pid: u32,
+    /// What is done for it if it is confined.
+    confined: Option<Confined>,
+}
+
+/// What a keeper does for a confined child.
+struct Confined {
+    seal: Seal,
+    gateway: Option<(StdListener, GatewayRules)>,
+    cwd: PathBuf,
+    refusals: Refusals,
+}
+
+impl Confined {
+    /// Begins to serve its gateway, in an async runtime.
+    fn serve(mut self) -> io::Result<Self> {
+        if let Some((listener, rules)) = self.gateway.take() {
+            listener.set_nonblocking(true)?;
+            let gateway = Gateway {
+                listener: TcpListener::from_std(listener)?,
+                rules,
+                refusals: self.refusals.clone(),
+            };
+            // It serves until this process ends, which is when the tree is gone.
+            tokio::spawn(gateway.serve());
+        }
+        Ok(self)
+    }
+
+    /// Returns what a person should know when the child is gone.
+    fn notes(&self) -> Vec<String> {
+        let made = sandbox::made_meanwhile(&self.seal, &self.cwd);
+        self.refusals.sentence().into_iter().chain(made).collect()
+    }
 }
 
 fn report(reports: &mut StdStream, report: &Report) -> io::Result<()> {
@@ -165,6 +248,7 @@ fn report(reports: &mut StdStream, report: &Report) -> io::Result<()> {
 
 struct Keeper {
     child: u32,
+    confined: Option<Confined>,
     orders: Lines<BufReader<UnixStream>>,
     owner_is_there: bool,
     reports: StdStream,
@@ -218,6 +302,10 @@ impl Keeper {
             }
         }
         self.family.end();
+        let notes = self.confined.as_ref().map(Confined::notes);
+        for text in notes.unwrap_or_default() {
+            report(&mut self.reports, &Report::Noted { text })?;
+        }
         let killed = self.killed;
         debug!(killed, "tree is gone");
         report(&mut self.reports, &Report::Gone { killed })

@@ -52,7 +52,7 @@ impl KeeperLink {
     /// keeper is gone.
     pub(crate) async fn begin(&mut self, command: &ChildCommand) -> Option<Report> {
         let control = self.reports.get_mut().get_mut();
-        control.write_all(&command.to_bytes()).await.ok()?;
+        control.write_all(&command.to_bytes().ok()?).await.ok()?;
         self.next().await
     }
 

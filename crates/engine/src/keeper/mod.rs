@@ -8,12 +8,14 @@ mod handover;
 mod keep;
 mod link;
 mod owner_sign;
+mod sandbox;
 mod wire;
 
 pub(crate) use handover::{ChildCommand, Handed, hand_over};
 pub(crate) use keep::GRACE_WITHOUT_OWNER;
 pub use keep::keep;
 pub(crate) use link::KeeperLink;
+pub(crate) use sandbox::KeptSandbox;
 pub(crate) use wire::Report;
 
 /// The name of a keeper's process. It differs from the owner's name, so that a command that kills

@@ -16,6 +16,10 @@ pub(crate) enum Report {
         /// True if the system had no room for the child. A later try may succeed.
         for_want_of_room: bool,
     },
+    /// The sandbox of the child could not be made. Nothing was run.
+    NotConfined { reason: String },
+    /// Something about the child that a person should know.
+    Noted { text: String },
     /// The child itself exited, by a code or by a signal.
     Exited {
         code: Option<i32>,

@@ -134,7 +134,10 @@ impl Running<'_> {
                 self.overdue().await;
                 self.keeper_ends_tree().await;
             }
-            Some(Report::Started { .. } | Report::CouldNotStart { .. }) => {}
+            Some(Report::Noted { text }) => self.unit.report(Happening::Warned(text)).await,
+            Some(
+                Report::Started { .. } | Report::NotConfined { .. } | Report::CouldNotStart { .. },
+            ) => {}
             None => self.keeper_died().await,
         }
     }

@@ -4,12 +4,15 @@
 //! start the child.
 
 mod confinement;
+mod hidden;
 mod host;
+mod instruction;
 mod level;
 mod limits;
 mod network;
 
 pub use confinement::Confinement;
+pub use hidden::hidden_paths;
 pub use host::{BadHost, NetworkHost};
 pub use level::SandboxLevel;
 pub use limits::Sandbox;

@@ -1,6 +1,7 @@
 //! `doctor`: checks that everything is set up, with advice for every problem. It looks at files and
 //! at the environment. It connects to the fleet if the settings name one, and to nothing else on
-//! the network; it calls no model, and changes nothing but the rests of models if it is asked to.
+//! the network; it calls no model, and changes nothing but the rests of models if it is asked to. It
+//! tries to make a sandbox among the temporary files, and keeps what that showed.
 
 mod agent_files;
 mod check;
@@ -15,6 +16,7 @@ mod pi_package;
 mod retention;
 mod runner;
 mod runs;
+mod sandbox;
 
 use std::panic::resume_unwind;
 use std::process::ExitCode;
@@ -97,6 +99,7 @@ fn examine(places: Places, args: &DoctorArgs) -> Vec<Check> {
             machine::program(&seen),
             machine::platform(),
             machine::git(),
+            sandbox::sandbox(&seen),
             directories::agent_directory(&seen),
             directories::sockets(&seen),
             directories::disk(&seen),

@@ -245,6 +245,7 @@ pub(crate) fn unit(
         plan: Box::new(plan),
         launcher: Arc::new(Launcher {
             keeper: program("keeper"),
+            confine: program("confine"),
             warden: program("warden"),
             known_children: KnownChildren::spare_unknown(),
             file_limit: None,
@@ -305,6 +306,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             arguments: Vec::new(),
             wrap_up: None,
             fallbacks: None,
+            confinement: None,
             api_key: None,
         },
     }

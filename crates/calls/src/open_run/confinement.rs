@@ -1,0 +1,126 @@
+//! What the sandbox of a task means on this machine: which places are writable, hidden and visible,
+//! and which host its model has.
+
+use std::path::{Path, PathBuf};
+
+use pi_subagents_agent::{ModelRoute, RoutedAgent, Surroundings, model_route};
+use pi_subagents_files::{append_own, create_directories};
+use pi_subagents_ground::places::Places;
+use pi_subagents_vocabulary::{
+    Confinement, ModelChoice, Program, Refusal, Runner, Sandbox, Secret, SessionPolicy, Work,
+    hidden_paths,
+};
+
+/// The directory in a run's directory that its child may write.
+pub(super) const CHILD_DIRECTORY: &str = "child";
+
+/// A child whose sandbox is being planned.
+pub(super) struct ConfinedTask<'a> {
+    pub(super) work: &'a Work,
+    pub(super) runner: Runner,
+    pub(super) program: &'a Program,
+    pub(super) session: &'a SessionPolicy,
+    pub(super) cwd: &'a Path,
+    /// The directory of the run.
+    pub(super) directory: Option<&'a Path>,
+    /// Files that the child reads, wherever they are.
+    pub(super) read: &'a [PathBuf],
+}
+
+/// A planned sandbox, and the key that its child cannot look for itself.
+pub(super) struct PlannedSandbox {
+    pub(super) confinement: Confinement,
+    pub(super) key: Option<Secret>,
+}
+
+impl ConfinedTask<'_> {
+    /// Plans the sandbox; `None` if the task has none.
+    pub(super) fn plan(&self, places: &Places) -> Option<Result<PlannedSandbox, Refusal>> {
+        let sandbox = &self.work.sandbox;
+        if sandbox.is_off() {
+            return None;
+        }
+        let refuse = |why: String| Refusal {
+            message: format!("The sandbox ({sandbox}) could not be made: {why} Nothing was run."),
+        };
+        Some(self.confine(sandbox, places).map_err(refuse))
+    }
+
+    fn confine(&self, sandbox: &Sandbox, places: &Places) -> Result<PlannedSandbox, String> {
+        if !self.runner.can_be_confined() {
+            let kind = self.runner.title();
+            return Err(format!(
+                "{kind} cannot be confined yet. Use the embedded agent for it: --runner embedded."
+            ));
+        }
+        let directory = self.directory.ok_or("the run has no directory.")?;
+        let route = self.route(places)?;
+        let absolute = |paths: &[String]| -> Vec<PathBuf> {
+            let paths = paths.iter();
+            paths
+                .filter_map(|path| Sandbox::absolute(path, &places.home))
+                .collect()
+        };
+        let runtime = places.variable("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let mut hidden = hidden_paths(sandbox, &places.home, &places.agent_dir, runtime.as_deref());
+        // All other runs.
+        hidden.extend(directory.parent().map(Path::to_owned));
+        hidden.push(places.sockets.clone());
+        let mut visible = vec![directory.to_owned(), self.program.path.clone()];
+        visible.extend(self.program.arguments.iter().map(PathBuf::from));
+        visible.extend(self.read.iter().cloned());
+        visible.extend(absolute(&sandbox.readable));
+        visible.retain(|path| path.is_absolute());
+        Ok(PlannedSandbox {
+            confinement: Confinement {
+                home: places.home.clone(),
+                agent_directory: places.agent_dir.clone(),
+                writable: self.own_places(directory)?,
+                widened: absolute(&sandbox.writable),
+                hidden,
+                visible,
+                overlays: Vec::new(),
+                inner_hidden: Vec::new(),
+                model_hosts: route.host.into_iter().collect(),
+            },
+            key: route.key,
+        })
+    }
+
+    fn route(&self, places: &Places) -> Result<ModelRoute, String> {
+        let (provider, model) = match &self.work.model {
+            ModelChoice::Named {
+                provider, model, ..
+            } => (provider.as_deref(), model.as_deref()),
+            ModelChoice::Inherit => (None, None),
+        };
+        let agent = RoutedAgent {
+            provider,
+            model,
+            cwd: self.cwd,
+            session: self.session.file(),
+            trusted: self.work.trusted,
+        };
+        model_route(agent, &Surroundings::from(places))
+    }
+
+    /// Makes the places that the child may write whatever its level is: a directory in that of its
+    /// run, and the file of its session. Whoever may write the whole directory of a run can forge
+    /// its record.
+    fn own_places(&self, directory: &Path) -> Result<Vec<PathBuf>, String> {
+        let failed = |path: &Path, error: &dyn std::fmt::Display| {
+            format!("{} could not be made: {error}.", path.display())
+        };
+        let own = directory.join(CHILD_DIRECTORY);
+        create_directories(&own).map_err(|error| failed(&own, &error))?;
+        let mut places = vec![own];
+        if let Some(file) = self.session.file() {
+            if let Some(parent) = file.parent() {
+                create_directories(parent).map_err(|error| failed(parent, &error))?;
+            }
+            append_own(file).map_err(|error| failed(file, &error))?;
+            places.push(file.to_owned());
+        }
+        Ok(places)
+    }
+}

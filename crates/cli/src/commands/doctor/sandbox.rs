@@ -1,0 +1,63 @@
+//! Checks which sandboxes can be had here, by a real trial.
+
+use pi_subagents_confine::{SandboxTrial, try_sandbox};
+use pi_subagents_definition_commands::visible_agents::VisibleAgents;
+use pi_subagents_ground::own_commands::CONFINE;
+
+use super::check::Check;
+
+/// What to do where user namespaces are refused.
+const NAMESPACES: &str = "Ubuntu: an AppArmor profile with userns for this program. Docker: a seccomp profile that allows unshare and mount.";
+
+/// Tries to make a sandbox, and to leave it.
+pub(super) fn sandbox(seen: &VisibleAgents) -> Check {
+    let kept = seen.places.agent_dir.join("sandbox-trial.json");
+    check(&try_sandbox(&seen.places.program, CONFINE, &kept))
+}
+
+fn check(trial: &SandboxTrial) -> Check {
+    match trial {
+        SandboxTrial::All { landlock } => Check::new(
+            "sandbox",
+            format!("all levels: namespaces, Landlock {landlock}, seccomp"),
+        ),
+        SandboxTrial::ReadOnly { reason } => {
+            Check::new("sandbox", format!("read-only only: {}", cause(reason)))
+                .warning()
+                .hint(NAMESPACES)
+        }
+        SandboxTrial::Nothing { reason } => {
+            Check::new("sandbox", format!("no level can be had: {}", cause(reason)))
+                .warning()
+                .hint("Linux 6.2 or newer with Landlock is needed. A task with a sandbox ends before anything is run.")
+        }
+    }
+}
+
+/// Returns the cause in a reason that is a whole text for the end of a run.
+fn cause(reason: &str) -> &str {
+    let cause = reason.strip_prefix("The sandbox could not be made: ");
+    let cause = cause.unwrap_or(reason);
+    cause.split(". Nothing was run").next().unwrap_or(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use pi_subagents_confine::SandboxTrial;
+
+    use super::*;
+
+    #[test]
+    fn a_refused_call_is_named() {
+        let reason = "The sandbox could not be made: unshare: Operation not permitted. Nothing was run; doctor says more.";
+        assert_eq!(cause(reason), "unshare: Operation not permitted");
+        let trial = SandboxTrial::ReadOnly {
+            reason: reason.to_owned(),
+        };
+        let expected = Check::new(
+            "sandbox",
+            "read-only only: unshare: Operation not permitted",
+        );
+        assert_eq!(check(&trial), expected.warning().hint(NAMESPACES));
+    }
+}
