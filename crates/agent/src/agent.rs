@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use pi_subagents_vocabulary::shell_commands::CommandForms;
 use pi_subagents_vocabulary::{OutputSchema, ThinkingLevel};
 
 use crate::abort::{AbortSwitch, Aborted};
@@ -28,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) home: PathBuf,
     /// The directories that are not written to.
     pub(crate) guarded: Guarded,
+    /// The forms of the only commands that the shell runs.
+    pub(crate) commands: Option<CommandForms>,
     /// The environment of shell commands.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) tools: Vec<&'static Tool>,
@@ -164,6 +167,7 @@ impl Agent {
             cwd: self.setup.cwd.clone(),
             home: self.setup.home.clone(),
             guarded: self.setup.guarded.clone(),
+            commands: self.setup.commands.clone(),
             output_schema: self.setup.output_schema.clone(),
             run_directory: self.setup.run_directory.clone(),
             variables: self.setup.variables.clone(),

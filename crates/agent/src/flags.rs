@@ -34,6 +34,8 @@ pub(crate) struct Flags {
     pub(crate) leave_alone: Vec<String>,
     /// The directory inside them that is.
     pub(crate) own: Option<String>,
+    /// The forms of the only commands that the shell runs.
+    pub(crate) commands: Vec<String>,
     pub(crate) no_session: bool,
     pub(crate) session: Option<String>,
     pub(crate) session_id: Option<String>,
@@ -162,6 +164,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--own"],
         Effect::Value(|flags, value| flags.own = Some(value)),
+    ),
+    (
+        &["--command"],
+        Effect::Value(|flags, value| flags.commands.push(value)),
     ),
     (
         &["--no-session"],

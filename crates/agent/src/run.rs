@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pi_subagents_files::read_own_text;
 use pi_subagents_pi_files::{DEFAULT_TOOLS, with_default_tools};
+use pi_subagents_vocabulary::shell_commands::CommandForms;
 use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, ThinkingLevel, nearest};
 
 use crate::agent::{Agent, Setup};
@@ -171,6 +172,7 @@ pub(crate) fn assemble(
         cwd,
         home: surroundings.home.clone(),
         guarded: flags.guarded(),
+        commands: CommandForms::of(&flags.commands),
         output_schema: output_schema(flags)?,
         run_directory: flags.run_dir.as_ref().map(PathBuf::from),
         variables: without_secrets(surroundings),

@@ -84,7 +84,8 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
         Line::new(role_of(status), &mark(status))
             .with(Role::Plain, " ")
             .with(Role::Title, &one_line(&row.report.name))
-            .with(Role::Muted, &at_worker(row)),
+            .with(Role::Muted, &at_worker(row))
+            .with(Role::Accent, &in_sandbox(row)),
         Line::new(role_of(status), status.as_str()),
         plain(&sheet.moment(started, now)),
         plain(&row.lasted(now).map(clock).unwrap_or_default()),
@@ -105,6 +106,12 @@ fn cells(row: &RunRow, sheet: &Sheet, now: Timestamp) -> Vec<Line> {
 fn at_worker(row: &RunRow) -> String {
     let worker = row.report.worker.as_deref().map(one_line);
     worker.map_or(String::new(), |worker| format!(" @{worker}"))
+}
+
+/// Names the sandbox of a run, if it has one.
+fn in_sandbox(row: &RunRow) -> String {
+    let sandbox = row.report.shown_sandbox();
+    sandbox.map_or(String::new(), |sandbox| format!(" [{sandbox}]"))
 }
 
 /// Returns a number that is known and not nothing.

@@ -6,6 +6,7 @@
 mod agent_files;
 mod fleet;
 mod reader;
+mod sandbox;
 mod user_settings;
 mod values;
 mod worker;
@@ -22,6 +23,7 @@ use pi_subagents_vocabulary::{
     Allowance, Dialect, Isolation, Limits, RunnerChoice, Scope, nearest,
 };
 use reader::{RESTRICTING, Reader, shown};
+pub use sandbox::SandboxSettings;
 use serde_json::Value;
 pub use user_settings::Retention;
 use values::Paths;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub runner: RunnerChoice,
     /// The place where a run works if its task names none.
     pub isolation: Isolation,
+    /// The sandbox of runs.
+    pub sandbox: SandboxSettings,
     /// The settings of worktrees.
     pub worktrees: WorktreeSettings,
     /// The largest number of children that an owner has at once, 1 to 1000.
@@ -166,6 +170,7 @@ impl Default for Settings {
             allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
             isolation: Isolation::None,
+            sandbox: SandboxSettings::default(),
             worktrees: WorktreeSettings::default(),
             max_concurrency: 4,
             max_background: 16,

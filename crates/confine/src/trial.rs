@@ -43,7 +43,7 @@ impl SandboxTrial {
     pub fn allows(&self, level: SandboxLevel, network: &NetworkReach) -> bool {
         match (self, level) {
             (_, SandboxLevel::Off) | (Self::All { .. }, _) => true,
-            (Self::ReadOnly { .. }, SandboxLevel::ReadOnly) => !network.tools_may_use_door(),
+            (Self::ReadOnly { .. }, SandboxLevel::ReadOnly) => !network.tools_may_use_gateway(),
             (Self::ReadOnly { .. }, SandboxLevel::WorkspaceWrite) | (Self::Nothing { .. }, _) => {
                 false
             }

@@ -127,6 +127,9 @@ pub(super) fn page(
         "Cannot be used:",
         explanation.problems.iter().cloned(),
     );
+    let sandbox = sandbox(definition, seen);
+    let sandbox = sandbox.unwrap_or_else(|why| Some(format!("refused: {why}")));
+    section(&mut lines, "Sandbox of its runs:", sandbox.into_iter());
     let children = explanation.children.iter().map(|(runner, arguments)| {
         let shown = match arguments {
             Ok(arguments) if arguments.is_empty() => "its defaults only".to_owned(),
@@ -165,6 +168,13 @@ fn notes(explanation: &Explanation) -> impl Iterator<Item = String> {
             note.sentence()
         )
     })
+}
+
+/// Describes the sandbox of its runs, if the agent or the settings give them one.
+fn sandbox(definition: &Definition, seen: &VisibleAgents) -> Result<Option<String>, String> {
+    let decided = seen.settings().sandbox.of_definition(definition)?;
+    let level = Some(decided.level).filter(|level| !level.is_off());
+    Ok(level.map(|level| format!("{level}, network {}", decided.network)))
 }
 
 /// Lists the parts that children get in other ways than as arguments.
@@ -273,6 +283,7 @@ fn to_json(
             .collect(),
         problems: explanation.problems.clone(),
         warnings: explanation.warnings.clone(),
+        sandbox: definition_sandbox(explanation, seen),
         notices: seen.notices(),
         children: children.collect(),
     }
@@ -287,6 +298,12 @@ impl ExplainedNote {
             reason: note.reason.clone(),
         }
     }
+}
+
+/// Returns the sandbox of the runs of an agent, for programs.
+fn definition_sandbox(explanation: &Explanation, seen: &VisibleAgents) -> Option<String> {
+    let found = choose::for_run(&explanation.name, seen).ok()?;
+    sandbox(found.definition, seen).ok()?
 }
 
 fn explained(row: &Row, file: &Path) -> ExplainedField {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use pi_subagents_vocabulary::{
-    Definition, Field, FieldChoice, FieldKind, FieldRow, FlagHelp, Gate, Secret,
+    Definition, Field, FieldChoice, FieldKind, FieldList, FieldRow, FlagHelp, Gate, Secret,
 };
 
 use pi_subagents_ground::error::CommandError;
@@ -78,6 +78,9 @@ fn flags_of(row: &FieldRow, help: FlagHelp) -> Vec<Arg> {
         FieldKind::LongText(_) | FieldKind::Texts(_) => with_value.allow_hyphen_values(true),
         FieldKind::Choice(choice) => {
             with_value.value_parser(move |word: &str| check_choice(choice, word))
+        }
+        FieldKind::Listed(list) => {
+            with_value.value_parser(move |text: &str| check_list(list, text))
         }
         FieldKind::Switch(_) => flag.action(ArgAction::SetTrue),
         FieldKind::DialectSwitch(_) => with_value
@@ -172,6 +175,7 @@ fn apply_field(
         FieldKind::Switch(slot) => *slot.of(definition) = true,
         FieldKind::DialectSwitch(slot) => *slot.of(definition) = word == "true",
         FieldKind::Names(slot) | FieldKind::Texts(slot) => *slot.of(definition) = names(word),
+        FieldKind::Listed(list) => *list.of(definition) = names(word),
         FieldKind::OptionalNames(slot) => *slot.of(definition) = some_names(word),
         FieldKind::Time(slot) => *slot.of(definition) = seconds(word).ok(),
         FieldKind::Count(slot) => *slot.of(definition) = whole_number(word).ok(),
@@ -250,6 +254,10 @@ fn check_choice(choice: FieldChoice, word: &str) -> Result<String, String> {
 fn whole_number(word: &str) -> Result<u32, String> {
     let number = word.parse::<u32>().ok().filter(|number| *number >= 1);
     number.ok_or_else(|| "it is a whole number, at least 1".to_owned())
+}
+
+fn check_list(list: FieldList, text: &str) -> Result<String, String> {
+    (list.check)(&names(text)).map(|()| text.to_owned())
 }
 
 fn seconds(word: &str) -> Result<Duration, String> {

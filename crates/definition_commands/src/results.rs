@@ -114,6 +114,9 @@ pub struct ExplainResult {
     pub(super) problems: Vec<String>,
     pub(super) warnings: Vec<String>,
     pub(super) notices: Vec<String>,
+    /// The sandbox of its runs, if the agent or the settings give them one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sandbox: Option<String>,
     /// The arguments that each kind of sub-agent would be started with.
     pub(super) children: Vec<ExplainedChild>,
 }

@@ -5,7 +5,8 @@ use pi_subagents_vocabulary::Advice;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{
-    Asker, Catalogue, DefinitionPlaces, Ignored, IgnoredReason, Skills, Trust, Verdict, Viewpoint,
+    Asker, Catalogue, DefinitionPlaces, Ignored, IgnoredReason, Settings, Skills, Trust, Verdict,
+    Viewpoint,
 };
 use pi_subagents_vocabulary::{Definition, Dialect, Scope};
 
@@ -53,6 +54,10 @@ impl VisibleAgents {
     /// Reads everything as if the project were trusted, to show the effect of a yes.
     pub fn as_if_trusted(&self) -> Self {
         Self::from(self.places.clone(), true, self.door)
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.configuration.settings
     }
 
     pub fn catalogue(&self) -> &Catalogue {

@@ -1,5 +1,7 @@
 //! The progress of a run, over all its children.
 
+use pi_subagents_vocabulary::child_protocol::Question;
+use pi_subagents_vocabulary::shell_commands::{COMMAND_FITS, COMMAND_QUESTION, CommandForms};
 use pi_subagents_vocabulary::{Ending, Task, TaskPlan};
 use tokio::time::Instant;
 
@@ -34,6 +36,8 @@ pub(crate) struct RunProgress {
     /// The last answer without tools, once the run has come to that.
     pub(crate) wrap_up: Option<WrapUp>,
     pub(crate) gates: GateAttempts,
+    /// The forms of the only commands that the shell of the child runs.
+    pub(crate) commands: Option<CommandForms>,
     /// The number of times that the owner was asked to shut down.
     pub(crate) shutdowns: u32,
 }
@@ -56,6 +60,7 @@ impl RunProgress {
             pollers: Pollers::new(&plan.work.pollers),
             wrap_up: None,
             gates: GateAttempts::default(),
+            commands: CommandForms::of(&plan.work.commands),
             shutdowns: 0,
         }
     }
@@ -89,6 +94,18 @@ impl RunProgress {
         match &self.models {
             Some(models) => models.last_words(message),
             None => message,
+        }
+    }
+
+    /// Returns the answer to a question of our own extension; `None` for other questions.
+    pub(crate) fn answer(&self, question: &Question) -> Option<String> {
+        let command = question.title.as_deref()?.strip_prefix(COMMAND_QUESTION);
+        match (command, &self.commands) {
+            (Some(command), Some(commands)) => Some(match commands.check(command) {
+                Ok(()) => COMMAND_FITS.to_owned(),
+                Err(refusal) => refusal.to_string(),
+            }),
+            (Some(_) | None, _) => self.reports.answer(question),
         }
     }
 }

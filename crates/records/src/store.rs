@@ -228,6 +228,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {
         known_tools: task.known_tools.clone(),
         test_commands: task.test_commands.clone(),
         has_schema: task.has_schema,
+        sandbox: task.sandbox.clone(),
         system_prompt: run.system_prompt.map(|(text, _)| text.to_owned()),
         system_prompt_path: run.system_prompt.map(|(_, path)| path.to_owned()),
         timeout_seconds: task.timeout.map(|timeout| timeout.as_secs_f64()),

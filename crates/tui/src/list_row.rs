@@ -48,6 +48,8 @@ pub(crate) struct Recorded {
     definition: Option<String>,
     /// The worker of a fleet that had it.
     worker: Option<String>,
+    /// The sandbox in which it ran.
+    sandbox: Option<String>,
     model: Option<String>,
     calls: Option<usize>,
     usage: Option<Usage>,
@@ -63,6 +65,7 @@ impl Recorded {
             task: task_line(row.report.task.as_deref().unwrap_or_default()),
             definition: row.report.agent.clone(),
             worker: row.report.worker.clone(),
+            sandbox: row.report.shown_sandbox(),
             model: row.report.model.clone(),
             calls: row.report.tool_calls,
             usage: row.report.usage,
@@ -116,6 +119,15 @@ impl ListRow {
         let live = self.live.as_ref();
         let live = live.and_then(|live| live.window.facts().worker.as_deref());
         live.or_else(|| self.recorded()?.worker.as_deref())
+    }
+
+    /// Returns the sandbox of the run, if it has one.
+    pub(crate) fn sandbox(&self) -> Option<String> {
+        let live = self.live.as_ref();
+        match live.and_then(|live| live.window.facts().task.as_ref()) {
+            Some(task) => (!task.sandbox.is_off()).then(|| task.sandbox.shown()),
+            None => self.recorded()?.sandbox.clone(),
+        }
     }
 
     /// Returns the model that answers, without its provider.

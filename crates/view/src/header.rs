@@ -105,6 +105,7 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         worker,
         definition.map(|text| segment(Rank::Definition, Role::Accent, text)),
         model(window),
+        sandbox(window).map(|text| segment(Rank::Cost, Role::Accent, text)),
         tools.map(|text| segment(Rank::Tools, Role::Muted, text)),
         files.map(|text| segment(Rank::Tools, Role::Muted, text)),
         used(
@@ -182,6 +183,12 @@ fn model(window: &Window) -> Option<Segment> {
         lead,
         text,
     })
+}
+
+/// Draws the level of the sandbox, and the network unless it is the usual one.
+fn sandbox(window: &Window) -> Option<String> {
+    let sandbox = &window.facts().task.as_ref()?.sandbox;
+    (!sandbox.is_off()).then(|| text::clean(&sandbox.shown()))
 }
 
 /// Draws the progress of a list of todos. A list that is done needs no room any more.

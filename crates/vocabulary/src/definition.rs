@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::{
-    Dialect, Field, FieldValue, Gate, Isolation, Origin, RunnerChoice, Secret, ThinkingLevel,
-    Translation,
+    BadReach, Dialect, Field, FieldValue, Gate, Isolation, NetworkReach, Origin, RunnerChoice,
+    SandboxLevel, SandboxWish, Secret, ThinkingLevel, Translation,
 };
 
 /// A named agent.
@@ -72,6 +72,20 @@ pub struct Definition {
     pub runner: Option<RunnerChoice>,
     /// The place where its runs work.
     pub isolation: Option<Isolation>,
+    /// How much its runs may write.
+    pub sandbox: Option<SandboxLevel>,
+    /// What the tools of its runs may reach: a word, or hosts.
+    pub network: Vec<String>,
+    /// Directories that its runs may write beside their workspace.
+    pub sandbox_writable: Vec<String>,
+    /// Paths that its runs must not see.
+    pub sandbox_hidden: Vec<String>,
+    /// Paths that its runs may read although they are hidden by default.
+    pub sandbox_readable: Vec<String>,
+    /// Hosts that its runs may reach beside those of the model.
+    pub network_hosts: Vec<String>,
+    /// The forms of the only commands that its shell runs; all commands if there are none.
+    pub commands: Vec<String>,
     /// The time limit of a run.
     pub timeout: Option<Duration>,
     /// The number of answers that the model of a run may give.
@@ -154,6 +168,16 @@ impl Definition {
     /// Returns whether this is the built-in definition, which no file has and which sets nothing.
     pub fn is_built_in(&self) -> bool {
         self.file.as_os_str().is_empty()
+    }
+
+    /// Returns its wish about the sandbox of its runs.
+    pub fn sandbox_wish(&self) -> Result<SandboxWish, BadReach> {
+        let words = self.network.iter().map(String::as_str);
+        let network = (!self.network.is_empty()).then(|| NetworkReach::of_hosts(words));
+        Ok(SandboxWish {
+            level: self.sandbox,
+            network: network.transpose()?,
+        })
     }
 
     /// Returns whether the definition restricts the tools of a child.

@@ -3,8 +3,10 @@
 //! Files, flags, `--unset`, `show`, `explain`, JSON and the arguments of children are made from
 //! these rows. A new field is a row here and a member of [`crate::Definition`].
 
-use crate::field_kind::{FieldChoice, FieldKind, FieldSlot, UnknownWord};
-use crate::{Dialect, Isolation, RunnerChoice, ThinkingLevel};
+use crate::field_kind::{FieldChoice, FieldKind, FieldList, FieldSlot, UnknownWord};
+use crate::sandbox::{check_hosts, check_paths, check_reach};
+use crate::shell_commands::check_forms;
+use crate::{Dialect, Isolation, RunnerChoice, SandboxLevel, ThinkingLevel};
 
 /// Everything that differs from field to field.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +82,17 @@ macro_rules! choice {
     };
 }
 
+/// Makes the access to a list with a rule for its entries.
+macro_rules! listed {
+    ($member:ident, $check:expr, gives_more: $gives_more:literal) => {
+        FieldKind::Listed(FieldList {
+            check: $check,
+            gives_more: $gives_more,
+            slot: slot!($member),
+        })
+    };
+}
+
 // The order is that of the flags in the help.
 fields! {
     Name => FieldRow::new("name", "name", FieldKind::Name);
@@ -137,6 +150,20 @@ fields! {
         .help("RUNNER", "How the agent runs: auto, pi or embedded");
     Isolation => FieldRow::new("isolation", "isolation", choice!(isolation: Isolation, "an isolation", UnknownWord::Refused))
         .help("PLACE", "Place where the agent works: none, or worktree for a git worktree of its own");
+    Sandbox => FieldRow::new("sandbox", "sandbox", choice!(sandbox: SandboxLevel, "a level", UnknownWord::Refused))
+        .help("LEVEL", "How much the agent may write: off, workspace-write or read-only");
+    Network => FieldRow::new("network", "network", listed!(network, check_reach, gives_more: false))
+        .help("REACH", "What the tools of the agent may reach: full, model, none, or hosts with ports, separated by commas");
+    SandboxWritable => FieldRow::new("sandboxWritable", "sandbox-writable", listed!(sandbox_writable, check_paths, gives_more: true))
+        .help("PATHS", "Directories that the agent may write at workspace-write, separated by commas");
+    SandboxHidden => FieldRow::new("sandboxHidden", "sandbox-hidden", listed!(sandbox_hidden, check_paths, gives_more: false))
+        .help("PATHS", "Paths that the sandbox hides from the agent, separated by commas");
+    SandboxReadable => FieldRow::new("sandboxReadable", "sandbox-readable", listed!(sandbox_readable, check_paths, gives_more: true))
+        .help("PATHS", "Paths that the agent may read although a sandbox hides them, separated by commas");
+    NetworkHosts => FieldRow::new("networkHosts", "network-hosts", listed!(network_hosts, check_hosts, gives_more: true))
+        .help("HOSTS", "Hosts with ports that the agent may reach beside those of its model, separated by commas");
+    Commands => FieldRow::new("commands", "commands", listed!(commands, check_forms, gives_more: false))
+        .help("FORMS", "The only commands that the shell of the agent runs, separated by commas, such as \"git status, npm run *\"");
     Timeout => FieldRow::new("timeout", "timeout", FieldKind::Time(slot!(timeout)))
         .help("SECONDS", "Time limit per run in seconds");
     MaxTurns => FieldRow::new("maxTurns", "max-turns", FieldKind::Count(slot!(max_turns)))
@@ -221,6 +248,10 @@ impl Field {
                 | Self::ExcludeTools
                 | Self::NoExtensions
                 | Self::Isolation
+                | Self::Sandbox
+                | Self::Network
+                | Self::SandboxHidden
+                | Self::Commands
                 | Self::Timeout
                 | Self::MaxTurns
                 | Self::Gate

@@ -28,6 +28,8 @@ pub enum FieldKind {
     OptionalNames(FieldSlot<Option<Vec<String>>>),
     /// Texts of any kind, which may have commas.
     Texts(FieldSlot<Vec<String>>),
+    /// Names that must follow a rule.
+    Listed(FieldList),
     /// A key that is not to be shown, and never taken from a project.
     Secret(FieldSlot<Option<Secret>>),
     /// A time in seconds.
@@ -59,6 +61,16 @@ pub struct FieldChoice {
     pub(crate) set: fn(&mut Definition, Option<&str>),
 }
 
+/// A field whose value is a list with a rule for its entries.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldList {
+    /// Returns the end of a sentence about a list that cannot be used: `must be …`.
+    pub check: fn(&[String]) -> Result<(), String>,
+    /// True if the field gives more to a sub-agent, so that it is never taken from a project.
+    pub gives_more: bool,
+    pub(crate) slot: FieldSlot<Vec<String>>,
+}
+
 /// The consequence of an unknown word in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownWord {
@@ -80,6 +92,13 @@ impl<T> FieldSlot<T> {
     /// Returns the place of the value in a definition.
     pub fn of(self, definition: &mut Definition) -> &mut T {
         (self.get_mut)(definition)
+    }
+}
+
+impl FieldList {
+    /// Returns the place of the list in a definition.
+    pub fn of(self, definition: &mut Definition) -> &mut Vec<String> {
+        self.slot.of(definition)
     }
 }
 
@@ -120,6 +139,7 @@ impl FieldKind {
                 (is_on || is_written).then_some(FieldValue::Switch(is_on))
             }
             Self::Names(slot) => filled((slot.get)(definition)).map(FieldValue::Names),
+            Self::Listed(list) => filled((list.slot.get)(definition)).map(FieldValue::Names),
             Self::OptionalNames(slot) => (slot.get)(definition).as_deref().map(FieldValue::Names),
             Self::Texts(slot) => filled((slot.get)(definition)).map(FieldValue::Texts),
             Self::Secret(slot) => (slot.get)(definition).as_ref().map(FieldValue::Secret),
@@ -143,6 +163,7 @@ impl FieldKind {
                 definition.origins.remove(&field);
             }
             Self::Names(slot) | Self::Texts(slot) => slot.of(definition).clear(),
+            Self::Listed(list) => list.of(definition).clear(),
             Self::OptionalNames(slot) => *slot.of(definition) = None,
             Self::Secret(slot) => *slot.of(definition) = None,
             Self::Time(slot) => *slot.of(definition) = None,

@@ -44,6 +44,7 @@ mod sandbox;
 mod seconds;
 mod secret;
 mod setup;
+pub mod shell_commands;
 mod sink;
 mod summary;
 mod system_prompt;
@@ -70,7 +71,7 @@ pub use fallback::{
     MOST_FALLBACKS, ModelFailure, is_overflow, rest_words,
 };
 pub use field::{Field, FieldRow, FlagHelp};
-pub use field_kind::{FieldChoice, FieldKind, FieldSlot, UnknownWord};
+pub use field_kind::{FieldChoice, FieldKind, FieldList, FieldSlot, UnknownWord};
 pub use field_value::{FieldValue, Origin};
 pub use finalize_report::{
     CheckedReport, FINALIZE_TOOL, Finalized, MOST_MISFITS, REPORT_FITS, REPORT_QUESTION, Rejected,
@@ -87,14 +88,16 @@ pub use place::{Place, Priority, WorkspaceChoice, fits_fleet_name};
 pub use plan::{
     Plan, PlannedTask, Program, Refusal, SharedCheckout, Task, TaskPlan, UsedDefinition,
 };
-pub use policy::{Completion, ModelChoice, SessionPolicy, ThinkingLevel, ToolPolicy};
+pub use policy::{Completion, ModelChoice, READ_TOOLS, SessionPolicy, ThinkingLevel, ToolPolicy};
 pub use receipt::{Receipt, Witness};
 pub use report::{RunReport, SCHEMA_VERSION};
 pub use rung::{Rung, RungStep};
 pub use runner::Runner;
 pub use runner_choice::RunnerChoice;
 pub use sandbox::{
-    BadHost, BadReach, Confinement, NetworkHost, NetworkReach, Sandbox, SandboxLevel, hidden_paths,
+    BadHost, BadReach, Confinement, DecidedSandbox, HIDDEN_IN_AGENT_DIR, HIDDEN_IN_HOME,
+    NetworkHost, NetworkNeedsSandbox, NetworkReach, Sandbox, SandboxLevel, SandboxWish, WishSource,
+    decide_sandbox, hidden_paths,
 };
 pub use secret::Secret;
 pub use sink::EventSink;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{Here, ModelChoice, RunId, SessionId, Work};
+use crate::{Here, ModelChoice, RunId, Sandbox, SessionId, Work};
 
 /// The tasks of one call, in the order the caller gave them.
 #[derive(Debug, Clone)]
@@ -55,6 +55,8 @@ pub struct Task {
     pub test_commands: Vec<String>,
     /// True if its report must meet a schema.
     pub has_schema: bool,
+    /// The sandbox of its run.
+    pub sandbox: Sandbox,
     /// The time at which its run was opened, which the record has too; none if somebody else
     /// opened it.
     pub accepted_at: Option<Timestamp>,
@@ -83,6 +85,7 @@ impl Task {
             known_tools: None,
             test_commands: Vec::new(),
             has_schema: false,
+            sandbox: Sandbox::default(),
             accepted_at: None,
         }
     }

@@ -21,7 +21,21 @@ pub enum ToolPolicy {
     AllExcept(Vec<String>),
 }
 
+/// The tools that only read files.
+pub const READ_TOOLS: [&str; 4] = ["read", "grep", "find", "ls"];
+
 impl ToolPolicy {
+    /// Returns whether the child has no tool that could do more than read files and report.
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Only(names) => names
+                .iter()
+                .all(|name| READ_TOOLS.contains(&name.as_str()) || name.as_str() == FINALIZE_TOOL),
+            Self::Inherit | Self::AllExcept(_) => false,
+        }
+    }
+
     /// Returns whether the policy alone decides for every tool whether the child has it.
     pub fn names_all(&self) -> bool {
         match self {

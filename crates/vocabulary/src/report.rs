@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Ending, Receipt, Rejected, RunId, RunSummary, Runner, SessionId, Status, StopReason, Task,
-    Usage, moment,
+    Ending, NetworkReach, Receipt, Rejected, RunId, RunSummary, Runner, Sandbox, SandboxLevel,
+    SessionId, Status, StopReason, Task, Usage, moment,
 };
 
 /// The version of the JSON in which programs get runs and the results of commands. It grows when a
@@ -54,6 +54,12 @@ pub struct RunReport {
     /// The model that answered, or that the sub-agent was started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The level of its sandbox, unless it has none.
+    #[serde(default, skip_serializing_if = "SandboxLevel::is_off")]
+    pub sandbox: SandboxLevel,
+    /// What its tools may reach, if it has a sandbox.
+    #[serde(default, skip_serializing_if = "NetworkReach::is_full")]
+    pub network: NetworkReach,
     /// The worker of a fleet that has the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
@@ -134,6 +140,8 @@ impl RunReport {
             requested_model: None,
             provider: None,
             model: None,
+            sandbox: SandboxLevel::Off,
+            network: NetworkReach::Full,
             worker: None,
             accepted_at,
             started_at: None,
@@ -162,6 +170,8 @@ impl RunReport {
             task: Some(task.prompt.clone()),
             cwd: Some(task.cwd.clone()),
             requested_model: task.requested_model.clone(),
+            sandbox: task.sandbox.level,
+            network: task.sandbox.network.clone(),
             ..Self::new(run, session, task.name.clone(), accepted_at)
         }
     }
@@ -176,6 +186,24 @@ impl RunReport {
         let model = self.model.as_ref()?;
         let provider = self.provider.as_ref();
         Some(provider.map_or_else(|| model.clone(), |provider| format!("{provider}/{model}")))
+    }
+
+    /// Returns its sandbox for a screen with little room, if it has one.
+    pub fn shown_sandbox(&self) -> Option<String> {
+        self.sandbox_of_run().map(|sandbox| sandbox.shown())
+    }
+
+    /// Returns its sandbox with the network, if it has one.
+    pub fn full_sandbox(&self) -> Option<String> {
+        self.sandbox_of_run().map(|sandbox| sandbox.to_string())
+    }
+
+    fn sandbox_of_run(&self) -> Option<Sandbox> {
+        (!self.sandbox.is_off()).then(|| Sandbox {
+            level: self.sandbox,
+            network: self.network.clone(),
+            ..Sandbox::default()
+        })
     }
 
     /// Takes a model that is written with its provider before it.
@@ -196,6 +224,8 @@ impl RunReport {
         self.cwd = known.cwd;
         self.runner = known.runner;
         self.requested_model = known.requested_model;
+        self.sandbox = known.sandbox;
+        self.network = known.network;
         self.accepted_at = known.accepted_at;
         if self.model.is_none() {
             self.provider = known.provider;

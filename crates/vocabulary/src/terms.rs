@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Allowance, Gate, Isolation, RunnerChoice, ThinkingLevel, seconds};
+use crate::{
+    Allowance, Gate, Isolation, NetworkReach, RunnerChoice, SandboxLevel, SandboxWish,
+    ThinkingLevel, seconds,
+};
 
 /// The terms that a call has set for a run. Terms that are not set here come from the definition and
 /// the settings, each time anew.
@@ -40,6 +43,12 @@ pub struct RunTerms {
     /// The kind of place where it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
+    /// The level of its sandbox. A run keeps the level that was decided for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxLevel>,
+    /// What its tools may reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkReach>,
     /// The gates; none at all if the list is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<Vec<Gate>>,
@@ -57,7 +66,8 @@ impl RunTerms {
         *self == Self::default()
     }
 
-    /// Returns these terms. A term that is not set here is taken from the run that is continued.
+    /// Returns these terms. A term that is not set here is taken from the run that is continued. Its
+    /// sandbox can only become tighter.
     #[must_use]
     pub fn or(self, earlier: Self) -> Self {
         // A new gate has its own retries.
@@ -72,9 +82,19 @@ impl RunTerms {
             max_turns: self.max_turns.or(earlier.max_turns),
             allowance: self.allowance.or(earlier.allowance),
             isolation: self.isolation.or(earlier.isolation),
+            sandbox: tighter(self.sandbox, earlier.sandbox, SandboxLevel::tightened),
+            network: tighter(self.network, earlier.network, NetworkReach::tightened),
             gates: self.gates.or(earlier.gates),
             gate_retries: self.gate_retries.or(of_same_gates),
             output_schema: self.output_schema.or(earlier.output_schema),
+        }
+    }
+
+    /// Returns the wish about the sandbox.
+    pub fn sandbox_wish(&self) -> SandboxWish {
+        SandboxWish {
+            level: self.sandbox,
+            network: self.network.clone(),
         }
     }
 
@@ -90,6 +110,13 @@ impl RunTerms {
             tools: None,
             ..self
         }
+    }
+}
+
+fn tighter<T>(own: Option<T>, earlier: Option<T>, tightened: fn(T, T) -> T) -> Option<T> {
+    match (own, earlier) {
+        (Some(own), Some(earlier)) => Some(tightened(own, earlier)),
+        (own, earlier) => own.or(earlier),
     }
 }
 
@@ -153,10 +180,14 @@ mod tests {
             gates: Some(vec![Gate::new("make")]),
             gate_retries: Some(0),
             output_schema: Some(json!({"type": "object"})),
+            sandbox: Some(SandboxLevel::ReadOnly),
+            network: Some(NetworkReach::Model),
             ..RunTerms::default()
         };
         assert_eq!(RunTerms::default().or(earlier.clone()), earlier);
         let call = RunTerms {
+            sandbox: Some(SandboxLevel::Off),
+            network: Some(NetworkReach::None),
             gates: Some(Vec::new()),
             timeout: Some(Duration::from_secs(5)),
             ..RunTerms::default()
@@ -165,6 +196,7 @@ mod tests {
             gates: Some(Vec::new()),
             gate_retries: None,
             timeout: Some(Duration::from_secs(5)),
+            network: Some(NetworkReach::None),
             ..earlier.clone()
         };
         let merged = call.or(earlier);

@@ -48,6 +48,9 @@ pub struct Work {
     /// The sandbox in which the child, its gates and its setup command run.
     #[serde(default, skip_serializing_if = "Sandbox::is_plain")]
     pub sandbox: Sandbox,
+    /// The forms of the only commands that its shell runs; all commands if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
     /// True if the child may use the configuration in the project's directory.
     pub trusted: bool,
     /// Further arguments for the child.
@@ -147,6 +150,7 @@ mod tests {
                 network: NetworkReach::None,
                 ..Sandbox::default()
             },
+            commands: vec!["git status".to_owned()],
             trusted: true,
             arguments: vec!["--offline".to_owned()],
         }
@@ -173,6 +177,7 @@ mod tests {
                 "allowance": {"tokens": 7, "cost": 0.5},
             },
             "sandbox": {"level": "read-only", "network": "none"},
+            "commands": ["git status"],
             "trusted": true,
             "arguments": ["--offline"],
         });

@@ -94,6 +94,13 @@ export function fullModel(row) {
   return [row.provider, row.model].filter(Boolean).join("/");
 }
 
+/** Returns the sandbox of a run with what its tools reach; nothing if it has none. @param {Row} row @param {string} joint */
+export function sandbox(row, joint) {
+  if (!row.sandbox) return undefined;
+  const network = [row.network ?? "full"].flat().join(", ");
+  return `${row.sandbox}${joint}${network === "none" ? "no network" : network}`;
+}
+
 /** Returns when a run began and ended, in milliseconds. @param {import("./types.js").Row} row */
 export function extent(row) {
   const begin = Date.parse(row.startedAt ?? row.acceptedAt);

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "./lit-html.js";
 import { changes } from "./changes.js";
-import { costOf, count, fullModel, isOver, lasted, present, share, tokens, totalTokens } from "./figures.js";
+import { costOf, count, fullModel, isOver, lasted, present, sandbox, share, tokens, totalTokens } from "./figures.js";
 import { firstRuns, hasNoRuns } from "./invitation.js";
 import { openedRow } from "./model.js";
 import { hasOwnChanges } from "./open_run.js";
@@ -161,6 +161,7 @@ function task(row, opened) {
     ["model", fullModel(whole)],
     ["asked for", whole.requestedModel !== fullModel(whole) ? whole.requestedModel : undefined],
     ["runner", whole.runner],
+    ["sandbox", sandbox(whole, " · ")],
     ["directory", whole.cwd],
     ["branch", whole.workspace?.branch],
     ["tests", whole.receipt ? html`<span class=${kind}>${tested}</span>${command ? html` <span class="muted">${command}</span>` : nothing}` : undefined],

@@ -2,7 +2,7 @@
 // over.
 
 import { html, nothing } from "./lit-html.js";
-import { clock, count, lasted, moment, present, share, spent, tokens } from "./figures.js";
+import { clock, count, lasted, moment, present, sandbox, share, spent, tokens } from "./figures.js";
 import { FILTERS, countOf, groupKey } from "./visible_runs.js";
 import { flags } from "./receipts.js";
 import { VirtualList } from "./virtual.js";
@@ -112,7 +112,7 @@ export class RunList {
     return html`<div class="run ${row.status}" role="option" id=${`run-${row.runId}`} aria-selected=${isSelected}
       @click=${() => this.dispatch({ type: "select", run: row.runId })}>
       ${mark(row.status, flags(row).length > 0)}
-      <span class="who"><b dir="auto">${named(row.name)}</b> <span class="model">${[row.agent !== row.name ? row.agent : "", row.model].filter(Boolean).join(" · ")}</span></span>
+      <span class="who"><b dir="auto">${named(row.name)}</b> <span class="model">${[row.agent !== row.name ? row.agent : "", row.model, sandbox(row, " · ")].filter(Boolean).join(" · ")}</span></span>
       <span class="figures">${figures}</span>
       <span class="doing" dir="auto">${age ? html`<span class="age" title="since it was last heard of">${age}</span> ` : nothing}${doing(row)}</span>
       ${row.context ? contextBar(row.context) : nothing}

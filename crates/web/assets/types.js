@@ -23,6 +23,8 @@
  * @property {string} [model]
  * @property {string} [requestedModel]
  * @property {string} [runner]
+ * @property {string} [sandbox]
+ * @property {string | string[]} [network]
  * @property {string} [cwd]
  * @property {string} [project]
  * @property {string} [errorMessage]

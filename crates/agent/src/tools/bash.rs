@@ -57,6 +57,10 @@ pub(super) async fn run(
     updates: &Updates,
 ) -> ToolResult {
     let timeout = arguments.timeout.map(duration).transpose()?;
+    if let Some(commands) = &surroundings.commands {
+        let checked = commands.check(&arguments.command);
+        checked.map_err(|refusal| ToolError::new(refusal.to_string()))?;
+    }
     let mut shell = Shell::start(&arguments.command, surroundings)?;
     updates.send(ToolOutput {
         content: Vec::new(),

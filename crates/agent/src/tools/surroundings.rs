@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pi_subagents_vocabulary::OutputSchema;
+use pi_subagents_vocabulary::shell_commands::CommandForms;
 
 use super::Guarded;
 
@@ -14,6 +15,8 @@ pub(crate) struct ToolSurroundings {
     pub(crate) home: PathBuf,
     /// The directories that are not written to.
     pub(crate) guarded: Guarded,
+    /// The forms of the only commands that the shell runs.
+    pub(crate) commands: Option<CommandForms>,
     /// The schema that the reported result must meet.
     pub(crate) output_schema: Option<OutputSchema>,
     /// The directory of the run, if an owner has started the agent.

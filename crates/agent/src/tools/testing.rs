@@ -16,6 +16,7 @@ pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
         cwd: directory.to_owned(),
         home: directory.join("home"),
         guarded: Guarded::default(),
+        commands: None,
         output_schema: None,
         run_directory: None,
         variables: BTreeMap::from([

@@ -123,6 +123,7 @@ fn plan(script: String) -> Plan {
             allowance: Allowance::default(),
         },
         sandbox: Sandbox::default(),
+        commands: Vec::new(),
         trusted: false,
         arguments: Vec::new(),
     };

@@ -36,11 +36,16 @@ impl Repetition {
         } else {
             caller.overrides.cwd = Some(record.task.cwd.clone());
         }
-        let task = json!({
+        let mut task = json!({
             "name": run.name,
             "prompt": record.task.prompt,
             "profile": run.preset,
         });
+        let sandbox = &record.task.sandbox;
+        if !sandbox.is_off() {
+            task["sandbox"] = json!(sandbox.level);
+            task["network"] = json!(sandbox.network);
+        }
         Ok(Self { task, caller })
     }
 

@@ -49,6 +49,7 @@ fn parameters() -> Value {
                     "resume": text("Session id of an earlier sub-agent to go on with."),
                     "files": {"type": "array", "items": {"type": "string"}, "description": "Files to put before the prompt."},
                     "isolation": {"type": "string", "enum": ["none", "worktree"], "description": "worktree: changes are made in a separate git worktree, and wait for merge_subagents."},
+                    "sandbox": {"type": "string", "enum": ["workspace-write", "read-only"], "description": "What it may write. It can only tighten the user's choice."},
                     "gate": text("Command that must pass before the task counts as completed."),
                     "outputSchema": {"type": "object", "description": "JSON schema of the answer, which is then data."},
                     "timeout": {"type": "number", "minimum": 1, "description": "Seconds, 600 unless given; it goes on while its tools work."},
@@ -70,7 +71,7 @@ mod tests {
     fn every_field_that_is_listed_is_read() {
         let call = json!({"tasks": [{
             "prompt": "p", "name": "n", "agent": "scout", "model": "a/b", "cwd": "/w",
-            "resume": "s", "files": ["x"], "isolation": "worktree", "gate": "true",
+            "resume": "s", "files": ["x"], "isolation": "worktree", "sandbox": "read-only", "gate": "true",
             "outputSchema": {}, "timeout": 5
         }]});
         let listed = parameters();

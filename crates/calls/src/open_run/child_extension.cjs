@@ -8,6 +8,7 @@ const FINALIZE = __FINALIZE__;
 const PROVIDER = __PROVIDER__;
 const GUARD = __GUARD__;
 const WRAP_UP = __WRAP_UP__;
+const COMMANDS = __COMMANDS__;
 
 // Where a wire format has its key; all others have it as a bearer token.
 const KEY_HEADERS = {
@@ -34,6 +35,7 @@ module.exports = function (pi) {
   if (FINALIZE !== null) registerFinalize(pi);
   if (GUARD !== null) guardCheckout(pi);
   if (WRAP_UP !== null) registerWrapUp(pi);
+  if (COMMANDS !== null) limitCommands(pi);
 };
 
 // The descriptor is read and closed before anything else can look at it.
@@ -111,6 +113,16 @@ function registerWrapUp(pi) {
   pi.on("tool_call", (event) => {
     if (reason === undefined || event.toolName === "subagent_finalize") return undefined;
     return { block: true, reason };
+  });
+}
+
+// The owner of the run knows the commands that its shell may run; without its answer nothing runs.
+function limitCommands(pi) {
+  pi.on("tool_call", async (event, ctx) => {
+    if (event.toolName !== "bash") return undefined;
+    const answer = await ctx.ui.input(COMMANDS.question + (event.input?.command ?? ""));
+    if (answer === COMMANDS.fits) return undefined;
+    return { block: true, reason: answer ?? "Not run: nobody could say whether this command is allowed." };
   });
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_records::RunDir;
+use pi_subagents_vocabulary::shell_commands::{COMMAND_FITS, COMMAND_QUESTION};
 use pi_subagents_vocabulary::{ModelChoice, OutputSchema, REPORT_FITS, REPORT_QUESTION, Work};
 use serde_json::{Value, json};
 
@@ -54,7 +55,8 @@ pub(super) fn write_child_extension(
     let must_have = isolated.is_some()
         || work.must_report()
         || here.api_key.is_some()
-        || work.limits.needs_wrap_up();
+        || work.limits.needs_wrap_up()
+        || !work.commands.is_empty();
     if !must_have && !may_ask_copilot(&work.model, caller) {
         return Ok(None);
     }
@@ -106,7 +108,16 @@ fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>, wrap_up: &str) -
         .replacen("__PROVIDER__", &provider.to_string(), 1)
         .replacen("__GUARD__", &guard.to_string(), 1)
         .replacen("__WRAP_UP__", &Value::from(wrap_up).to_string(), 1)
+        .replacen("__COMMANDS__", &commands(&resolved.work).to_string(), 1)
         .replacen("__FINALIZE__", &finalize(&resolved.work), 1)
+}
+
+/// Returns the question about commands as the extension asks it; nothing if all may run.
+fn commands(work: &Work) -> Value {
+    if work.commands.is_empty() {
+        return Value::Null;
+    }
+    json!({"question": COMMAND_QUESTION, "fits": COMMAND_FITS})
 }
 
 /// Returns the report tool as the extension reads it: nothing, or the schema of its result.

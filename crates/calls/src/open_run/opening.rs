@@ -171,6 +171,10 @@ impl<'a> Opening<'a> {
             has_schema: ready
                 .as_ref()
                 .is_ok_and(|ready| ready.task.work.schema().is_some()),
+            sandbox: ready
+                .as_ref()
+                .map(|ready| ready.task.work.sandbox.clone())
+                .unwrap_or_default(),
             accepted_at: Some(Timestamp::now()),
         });
         self.record(

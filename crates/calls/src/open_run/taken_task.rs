@@ -75,6 +75,7 @@ impl Opening<'_> {
             requested_model: None,
             test_commands: settings.test_commands.clone(),
             has_schema: resolved.work.schema().is_some(),
+            sandbox: resolved.work.sandbox.clone(),
             accepted_at: None,
         });
         let files = RunFiles::write(&resolved, &self.resolver, Some(&directory), None);

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_vocabulary::{BaseChoice, Gate, Isolation, RunTerms, SessionId};
+use pi_subagents_vocabulary::{
+    BaseChoice, Gate, Isolation, NetworkReach, RunTerms, SandboxLevel, SessionId,
+};
 use serde_json::Value;
 
 use crate::families::delegation::FileSpec;
@@ -87,6 +89,19 @@ impl TaskRequest {
     /// directory. `Team::merge` brings back what it changes there.
     pub fn isolated(mut self) -> Self {
         self.terms.isolation = Some(Isolation::Worktree);
+        self
+    }
+
+    /// Runs it in a sandbox of this level, or in the tighter one that the user's settings or its
+    /// definition demand. Its tools reach no network unless [`Self::network`] says so.
+    pub fn sandbox(mut self, level: SandboxLevel) -> Self {
+        self.terms.sandbox = Some(level);
+        self
+    }
+
+    /// Says what the tools of its sandbox may reach.
+    pub fn network(mut self, reach: NetworkReach) -> Self {
+        self.terms.network = Some(reach);
         self
     }
 

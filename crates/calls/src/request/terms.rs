@@ -1,7 +1,7 @@
 //! The terms that a task may set in every family: where it works, and what must hold before it
 //! counts as completed. A new term is a row here.
 
-use pi_subagents_vocabulary::{BaseChoice, Gate, Isolation};
+use pi_subagents_vocabulary::{BaseChoice, Gate, Isolation, NetworkReach, SandboxLevel};
 use serde_json::{Value, json};
 
 use super::field::{TaskField, fill, text, text_schema};
@@ -23,6 +23,22 @@ pub(super) static TERMS: [FormField; 6] = [
         words: &[Word {
             name: "base",
             about: "The state the worktree begins with: \"working\" (default), \"head\", or a branch, tag or commit.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &SANDBOX,
+        words: &[Word {
+            name: "sandbox",
+            about: "\"read-only\" or \"workspace-write\": what it may write. It can only tighten the user's choice.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &NETWORK,
+        words: &[Word {
+            name: "network",
+            about: "What its tools reach, in a sandbox: \"none\", \"model\", or hosts such as \"packages.example.org:443\".",
         }],
         need: Need::Optional,
     },
@@ -79,6 +95,34 @@ static BASE: TaskField = TaskField {
             BaseChoice::parse(&text).map_err(|_| unfit(place, expected, &Value::String(text)))
         });
         Ok(fill(&mut task.base, base.transpose()?))
+    },
+};
+
+static SANDBOX: TaskField = TaskField {
+    schema: || json!({"type": "string", "enum": SandboxLevel::ALL.map(SandboxLevel::as_str)}),
+    put: |task, value, place| {
+        let level = text(value, place)?.map(|word| {
+            let expected = "off, workspace-write or read-only";
+            SandboxLevel::from_word(word.trim())
+                .ok_or_else(|| unfit(place, expected, &Value::String(word)))
+        });
+        Ok(fill(&mut task.terms.sandbox, level.transpose()?))
+    },
+};
+
+static NETWORK: TaskField = TaskField {
+    schema: text_schema,
+    put: |task, value, place| {
+        let reach = match value {
+            Value::Array(hosts) if hosts.is_empty() => None,
+            Value::Array(hosts) => Some(NetworkReach::of_hosts(
+                hosts.iter().filter_map(Value::as_str),
+            )),
+            value => text(value, place)?.map(|text| NetworkReach::parse(&text)),
+        };
+        let reach = reach.transpose();
+        let reach = reach.map_err(|error| unfit(place, &error.to_string(), value))?;
+        Ok(fill(&mut task.terms.network, reach))
     },
 };
 
@@ -181,6 +225,9 @@ mod tests {
                 error("isolation", json!("box")),
                 error("base", json!(["x"])),
                 error("base", json!("-x")),
+                error("sandbox", json!("tight")),
+                error("network", json!("some")),
+                error("network", json!(["a"])),
                 error("gate", json!(7)),
                 error("fallbackModels", json!([1])),
             ],
@@ -188,6 +235,9 @@ mod tests {
                 "tasks[0].isolation must be none or worktree, not \"box\"",
                 "tasks[0].base must be a text, not [\"x\"]",
                 "tasks[0].base must be working, head, or a branch, tag or commit, not \"-x\"",
+                "tasks[0].sandbox must be off, workspace-write or read-only, not \"tight\"",
+                "tasks[0].network must be full, model, none or hosts with ports, such as \"packages.example.org:443\", not \"some\"",
+                "tasks[0].network must be full, model, none or hosts with ports, such as \"packages.example.org:443\", not [\"a\"]",
                 "tasks[0].gate must be a command, such as \"cargo test\", an object with a command, or a list of these",
                 "tasks[0].fallbackModels must be a list of models, not [1]",
             ]

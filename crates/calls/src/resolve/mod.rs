@@ -10,6 +10,7 @@ mod model;
 mod model_check;
 mod place;
 mod resolver;
+mod sandbox;
 mod schema;
 mod task;
 mod terms;

@@ -4,7 +4,7 @@ use pi_subagents_vocabulary::Advice;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_configuration::PlanPatch;
+use pi_subagents_configuration::{PlanPatch, Settings};
 use pi_subagents_vocabulary::{
     Completion, Definition, Limits, ModelChoice, OutputSchema, Refusal, RunTerms, Runner,
     RunnerChoice, Sandbox, Secret, ToolPolicy, UsedDefinition, Work,
@@ -17,6 +17,7 @@ use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::{ModelChecks, NamedModel};
 use super::place::{check_place, place_of};
+use super::sandbox::{TaskSandbox, sandbox_of};
 use super::schema::schema_of;
 use super::task::{FoundHere, RequestedTask, ResolvedTask, ResolvedWork};
 use super::terms::terms_of;
@@ -56,6 +57,11 @@ impl<'a> Resolver<'a> {
             runners: Runners::new(caller),
             models: ModelChecks::new(caller),
         }
+    }
+
+    /// Returns the settings that hold for the call.
+    pub fn settings(&self) -> &'a Settings {
+        &self.configuration.settings
     }
 
     /// Resolves all tasks of a call. Fails only if the call as a whole fails; a fault of a single
@@ -99,6 +105,9 @@ impl<'a> Resolver<'a> {
         };
         if let (Ok(work), None) = (&work, name) {
             self.keep_child(&mut terms, work);
+        }
+        if let Ok(work) = &work {
+            keep_sandbox(&mut terms, &work.work.sandbox);
         }
         let model = work.as_ref().ok().map(|task| task.work.model.clone());
         Ok(ResolvedTask {
@@ -215,6 +224,11 @@ impl<'a> Resolver<'a> {
         if schema.is_some() {
             tools = tools.with_report();
         }
+        let TaskSandbox { sandbox, warnings } =
+            sandbox_of(task, patch.as_ref(), self.caller, &settings.sandbox, false)
+                .map_err(Unusable::Task)?;
+        let mut doubts = doubts;
+        doubts.extend(warnings);
         let ChosenModel {
             choice: model,
             requested,
@@ -237,7 +251,10 @@ impl<'a> Resolver<'a> {
                 .map(|patch| patch.definition.pollers.clone())
                 .unwrap_or_default(),
             limits: self.limits_of(terms, of_patch),
-            sandbox: Sandbox::default(),
+            sandbox,
+            commands: of_patch
+                .map(|patch| patch.definition.commands.clone())
+                .unwrap_or_default(),
             trusted: self.may_load(runner, &cwd),
             arguments: of_patch
                 .map(PlanPatch::further_arguments)
@@ -325,6 +342,13 @@ impl<'a> Resolver<'a> {
         };
         Limits::of(terms, default)
     }
+}
+
+/// Keeps the sandbox that was decided: a run that continues this one has at least that.
+fn keep_sandbox(terms: &mut RunTerms, sandbox: &Sandbox) {
+    let is_on = !sandbox.is_off();
+    terms.sandbox = is_on.then_some(sandbox.level);
+    terms.network = is_on.then(|| sandbox.network.clone());
 }
 
 /// Returns the condition under which a task counts as done.

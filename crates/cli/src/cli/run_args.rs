@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_configuration::RunnerChoice;
 use pi_subagents_files::read_own_text;
 use pi_subagents_vocabulary::{
-    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, OutputSchema, RunTerms,
-    ThinkingLevel,
+    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, NetworkReach, OutputSchema,
+    READ_TOOLS, RunTerms, SandboxLevel, ThinkingLevel,
 };
 use serde_json::Value;
 
@@ -45,6 +45,15 @@ pub(crate) struct RunArgs {
     /// State that new worktrees begin from: working (HEAD with your uncommitted changes), head, or a branch, tag or commit [default: working]
     #[arg(long, value_name = "REV", value_parser = BaseChoice::parse)]
     base: Option<BaseChoice>,
+    /// How much the sub-agents may write [default: the sandbox of the agent, or the setting subagents.sandbox, or off]
+    #[arg(long, value_name = "LEVEL", value_parser = sandbox_parser())]
+    sandbox: Option<SandboxLevel>,
+    /// What the tools of the sub-agents may reach in a sandbox: full, model, none, or hosts with ports, separated by commas [default: none in a sandbox]
+    #[arg(long, value_name = "REACH", value_parser = parse_reach)]
+    network: Option<NetworkReach>,
+    /// Short for --sandbox read-only with the tools that only read: read, grep, find and ls
+    #[arg(long, conflicts_with = "sandbox")]
+    read_only: bool,
     /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the agent, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
@@ -98,7 +107,9 @@ impl RunArgs {
             thinking: self.thinking,
             fallback_models: (self.no_fallback || !self.fallbacks.is_empty())
                 .then(|| self.fallbacks.clone()),
-            tools: None,
+            tools: self
+                .read_only
+                .then(|| READ_TOOLS.map(str::to_owned).to_vec()),
             timeout: self
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
@@ -108,6 +119,8 @@ impl RunArgs {
                 cost: self.max_cost,
             },
             isolation: self.isolation,
+            sandbox: self.level(),
+            network: self.network.clone(),
             gates: self.gates(),
             gate_retries: self.gate_retries,
             output_schema: self.output_schema.as_deref().cloned(),
@@ -128,6 +141,11 @@ impl RunArgs {
     fn gates(&self) -> Option<Vec<Gate>> {
         let gates = self.gates.iter().map(|command| self.gate(command));
         (self.no_gate || !self.gates.is_empty()).then(|| gates.collect())
+    }
+
+    fn level(&self) -> Option<SandboxLevel> {
+        self.sandbox
+            .or(self.read_only.then_some(SandboxLevel::ReadOnly))
     }
 
     fn gate(&self, command: &str) -> Gate {
@@ -211,6 +229,25 @@ fn isolation_parser() -> impl TypedValueParser<Value = Isolation> {
     });
     PossibleValuesParser::new(described)
         .try_map(|word| Isolation::from_word(&word).ok_or("there is no such place"))
+}
+
+/// Offers the words of [`SandboxLevel`], each with its help.
+fn sandbox_parser() -> impl TypedValueParser<Value = SandboxLevel> {
+    let described = SandboxLevel::ALL.map(|level| {
+        PossibleValue::new(level.as_str()).help(match level {
+            SandboxLevel::Off => "Everything that you may write",
+            SandboxLevel::WorkspaceWrite => {
+                "Their working directory and its git repository; the rest is read-only, secrets are hidden"
+            }
+            SandboxLevel::ReadOnly => "Nothing but temporary files; secrets are hidden",
+        })
+    });
+    PossibleValuesParser::new(described)
+        .try_map(|word| SandboxLevel::from_word(&word).ok_or("there is no such level"))
+}
+
+fn parse_reach(text: &str) -> Result<NetworkReach, String> {
+    NetworkReach::parse(text).map_err(|error| format!("it must be {error}"))
 }
 
 fn parse_timeout(text: &str) -> Result<f64, String> {

@@ -26,7 +26,11 @@ pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
         .and_then(|start| between(start, run.ended_at?));
     let usage = run.usage;
     let used = usage_words(Some(run.tool_calls), usage.total(), usage.cost(), lasted);
-    joined(sentence(task, run), &used)
+    let ended = sentence(task, run);
+    if task.sandbox.is_off() {
+        return joined(ended, &used);
+    }
+    joined(joined(ended, &task.sandbox.shown()), &used)
 }
 
 /// Describes the endings of several runs together, and their usage.

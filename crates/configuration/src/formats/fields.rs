@@ -1,8 +1,8 @@
 //! The entries of a frontmatter → the fields of a definition.
 
 use pi_subagents_vocabulary::{
-    Definition, Field, FieldChoice, FieldKind, FieldSlot, Origin, OutputSchema, Scope, Secret,
-    UnknownWord,
+    Definition, Field, FieldChoice, FieldKind, FieldList, FieldSlot, Origin, OutputSchema, Scope,
+    Secret, UnknownWord,
 };
 use serde_json::Value;
 
@@ -93,6 +93,7 @@ fn take(
             return Ok((is_empty && field == Field::Tools).then(|| no_tools_named(entry)));
         }
         FieldKind::Texts(slot) => *slot.of(definition) = words(entry)?,
+        FieldKind::Listed(list) => return listed(definition, list, entry),
         FieldKind::Secret(slot) => return secret(definition, slot, entry),
         FieldKind::Time(slot) => *slot.of(definition) = seconds(entry)?,
         FieldKind::Count(slot) => *slot.of(definition) = whole_number(entry)?,
@@ -140,6 +141,30 @@ fn chosen(
     }
 }
 
+/// Takes a list with a rule. A list that does not follow its rule makes the file unusable, and a list
+/// that gives more to the sub-agent is not taken from a project.
+fn listed(
+    definition: &mut Definition,
+    list: FieldList,
+    entry: &YamlEntry,
+) -> Result<Option<String>, Problem> {
+    let names = names(entry)?;
+    (list.check)(&names)
+        .map_err(|why| Problem::at(entry.value.position, format!("\"{}\" {why}", entry.key)))?;
+    if list.gives_more && definition.scope == Scope::Project {
+        return Ok((!names.is_empty()).then(|| not_of_a_project(entry)));
+    }
+    *list.of(definition) = names;
+    Ok(None)
+}
+
+fn not_of_a_project(entry: &YamlEntry) -> String {
+    format!(
+        "\"{}\" is never taken from a file of a project; it is ignored",
+        entry.key
+    )
+}
+
 /// Reads a schema, which must be usable: a run that is not checked would be worse than none.
 fn schema(entry: &YamlEntry) -> Result<Option<Value>, Problem> {
     let schema = json(&entry.value.value);
@@ -168,12 +193,7 @@ fn secret(
             *slot.of(definition) = key.map(Secret::new);
             Ok(None)
         }
-        Scope::Project => Ok(key.map(|_| {
-            format!(
-                "\"{}\" is never taken from a file of a project; it is ignored",
-                entry.key
-            )
-        })),
+        Scope::Project => Ok(key.map(|_| not_of_a_project(entry))),
     }
 }
 

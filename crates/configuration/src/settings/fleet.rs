@@ -6,9 +6,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_vocabulary::{Place, Priority, Scope, WorkspaceChoice, fits_fleet_name};
+use pi_subagents_vocabulary::{
+    Place, Priority, SandboxLevel, Scope, WorkspaceChoice, fits_fleet_name,
+};
 
 use super::reader::Reader;
+use super::sandbox::level;
 use super::values::Paths;
 use super::{MEGABYTE, Settings};
 
@@ -48,6 +51,8 @@ pub struct FleetSettings {
     pub max_upload: u64,
     /// The time for which a foreground call may be silent before its runs are stopped, 5 to 600 s.
     pub caller_lease: Duration,
+    /// The least sandbox of every run that this machine does as a worker.
+    pub sandbox_minimum: SandboxLevel,
     /// The time for which runs are followed while the servers are away, 5 s to a day.
     pub patience: Duration,
 }
@@ -69,6 +74,7 @@ impl Default for FleetSettings {
             max_include: 50 * MEGABYTE,
             max_upload: 500 * MEGABYTE,
             caller_lease: Duration::from_mins(1),
+            sandbox_minimum: SandboxLevel::Off,
             patience: Duration::from_mins(15),
         }
     }
@@ -110,6 +116,9 @@ impl FleetSettings {
         self.take_connection(reader, paths);
         if let Some(place) = reader.parsed("on", "local, fleet or fleet:POOL", Place::from_word) {
             self.on = place;
+        }
+        if let Some(minimum) = level(reader, "sandboxMinimum") {
+            self.sandbox_minimum = minimum;
         }
         let priorities = Priority::ALL.map(|priority| (priority.as_str(), priority));
         if let Some(priority) = reader.choice("priority", &priorities) {

@@ -13,7 +13,7 @@ const SHOWN: usize = 80;
 
 /// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
 /// runs would do what the user wanted to forbid.
-pub(super) const RESTRICTING: [&str; 7] = [
+pub(super) const RESTRICTING: [&str; 11] = [
     "isolation",
     "maxBackground",
     "maxConcurrency",
@@ -21,6 +21,10 @@ pub(super) const RESTRICTING: [&str; 7] = [
     "maxRunDisk",
     "maxTokens",
     "maxTurns",
+    "network",
+    "sandbox",
+    "sandboxHidden",
+    "sandboxMinimum",
 ];
 
 /// The values of one object of a file. A key that was never asked for is unknown.
@@ -243,6 +247,16 @@ impl<'a> Reader<'a> {
         let named = self.named(key);
         self.warnings
             .push(format!("{named} is ignored in part: {why}"));
+    }
+
+    /// Reports a value that does not follow its rule; `why` is the end of a sentence.
+    pub(super) fn reject(&mut self, key: &str, why: &str) {
+        let named = self.named(key);
+        if RESTRICTING.contains(&key) {
+            self.broken.push(format!("{named} {why}"));
+        } else {
+            self.warnings.push(format!("{named} {why}; it is ignored"));
+        }
     }
 
     /// Names the place and the key of a value, as messages begin.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pi_subagents_vocabulary::{Place, Priority, WorkspaceChoice};
+use pi_subagents_vocabulary::{Place, Priority, SandboxLevel, WorkspaceChoice};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -392,7 +392,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         r#"{"fleet": {"servers": "nats://127.0.0.1:4222", "nkey": "~/fleet.nk", "ca": "ca.pem",
             "prefix": "team", "on": "fleet:gpu", "pool": "small", "priority": "high", "retries": 99,
             "workspace": "none", "history": 0, "maxUpload": 20, "include": [".env.test"], "maxInclude": 3,
-            "callerLease": 1, "patience": 300},
+            "callerLease": 1, "patience": 300, "sandboxMinimum": "workspace-write"},
             "worker": {"name": "build-7", "slots": 2, "pools": ["gpu", "small"], "rank": 12,
             "root": "/srv/work", "disk": 1, "callers": ["UA"]}}"#,
     );
@@ -413,6 +413,7 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         max_include: 3 * MEGABYTE,
         max_upload: 20 * MEGABYTE,
         caller_lease: Duration::from_secs(5),
+        sandbox_minimum: SandboxLevel::WorkspaceWrite,
         patience: Duration::from_mins(5),
     };
     assert!(fleet.is_configured());
@@ -438,6 +439,40 @@ fn a_fleet_and_a_worker_have_bounded_values_and_a_warning_for_each_wrong_one() {
         "~/settings.json:1:82: subagents.worker.pools is ignored: a.b is not a name of letters, digits, - and _",
     ];
     assert_eq!(warnings, expected);
+}
+
+#[test]
+fn a_sandbox_is_the_users_and_a_project_adds_to_what_is_hidden() {
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path().join("repo");
+    fs::create_dir_all(project.join(".pi")).unwrap();
+    let read = |own: &str, theirs: &str| {
+        let part = |subagents: &str| format!(r#"{{"subagents":{subagents}}}"#);
+        fs::write(root.path().join("settings.json"), part(own)).unwrap();
+        fs::write(SettingsFile::project_path(&project), part(theirs)).unwrap();
+        let read = ReadSettings::of(&SettingsFiles {
+            agent_dir: root.path(),
+            trusted_project: Some(&project),
+            home: root.path(),
+        });
+        let place = root.path().display().to_string();
+        let all = format!(
+            "{own} and {theirs}\n{:#?}\n{:#?}\n{:#?}",
+            read.settings.sandbox, read.warnings, read.broken
+        );
+        all.replace(&place, "~")
+    };
+    let own = r#"{"sandbox": "workspace-write", "network": ["a:1", "b:2"], "sandboxWritable": ["~/x"],
+        "sandboxHidden": ["/h"], "sandboxReadable": "~/.npmrc", "networkHosts": ["c:3"],
+        "sandboxMinimum": "read-only"}"#;
+    let theirs = r#"{"sandbox": "read-only", "network": "none", "sandboxWritable": ["/"],
+        "sandboxHidden": ["~/i"], "sandboxReadable": ["~/.ssh"], "networkHosts": ["evil:1"],
+        "sandboxMinimum": "off"}"#;
+    let wrong = r#"{"sandbox": "tight", "network": "some", "sandboxWritable": ["x"],
+        "sandboxHidden": ["../x"], "networkHosts": ["c"], "sandboxMinimum": 1}"#;
+    let tables = [read(own, "{}"), read("{}", theirs), read(wrong, "{}")];
+    insta::assert_snapshot!(tables.join("\n\n"));
+    assert!(!read(r#"{"sandox": "read-only"}"#, "{}").contains("ignored"));
 }
 
 #[test]

@@ -26,6 +26,7 @@ impl Settings {
         self.take_choices(reader);
         self.take_paths(reader, paths);
         self.worktrees.take(reader, paths);
+        self.take_sandbox(reader, paths.scope);
         self.take_test_commands(reader);
         self.take_agent_files(reader, paths.scope);
         self.take_fallback_models(reader);

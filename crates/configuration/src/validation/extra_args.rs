@@ -39,6 +39,7 @@ const ENGINE_FLAGS: &[&str] = &[
     "--extension",
     "--api-key",
     "--finalize",
+    "--command",
 ];
 
 /// Checks one argument of a definition.

@@ -63,6 +63,12 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
         // A pi gets the tool from the extension in the plan's further arguments.
         Completion::Finalized { .. } | Completion::LastMessage => {}
     }
+    if plan.here.runner.has_our_flags() {
+        // A pi asks its owner, through the extension in the plan's further arguments.
+        for form in &plan.work.commands {
+            add(&[&"--command", form]);
+        }
+    }
     add(&[if plan.work.trusted {
         &"--approve"
     } else {
@@ -119,6 +125,7 @@ mod tests {
                     allowance: Allowance::default(),
                 },
                 sandbox: Sandbox::default(),
+                commands: Vec::new(),
                 trusted: false,
                 arguments: Vec::new(),
             },
@@ -173,6 +180,7 @@ mod tests {
                 },
                 tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
                 sandbox: Sandbox::default(),
+                commands: Vec::new(),
                 trusted: true,
                 arguments: vec!["--offline".into()],
                 ..plan().work

@@ -324,7 +324,7 @@ pub(crate) async fn launch_command(
     let mut sandbox = kept_sandbox(launcher, task, plan)?;
     if let Some(kept) = &mut sandbox {
         // The agent itself always reaches its model; commands do what tools may do.
-        kept.has_gateway = kept.sandbox.network.tools_may_use_door();
+        kept.has_gateway = kept.sandbox.network.tools_may_use_gateway();
     }
     let text = match command {
         CommandOfRun::Gate(text) => text,

@@ -70,7 +70,7 @@ impl KeptSandbox {
         GatewayRules::new(
             token,
             self.confinement.model_hosts.clone(),
-            self.sandbox.door_hosts().cloned().collect(),
+            self.sandbox.gateway_hosts().cloned().collect(),
         )
     }
 }

@@ -134,7 +134,7 @@ impl Running<'_> {
             ChildRecord::Settled => Consequence::Settled,
             ChildRecord::Responded(response) => self.weigh_response(response),
             ChildRecord::Asked(question) if question.is_waiting() => {
-                match self.progress.reports.answer(question) {
+                match self.progress.answer(question) {
                     Some(value) => Consequence::Answer {
                         id: question.id.clone(),
                         value,

@@ -92,6 +92,7 @@ impl FleetDeparture {
             begins: begins(&order.workspace),
             directory: task.cwd.display().to_string(),
             has_schema: order.work.schema().is_some(),
+            sandbox: order.work.sandbox.clone(),
             background: order.lease.is_none(),
             issued: order.issued.clone(),
         };

@@ -113,6 +113,7 @@ fn begin(
         directory: Some(directory.path().to_owned()),
         record_limit: u64::MAX,
         has_schema: card.has_schema,
+        sandbox: card.sandbox.clone(),
         ..Task::new(
             run.clone(),
             session,

@@ -5,6 +5,7 @@ use std::path::Path;
 use pi_subagents_fleet_queue::wire::Order;
 
 use pi_subagents_calls::resolve::{ResolvedWork, Resolver};
+use pi_subagents_vocabulary::{Sandbox, Work};
 
 /// Resolves an order for this machine, or returns the reason why this machine cannot do it. The work
 /// is done as it came; a gate in it needs no permission of its own, because a caller who may give
@@ -16,8 +17,26 @@ pub(super) fn resolve_order(
     let here = resolver.find_here(&order.work);
     Ok(ResolvedWork {
         here: here.map_err(NotHere::Missing)?,
-        work: order.work.clone(),
+        work: Work {
+            sandbox: sandbox_here(resolver, &order.work.sandbox),
+            ..order.work.clone()
+        },
     })
+}
+
+/// Returns the sandbox of an order as this worker keeps it.
+fn sandbox_here(resolver: &Resolver<'_>, ordered: &Sandbox) -> Sandbox {
+    let settings = resolver.settings();
+    let of_user = &settings.sandbox;
+    let minimum = settings.fleet.sandbox_minimum.tightened(of_user.minimum);
+    let own = Sandbox {
+        writable: of_user.writable.clone(),
+        hidden: of_user.hidden.clone(),
+        readable: of_user.readable.clone(),
+        hosts: of_user.hosts.clone(),
+        ..Sandbox::default()
+    };
+    ordered.clone().on_worker(minimum, own)
 }
 
 /// The reason why a worker does not do an order.

@@ -1,6 +1,7 @@
 //! The cards of workers and callers. Their owners renew them, and they vanish when they are not
 //! renewed.
 
+use pi_subagents_vocabulary::Sandbox;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +77,9 @@ pub struct RunCard {
     /// This is true if its result must meet a schema.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_schema: bool,
+    /// The sandbox that its caller has asked for.
+    #[serde(skip_serializing_if = "Sandbox::is_plain")]
+    pub sandbox: Sandbox,
     /// This is true if nobody waits for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    BadId, ModelChoice, RunId, RunTerms, SessionId, Task, ThinkingLevel, Timestamp, UsedDefinition,
+    BadId, ModelChoice, RunId, RunTerms, Sandbox, SessionId, Task, ThinkingLevel, Timestamp,
+    UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +53,9 @@ pub(crate) struct Meta {
     /// True if its report must meet a schema, which is in `output-schema.json`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_schema: bool,
+    /// The sandbox of the run.
+    #[serde(default, skip_serializing_if = "Sandbox::is_plain")]
+    pub(crate) sandbox: Sandbox,
     /// The system prompt of the child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) system_prompt: Option<String>,
@@ -108,6 +112,7 @@ impl Meta {
             known_tools: self.known_tools.clone(),
             test_commands: self.test_commands.clone(),
             has_schema: self.has_schema,
+            sandbox: self.sandbox.clone(),
             accepted_at: None,
         }))
     }

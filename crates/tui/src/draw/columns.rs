@@ -155,6 +155,9 @@ impl Columns {
             let worker = text::one_line(&text::clean(worker));
             line = line.with(Role::Accent, &format!("@{worker} "));
         }
+        if let Some(sandbox) = row.sandbox() {
+            line = line.with(Role::Accent, &format!("[{}] ", text::clean(&sandbox)));
+        }
         let doing = match row.status() {
             Status::Failed | Status::Stopped => Role::Failed,
             Status::Queued | Status::Running | Status::Completed => Role::Muted,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Sandbox;
 
 /// The paths in the home that every sandbox hides.
-pub(super) const HIDDEN_IN_HOME: &[&str] = &[
+pub const HIDDEN_IN_HOME: &[&str] = &[
     ".ssh",
     ".gnupg",
     ".aws",
@@ -47,7 +47,7 @@ pub(super) const HIDDEN_IN_HOME: &[&str] = &[
 ];
 
 /// The paths in the agent directory that every sandbox hides.
-pub(super) const HIDDEN_IN_AGENT_DIR: &[&str] = &["auth.json", "sessions", "subagents/runs"];
+pub const HIDDEN_IN_AGENT_DIR: &[&str] = &["auth.json", "sessions", "subagents/runs"];
 
 /// Returns the paths that a sandbox hides on this machine: those that are always hidden and its own,
 /// without those that it may read.

@@ -50,8 +50,8 @@ impl SandboxLevel {
     }
 
     /// Returns whether there is no sandbox.
-    pub fn is_off(self) -> bool {
-        self == Self::Off
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
     }
 
     /// Returns the tighter of two levels.

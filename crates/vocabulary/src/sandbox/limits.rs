@@ -37,12 +37,12 @@ impl Sandbox {
     }
 
     /// Returns whether nothing is set, which is how a sandbox is left out of JSON.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the hosts that the door to the model allows beside those of the model.
-    pub fn door_hosts(&self) -> impl Iterator<Item = &NetworkHost> {
+    /// Returns the hosts that the gateway to the model allows beside those of the model.
+    pub fn gateway_hosts(&self) -> impl Iterator<Item = &NetworkHost> {
         self.network.hosts().iter().chain(&self.hosts)
     }
 
@@ -58,6 +58,15 @@ impl Sandbox {
         (path.is_absolute() && path.components().all(is_plain)).then_some(path)
     }
 
+    /// Returns the level for a screen with little room, and the network unless it is the usual one:
+    /// `read-only`, `workspace-write, network model`.
+    pub fn shown(&self) -> String {
+        match self.network {
+            NetworkReach::None => self.level.to_string(),
+            NetworkReach::Full | NetworkReach::Hosts(_) | NetworkReach::Model => self.to_string(),
+        }
+    }
+
     /// Returns the sandbox in which a child may do only what both allow.
     #[must_use]
     pub fn tightened(self, other: Self) -> Self {
@@ -68,6 +77,26 @@ impl Sandbox {
             hidden: union(self.hidden, other.hidden),
             readable: common(self.readable, &other.readable),
             hosts: common(self.hosts, &other.hosts),
+        }
+    }
+
+    /// Returns this sandbox of an order as a worker keeps it: never below the worker's minimum, and
+    /// with the worker's own lists of what is given beside it.
+    #[must_use]
+    pub fn on_worker(self, minimum: SandboxLevel, own: Self) -> Self {
+        let level = self.level.tightened(minimum);
+        if level.is_off() {
+            return self;
+        }
+        let network = match self.level {
+            SandboxLevel::Off => NetworkReach::None,
+            SandboxLevel::WorkspaceWrite | SandboxLevel::ReadOnly => self.network,
+        };
+        Self {
+            level,
+            network,
+            hidden: union(self.hidden, own.hidden),
+            ..own
         }
     }
 
@@ -131,6 +160,28 @@ mod tests {
         assert!(!one.at_least(&other));
         assert_eq!(both.to_string(), "read-only, network b:2");
         assert_eq!(Sandbox::default().to_string(), "off");
+    }
+
+    #[test]
+    fn a_worker_gives_nothing_that_an_order_wants_beside_the_workspace() {
+        let own = sandbox(json!({
+            "level": "off", "network": "full", "writable": ["~/.cache"], "hidden": ["~/seed"],
+        }));
+        let order = sandbox(json!({
+            "level": "workspace-write", "network": "model", "writable": ["/etc"],
+            "hidden": ["~/h"], "readable": ["~/.ssh"], "hosts": ["a:1"],
+        }));
+        let kept = sandbox(json!({
+            "level": "read-only", "network": "model", "writable": ["~/.cache"],
+            "hidden": ["~/h", "~/seed"],
+        }));
+        let on_worker =
+            |sandbox: &Sandbox, minimum| sandbox.clone().on_worker(minimum, own.clone());
+        assert_eq!(on_worker(&order, SandboxLevel::ReadOnly), kept);
+        let open = Sandbox::default();
+        assert_eq!(on_worker(&open, SandboxLevel::Off), open);
+        let closed = on_worker(&open, SandboxLevel::WorkspaceWrite);
+        assert_eq!(closed.to_string(), "workspace-write, network none");
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl NetworkReach {
     }
 
     /// Returns whether tools may talk to the hosts of the model, and to those that are listed.
-    pub fn tools_may_use_door(&self) -> bool {
+    pub fn tools_may_use_gateway(&self) -> bool {
         match self {
             Self::Hosts(_) | Self::Model => true,
             Self::Full | Self::None => false,

@@ -97,6 +97,18 @@ fn every_field_of_a_task_is_in_its_order() {
             json!(true),
         ),
         (
+            "sandbox",
+            json!("read-only"),
+            "work/sandbox/level",
+            json!("read-only"),
+        ),
+        (
+            "network",
+            json!("model"),
+            "work/sandbox/network",
+            json!("model"),
+        ),
+        (
             "resume",
             earlier["runs"][0]["sessionId"].clone(),
             "work/prompt",
@@ -133,6 +145,9 @@ fn every_field_of_a_task_is_in_its_order() {
     let tasks = rows.iter().map(|(field, value, ..)| {
         let mut task = json!({"name": field, "prompt": "Work."});
         task[*field] = value.clone();
+        if *field == "network" {
+            task["sandbox"] = json!("workspace-write");
+        }
         if *field == "base" {
             task["isolation"] = json!("worktree");
         }

@@ -299,6 +299,8 @@ mod tests {
             "timeout",
             "isolation",
             "base",
+            "sandbox",
+            "network",
             "gate",
             "outputSchema",
         ];

@@ -19,7 +19,7 @@ pub(super) enum Mark {
 }
 
 /// One line of the report, with advice.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Check {
     name: &'static str,
     mark: Mark,

@@ -3,6 +3,7 @@
 use pi_subagents_confine::{SandboxTrial, try_sandbox};
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::own_commands::CONFINE;
+use pi_subagents_vocabulary::{NetworkReach, SandboxLevel};
 
 use super::check::Check;
 
@@ -12,7 +13,31 @@ const NAMESPACES: &str = "Ubuntu: an AppArmor profile with userns for this progr
 /// Tries to make a sandbox, and to leave it.
 pub(super) fn sandbox(seen: &VisibleAgents) -> Check {
     let kept = seen.places.agent_dir.join("sandbox-trial.json");
-    check(&try_sandbox(&seen.places.program, CONFINE, &kept))
+    let trial = try_sandbox(&seen.places.program, CONFINE, &kept);
+    let settings = &seen.settings().sandbox;
+    let demanded = [
+        ("sandbox", settings.wish.level.unwrap_or_default()),
+        ("sandboxMinimum", settings.minimum),
+    ];
+    let unkept = demanded
+        .into_iter()
+        .find(|(_, level)| !trial.allows(*level, &NetworkReach::None));
+    match unkept {
+        Some((key, level)) => unkept_setting(key, level, &trial),
+        None => check(&trial),
+    }
+}
+
+/// Every run of such a user ends before anything is run.
+fn unkept_setting(key: &str, level: SandboxLevel, trial: &SandboxTrial) -> Check {
+    let text = format!("subagents.{key} is {level}, which cannot be had here");
+    let found = match trial {
+        SandboxTrial::All { .. } => None,
+        SandboxTrial::ReadOnly { reason } | SandboxTrial::Nothing { reason } => Some(cause(reason)),
+    };
+    let check = Check::new("sandbox", text).problem();
+    let check = found.into_iter().fold(check, Check::hint);
+    check.hint(NAMESPACES)
 }
 
 fn check(trial: &SandboxTrial) -> Check {
@@ -59,5 +84,16 @@ mod tests {
             "read-only only: unshare: Operation not permitted",
         );
         assert_eq!(check(&trial), expected.warning().hint(NAMESPACES));
+        let expected = Check::new(
+            "sandbox",
+            "subagents.sandbox is workspace-write, which cannot be had here",
+        );
+        assert_eq!(
+            unkept_setting("sandbox", SandboxLevel::WorkspaceWrite, &trial),
+            expected
+                .problem()
+                .hint("unshare: Operation not permitted")
+                .hint(NAMESPACES)
+        );
     }
 }

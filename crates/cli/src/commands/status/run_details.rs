@@ -117,6 +117,8 @@ impl Facts {
         self.add("model", Role::Plain, one_line(&format!("{model}{asked}")));
         let runner = row.report.runner.as_deref().unwrap_or_default();
         self.add("runner", Role::Plain, one_line(runner));
+        let sandbox = row.report.full_sandbox().unwrap_or_default();
+        self.add("sandbox", Role::Accent, sandbox);
         let task = text::clean(row.report.task.as_deref().unwrap_or_default());
         let task = text::cut_characters(task.trim(), TASK_CHARACTERS);
         self.add_lines("task", Role::Plain, task.lines().map(str::to_owned));

@@ -293,6 +293,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             pollers: Vec::new(),
             limits,
             sandbox: Sandbox::default(),
+            commands: Vec::new(),
             trusted: false,
             arguments: Vec::new(),
         },

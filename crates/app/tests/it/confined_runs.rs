@@ -1,0 +1,183 @@
+//! Runs of the embedded agent in a sandbox, through owner and keeper, with a model on the other side
+//! of the gateway.
+
+use std::fs;
+use std::time::Duration;
+
+use pi_subagents_testkit::llm::{Script, Turn};
+use pi_subagents_testkit::process::{descendants, wait_until_gone};
+use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
+use pi_subagents_testkit::{Signal, wait_for_file};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::agent_stage::{AgentStage, FORMATS};
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A stage whose model asks for one command and then says that it is done.
+fn stage(command: &str) -> AgentStage {
+    AgentStage::new(
+        FORMATS[0],
+        Script::new().otherwise([
+            Turn::tool_call("bash", json!({"command": command})),
+            Turn::text("Done."),
+        ]),
+    )
+}
+
+fn run(stage: &AgentStage, flags: &[&str]) -> SandboxCommand {
+    let binary = std::path::PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"));
+    stage
+        .sandbox
+        .command(&binary)
+        .args(["run", "Go.", "--runner", "embedded", "--json"])
+        .args(flags)
+}
+
+/// Returns what the model was told about its command.
+fn told(stage: &AgentStage) -> String {
+    let requests = stage.server.requests();
+    let last = requests.last().unwrap();
+    let messages = last.body["messages"].as_array().unwrap();
+    let result = messages
+        .iter()
+        .rev()
+        .find(|message| message["role"] == "tool");
+    match &result.unwrap()["content"] {
+        Value::String(text) => text.clone(),
+        parts => parts[0]["text"].as_str().unwrap().to_owned(),
+    }
+}
+
+fn report(output: &CommandOutput) -> Value {
+    output.json()["runs"][0].clone()
+}
+
+#[test]
+fn a_confined_run_writes_its_project_and_nothing_else() {
+    let command = "echo x > inside; echo y > $HOME/outside; cat $HOME/.pi/agent/auth.json; \
+                   echo $PI_SUBAGENTS_SANDBOX; env | grep -i proxy; exit 1";
+    let stage = stage(command);
+    stage
+        .sandbox
+        .write("home/.pi/agent/auth.json", r#"{"other": "secret"}"#);
+    let output = run(&stage, &["--sandbox", "workspace-write"]).run();
+    let output = output.expect_success();
+    assert_eq!(report(&output)["status"], "completed");
+    let told = stage.sandbox.normalise(&told(&stage));
+    assert!(told.contains("outside: Read-only file system"), "{told}");
+    assert!(told.contains("\nworkspace-write\n"), "{told}");
+    assert!(
+        !told.contains("secret") && !told.contains("http://"),
+        "{told}"
+    );
+    assert!(
+        told.ends_with(
+            "Command exited with code 1\n[sandbox: workspace-write, network none] The path or host may be outside what this run may use."
+        ),
+        "{told}"
+    );
+    assert!(stage.sandbox.project().join("inside").exists());
+    assert!(!stage.sandbox.home().join("outside").exists());
+}
+
+#[test]
+fn the_child_is_told_about_its_sandbox() {
+    let stage = stage("true");
+    _ = run(&stage, &["--sandbox", "read-only"])
+        .run()
+        .expect_success();
+    let system = stage.server.requests()[0].body["messages"][0].to_string();
+    assert!(
+        system.contains("You run in a sandbox (read-only, no network)."),
+        "{system}"
+    );
+}
+
+#[test]
+fn a_host_that_is_not_listed_is_refused_and_counted() {
+    let ask = "perl -MSocket -e '$ENV{http_proxy} =~ m{//([^@]*)@([^:]*):(\\d+)} or die; ($u,$h,$p)=($1,$2,$3); \
+        socket(S,2,1,0); connect(S,sockaddr_in($p,inet_aton($h))) or die; require MIME::Base64; \
+        syswrite S, \"CONNECT example.com:443 HTTP/1.1\\r\\nProxy-Authorization: Basic \".MIME::Base64::encode_base64($u,\"\").\"\\r\\n\\r\\n\"; \
+        sysread S, $a, 99; print $a'";
+    let stage = stage(&format!("{ask}; {ask}"));
+    let output = run(&stage, &["--sandbox", "read-only", "--network", "model"]).run();
+    let output = output.expect_success();
+    let told = told(&stage);
+    assert!(told.contains("403 Refused by the sandbox"), "{told}");
+    assert_eq!(
+        report(&output)["warnings"],
+        json!(["The sandbox refused: example.com:443 (2 times)."])
+    );
+}
+
+/// The steps of `confine` before the child's program is executed.
+const STEPS: [&str; 18] = [
+    "order",
+    "plan",
+    "setsid",
+    "unshare",
+    "uid_map",
+    "loopback",
+    "listen",
+    "private mounts",
+    "open_tree",
+    "remount",
+    "mount",
+    "chdir",
+    "capset",
+    "no_new_privs",
+    "landlock",
+    "seccomp",
+    "close",
+    "seal",
+];
+
+#[test]
+fn each_step_that_fails_ends_the_run_before_anything_is_run() {
+    let stage = stage("true");
+    let faults = STEPS.iter().map(|step| (*step).to_owned());
+    let faults = faults.chain(STEPS.iter().map(|step| format!("exit:{step}")));
+    for fault in faults {
+        let output = run(&stage, &["--sandbox", "workspace-write"])
+            .env("PI_SUBAGENTS_CONFINE_FAULT", &fault)
+            .run();
+        assert_eq!(output.code, Some(1), "{fault}: {output}");
+        let report = report(&output);
+        assert_eq!(report["ending"]["kind"], "notConfined", "{fault}: {output}");
+        let error = report["errorMessage"].as_str().unwrap_or_default();
+        let begins = error.starts_with("The sandbox could not be made: ");
+        assert!(
+            begins && error.contains("Nothing was run"),
+            "{fault}: {error}"
+        );
+    }
+    assert_eq!(stage.server.requests().len(), 0);
+}
+
+#[test]
+fn a_gate_is_confined_as_its_run_is() {
+    let stage = stage("true");
+    let gate = "touch $HOME/gate";
+    let flags = ["--sandbox", "workspace-write", "--gate", gate];
+    let output = run(&stage, &flags).run();
+    assert_eq!(report(&output)["status"], "failed");
+    assert!(!stage.sandbox.home().join("gate").exists());
+}
+
+#[test]
+fn a_confined_tree_that_ignores_everything_is_ended() {
+    let command = "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; touch ready; exec sleep 600' &) ; sleep 600";
+    for how in [Signal::TERM, Signal::KILL] {
+        let stage = stage(command);
+        let owner = run(&stage, &["--sandbox", "workspace-write"]).spawn();
+        let ready = stage.sandbox.project().join("ready");
+        wait_for_file(ready.display().to_string(), PATIENCE);
+        let tree = descendants(owner.pid());
+        assert!(tree.len() >= 4, "{tree:?}");
+        owner.kill(how);
+        assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
+        _ = fs::remove_file(ready);
+    }
+}

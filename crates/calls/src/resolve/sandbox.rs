@@ -1,0 +1,119 @@
+//! Decides the sandbox of a task: the wishes of everybody who may have one, and the files that it
+//! names.
+
+use std::path::{Path, PathBuf};
+
+use pi_subagents_configuration::{PlanPatch, SandboxSettings};
+use pi_subagents_vocabulary::{
+    DecidedSandbox, Definition, NetworkHost, Refusal, Sandbox, Scope, WishSource, decide_sandbox,
+    hidden_paths,
+};
+
+use super::task::RequestedTask;
+use crate::caller::Caller;
+use crate::families::delegation::FileSpec;
+
+/// The sandbox of a task, and the wishes that do not hold.
+pub(super) struct TaskSandbox {
+    pub(super) sandbox: Sandbox,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Decides the sandbox of a task. `only_reads` says that its tools only read and that a sandbox for
+/// them can be had here.
+pub(super) fn sandbox_of(
+    task: &RequestedTask,
+    patch: Option<&PlanPatch>,
+    caller: &Caller,
+    settings: &SandboxSettings,
+    only_reads: bool,
+) -> Result<TaskSandbox, Refusal> {
+    let definition = patch.map(|patch| &patch.definition);
+    let of_definition = definition.map(Definition::sandbox_wish).transpose();
+    let of_definition = of_definition.map_err(|error| Refusal {
+        message: format!("network must be {error}"),
+    })?;
+    let of_definition = of_definition.unwrap_or_default();
+    let is_own = definition.is_some_and(|definition| definition.scope == Scope::Global);
+    let earlier = task.inherited.as_ref();
+    let wish_of = |source| match source {
+        WishSource::Flag => caller.overrides.terms.sandbox_wish(),
+        WishSource::Task => task.request.terms.sandbox_wish(),
+        WishSource::EarlierRun => earlier
+            .map(|earlier| earlier.terms_for(None).sandbox_wish())
+            .unwrap_or_default(),
+        other => settings.wish_of(other, &of_definition, is_own),
+    };
+    let decided = decide_sandbox(wish_of, only_reads).map_err(|error| Refusal {
+        message: error.to_string(),
+    })?;
+    let warnings = decided.warnings.clone();
+    let sandbox = with_lists(decided, definition, settings);
+    check_files(task, &sandbox, caller)?;
+    Ok(TaskSandbox { sandbox, warnings })
+}
+
+/// Adds the lists of the settings and of the definition. Those of a project that give more were left
+/// out when its file was read.
+fn with_lists(
+    decided: DecidedSandbox,
+    definition: Option<&Definition>,
+    settings: &SandboxSettings,
+) -> Sandbox {
+    if decided.level.is_off() {
+        return Sandbox::default();
+    }
+    let both = |own: &[String], of: fn(&Definition) -> &Vec<String>| -> Vec<String> {
+        let of_definition = definition.map(of).into_iter().flatten();
+        own.iter().chain(of_definition).cloned().collect()
+    };
+    let of_definition = definition.map(|definition| definition.network_hosts.iter());
+    let of_definition = of_definition.into_iter().flatten();
+    let hosts = of_definition.filter_map(|host| NetworkHost::parse(host).ok());
+    Sandbox {
+        level: decided.level,
+        network: decided.network,
+        writable: both(&settings.writable, |definition| {
+            &definition.sandbox_writable
+        }),
+        hidden: both(&settings.hidden, |definition| &definition.sandbox_hidden),
+        readable: both(&settings.readable, |definition| {
+            &definition.sandbox_readable
+        }),
+        hosts: settings.hosts.iter().cloned().chain(hosts).collect(),
+    }
+}
+
+/// Refuses a task that puts a hidden file before its prompt: its owner would read it for the child.
+fn check_files(task: &RequestedTask, sandbox: &Sandbox, caller: &Caller) -> Result<(), Refusal> {
+    if sandbox.is_off() || task.request.files.is_empty() {
+        return Ok(());
+    }
+    let places = &caller.places;
+    let runtime = places.variable("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let hidden = hidden_paths(sandbox, &places.home, &places.agent_dir, runtime.as_deref());
+    let hidden: Vec<PathBuf> = hidden.iter().map(|path| real_path(path)).collect();
+    let cwd = task.request.cwd.clone();
+    let cwd = cwd.unwrap_or_else(|| caller.working_directory());
+    let is_hidden = |path: &&Path| {
+        let real = real_path(&cwd.join(path));
+        hidden.iter().any(|hidden| real.starts_with(hidden))
+    };
+    let mut files = task.request.files.iter().map(FileSpec::path);
+    match files.find(is_hidden) {
+        None => Ok(()),
+        Some(path) => Err(Refusal {
+            message: format!(
+                "The sandbox ({}) hides {}. Leave it out of files, or list it in your setting \
+                 subagents.sandboxReadable.",
+                sandbox.level,
+                path.display()
+            ),
+        }),
+    }
+}
+
+/// Returns the path that a path leads to. A file that does not exist is reported elsewhere.
+fn real_path(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
