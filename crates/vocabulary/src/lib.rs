@@ -37,6 +37,7 @@ mod plan;
 mod policy;
 pub mod receipt;
 mod report;
+pub mod review;
 mod rung;
 mod runner;
 mod runner_choice;
