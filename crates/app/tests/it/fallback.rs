@@ -521,7 +521,7 @@ fn an_owner_that_is_killed_after_the_change_leaves_it_in_the_record() {
     let running = servers.command(&["--fallback", "two/m"]).spawn();
     servers.two.wait_for_requests(1, PATIENCE);
     running.kill(Signal::KILL);
-    running.wait_for_exit();
+    _ = running.wait_for_exit();
     servers.forget();
     servers.two.release("held");
     let listed = servers

@@ -14,6 +14,7 @@ use super::confinement::ConfinedTask;
 use super::conversation::ChildConversation;
 use super::files::RunFiles;
 use super::kept_tools::{changes, usual_tools};
+use super::reachable_models::keep_reachable;
 use super::worktree::{PlannedWorktree, Wish, plan};
 use crate::elsewhere::Departure;
 use crate::opened_task::{OpenedTask, OpenedWork};
@@ -302,7 +303,11 @@ impl<'a> Opening<'a> {
         session_tools: Option<&SessionTools>,
     ) -> Result<(TaskPlan, Vec<String>), Refusal> {
         let Ready {
-            task: ResolvedWork { work, here: found },
+            task:
+                ResolvedWork {
+                    work,
+                    here: mut found,
+                },
             mut files,
             conversation,
             worktree: _,
@@ -312,7 +317,7 @@ impl<'a> Opening<'a> {
         let program = self.resolver.runners.program(found.runner);
         let program = program.map_err(|message| Refusal { message })?;
         let mut arguments = files.arguments(&found.skills);
-        let doubts = if found.runner.reads_context_safely() {
+        let mut doubts = if found.runner.reads_context_safely() {
             Vec::new()
         } else {
             self.add_context(cwd, &mut files, &work.arguments, &mut arguments)?
@@ -330,6 +335,7 @@ impl<'a> Opening<'a> {
         }
         let wrap_up = files.wrap_up();
         files.add_sandbox(cwd, &work.sandbox)?;
+        doubts.extend(keep_reachable(&mut found.fallbacks, &work.sandbox));
         let confined = ConfinedTask {
             work: &work,
             runner: found.runner,

@@ -9,7 +9,7 @@ use super::form::{FormField, Need, Word};
 use crate::arguments::{CallError, must_be, optional_number, read_field};
 
 /// The terms of every family, with the words that models read about them.
-pub(super) static TERMS: [FormField; 6] = [
+pub(super) static TERMS: [FormField; 8] = [
     FormField {
         field: &ISOLATION,
         words: &[Word {
