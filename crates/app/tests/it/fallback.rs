@@ -39,11 +39,22 @@ struct Servers {
 struct Models {
     api: &'static str,
     second_window: u64,
+    /// The milliseconds before a child asks a model again.
+    retry_delay: u64,
 }
 
 const USUAL: Models = Models {
     api: "openai-completions",
     second_window: 128_000,
+    // So long that a test in which a child waited for its retry would not end in time, and short
+    // enough not to count as a long wait.
+    retry_delay: 50_000,
+};
+
+/// For failures that a child first retries by itself.
+const QUICK: Models = Models {
+    retry_delay: 1,
+    ..USUAL
 };
 
 impl Servers {
@@ -70,7 +81,7 @@ impl Servers {
             },
         }});
         let settings = json!({
-            "defaultProvider": "one", "defaultModel": "m", "retry": {"baseDelayMs": 1},
+            "defaultProvider": "one", "defaultModel": "m", "retry": {"baseDelayMs": models.retry_delay},
             "compaction": {"keepRecentTokens": 1},
         });
         stage
@@ -331,7 +342,7 @@ fn failures_that_another_model_may_not_have_lead_to_it_and_others_do_not() {
         (Turn::text("").stop(StopReason::ContentFilter), false),
     ] {
         let servers = Servers::new(
-            USUAL,
+            QUICK,
             [
                 always(turn.clone()),
                 always(Turn::text("Finished.")),
@@ -350,7 +361,7 @@ fn a_limit_that_heals_changes_nothing() {
     let heals = Script::new()
         .then([Turn::status(429, "slow down"), Turn::status(503, "busy")])
         .otherwise([Turn::text("Done.")]);
-    let servers = Servers::new(USUAL, [heals, always(quota()), always(quota())]);
+    let servers = Servers::new(QUICK, [heals, always(quota()), always(quota())]);
     let output = servers.run(&["--fallback", "two/m"]);
     assert_eq!(outcomes(&output), [completed("a", "Done.")]);
     assert_eq!(servers.asked(), [3, 0, 0]);
@@ -359,7 +370,7 @@ fn a_limit_that_heals_changes_nothing() {
 
 #[test]
 fn nothing_changes_unless_somebody_named_another_model() {
-    let servers = Servers::new(USUAL, [always(quota()), always(quota()), always(quota())]);
+    let servers = Servers::new(QUICK, [always(quota()), always(quota()), always(quota())]);
     let output = servers.run(&[]);
     assert_eq!(outcomes(&output)[0].status, "failed");
     servers

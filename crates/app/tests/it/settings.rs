@@ -58,13 +58,16 @@ fn a_trusted_project_changes_single_values() {
 #[test]
 fn what_counts_as_a_loop_can_be_set() {
     let stage = Stage::new();
-    let loops = "Loop detected: sub-agent is repeating the same tool calls";
+    let loops = |evidence: &str| {
+        let words = "Loop detected: sub-agent is repeating the same tool calls";
+        failed("a", 1, &format!("{words}\n{evidence}"), None)
+    };
     for (setting, repeated, expected) in [
         (json!(0), 20, completed("a", "enough")),
-        (json!(1), 1, failed("a", 1, loops, None)),
+        (json!(1), 1, loops("bash ls ×1")),
         (json!(6), 5, completed("a", "enough")),
-        (json!(6), 6, failed("a", 1, loops, None)),
-        (json!("six"), 5, failed("a", 1, loops, None)),
+        (json!(6), 6, loops("bash ls ×6")),
+        (json!("six"), 5, loops("bash ls ×5")),
     ] {
         stage.settings(&json!({"looping_tool_count": setting}));
         let mut found = outcomes(&stage.delegate(&call(&[("a", repeating(repeated))])).run());

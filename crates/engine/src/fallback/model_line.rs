@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ModelName;
 use pi_subagents_vocabulary::{
-    AssistantMessage, Cooldowns, FallbackModel, Fallbacks, FellBack, ModelFailure, StopReason,
-    Timestamp, rest_words,
+    AssistantMessage, Cooldowns, FailureClass, FallbackModel, Fallbacks, FellBack, ModelFailure,
+    StopReason, Timestamp, rest_words,
 };
 use tokio::time::Instant;
 
@@ -122,8 +122,8 @@ impl ModelLine {
         self.failure.as_ref().map(|(_, message)| message.clone())
     }
 
-    /// Returns whether the child should not wait and ask the present model again: it is out of
-    /// quota, or would wait for long, and there is another model.
+    /// Returns whether the child should not wait and ask the present model again: seconds do not
+    /// heal its failure, or it would wait for long, and there is another model.
     pub(crate) fn is_retry_useless(&mut self, delay: Duration, error: &str) -> bool {
         if self.left.is_empty() {
             return false;
@@ -135,7 +135,7 @@ impl ModelLine {
         if is_long {
             failure.wait = failure.wait.or(Some(delay));
         }
-        let is_useless = is_long || failure.class == pi_subagents_vocabulary::FailureClass::Quota;
+        let is_useless = is_long || lasts(failure.class);
         self.failure = Some((failure, message));
         is_useless
     }
@@ -237,6 +237,17 @@ impl ModelLine {
     }
 }
 
+/// Returns whether a failure is still there after the seconds that a child waits.
+fn lasts(class: FailureClass) -> bool {
+    match class {
+        FailureClass::Quota | FailureClass::Unavailable | FailureClass::KeyRefused => true,
+        FailureClass::Busy
+        | FailureClass::TooLong
+        | FailureClass::Refused
+        | FailureClass::Unknown => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -314,6 +325,8 @@ mod tests {
         let second = Duration::from_secs(2);
         assert!(line("a/x", &["b/y"]).is_retry_useless(second, "429: usage limit"));
         assert!(!line("a/x", &["b/y"]).is_retry_useless(second, "429: slow down"));
+        assert!(line("a/x", &["b/y"]).is_retry_useless(second, "404: no such model"));
+        assert!(line("a/x", &["b/y"]).is_retry_useless(second, "401: wrong key"));
         assert!(line("a/x", &["b/y"]).is_retry_useless(LONG_WAIT, "429: slow down"));
         assert!(!line("a/x", &[]).is_retry_useless(LONG_WAIT, "429: usage limit"));
     }

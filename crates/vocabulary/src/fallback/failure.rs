@@ -140,6 +140,7 @@ fn status_in(lower: &str) -> Option<u16> {
         "status: ",
         "error code: ",
         "http ",
+        "api error (",
         "\"status\":",
     ];
     let behind = announced.iter().filter_map(|word| {
@@ -194,6 +195,17 @@ mod tests {
                 "429: {\"message\":\"The usage limit has been reached\",\"type\":\"usage_limit_reached\",\"code\":\"rate_limit_exceeded\"}",
                 Quota,
                 "429, usage limit",
+            ),
+            // As pi words it for OpenAI's responses.
+            (
+                "one API error (429): {\"message\":\"The usage limit has been reached\",\"type\":\"rate_limit_error\"}",
+                Quota,
+                "429, usage limit",
+            ),
+            (
+                "OpenAI API error (503): {\"message\":\"busy\"}",
+                Busy,
+                "503, overloaded",
             ),
             ("429: Rate limit reached", Busy, "429, rate limit"),
             (
