@@ -257,12 +257,22 @@ fn every_event_is_read_back_with_its_own_time() {
 fn that_a_run_is_stopping_is_in_its_record() {
     let mut desk = Desk::new();
     let task = desk.begin("run-1", "session-1");
-    let stopping = RunEvent {
+    let started = Started {
+        runner: Runner::Pi,
+        child: 1,
+        keeper: 2,
+    };
+    let happenings = [
+        Happening::Accepted(Arc::clone(&task)),
+        Happening::Started(started),
+        Happening::Stopping(DecisionKind::Stop),
+    ];
+    let events = happenings.map(|happening| RunEvent {
         run: task.run.clone(),
         at: Timestamp::now(),
-        happening: Happening::Stopping(DecisionKind::Stop),
-    };
-    desk.record_events(&[stopping]);
+        happening,
+    });
+    desk.record_events(&events);
     desk.recorder.settle();
     let mut is_stopping = false;
     let directory = RunDir::new(directory(&task));
