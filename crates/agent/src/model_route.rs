@@ -32,6 +32,10 @@ pub struct RoutedAgent<'a> {
 /// The host and the key of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRoute {
+    /// The provider.
+    pub provider: String,
+    /// The model, by the id that its provider knows.
+    pub model: String,
     /// The host; `None` for a model that is not asked over a network.
     pub host: Option<NetworkHost>,
     /// The key, as it is handed over on a descriptor; `None` if none was found. The agent then says
@@ -77,6 +81,8 @@ fn find(agent: RoutedAgent<'_>, surroundings: &Surroundings) -> Result<ModelRout
     let model = choice.model.ok_or("No model is selected.")?;
     if model.api == SCRIPTED {
         return Ok(ModelRoute {
+            provider: model.provider.clone(),
+            model: model.id.clone(),
             host: None,
             key: None,
         });
@@ -95,6 +101,8 @@ fn find(agent: RoutedAgent<'_>, surroundings: &Surroundings) -> Result<ModelRout
     let key = runtime.block_on(access.key(&model)).ok().flatten();
     runtime.shutdown_background();
     Ok(ModelRoute {
+        provider: model.provider.clone(),
+        model: model.id.clone(),
         host: Some(host),
         key: key.map(|key| Secret::new(handed(&key))),
     })

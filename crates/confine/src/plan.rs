@@ -97,6 +97,7 @@ pub(crate) fn make(
         SandboxLevel::WorkspaceWrite => planner.lay_workspace(git, path_variable)?,
         SandboxLevel::ReadOnly | SandboxLevel::Off => {}
     }
+    planner.lay_overlays();
     planner.lay_own()?;
     let mut writable = planner.covers.writable();
     writable.extend(DEVICES.map(PathBuf::from));
@@ -207,12 +208,17 @@ impl Planner<'_> {
                 self.guard(&root.join(name))?;
             }
         }
+        Ok(())
+    }
+
+    /// Lays the directories in which the child may write what vanishes with it.
+    fn lay_overlays(&mut self) {
         for path in &self.order.confinement.overlays {
-            if self.covers.over(path).is_some() && path.is_dir() {
-                self.covers.lay(path.clone(), Cover::Overlay);
+            let path = fs::canonicalize(path).ok();
+            if let Some(path) = path.filter(|path| path.is_dir() && !self.covers.is_hidden(path)) {
+                self.covers.lay(path, Cover::Overlay);
             }
         }
-        Ok(())
     }
 
     fn check_workspace(&self) -> Result<(), ConfineFailure> {

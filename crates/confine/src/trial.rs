@@ -185,6 +185,7 @@ impl TrialStage {
             visible: Vec::new(),
             overlays: Vec::new(),
             inner_hidden: Vec::new(),
+            private_agent_directory: None,
             model_hosts: Vec::new(),
             home,
         }

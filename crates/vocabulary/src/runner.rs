@@ -90,8 +90,9 @@ impl Runner {
         }
     }
 
-    /// Returns whether it can work in a sandbox.
-    pub fn can_be_confined(self) -> bool {
+    /// Returns whether it starts its shell through a program of ours by itself. The other one starts
+    /// the shell that its settings name.
+    pub fn confines_its_shell(self) -> bool {
         match self {
             Self::Pi => false,
             Self::Embedded => true,

@@ -32,6 +32,7 @@ mod broken_pi;
 mod clean;
 mod completion;
 mod concurrency;
+mod confined_children;
 mod confined_runs;
 mod context_files;
 mod control;

@@ -10,6 +10,9 @@ const GUARD = __GUARD__;
 const WRAP_UP = __WRAP_UP__;
 const COMMANDS = __COMMANDS__;
 
+// Stands before a token of a login.
+const TOKEN_PREFIX = "Bearer ";
+
 // Where a wire format has its key; all others have it as a bearer token.
 const KEY_HEADERS = {
   "anthropic-messages": "x-api-key",
@@ -45,7 +48,7 @@ function takeKey() {
   delete process.env.PI_SUBAGENTS_KEY_FD;
   const key = readFileSync(Number(descriptor), "utf8");
   closeSync(Number(descriptor));
-  return key;
+  return key.startsWith(TOKEN_PREFIX) ? key.slice(TOKEN_PREFIX.length) : key;
 }
 
 // Lets pi start without a key of its own.

@@ -56,7 +56,9 @@ pub(super) fn write_child_extension(
         || work.must_report()
         || here.api_key.is_some()
         || work.limits.needs_wrap_up()
-        || !work.commands.is_empty();
+        || !work.commands.is_empty()
+        // In a sandbox its key comes on a descriptor.
+        || !work.sandbox.is_off();
     if !must_have && !may_ask_copilot(&work.model, caller) {
         return Ok(None);
     }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::private_agent_directory::PrivateAgentDirectory;
 use pi_subagents_agent::{ModelRoute, RoutedAgent, Surroundings, model_route};
 use pi_subagents_files::{append_own, create_directories};
 use pi_subagents_ground::places::Places;
@@ -31,6 +32,8 @@ pub(super) struct ConfinedTask<'a> {
 pub(super) struct PlannedSandbox {
     pub(super) confinement: Confinement,
     pub(super) key: Option<Secret>,
+    /// Its provider and its model: the child, which sees fewer keys, might choose another one.
+    pub(super) model: Option<(String, String)>,
 }
 
 impl ConfinedTask<'_> {
@@ -47,14 +50,16 @@ impl ConfinedTask<'_> {
     }
 
     fn confine(&self, sandbox: &Sandbox, places: &Places) -> Result<PlannedSandbox, String> {
-        if !self.runner.can_be_confined() {
-            let kind = self.runner.title();
-            return Err(format!(
-                "{kind} cannot be confined yet. Use the embedded agent for it: --runner embedded."
-            ));
-        }
         let directory = self.directory.ok_or("the run has no directory.")?;
-        let route = self.route(places)?;
+        let route = self.route(places);
+        // With the network of this machine nobody has to know the host.
+        let route = match route {
+            Err(_) if sandbox.network.is_full() => None,
+            route => Some(route?),
+        };
+        let private = self.private_agent_directory(places, directory, route.as_ref())?;
+        let mut writable = self.own_places(directory)?;
+        writable.push(private.clone());
         let absolute = |paths: &[String]| -> Vec<PathBuf> {
             let paths = paths.iter();
             paths
@@ -67,6 +72,7 @@ impl ConfinedTask<'_> {
         hidden.extend(directory.parent().map(Path::to_owned));
         hidden.push(places.sockets.clone());
         let mut visible = vec![directory.to_owned(), self.program.path.clone()];
+        visible.push(places.program.clone());
         visible.extend(self.program.arguments.iter().map(PathBuf::from));
         visible.extend(self.read.iter().cloned());
         visible.extend(absolute(&sandbox.readable));
@@ -75,16 +81,46 @@ impl ConfinedTask<'_> {
             confinement: Confinement {
                 home: places.home.clone(),
                 agent_directory: places.agent_dir.clone(),
-                writable: self.own_places(directory)?,
+                writable,
+                private_agent_directory: Some(private),
                 widened: absolute(&sandbox.writable),
                 hidden,
                 visible,
-                overlays: Vec::new(),
+                overlays: self.overlays(),
                 inner_hidden: Vec::new(),
-                model_hosts: route.host.into_iter().collect(),
+                model_hosts: route
+                    .iter()
+                    .filter_map(|route| route.host.clone())
+                    .collect(),
             },
-            key: route.key,
+            key: route.as_ref().and_then(|route| route.key.clone()),
+            model: route.map(|route| (route.provider, route.model)),
         })
+    }
+
+    fn private_agent_directory(
+        &self,
+        places: &Places,
+        run: &Path,
+        route: Option<&ModelRoute>,
+    ) -> Result<PathBuf, String> {
+        let needs_shell = !self.runner.confines_its_shell();
+        let private = PrivateAgentDirectory {
+            real: &places.agent_dir,
+            run,
+            provider: route.map(|route| route.provider.as_str()),
+            shell_through: needs_shell.then_some(places.program.as_path()),
+        };
+        let failed = |error| format!("its agent directory could not be made: {error}.");
+        private.make().map_err(failed)
+    }
+
+    /// Returns the directory in which a pi makes locks beside the settings of the project. It ignores
+    /// these settings if it cannot.
+    fn overlays(&self) -> Vec<PathBuf> {
+        let project = self.cwd.join(".pi");
+        let needs_locks = !self.runner.confines_its_shell() && project.is_dir();
+        needs_locks.then_some(project).into_iter().collect()
     }
 
     fn route(&self, places: &Places) -> Result<ModelRoute, String> {

@@ -9,6 +9,7 @@ mod files;
 mod inheritance;
 mod kept_tools;
 mod opening;
+mod private_agent_directory;
 mod reachable_models;
 mod taken_task;
 mod worktree;

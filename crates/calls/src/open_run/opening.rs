@@ -7,7 +7,8 @@ use std::sync::Arc;
 use pi_subagents_configuration::Asker;
 use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, Store, tools_of_session};
 use pi_subagents_vocabulary::{
-    Here, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy,
+    Here, ModelChoice, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, Timestamp,
+    ToolPolicy,
 };
 
 use super::confinement::ConfinedTask;
@@ -305,7 +306,7 @@ impl<'a> Opening<'a> {
         let Ready {
             task:
                 ResolvedWork {
-                    work,
+                    mut work,
                     here: mut found,
                 },
             mut files,
@@ -347,7 +348,10 @@ impl<'a> Opening<'a> {
         };
         let (confinement, found_key) = match confined.plan(&self.resolver.caller.places) {
             None => (None, None),
-            Some(Ok(planned)) => (Some(Ok(planned.confinement)), planned.key),
+            Some(Ok(planned)) => {
+                name_model(&mut work.model, planned.model);
+                (Some(Ok(planned.confinement)), planned.key)
+            }
             Some(Err(refusal)) => (Some(Err(refusal)), None),
         };
         let here = Here {
@@ -384,6 +388,17 @@ impl<'a> Opening<'a> {
         }
         arguments.push(OFF[0].to_owned());
         files.add_context(cwd, &self.resolver.caller.places)
+    }
+}
+
+/// Names the model that was found, unless the task names one.
+fn name_model(choice: &mut ModelChoice, found: Option<(String, String)>) {
+    if let (ModelChoice::Inherit, Some((provider, model))) = (&*choice, found) {
+        *choice = ModelChoice::Named {
+            provider: Some(provider),
+            model: Some(model),
+            thinking: None,
+        };
     }
 }
 

@@ -165,6 +165,7 @@ impl Stage {
             visible: vec![runs.join("own")],
             overlays: Vec::new(),
             inner_hidden: Vec::new(),
+            private_agent_directory: None,
             model_hosts: Vec::new(),
             home,
             agent_directory,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System, is_for_want_of_room};
 use pi_subagents_vocabulary::{
-    Ending, NetworkReach, RunId, Runner, Secret, SessionPolicy, Started, Task, TaskPlan,
+    Ending, NetworkReach, RunId, Secret, SessionPolicy, Started, Task, TaskPlan,
 };
 use tokio::process::Command;
 use tokio::task::JoinHandle;
@@ -142,7 +142,7 @@ pub(crate) async fn launch(
     let (stderr, child_stderr) = System::pipe()?;
     let (ours, keepers) = System::socket_pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
-    let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan.here.runner), child_ends)?;
+    let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan), child_ends)?;
     let key = plan.here.api_key.as_ref().map(Secret::expose);
     let key = key.map(secret_pipe).transpose()?;
     let secrets = secrets_for(launcher, plan).map(|secrets| secret_pipe(&secrets));
@@ -364,8 +364,8 @@ enum Secrets {
 }
 
 impl Secrets {
-    fn of(runner: Runner) -> Self {
-        if runner.takes_secrets_apart() {
+    fn of(plan: &TaskPlan) -> Self {
+        if plan.here.runner.takes_secrets_apart() || has_one_key(plan) {
             Self::LeftOut
         } else {
             Self::Inherited
@@ -436,9 +436,15 @@ fn secret_pipe(secret: &str) -> Result<OwnedFd, LaunchError> {
     System::filled_pipe(secret.as_bytes())?.ok_or(LaunchError::Secrets { bytes })
 }
 
+/// Returns whether a child gets the key of its model and no other secret: in a sandbox its key was
+/// found for it.
+fn has_one_key(plan: &TaskPlan) -> bool {
+    !plan.work.sandbox.is_off() && plan.here.api_key.is_some()
+}
+
 /// Writes down the variables that a child gets on a descriptor, if it looks for them there.
 fn secrets_for(launcher: &Launcher, plan: &TaskPlan) -> Option<String> {
-    if !plan.here.runner.takes_secrets_apart() || launcher.secrets.is_empty() {
+    if !plan.here.runner.takes_secrets_apart() || launcher.secrets.is_empty() || has_one_key(plan) {
         return None;
     }
     let secrets = launcher.secrets.iter();

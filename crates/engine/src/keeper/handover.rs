@@ -182,6 +182,7 @@ mod tests {
                 visible: Vec::new(),
                 overlays: Vec::new(),
                 inner_hidden: Vec::new(),
+                private_agent_directory: None,
                 model_hosts: Vec::new(),
             },
             cwd: "/w".into(),

@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::gateway::GatewayRules;
 
+/// The variable with which pi, and the embedded agent as it does, finds its agent directory.
+const AGENT_DIRECTORY: &str = "PI_CODING_AGENT_DIR";
+
 /// The sandbox of a child, as the owner sends it to the keeper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeptSandbox {
@@ -45,7 +48,7 @@ impl KeptSandbox {
         words: &[OsString],
         stdin: &OwnedFd,
         inherited: Vec<i32>,
-        command: Command,
+        mut command: Command,
     ) -> Result<SealedChild, NotStarted> {
         let token = token().map_err(NotStarted::NotExecuted)?;
         let mut order = ConfineOrder::new(
@@ -54,6 +57,9 @@ impl KeptSandbox {
             self.cwd.clone(),
             words,
         );
+        if let Some(directory) = &self.confinement.private_agent_directory {
+            command.env(AGENT_DIRECTORY, directory);
+        }
         order.kept = inherited;
         order.token = self.has_gateway.then(|| token.clone());
         let started = start_confined(command, &order, stdin)?;

@@ -22,6 +22,9 @@ pub struct Confinement {
     pub widened: Vec<PathBuf>,
     /// Paths that the child does not see.
     pub hidden: Vec<PathBuf>,
+    /// The agent directory that the child uses instead of the user's own.
+    #[serde(default)]
+    pub private_agent_directory: Option<PathBuf>,
     /// Paths that the child must see, also below a hidden directory or among temporary files.
     pub visible: Vec<PathBuf>,
     /// Directories in which the child may write what vanishes with it.

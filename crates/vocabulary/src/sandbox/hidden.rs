@@ -47,7 +47,8 @@ pub const HIDDEN_IN_HOME: &[&str] = &[
 ];
 
 /// The paths in the agent directory that every sandbox hides.
-pub const HIDDEN_IN_AGENT_DIR: &[&str] = &["auth.json", "sessions", "subagents/runs"];
+pub const HIDDEN_IN_AGENT_DIR: &[&str] =
+    &["auth.json", "models.json", "sessions", "subagents/runs"];
 
 /// Returns the paths that a sandbox hides on this machine: those that are always hidden and its own,
 /// without those that it may read.

@@ -1,0 +1,149 @@
+//! Both kinds of child try to leave their sandbox, through owner, keeper and a real shell.
+
+use std::fs;
+
+use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use crate::fleet::git_project;
+use crate::real_pi::{RealPi, delegate, for_each_pi};
+use crate::stage::{completed, outcomes};
+
+for_each_pi! {
+    neither_kind_of_child_leaves_its_sandbox,
+    a_confined_child_commits_and_finds_its_project_settings,
+}
+
+/// Each line tries something that must fail. A line that succeeds prints its name.
+const ATTEMPTS: &str = r#"
+attempt() { if (eval "$2") >/dev/null 2>&1; then echo "ESCAPED: $1"; fi; }
+attempt 'write to the home' 'echo x > $HOME/made'
+attempt 'write to /etc' 'echo x > /etc/pi-subagents-made'
+attempt 'mode outside' 'chmod 777 $HOME/notes'
+attempt 'time outside' 'touch $HOME/notes'
+attempt 'append outside' 'echo x >> $HOME/notes'
+attempt 'link outside' 'ln -s $HOME/notes link && echo x >> link'
+attempt 'a hook' 'echo x > .git/hooks/post-commit'
+attempt 'remove hooks' 'rm -rf .git/hooks && test ! -d .git/hooks'
+attempt 'git config' 'git config core.fsmonitor /bin/true'
+attempt 'move .git' 'mv .git .git2'
+attempt 'a key of ssh' 'grep -q secret $HOME/.ssh/id'
+attempt 'keys of the agent directory' 'grep -q secret $HOME/.pi/agent/auth.json $HOME/.pi/agent/models.json'
+attempt 'any key below the agent directory' 'grep -rq secret $HOME/.pi/agent'
+attempt 'the environment of the agent' 'tr "\0" "\n" < /proc/$PPID/environ | grep -q HOME'
+attempt 'the memory of the agent' 'head -c 1 /proc/$PPID/mem'
+attempt 'the record' 'for file in .pi/subagents/runs/*/events.jsonl; do echo x >> "$file" || exit 1; done'
+attempt 'the result' 'for run in .pi/subagents/runs/*/; do echo x > "$run/result.json" || exit 1; done'
+attempt 'namespaces' 'unshare -Urm true'
+attempt 'mount' 'mount -t tmpfs none /mnt'
+attempt 'unmount' 'umount $HOME/.ssh'
+attempt 'a process outside' 'kill -0 1'
+attempt 'the network' 'echo > /dev/tcp/127.0.0.1/$(cat port)'
+attempt 'the word of the gateway' 'env | grep -qi proxy'
+gateway() {
+  port=$((16#$(awk '$4 == "0A" { split($2, a, ":"); print a[2]; exit }' /proc/net/tcp)))
+  exec 3<>/dev/tcp/127.0.0.1/$port
+  printf 'CONNECT 127.0.0.1:%s HTTP/1.1\r\n\r\n' "$(cat port)" >&3
+  head -1 <&3 | grep -q ' 200 '
+}
+attempt 'the gateway without its word' gateway
+"#;
+
+fn neither_kind_of_child_leaves_its_sandbox(pi: RealPi) {
+    for level in ["workspace-write", "read-only"] {
+        for runner in ["embedded", "pi"] {
+            attempt(pi, runner, level);
+        }
+    }
+}
+
+fn attempt(pi: RealPi, runner: &str, level: &str) {
+    let stage = git_project();
+    let sandbox = &stage.sandbox;
+    let end = match level {
+        "workspace-write" => "echo x > inside && mktemp > /dev/null && echo \"all kept\"",
+        _ => "attempt inside 'echo x > inside'; mktemp > /dev/null && echo \"all kept\"",
+    };
+    sandbox.write("project/attempts.sh", &format!("{ATTEMPTS}{end}\n"));
+    sandbox.write("home/notes", "mine");
+    sandbox.write("home/.ssh/id", "secret");
+    sandbox.write(
+        "home/.pi/agent/auth.json",
+        r#"{"other": {"type": "api_key", "key": "secret"}}"#,
+    );
+    sandbox.write("project/.pi/settings.json", "{}");
+    let server = LlmServer::start(Script::new().otherwise([
+        Turn::tool_call("bash", json!({"command": "bash attempts.sh"})),
+        Turn::text("Done."),
+    ]));
+    sandbox.models_json(&server.base_url());
+    let models = sandbox.home().join(".pi/agent/models.json");
+    let with_secret = fs::read_to_string(&models).unwrap();
+    let mut with_secret: serde_json::Value = serde_json::from_str(&with_secret).unwrap();
+    for provider in with_secret["providers"]
+        .as_object_mut()
+        .unwrap()
+        .values_mut()
+    {
+        provider["apiKey"] = json!("secret");
+    }
+    fs::write(&models, with_secret.to_string()).unwrap();
+    let port = server.base_url();
+    let port = port.rsplit(':').next().unwrap();
+    let port: String = port.chars().take_while(char::is_ascii_digit).collect();
+    sandbox.write("project/port", &port);
+    let task = json!({"tasks": [{"name": "a", "prompt": "Go."}]});
+    let output = delegate(pi, &stage, runner, &task)
+        .args(["--sandbox", level])
+        .run();
+    assert_eq!(
+        outcomes(&output),
+        [completed("a", "Done.")],
+        "{runner} {level} {output}"
+    );
+    let told = server.requests().last().unwrap().body["messages"].to_string();
+    assert!(
+        told.contains("all kept") && !told.contains("ESCAPED"),
+        "{runner} {level}: {told}"
+    );
+    let requests = server.requests();
+    let bearer = requests.last().unwrap().headers.get("authorization");
+    let bearer = bearer.map(String::as_str);
+    assert_eq!(bearer, Some("Bearer secret"), "{runner} {level}");
+    assert_eq!(
+        fs::read_to_string(sandbox.home().join("notes")).unwrap(),
+        "mine"
+    );
+    assert!(!sandbox.home().join("made").exists());
+}
+
+fn a_confined_child_commits_and_finds_its_project_settings(pi: RealPi) {
+    for runner in ["embedded", "pi"] {
+        let stage = git_project();
+        stage.sandbox.write("project/.pi/settings.json", "{}");
+        stage.sandbox.write("project/file", "x");
+        let commit = "git add file && git -c user.name=a -c user.email=a@b commit -qm one && \
+            git worktree list && touch .pi/settings.json.lock; git log --oneline | wc -l";
+        let server = LlmServer::start(Script::new().otherwise([
+            Turn::tool_call("bash", json!({"command": commit})),
+            Turn::text("Done."),
+        ]));
+        stage.sandbox.models_json(&server.base_url());
+        let task = json!({"tasks": [{"name": "a", "prompt": "Go."}]});
+        let output = delegate(pi, &stage, runner, &task)
+            .args(["--sandbox", "workspace-write", "--trust"])
+            .run();
+        assert_eq!(
+            outcomes(&output),
+            [completed("a", "Done.")],
+            "{runner} {output}"
+        );
+        let log = stage.sandbox.project().join(".git/logs/HEAD");
+        let log = fs::read_to_string(log).unwrap();
+        assert_eq!(log.lines().count(), 2, "{runner} {log}");
+        let lock = stage.sandbox.project().join(".pi/settings.json.lock");
+        assert!(!lock.exists(), "{runner}");
+        assert!(!output.stderr.contains("ettings"), "{runner} {output}");
+    }
+}
