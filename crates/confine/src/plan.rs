@@ -146,11 +146,12 @@ impl Planner<'_> {
     /// Places paths again that the child must see, and that lie below a hidden or a private
     /// directory.
     fn lay_visible(&mut self, git: &GitPlaces) -> Result<(), ConfineFailure> {
-        if self
+        let is_hidden = self
             .hidden
             .iter()
-            .any(|hidden| self.cwd.starts_with(hidden))
-        {
+            .any(|hidden| self.cwd.starts_with(hidden));
+        // A worker hides the directories of all its runs, and shows each run its own.
+        if is_hidden && !self.order.confinement.visible.contains(&self.cwd) {
             let cwd = self.cwd.display();
             return Err(ConfineFailure::refused(format!(
                 "{cwd} is among the files that a sandbox hides; name it in sandboxReadable, or work elsewhere."

@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::private_agent_directory::PrivateAgentDirectory;
 use pi_subagents_agent::{ModelRoute, RoutedAgent, Surroundings, model_route};
-use pi_subagents_files::{append_own, create_directories};
+use pi_subagents_files::{append_own, create_directories, read_own_text};
 use pi_subagents_ground::places::Places;
 use pi_subagents_vocabulary::{
     Confinement, ModelChoice, Program, Refusal, Runner, Sandbox, Secret, SessionPolicy, Work,
     hidden_paths,
 };
+
+/// Longer lists of borrowed objects git does not write.
+const LONGEST_LIST: u64 = 1 << 20;
 
 /// The directory in a run's directory that its child may write.
 pub(super) const CHILD_DIRECTORY: &str = "child";
@@ -26,6 +29,8 @@ pub(super) struct ConfinedTask<'a> {
     pub(super) directory: Option<&'a Path>,
     /// Files that the child reads, wherever they are.
     pub(super) read: &'a [PathBuf],
+    /// Files that are not for it: of other runs, and the key of the fleet.
+    pub(super) others: &'a [PathBuf],
 }
 
 /// A planned sandbox, and the key that its child cannot look for itself.
@@ -71,11 +76,13 @@ impl ConfinedTask<'_> {
         // All other runs.
         hidden.extend(directory.parent().map(Path::to_owned));
         hidden.push(places.sockets.clone());
+        hidden.extend(self.others.iter().cloned());
         let mut visible = vec![directory.to_owned(), self.program.path.clone()];
         visible.push(places.program.clone());
         visible.extend(self.program.arguments.iter().map(PathBuf::from));
         visible.extend(self.read.iter().cloned());
         visible.extend(absolute(&sandbox.readable));
+        visible.extend(self.own_among_others());
         visible.retain(|path| path.is_absolute());
         Ok(PlannedSandbox {
             confinement: Confinement {
@@ -121,6 +128,26 @@ impl ConfinedTask<'_> {
         let project = self.cwd.join(".pi");
         let needs_locks = !self.runner.confines_its_shell() && project.is_dir();
         needs_locks.then_some(project).into_iter().collect()
+    }
+
+    /// Returns its own directories among those of other runs: the one in which it works, and the
+    /// repository from which its own borrows objects.
+    fn own_among_others(&self) -> Vec<PathBuf> {
+        let Ok(cwd) = self.cwd.canonicalize() else {
+            return Vec::new();
+        };
+        let is_there = |other: &PathBuf| other.canonicalize().is_ok_and(|it| cwd.starts_with(it));
+        if !self.others.iter().any(is_there) {
+            return Vec::new();
+        }
+        let mut above = cwd.ancestors();
+        let borrowed = above.find_map(|above| {
+            let list = above.join(".git/objects/info/alternates");
+            read_own_text(&list, LONGEST_LIST).ok()
+        });
+        let borrowed = borrowed.unwrap_or_default();
+        let borrowed = borrowed.lines().map(PathBuf::from);
+        borrowed.chain([cwd.clone()]).collect()
     }
 
     fn route(&self, places: &Places) -> Result<ModelRoute, String> {

@@ -1,7 +1,7 @@
 //! From a resolved task to its part of the plan, with a run directory and a record.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pi_subagents_configuration::Asker;
@@ -42,6 +42,8 @@ pub(super) struct Ready {
     pub(super) worktree: Option<PlannedWorktree>,
     /// The command that prepares it.
     pub(super) setup: Option<Setup>,
+    /// Directories of other runs, which a sandbox hides from it.
+    pub(super) others: Vec<PathBuf>,
 }
 
 impl<'a> Opening<'a> {
@@ -149,6 +151,7 @@ impl<'a> Opening<'a> {
                 conversation,
                 worktree,
                 setup: None,
+                others: Vec::new(),
             })
         });
         let session = ready.as_ref().ok();
@@ -313,7 +316,9 @@ impl<'a> Opening<'a> {
             conversation,
             worktree: _,
             setup,
+            mut others,
         } = ready;
+        others.extend(self.resolver.configuration.settings.fleet.nkey.clone());
         let shared = matches!(found.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
         let program = self.resolver.runners.program(found.runner);
         let program = program.map_err(|message| Refusal { message })?;
@@ -345,6 +350,7 @@ impl<'a> Opening<'a> {
             cwd,
             directory: files.directory.as_deref(),
             read: &found.skills,
+            others: &others,
         };
         let (confinement, found_key) = match confined.plan(&self.resolver.caller.places) {
             None => (None, None),

@@ -26,6 +26,9 @@ pub struct TakenTask<'a> {
     pub work: ResolvedWork,
     /// The file of the conversation in which it goes on.
     pub session_so_far: Option<&'a Path>,
+    /// Directories with the files of all runs, which a sandbox hides from this one except for its
+    /// own.
+    pub others: Vec<PathBuf>,
 }
 
 /// A skill that came with a task.
@@ -47,6 +50,7 @@ impl Opening<'_> {
             cwd,
             work: mut resolved,
             session_so_far,
+            others,
         } = taken;
         let settings = &self.resolver.configuration.settings;
         let store = self.store.with_runs_dir(settings.runs_dir.clone());
@@ -89,6 +93,7 @@ impl Opening<'_> {
             files,
             worktree: None,
             setup: None,
+            others,
         });
         self.record_taken(&task, ready.as_ref().ok())?;
         let work = ready.and_then(|ready| self.plan(&task.cwd, ready, session_tools.as_ref()));

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 use super::bundle_workspace::BundledWorkspace;
 use super::conversation::HeldConversation;
 use super::copy_out::remove_record;
+use super::ground::{ARRIVING, CACHES, UNSENT, WORKSPACES};
 use super::one_run::{Worker, panicked};
 use super::order_resolution::{NotHere, resolve_order};
 use super::unsent_changes;
@@ -130,6 +131,9 @@ impl Worker {
             cwd: workplace.cwd.clone(),
             work,
             session_so_far: session,
+            others: [WORKSPACES, UNSENT, CACHES, ARRIVING]
+                .map(|name| self.options.root.join(name))
+                .into(),
         });
         // It could not write the files of the run.
         let planned = planned.map_err(|error| NotHere::Missing(error.sentence()))?;

@@ -307,3 +307,56 @@ fn a_result_is_checked_on_the_worker_and_comes_home_as_data(pi: RealPi) {
         assert_eq!(read.stdout, "{\n  \"n\": 3\n}\n", "{runner}: {read}");
     }
 }
+
+/// The setting of a worker comes before the order, and a confined run sees neither keys of the worker
+/// nor the files of its other runs.
+#[test]
+fn a_worker_confines_runs_whose_orders_ask_for_nothing() {
+    let yard = Yard::new();
+    let look = "find $HOME -type f -size -50k -exec cat {} +; \
+        grep -rs private \"$(dirname \"$PWD\")\" && echo FOUND; git log --oneline; echo looked; \
+        echo x > made || exit 1";
+    let turns = [
+        Turn::tool_call("bash", json!({"command": look})),
+        Turn::text("Done."),
+    ];
+    let model = LlmServer::start(Script::new().otherwise(turns.to_vec()));
+    let machine = || {
+        let stage = git_project();
+        stage.sandbox.models_json(&model.base_url());
+        stage.settings(&json!({"fleet": {"servers": [yard.server.url()]}}));
+        stage
+    };
+    let (caller, worker) = (machine(), machine());
+    let made = worker.command(&["fleet", "key", "worker", "build-7", "--json"]);
+    let seed = made.run().expect_success().json()["file"].clone();
+    let seed = seed.as_str().unwrap();
+    let fleet =
+        json!({"servers": [yard.server.url()], "nkey": seed, "sandboxMinimum": "read-only"});
+    worker.settings(&json!({"fleet": fleet}));
+    let seed = fs::read_to_string(seed).unwrap();
+    let auth = r#"{"other": {"type": "api_key", "key": "KEY-OF-WORKER"}}"#;
+    worker.sandbox.write("home/.pi/agent/auth.json", auth);
+    let root = worker.sandbox.root().join("root");
+    let other = root.join("ws/other/notes.txt");
+    fs::create_dir_all(other.parent().unwrap()).unwrap();
+    fs::write(other, "private").unwrap();
+    let working = worker
+        .command(&["fleet", "work", "--name", "build-7", "--root"])
+        .arg(root.display().to_string())
+        .spawn();
+    working.wait_for_stderr("takes");
+    let output = caller
+        .command(&["run", "Look.", "--on", "fleet", "--json"])
+        .args(["--runner", "embedded"])
+        .run();
+    assert_eq!(outcomes(&output)[0].status, "completed", "{output}");
+    let requests = model.requests();
+    let messages = requests.last().unwrap().body["messages"].clone();
+    let told = messages.as_array().unwrap().last().unwrap().to_string();
+    assert!(told.contains("looked") && told.contains("lamp"), "{told}");
+    assert!(told.contains("made: Read-only file system"), "{told}");
+    for secret in ["KEY-OF-WORKER", "FOUND", "private", seed.trim()] {
+        assert!(!told.contains(secret), "{secret}: {told}");
+    }
+}
