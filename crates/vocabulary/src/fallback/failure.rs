@@ -142,6 +142,7 @@ fn status_in(lower: &str) -> Option<u16> {
         "http ",
         "api error (",
         "\"status\":",
+        "\"code\":",
     ];
     let behind = announced.iter().filter_map(|word| {
         let place = lower.find(word)?;
@@ -199,6 +200,12 @@ mod tests {
             // As pi words it for OpenAI's responses.
             (
                 "one API error (429): {\"message\":\"The usage limit has been reached\",\"type\":\"rate_limit_error\"}",
+                Quota,
+                "429, usage limit",
+            ),
+            // As pi words it for Google.
+            (
+                "{\"error\":{\"code\":429,\"message\":\"The usage limit has been reached\",\"status\":\"RESOURCE_EXHAUSTED\"}}",
                 Quota,
                 "429, usage limit",
             ),
