@@ -125,6 +125,6 @@ fn refusal(failure: &ConfineFailure) -> NotStarted {
 /// Words the end of a process that gave no answer.
 fn unsaid(error: &io::Error) -> NotStarted {
     NotStarted::NotConfined(format!(
-        "The sandbox could not be made: the process that makes it gave no answer ({error}). Nothing was run; pi-subagents doctor says more."
+        "The sandbox could not be made: the process that makes it gave no answer ({error}). Nothing was run; doctor says more."
     ))
 }

@@ -163,7 +163,7 @@ impl ConfineFailure {
             return format!("{} Nothing was run.", self.message);
         }
         format!(
-            "The sandbox could not be made: {}. Nothing was run; pi-subagents doctor says more.",
+            "The sandbox could not be made: {}. Nothing was run; doctor says more.",
             self.message
         )
     }
@@ -197,7 +197,7 @@ mod tests {
         let failure = ConfineFailure::new(ConfineStep::Namespaces, &refused);
         assert_eq!(
             failure.reason(),
-            "The sandbox could not be made: unshare: Operation not permitted. Nothing was run; pi-subagents doctor says more."
+            "The sandbox could not be made: unshare: Operation not permitted. Nothing was run; doctor says more."
         );
         let read_only = io::Error::from_raw_os_error(30);
         let failure = ConfineFailure::new(ConfineStep::Place, &read_only).at(Path::new("/a"));

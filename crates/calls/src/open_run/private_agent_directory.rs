@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use pi_subagents_files::{read_own_text, write_whole};
+use pi_subagents_files::{read_own, read_own_text, write_whole};
 use pi_subagents_pi_files::json;
 use serde_json::{Map, Value, json};
 
@@ -132,7 +132,7 @@ impl PrivateAgentDirectory<'_> {
             match fs::metadata(&from) {
                 Ok(found) if found.is_dir() => symlink(from, to)?,
                 Ok(found) if found.is_file() && found.len() <= LARGEST_FILE => {
-                    fs::copy(from, to)?;
+                    write_whole(&to, &read_own(&from, LARGEST_FILE)?)?;
                 }
                 // A child has no use for anything else.
                 Ok(_) | Err(_) => {}

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_refused_call_is_named() {
-        let reason = "The sandbox could not be made: unshare: Operation not permitted. Nothing was run; pi-subagents doctor says more.";
+        let reason = "The sandbox could not be made: unshare: Operation not permitted. Nothing was run; doctor says more.";
         assert_eq!(cause(reason), "unshare: Operation not permitted");
         let trial = SandboxTrial::ReadOnly {
             reason: reason.to_owned(),
