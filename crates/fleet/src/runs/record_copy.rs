@@ -214,8 +214,6 @@ fn read_state(directory: &RunDir) -> io::Result<Option<State>> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use pi_subagents_vocabulary::RunId;
 
     use super::*;
@@ -243,7 +241,10 @@ mod tests {
         // The next follower knows it too.
         let mut copy = CopiedRecord::open(&directory).unwrap().unwrap();
         copy.take(&chunk(13, "answer\n")).unwrap();
-        let events = fs::read_to_string(home.path().join("events.jsonl")).unwrap();
+        let read = Directory::open_plain(home.path())
+            .unwrap()
+            .read(Path::new("events.jsonl"), 10_000);
+        let events = String::from_utf8(read.unwrap()).unwrap();
         let lines: Vec<&str> = events
             .lines()
             .filter(|line| !line.starts_with('{'))
