@@ -21,8 +21,9 @@ fn decided(output: &CommandOutput) -> String {
     let warnings = warnings.iter().filter_map(Value::as_str);
     let warnings =
         warnings.filter(|warning| warning.contains("sandbox") || warning.contains("network"));
-    let warnings: String = warnings.map(|warning| format!("\n    {warning}")).collect();
-    format!("{level} {network}{warnings}")
+    let mut lines = vec![format!("{level} {network}")];
+    lines.extend(warnings.map(|warning| format!("    {warning}")));
+    lines.join("\n")
 }
 
 fn task(more: &Value) -> Value {
@@ -35,8 +36,9 @@ fn task(more: &Value) -> Value {
 
 #[test]
 fn every_place_has_its_say() {
+    type Row<'a> = (&'a str, Value, Value, &'a str, &'a [&'a str], Value);
     let none = json!({});
-    let rows: [(&str, Value, Value, &str, &[&str], Value); 10] = [
+    let rows: [Row<'_>; 10] = [
         ("nobody", none.clone(), none.clone(), "", &[], none.clone()),
         (
             "setting",

@@ -227,7 +227,6 @@ impl<'a> Resolver<'a> {
         let TaskSandbox { sandbox, warnings } =
             sandbox_of(task, patch.as_ref(), self.caller, &settings.sandbox, false)
                 .map_err(Unusable::Task)?;
-        let mut doubts = doubts;
         doubts.extend(warnings);
         let ChosenModel {
             choice: model,

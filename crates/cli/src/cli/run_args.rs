@@ -20,6 +20,10 @@ use pi_subagents_calls::caller::Overrides;
 /// Options of every command that starts runs. The help is that of `delegate`; where another command
 /// has another default, it replaces the sentence.
 #[derive(Args, Clone, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "every one is a flag that is there or not"
+)]
 pub(crate) struct RunArgs {
     /// How sub-agents run [default: the setting subagents.runner, or auto]
     #[arg(long, value_parser = runner_parser())]

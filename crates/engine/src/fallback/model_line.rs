@@ -29,6 +29,10 @@ pub(crate) struct ModelLine {
     /// The failure of the present model since its last answer, and its message.
     failure: Option<(ModelFailure, String)>,
     /// Until when the present model rests, once its failure was written down.
+    #[expect(
+        clippy::option_option,
+        reason = "a failure that is not written down yet, and one after which nobody rests"
+    )]
     pub(crate) noted: Option<Option<Timestamp>>,
     /// The models that were asked or passed over, each with the reason.
     past: Vec<String>,

@@ -58,12 +58,11 @@ impl Running<'_> {
             Phase::Working => {
                 let now = Instant::now();
                 let deadline = self.progress.deadline.as_ref();
-                match deadline.and_then(|deadline| deadline.check(now)) {
-                    Some(decision) => self.decide(decision).await,
-                    None => {
-                        self.send_deadline();
-                        self.switch_is_late(now).await;
-                    }
+                if let Some(decision) = deadline.and_then(|deadline| deadline.check(now)) {
+                    self.decide(decision).await;
+                } else {
+                    self.send_deadline();
+                    self.switch_is_late(now).await;
                 }
             }
             Phase::Aborting { pace, .. } => self.leave(pace).await,

@@ -215,9 +215,7 @@ impl Running<'_> {
             Consequence::Decide(decision) if self.phase == Phase::Working => {
                 self.decide(decision).await;
             }
-            Consequence::None | Consequence::Decide(_) => {}
             Consequence::Stuck(step) if self.phase == Phase::Working => self.climb(step).await,
-            Consequence::Stuck(_) => {}
             Consequence::WrapUp(last) => self.wrap_up(last).await,
             Consequence::Settled => self.settled().await,
             Consequence::Refused(message) if self.phase == Phase::Working => {
@@ -232,7 +230,12 @@ impl Running<'_> {
             Consequence::Switched(response) if self.phase == Phase::Working => {
                 self.switch(response).await;
             }
-            Consequence::WaitsInVain | Consequence::Switched(_) => {}
+            // The run is ending already.
+            Consequence::None
+            | Consequence::Decide(_)
+            | Consequence::Stuck(_)
+            | Consequence::WaitsInVain
+            | Consequence::Switched(_) => {}
             Consequence::Asked(question) => self.cancel(question).await,
             Consequence::Answer { id, value } => {
                 self.send(&Command::AnswerQuestion { id, value });

@@ -115,15 +115,13 @@ fn class_of(status: Option<u16>, lower: &str) -> FailureClass {
     }
     match status {
         Some(401) => FailureClass::KeyRefused,
-        Some(429) if says(&QUOTA_WORDS) => FailureClass::Quota,
-        Some(403) if says(&QUOTA_WORDS) => FailureClass::Quota,
-        Some(400..=499) if says(&FILTER_WORDS) => FailureClass::Refused,
+        Some(403 | 429) if says(&QUOTA_WORDS) => FailureClass::Quota,
+        Some(400..=499) | None if says(&FILTER_WORDS) => FailureClass::Refused,
         Some(403 | 404) => FailureClass::Unavailable,
         Some(400 | 422) if lower.contains("credit balance") => FailureClass::Quota,
         Some(400 | 422) if says(&MISSING_WORDS) => FailureClass::Unavailable,
         Some(408 | 425 | 429 | 500..=599) => FailureClass::Busy,
         Some(_) => FailureClass::Refused,
-        None if says(&FILTER_WORDS) => FailureClass::Refused,
         None if says(&KEY_CODES) => FailureClass::KeyRefused,
         None if says(&MISSING_WORDS) => FailureClass::Unavailable,
         None if says(&BUSY_WORDS) => FailureClass::Busy,

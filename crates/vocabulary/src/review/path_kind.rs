@@ -161,7 +161,7 @@ impl PathKind {
             Self::Ci
         } else if begins(&GUARD_FOLDERS) || GUARD_FILES.contains(&name) {
             Self::Guard
-        } else if LOCK_FILES.contains(&name) || name.ends_with(".lock") {
+        } else if LOCK_FILES.contains(&name) || has_end(name, "lock") {
             Self::Lock
         } else if has_folder(&GENERATED_FOLDERS)
             || GENERATED_ENDS.iter().any(|end| name.ends_with(end))
