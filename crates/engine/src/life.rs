@@ -59,7 +59,12 @@ async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<End
         match outcome {
             Outcome::Over(Ending::Completed) => match run_gates(unit, progress).await {
                 Gates::Over(ending) => return Ok(ending),
-                Gates::Mend(prompt) => progress.prompt = prompt,
+                Gates::Mend(prompt) => {
+                    // What the model does next answers the gate: it is not stuck because it runs
+                    // the same test again.
+                    progress.cycles.begin_again();
+                    progress.prompt = prompt;
+                }
             },
             Outcome::Over(ending) => return Ok(ending),
             Outcome::Again(prompt) => progress.prompt = prompt,

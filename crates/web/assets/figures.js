@@ -94,7 +94,7 @@ export function fullModel(row) {
   return [row.provider, row.model].filter(Boolean).join("/");
 }
 
-/** Returns the sandbox of a run with what its tools reach; nothing if it has none. @param {Row} row @param {string} joint */
+/** Returns the sandbox of a run with what its tools reach; nothing if it has none. @param {import("./types.js").Row} row @param {string} joint */
 export function sandbox(row, joint) {
   if (!row.sandbox) return undefined;
   const network = [row.network ?? "full"].flat().join(", ");

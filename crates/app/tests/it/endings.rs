@@ -7,7 +7,7 @@ use std::time::Duration;
 use pi_subagents_testkit::process::peak_data_kb;
 use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, call, completed, failed, outcomes};
 
@@ -151,18 +151,20 @@ fn a_child_that_closes_its_output_and_lives_on_is_lost() {
 #[test]
 fn a_child_that_repeats_itself_is_stopped() {
     let stage = Stage::new();
-    let again =
-        json!({"toolCall": {"name": "bash", "arguments": {"command": "ls"}, "result": "a"}});
-    let found = stage.outcomes(&[(
-        "loop",
-        json!([again, again, again, again, again, {"hang": true}]),
-    )]);
+    // Other results each time: with equal ones it would be told before it is stopped.
+    let again = |result: &str| {
+        let call = json!({"name": "bash", "arguments": {"command": "ls"}, "result": result});
+        json!({"toolCall": call})
+    };
+    let mut steps: Vec<Value> = ["a", "b", "c", "d", "e"].map(again).to_vec();
+    steps.push(json!({"hang": true}));
+    let found = stage.outcomes(&[("loop", json!(steps))]);
     assert_eq!(
         found,
         [failed(
             "loop",
             1,
-            "Loop detected: sub-agent is repeating the same tool calls",
+            "Loop detected: sub-agent is repeating the same tool calls\nbash ls ×5",
             None
         )]
     );

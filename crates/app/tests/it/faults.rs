@@ -50,8 +50,13 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
     // The real child under a name that can be taken away while the call runs.
     let pi = stage.sandbox.root().join("pi");
     symlink(bin("misbehave"), &pi).unwrap();
-    let again =
-        json!({"toolCall": {"name": "bash", "arguments": {"command": "ls"}, "result": "a"}});
+    // Other results each time: with equal ones it would be told before it is stopped.
+    let again = |result: &str| {
+        let call = json!({"name": "bash", "arguments": {"command": "ls"}, "result": result});
+        json!({"toolCall": call})
+    };
+    let mut loops: Vec<Value> = ["a", "b", "c", "d", "e"].map(again).to_vec();
+    loops.push(json!({"hang": true}));
     let scripted = |name: &str, script: Value| json!({"name": name, "prompt": script.to_string()});
     let with = |name: &str, field: &str, value: &str| json!({"name": name, "prompt": "hello", field: value});
     let silent = json!([{"hang": true}]).to_string();
@@ -62,10 +67,7 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
         with("relative cwd", "cwd", "src"),
         with("missing directory", "cwd", "/no/such/place"),
         with("refused extraArgs", "profile", "sneaky"),
-        scripted(
-            "loops",
-            json!([again, again, again, again, again, {"hang": true}]),
-        ),
+        scripted("loops", json!(loops)),
         json!({"name": "silent", "prompt": silent, "timeout": 5}),
         scripted("exits", json!([{"stderr": "out of luck\n"}, {"exit": 3}])),
         scripted("killed", json!([{"signal": "SEGV"}])),
@@ -94,7 +96,7 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
     ✗ relative cwd: error — cwd must be an absolute path (session: <3>)
     ✗ missing directory: error — cwd does not exist: /no/such/place (session: <4>)
     ✗ refused extraArgs: error — Refusing extraArg "--mode=json": it is set by the engine. (session: <5>) (profile: sneaky)
-    ✗ loops: error — Loop detected: sub-agent is repeating the same tool calls (session: <6>)
+    ✗ loops: error — Loop detected: sub-agent is repeating the same tool calls bash ls ×5 (session: <6>)
       saw: 5 commands, 5 turns, 5 tool calls, 550 tokens, <$0.01
     ✗ silent: error — Timed out after 5s. Consider resuming with a longer timeout. (session: <7>)
     ✗ exits: error — The sub-agent exited with code 3: out of luck (session: <8>)

@@ -96,6 +96,14 @@ impl Cycles {
         }
     }
 
+    /// Forgets the turns so far, because the model gets something new to do.
+    pub(crate) fn begin_again(&mut self) {
+        *self = Self {
+            is_off: self.is_off,
+            ..Self::default()
+        };
+    }
+
     /// Returns how often the present cycle was repeated.
     pub(crate) fn times(&self) -> u32 {
         let times = self.cycle().map_or(0, |(_, times)| times);

@@ -302,6 +302,8 @@ mod tests {
             "sandbox",
             "network",
             "gate",
+            "maxTurns",
+            "fallbackModels",
             "outputSchema",
         ];
         let tasks = &schema["properties"]["tasks"];

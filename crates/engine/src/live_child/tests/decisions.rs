@@ -70,7 +70,7 @@ async fn repeated_calls_over_several_messages_are_a_loop() {
         stand.ending().await,
         Ending::Looped {
             times: 3,
-            evidence: Some("read ×3".to_owned())
+            evidence: Some("bash ls ×3".to_owned())
         }
     );
 }
