@@ -167,7 +167,7 @@ impl Store {
     }
 
     fn is_open_in_index(&self, run: &RunId) -> bool {
-        let open = index::read_open(&self.index()).unwrap_or_default();
+        let open = self.open_runs().unwrap_or_default();
         open.iter().any(|open| open.run == *run)
     }
 }

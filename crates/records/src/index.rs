@@ -4,9 +4,10 @@
 mod compaction;
 mod file;
 mod line;
+mod survey;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,9 @@ use pi_subagents_vocabulary::{Ending, RunId, SessionId, Status, Task, Timestamp}
 use serde::Serialize;
 
 pub(crate) use self::file::Alone;
-use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine, beginning_of};
+use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine};
+pub(crate) use self::survey::survey;
+pub use self::survey::{FinishedRun, Survey, SurveyDepth};
 use crate::OwnerName;
 use crate::format::Meta;
 use crate::run_dir::RunDir;
@@ -202,49 +205,27 @@ fn as_line(line: &impl Serialize) -> io::Result<Vec<u8>> {
 
 /// Reads all runs, in the order they began; lines that cannot be read are skipped.
 pub(crate) fn read(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    Ok(runs_of(file::content(index)?.lines()))
+    let mut known = KnownRuns::default();
+    file::each_line(index, |line, _| known.add(line))?;
+    Ok(known.into_runs())
 }
 
 /// Reads the runs of the newest part of the index, in the order they began.
 pub(crate) fn read_newest(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    Ok(runs_of(file::newest_content(index)?.lines()))
-}
-
-/// Reads the runs that have no end, in the order they began. Every owner does this before it starts
-/// a run, so the lines of runs that have surely ended are passed over first: whatever is left is
-/// read as [`read`] reads it, so both agree about every run.
-pub(crate) fn read_open(index: &Path) -> io::Result<Vec<IndexedRun>> {
-    let content = file::content(index)?;
-    let mut ended: HashSet<&str> = HashSet::new();
-    // A run with a line that only a whole reading understands is read whole.
-    let mut unusual: HashSet<Cow<'_, str>> = HashSet::new();
-    for line in content.lines() {
-        match beginning_of(line) {
-            Some((run, Kind::Begin)) => _ = ended.remove(run),
-            Some((run, Kind::End | Kind::Removed)) if ends(line, run) => _ = ended.insert(run),
-            Some((_, Kind::End | Kind::Removed)) => {}
-            None => unusual.extend(IndexLine::parse(line).map(|line| line.run)),
-        }
-    }
-    let has_ended = |run: &str| ended.contains(run) && !unusual.contains(run);
-    let may_be_open = |line: &&str| beginning_of(line).is_none_or(|(run, _)| !has_ended(run));
-    let mut runs = runs_of(content.lines().filter(may_be_open));
-    runs.retain(IndexedRun::is_open);
-    Ok(runs)
-}
-
-/// Returns whether a line as a whole ends this run. Its beginning proves nothing: the line may be
-/// torn, or two lines may have become one.
-fn ends(line: &str, run: &str) -> bool {
-    IndexLine::parse(line).is_some_and(|line| line.run == run && line.kind() != Kind::Begin)
+    let content = file::newest_content(index)?;
+    let mut known = KnownRuns::default();
+    content.lines().for_each(|line| known.add(line));
+    Ok(known.into_runs())
 }
 
 /// Reads the runs that were removed, in that order, as far as the index remembers them.
 pub(crate) fn read_removed(index: &Path) -> io::Result<Vec<RemovedRun>> {
-    let content = file::content(index)?;
     let mut removed: Vec<Option<RemovedRun>> = Vec::new();
     let mut places: HashMap<RunId, usize> = HashMap::new();
-    for line in content.lines().filter_map(IndexLine::parse) {
+    file::each_line(index, |line, _| {
+        let Some(line) = IndexLine::parse(line) else {
+            return;
+        };
         match line.kind() {
             Kind::Removed => {
                 if let Some(run) = line.into_removed() {
@@ -260,40 +241,57 @@ pub(crate) fn read_removed(index: &Path) -> io::Result<Vec<RemovedRun>> {
             }
             Kind::End => {}
         }
-    }
+    })?;
     Ok(removed.into_iter().flatten().collect())
 }
 
-fn runs_of<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<IndexedRun> {
-    let mut runs: Vec<Option<IndexedRun>> = Vec::new();
-    let mut places: HashMap<RunId, usize> = HashMap::new();
-    for line in lines.filter_map(IndexLine::parse) {
-        let place = places.get(&*line.run).copied();
+/// The runs of the lines that were read so far.
+#[derive(Default)]
+struct KnownRuns {
+    /// The runs in the order of their first lines, and whether each was removed since.
+    runs: Vec<(IndexedRun, bool)>,
+    places: HashMap<RunId, usize>,
+}
+
+impl KnownRuns {
+    /// Takes one more line; one that cannot be read is skipped.
+    fn add(&mut self, line: &str) {
+        let Some(line) = IndexLine::parse(line) else {
+            return;
+        };
+        let place = self.places.get(&*line.run).copied();
         match (line.kind(), place) {
             (Kind::Begin, place) => {
-                let Some(run) = line.into_run() else { continue };
+                let Some(run) = line.into_run() else {
+                    return;
+                };
                 if let Some(place) = place {
                     // It was moved, and entered again.
-                    runs[place] = Some(run);
+                    self.runs[place] = (run, false);
                 } else {
-                    places.insert(run.run.clone(), runs.len());
-                    runs.push(Some(run));
+                    self.places.insert(run.run.clone(), self.runs.len());
+                    self.runs.push((run, false));
                 }
             }
             (Kind::End, Some(place)) => {
-                if let Some(run) = &mut runs[place] {
-                    run.state = line.state();
-                    run.model = line.model.map(Cow::into_owned).or(run.model.take());
-                }
+                let (run, _) = &mut self.runs[place];
+                run.state = line.state();
+                run.model = line.model.map(Cow::into_owned).or(run.model.take());
             }
-            (Kind::Removed, Some(place)) => runs[place] = None,
+            (Kind::Removed, Some(place)) => self.runs[place].1 = true,
             (Kind::End | Kind::Removed, None) => {}
         }
     }
-    let mut runs: Vec<IndexedRun> = runs.into_iter().flatten().collect();
-    // They are in order except for runs that were found in their directories and entered late.
-    runs.sort_by_key(|run| run.sequence);
-    runs
+
+    /// Returns the runs in the order they began.
+    fn into_runs(self) -> Vec<IndexedRun> {
+        let mut runs = self.runs;
+        runs.retain(|(_, is_removed)| !is_removed);
+        let mut runs: Vec<IndexedRun> = runs.into_iter().map(|(run, _)| run).collect();
+        // They are in order except for runs that were found in their directories and entered late.
+        runs.sort_by_key(|run| run.sequence);
+        runs
+    }
 }
 
 impl IndexLine<'_> {

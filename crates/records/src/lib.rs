@@ -80,7 +80,7 @@ pub use id_lookup::{
     Candidate, CandidateConversation, FindError, LatestElsewhere, RunIds, RunOrSession,
     SHORTEST_BEGINNING, runs_of_session,
 };
-pub use index::{IndexedRun, RemovedRun, RunState};
+pub use index::{FinishedRun, IndexedRun, RemovedRun, RunState, Survey, SurveyDepth};
 pub use owner::{CallerName, Detached, OwnerName};
 pub use placed_events::{PlacedEvent, PlacedReader, event_at, raw_lines};
 pub use problems::RecordProblems;

@@ -1,6 +1,6 @@
 //! Rebuilds the index from the directories, which are the record.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use pi_subagents_files::Directory;
 use pi_subagents_vocabulary::{RunId, Task};
 
 use crate::format::Meta;
-use crate::index::{self, IndexedRun, RemovedRun};
+use crate::index::{self, RemovedRun, Survey};
 use crate::record_files::{parse_meta, read_result};
 use crate::run_dir::{self, RunDir};
 use crate::run_figures::UsedByRun;
@@ -23,23 +23,17 @@ impl Store {
     /// Enters into the index the runs in a project's directories that the index lacks, or that it
     /// has at an old place. Only records that this user's program has sealed count: records that a
     /// clone brought along are neither shown nor touched.
-    pub fn reindex(&self, project: Option<&Path>, known: &[IndexedRun]) -> usize {
+    pub fn reindex(&self, project: Option<&Path>, known: &Survey) -> usize {
         // Without a key nothing can have been sealed.
         let Ok(seal) = Seal::read(self.agent_dir()) else {
             return 0;
-        };
-        let known = known.iter().map(|run| (run.run.as_str(), &run.directory));
-        let known: HashMap<&str, &RunDir> = known.collect();
-        let is_known = |run: &str| {
-            let known = known.get(run);
-            known.is_some_and(|directory| directory.path().exists())
         };
         let mut entered: HashSet<RunId> = HashSet::new();
         for (runs, project) in self.places(project) {
             let entries = runs.list(MOST_RUNS).unwrap_or_default();
             let names = entries.iter().filter_map(|entry| entry.name.to_str());
             // Most runs are known by the names of their directories.
-            for name in names.filter(|name| !is_known(name)) {
+            for name in names.filter(|name| !known.knows(name, runs.path())) {
                 let directory = RunDir::new(runs.path().join(name));
                 let Some((meta, task)) = sealed_meta(&directory, &seal) else {
                     continue;

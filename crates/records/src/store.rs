@@ -10,7 +10,7 @@ use pi_subagents_vocabulary::{
 
 use crate::format::{FORMAT, Meta};
 use crate::id_lookup::FindError;
-use crate::index::{self, IndexedRun, RemovedRun, RunState};
+use crate::index::{self, IndexedRun, RemovedRun, RunState, Survey, SurveyDepth};
 use crate::run_dir::RunDir;
 use crate::seal::Seal;
 use crate::{OwnerName, runs_place, sequence};
@@ -151,7 +151,12 @@ impl Store {
 
     /// Returns the runs that have no end in the index.
     pub fn open_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
-        self.read_index(index::read_open)
+        Ok(self.survey(Path::new(""), SurveyDepth::Counts)?.open)
+    }
+
+    /// Returns the runs that have no end in the index, and in short the finished ones of a project.
+    pub fn survey(&self, project: &Path, depth: SurveyDepth) -> Result<Survey, FindError> {
+        self.read_index(|index| index::survey(index, project, depth))
     }
 
     /// Returns all runs of the index, in the order they began.
@@ -170,7 +175,7 @@ impl Store {
         self.read_index(index::read_removed)
     }
 
-    fn read_index<R>(&self, read: fn(&Path) -> io::Result<Vec<R>>) -> Result<Vec<R>, FindError> {
+    fn read_index<R>(&self, read: impl FnOnce(&Path) -> io::Result<R>) -> Result<R, FindError> {
         let index = self.index();
         read(&index).map_err(|source| FindError::Unreadable {
             path: index.display().to_string(),

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use pi_subagents_records::{
-    FindError, Finder, IndexedRun, NewRun, OwnerName, QuietIndex, Removal, RunDir, Store,
+    FindError, Finder, IndexedRun, NewRun, OwnerName, QuietIndex, Removal, RunDir, Store, Survey,
     find_removed,
 };
 use pi_subagents_vocabulary::{RunId, SessionId, Task, Timestamp};
@@ -155,7 +155,11 @@ fn a_run_that_was_brought_back_is_there_again() {
     desk.set_aside(&run).unwrap();
     let set_aside = run.directory.path().with_file_name(".removing-r-1");
     fs::rename(set_aside, run.directory.path()).unwrap();
-    assert_eq!(desk.store.reindex(Some(desk.home.path()), &[]), 1);
+    assert_eq!(
+        desk.store
+            .reindex(Some(desk.home.path()), &Survey::default()),
+        1
+    );
     for _ in 0..2 {
         assert_eq!(desk.ids(), ["r-1"]);
         assert_eq!(desk.store.open_runs().unwrap().len(), 1);

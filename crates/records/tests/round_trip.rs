@@ -18,7 +18,8 @@ use bytes::Bytes;
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{
     Candidate, Detached, FindError, Finder, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun,
-    Recorder, RunDir, RunOrSession, RunState, Store, history, read_events, transcript,
+    Recorder, RunDir, RunOrSession, RunState, Store, Survey, SurveyDepth, history, read_events,
+    transcript,
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
@@ -43,6 +44,11 @@ struct Desk {
 }
 
 impl Desk {
+    fn survey(&self) -> Survey {
+        let project = self.home.path();
+        self.store.survey(project, SurveyDepth::Facts).unwrap()
+    }
+
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let store = Store::new(home.path().join("agent"));
@@ -515,12 +521,16 @@ fn the_index_is_rebuilt_from_the_directories() {
     let before = desk.store.runs().unwrap();
     fs::remove_file(desk.store.index()).unwrap();
     assert_eq!(desk.store.runs().unwrap(), []);
-    assert_eq!(desk.store.reindex(Some(desk.home.path()), &[]), 2);
+    assert_eq!(
+        desk.store
+            .reindex(Some(desk.home.path()), &Survey::default()),
+        2
+    );
     assert_eq!(
         by_milliseconds(desk.store.runs().unwrap()),
         by_milliseconds(before)
     );
-    let known = desk.store.runs().unwrap();
+    let known = desk.survey();
     assert_eq!(desk.store.reindex(Some(desk.home.path()), &known), 0);
 }
 
@@ -546,7 +556,11 @@ fn the_order_of_runs_is_not_that_of_the_clock() {
     assert_eq!(order(), runs);
     // The directories know the order too.
     fs::remove_file(desk.store.index()).unwrap();
-    assert_eq!(desk.store.reindex(Some(desk.home.path()), &[]), 3);
+    assert_eq!(
+        desk.store
+            .reindex(Some(desk.home.path()), &Survey::default()),
+        3
+    );
     assert_eq!(order(), runs);
 }
 
@@ -561,7 +575,7 @@ fn a_run_that_is_found_late_stands_where_it_belongs() {
         std::thread::yield_now();
     }
     desk.begin("run-1", "session-1");
-    let known = desk.store.runs().unwrap();
+    let known = desk.survey();
     assert_eq!(desk.store.reindex(Some(desk.home.path()), &known), 1);
     let runs = desk.store.runs().unwrap();
     let ids: Vec<&str> = runs.iter().map(|run| run.run.as_str()).collect();

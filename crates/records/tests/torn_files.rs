@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use pi_subagents_records::{
-    IndexedRun, NewRun, OwnerName, RecordedRun, Recorder, RunState, Store, history,
+    IndexedRun, NewRun, OwnerName, RecordedRun, Recorder, RunState, Store, SurveyDepth, history,
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
@@ -170,7 +170,8 @@ fn an_index_that_is_cut_anywhere_shows_no_finished_run_as_running() {
             "cut at {length}: {states:?}"
         );
         // The records have whatever the index lost.
-        desk.store.reindex(Some(desk.project()), &desk.runs());
+        let known = desk.store.survey(desk.project(), SurveyDepth::Counts);
+        desk.store.reindex(Some(desk.project()), &known.unwrap());
         desk.tend();
         let all = ["run-1 completed", "run-2 completed"];
         assert_eq!(desk.states(), all, "cut at {length}");

@@ -1,8 +1,8 @@
 //! Finds recorded runs by the words that people and models use for them.
 
 use pi_subagents_records::{
-    FindError, FindScope, Finder, IndexedRun, Prefers, RunOrSession, RunState, history,
-    runs_of_session,
+    FindError, FindScope, Finder, IndexedRun, Prefers, RunOrSession, RunState, SurveyDepth,
+    history, runs_of_session,
 };
 use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
 
@@ -104,7 +104,7 @@ fn look_here<T>(
         Ok(found) => lacks_some(found),
         Err(error) => error.is_absence(),
     };
-    if is_worth_a_look && has_entered_more(index, places, &runs) {
+    if is_worth_a_look && has_entered_more(index, places) {
         return find(&index.runs()?);
     }
     found
@@ -116,10 +116,14 @@ fn is_lost(run: &IndexedRun) -> bool {
 
 /// Enters the runs of this project that the index does not know, and tends them: their owners may
 /// be gone. Returns whether there were any.
-pub fn has_entered_more(index: &KnownIndex, places: &Places, known: &[IndexedRun]) -> bool {
+pub fn has_entered_more(index: &KnownIndex, places: &Places) -> bool {
+    // An index that cannot be read is reported to whoever looks at it next.
+    let Ok(known) = index.survey(places, SurveyDepth::Facts) else {
+        return false;
+    };
     let settings = Configuration::read_once(places, false).settings;
     let store = index.store().with_runs_dir(settings.runs_dir);
-    let has_entered = store.reindex(places.real_project(), known) > 0;
+    let has_entered = store.reindex(places.real_project(), &known) > 0;
     if has_entered {
         tend_records(index, places);
     }

@@ -2,10 +2,11 @@
 //! changes nothing; what is to be done about runs is in `upkeep.rs`.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use pi_subagents_records::{FindError, IndexedRun, Store};
+use pi_subagents_records::{FindError, IndexedRun, Store, Survey, SurveyDepth};
 
 use pi_subagents_ground::places::Places;
 
@@ -17,6 +18,7 @@ const FLEET_PAUSE: Duration = Duration::from_secs(5);
 pub struct KnownIndex {
     store: Store,
     known: Mutex<Option<Known>>,
+    surveyed: Mutex<Option<Surveyed>>,
     /// The time at which the fleet of this user was last asked.
     fleet_asked: Mutex<Option<Instant>>,
 }
@@ -28,6 +30,15 @@ struct Known {
     file: Option<FileState>,
 }
 
+/// The index at some moment, as it was surveyed for one project.
+#[derive(Debug)]
+struct Surveyed {
+    survey: Arc<Survey>,
+    project: PathBuf,
+    depth: SurveyDepth,
+    file: Option<FileState>,
+}
+
 /// The length and the time of the file; another content has another length or time.
 type FileState = (u64, Option<SystemTime>);
 
@@ -36,6 +47,7 @@ impl KnownIndex {
         Self {
             store,
             known: Mutex::new(None),
+            surveyed: Mutex::new(None),
             fleet_asked: Mutex::new(None),
         }
     }
@@ -65,6 +77,27 @@ impl KnownIndex {
             file,
         });
         Ok(runs)
+    }
+
+    /// Returns the runs in progress, and in short the finished ones of this project. This keeps far
+    /// less in memory than all runs. As long as the file has not changed, nothing is read.
+    pub fn survey(&self, places: &Places, depth: SurveyDepth) -> Result<Arc<Survey>, FindError> {
+        let mut surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.file_state();
+        let is_current = |known: &&Surveyed| {
+            known.file == file && known.depth == depth && known.project == places.project
+        };
+        if let Some(known) = surveyed.as_ref().filter(is_current) {
+            return Ok(Arc::clone(&known.survey));
+        }
+        let survey = Arc::new(self.store.survey(&places.project, depth)?);
+        *surveyed = Some(Surveyed {
+            survey: Arc::clone(&survey),
+            project: places.project.clone(),
+            depth,
+            file,
+        });
+        Ok(survey)
     }
 
     /// Returns these runs as the index has them now; a run that was removed meanwhile is left out.

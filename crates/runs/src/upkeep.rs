@@ -29,7 +29,16 @@ pub fn tend(index: &KnownIndex, places: &Places) {
 pub fn tend_records(index: &KnownIndex, places: &Places) {
     // An index that cannot be read is reported to whoever looks at it next.
     let Ok(runs) = index.runs() else { return };
-    let open: Vec<&IndexedRun> = runs.iter().filter(|run| run.is_open()).collect();
+    tend_open(index, places, runs.iter().filter(|run| run.is_open()));
+}
+
+/// Tends the records of the runs in progress.
+pub fn tend_open<'a>(
+    index: &KnownIndex,
+    places: &Places,
+    open: impl IntoIterator<Item = &'a IndexedRun>,
+) {
+    let open: Vec<&IndexedRun> = open.into_iter().collect();
     let left = open.iter().filter(|run| is_left_in_fleet(&run.owner));
     let left: Vec<IndexedRun> = left.copied().cloned().collect();
     if !left.is_empty()

@@ -26,7 +26,7 @@ use pi_subagents_runs::ask_which::ask_which;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::live_figures::UnderWay;
 use pi_subagents_runs::typed_ids::TypedIds;
-use pi_subagents_runs::upkeep::tend_records;
+use pi_subagents_runs::upkeep::{tend_open, tend_records};
 
 #[derive(Args, Clone)]
 #[expect(
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
         return fleet::run(&places, printer);
     }
     let index = KnownIndex::of(&places);
-    tend_records(&index, &places);
+    tend(args, &index, &places);
     let args = with_whole_id(args, &index, &places, printer)?;
     if args.watch {
         return block_on(watch::watch(&args, &index, &places, printer));
@@ -91,6 +91,19 @@ pub(crate) fn run(args: &StatusArgs, printer: Printer) -> Result<ExitCode, Comma
         printer.painted(&sheet.text(&seen.lines(&sheet, Timestamp::now())));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Tends the records of runs. A list of runs in progress needs no more of the index than they do.
+fn tend(args: &StatusArgs, index: &KnownIndex, places: &Places) {
+    if args.id.is_some() {
+        tend_records(index, places);
+        return;
+    }
+    let depth = args.choice(Timestamp::now()).depth();
+    // An index that cannot be read is reported by the list.
+    if let Ok(survey) = index.survey(places, depth) {
+        tend_open(index, places, &survey.open);
+    }
 }
 
 /// Returns the arguments with the whole id in place of the typed word: while runs are watched,

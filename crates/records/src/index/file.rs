@@ -2,7 +2,8 @@
 //! keeps the others out meanwhile, so that no line goes into a file that has lost its name.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +37,57 @@ pub(super) fn append(
             condition()?;
             return write(&file, index, lines);
         }
+    }
+}
+
+/// The number of bytes of the index that are in memory at once while its lines are read.
+const BLOCK: usize = 256 << 10;
+
+/// A longer line is spoilt: no path, name or model is that long.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// The place of a line in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    offset: u64,
+    length: usize,
+}
+
+impl Place {
+    /// Reads the line again.
+    pub(super) fn line(self, file: &File) -> io::Result<String> {
+        let mut bytes = vec![0; self.length];
+        file.read_exact_at(&mut bytes, self.offset)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Calls `take` with every line of the index and its place. The index is read in blocks, because
+/// after some years it has tens of megabytes. Returns the file, or `None` if it does not exist.
+pub(super) fn each_line(
+    index: &Path,
+    mut take: impl FnMut(&str, Place),
+) -> io::Result<Option<File>> {
+    let file = match files::open_own(index) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let mut reader = BufReader::with_capacity(BLOCK, (&file).take(LARGEST));
+    let (mut bytes, mut offset) = (Vec::new(), 0);
+    loop {
+        bytes.clear();
+        // The rest of a longer line is read as a line that nobody can parse.
+        let read = (&mut reader)
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut bytes)?;
+        if read == 0 {
+            drop(reader);
+            return Ok(Some(file));
+        }
+        let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        let length = line.len();
+        take(&String::from_utf8_lossy(line), Place { offset, length });
+        offset += read as u64;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Adds up the usage of several runs.
 
+use pi_subagents_records::Used;
 use pi_subagents_vocabulary::Usage;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,10 +22,21 @@ pub struct RowTotals {
 impl RowTotals {
     /// Adds up the usage of these runs.
     pub fn of<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Self {
-        rows.fold(Self::default(), |mut totals, row| {
+        Self::of_figures(rows.map(|row| {
+            let (calls, usage) = (row.report.tool_calls, row.report.usage);
+            Used {
+                calls: calls.unwrap_or_default(),
+                usage: usage.unwrap_or_default(),
+            }
+        }))
+    }
+
+    /// Adds up the figures of runs.
+    pub fn of_figures(figures: impl Iterator<Item = Used>) -> Self {
+        figures.fold(Self::default(), |mut totals, used| {
             totals.runs += 1;
-            totals.tool_calls += row.report.tool_calls.unwrap_or_default();
-            totals.usage += row.report.usage.unwrap_or_default();
+            totals.tool_calls += used.calls;
+            totals.usage += used.usage;
             totals
         })
     }

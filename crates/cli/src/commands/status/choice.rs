@@ -1,8 +1,10 @@
 //! Chooses the runs that are listed, and their order.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use clap::ValueEnum;
+use pi_subagents_records::{FinishedRun, SurveyDepth, Used};
 use pi_subagents_vocabulary::{Dollars, Status, Timestamp};
 
 use pi_subagents_runs::row::RunRow;
@@ -22,6 +24,43 @@ pub(super) enum Sort {
     Status,
 }
 
+/// The facts about a run by which it is chosen and put into its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ListFacts<'a> {
+    pub(super) name: &'a str,
+    pub(super) status: Status,
+    pub(super) accepted_at: Timestamp,
+    /// The time from its beginning to its end or to now, if it is known.
+    pub(super) lasted: Option<Duration>,
+    pub(super) used: Used,
+}
+
+impl<'a> ListFacts<'a> {
+    pub(super) fn of_row(row: &'a RunRow, now: Timestamp) -> Self {
+        Self {
+            name: &row.report.name,
+            status: row.report.status,
+            accepted_at: row.report.accepted_at,
+            lasted: row.lasted(now),
+            used: Used {
+                calls: row.report.tool_calls.unwrap_or_default(),
+                usage: row.report.usage.unwrap_or_default(),
+            },
+        }
+    }
+
+    pub(super) fn of_finished(run: &'a FinishedRun) -> Self {
+        let lasted = run.ended_at.duration_since(run.accepted_at);
+        Self {
+            name: &run.name,
+            status: run.status,
+            accepted_at: run.accepted_at,
+            lasted: Some(Duration::try_from(lasted).unwrap_or_default()),
+            used: run.used.unwrap_or_default(),
+        }
+    }
+}
+
 /// The runs that are listed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
@@ -35,35 +74,37 @@ pub(super) struct Choice {
 }
 
 impl Choice {
+    /// Returns what must be known of the finished runs.
+    pub(super) fn depth(&self) -> SurveyDepth {
+        if self.finished {
+            SurveyDepth::Facts
+        } else {
+            SurveyDepth::Counts
+        }
+    }
+
     /// Returns whether a run is counted at all.
-    pub(super) fn counts(&self, row: &RunRow) -> bool {
-        let is_recent = self
-            .since
-            .is_none_or(|since| row.report.accepted_at >= since);
-        is_recent && (!self.failed || row.report.status == Status::Failed)
+    pub(super) fn counts(&self, run: &ListFacts<'_>) -> bool {
+        let is_recent = self.since.is_none_or(|since| run.accepted_at >= since);
+        is_recent && (!self.failed || run.status == Status::Failed)
     }
 
-    /// Returns whether a run that is or is not over is listed.
-    pub(super) fn lists(&self, is_open: bool) -> bool {
-        self.finished || is_open
-    }
-
-    /// Puts rows into order. They come in the order in which the runs began, and runs that are
-    /// alike stay with the newest first.
-    pub(super) fn sort<T>(&self, rows: &mut [T], row: impl Fn(&T) -> &RunRow, now: Timestamp) {
-        rows.reverse();
+    /// Puts runs into order. They come in the order in which they began, and runs that are alike
+    /// stay with the newest first.
+    pub(super) fn sort<'a, T: Copy>(&self, runs: &mut [T], facts: impl Fn(T) -> ListFacts<'a>) {
+        runs.reverse();
         match self.sort {
             Sort::Age => {}
-            Sort::Cost => rows.sort_by_key(|one| Reverse(cost(row(one)))),
-            Sort::Time => rows.sort_by_key(|one| Reverse(row(one).lasted(now))),
-            Sort::Name => rows.sort_by_key(|one| row(one).report.name.to_lowercase()),
-            Sort::Status => rows.sort_by_key(|one| row(one).report.status.list_rank()),
+            Sort::Cost => runs.sort_by_cached_key(|run| Reverse(cost(&facts(*run)))),
+            Sort::Time => runs.sort_by_key(|run| Reverse(facts(*run).lasted)),
+            Sort::Name => runs.sort_by_cached_key(|run| facts(*run).name.to_lowercase()),
+            Sort::Status => runs.sort_by_key(|run| facts(*run).status.list_rank()),
         }
     }
 }
 
-fn cost(row: &RunRow) -> (Option<Dollars>, u64) {
-    let usage = row.report.usage.unwrap_or_default();
+fn cost(run: &ListFacts<'_>) -> (Option<Dollars>, u64) {
+    let usage = run.used.usage;
     (usage.cost.map(Dollars::new), usage.total())
 }
 
@@ -126,10 +167,12 @@ mod tests {
     }
 
     fn listed(choice: Choice) -> String {
-        let mut rows = rows();
-        rows.retain(|row| choice.counts(row) && choice.lists(!row.is_over()));
-        choice.sort(&mut rows, |row| row, at(NOW));
-        let names: Vec<&str> = rows.iter().map(|row| row.report.name.as_str()).collect();
+        let rows = rows();
+        let mut listed: Vec<&RunRow> = rows.iter().collect();
+        let facts = |row| ListFacts::of_row(row, at(NOW));
+        listed.retain(|row| choice.counts(&facts(row)) && (choice.finished || !row.is_over()));
+        choice.sort(&mut listed, facts);
+        let names: Vec<&str> = listed.iter().map(|row| row.report.name.as_str()).collect();
         names.join(" ")
     }
 

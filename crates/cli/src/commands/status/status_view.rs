@@ -1,21 +1,22 @@
 //! The content of `status`: the chosen runs with their figures, as JSON and as lines.
 
 use pi_subagents_runs::ask_which::find_failure;
-use std::borrow::Borrow;
+use std::sync::Arc;
 
-use pi_subagents_records::{IndexedRun, RecordedRun};
+use pi_subagents_records::{IndexedRun, RecordedRun, Survey};
 use pi_subagents_view::{Line, Role};
 use pi_subagents_vocabulary::{Status, Timestamp, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::choice::ListFacts;
 use super::{StatusArgs, run_details};
 use crate::resting_models::{RestingModel, resting_models};
 use crate::run_table::{run_table, totals_line};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::sheet::Sheet;
-use pi_subagents_runs::find::{find_runs, has_entered_more, status_of};
+use pi_subagents_runs::find::{find_runs, has_entered_more};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::live_figures::UnderWay;
 use pi_subagents_runs::row::{RowTotals, RunRow};
@@ -30,9 +31,13 @@ const TERMINAL_ROWS: usize = 50;
 /// The runs and figures that are shown.
 pub(super) struct Seen {
     pub(super) counts: Counts,
+    /// The runs in progress, or the runs of the id that was asked for.
+    looked: Vec<LookedRun>,
+    /// The index with the finished runs, if they may be listed.
+    survey: Arc<Survey>,
     /// The chosen runs in their order.
-    pub(super) runs: Vec<SeenRun>,
-    /// The figures of all these runs together.
+    chosen: Vec<Chosen>,
+    /// The figures of all chosen runs together.
     totals: RowTotals,
     /// The largest number of them that are listed.
     limit: Option<usize>,
@@ -43,9 +48,17 @@ pub(super) struct Seen {
 }
 
 /// A run with the facts that are known without opening its record.
-pub(super) struct SeenRun {
-    pub(super) run: IndexedRun,
+struct LookedRun {
+    run: IndexedRun,
     row: RunRow,
+}
+
+/// A chosen run, by its position. After some years there are very many finished runs, and only the
+/// few that are listed are read.
+#[derive(Clone, Copy)]
+enum Chosen {
+    Looked(usize),
+    Finished(usize),
 }
 
 impl Seen {
@@ -55,43 +68,116 @@ impl Seen {
         places: &Places,
         under_way: &mut UnderWay,
     ) -> Result<Self, CommandError> {
+        match &args.id {
+            Some(id) => {
+                let runs = find_runs(index, places, id).map_err(find_failure)?;
+                let mut seen = Self::of(runs, Arc::default(), places, under_way);
+                seen.counts = Counts::of(seen.looked.iter().map(LookedRun::status));
+                seen.chosen = (0..seen.looked.len()).map(Chosen::Looked).collect();
+                seen.is_named = true;
+                Ok(seen)
+            }
+            None => Self::look_at_all(args, index, places, under_way),
+        }
+    }
+
+    fn look_at_all(
+        args: &StatusArgs,
+        index: &KnownIndex,
+        places: &Places,
+        under_way: &mut UnderWay,
+    ) -> Result<Self, CommandError> {
         let now = Timestamp::now();
         let choice = args.choice(now);
-        let runs = match &args.id {
-            Some(id) => find_runs(index, places, id).map_err(find_failure)?,
-            None => listed_runs(index, places, choice.finished)?,
-        };
-        under_way.keep(&runs);
-        // After some years there are very many runs, and most of them are only counted.
-        let is_listed = |run: &IndexedRun| args.id.is_some() || choice.lists(run.is_open());
-        let (listed, others): (Vec<_>, Vec<_>) = runs.into_iter().partition(is_listed);
-        let listed = listed.into_iter().map(|run| SeenRun::look(run, under_way));
-        let mut runs: Vec<SeenRun> = listed.filter(|run| choice.counts(&run.row)).collect();
-        let states = runs.iter().map(|run| run.row.report.status);
-        let counts = Counts::of(states.chain(others.iter().map(status_of)));
-        if args.id.is_none() {
-            choice.sort(&mut runs, |run| &run.row, now);
+        if choice.finished {
+            _ = has_entered_more(index, places);
         }
-        Ok(Self {
-            counts,
-            totals: RowTotals::of(runs.iter().map(|run| &run.row)),
-            runs,
-            limit: args.limit.and_then(|limit| usize::try_from(limit).ok()),
-            is_named: args.id.is_some(),
-            resting: resting_models(&places.agent_dir, now),
-        })
+        let survey = index.survey(places, choice.depth());
+        let survey = survey.map_err(find_failure)?;
+        let open = survey.open.clone();
+        let mut seen = Self::of(open, Arc::clone(&survey), places, under_way);
+        let looked = (0..seen.looked.len()).map(Chosen::Looked);
+        let finished = (0..survey.finished.len()).map(Chosen::Finished);
+        let mut chosen: Vec<Chosen> = looked.chain(finished).collect();
+        chosen.retain(|run| choice.counts(&seen.facts(*run, now)));
+        chosen.sort_by_key(|run| seen.sequence(*run));
+        choice.sort(&mut chosen, |run| seen.facts(run, now));
+        let facts = || chosen.iter().map(|run| seen.facts(*run, now));
+        let totals = RowTotals::of_figures(facts().map(|facts| facts.used));
+        // Finished runs that are not listed are counted all the same.
+        let mut counts = if choice.finished {
+            Counts::default()
+        } else {
+            survey.counts
+        };
+        facts().for_each(|facts| counts.add(facts.status));
+        (seen.totals, seen.counts, seen.chosen) = (totals, counts, chosen);
+        seen.limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
+        Ok(seen)
+    }
+
+    fn of(
+        runs: Vec<IndexedRun>,
+        survey: Arc<Survey>,
+        places: &Places,
+        under_way: &mut UnderWay,
+    ) -> Self {
+        under_way.keep(&runs);
+        let looked = runs.into_iter().map(|run| LookedRun::look(run, under_way));
+        Self {
+            counts: Counts::default(),
+            looked: looked.collect(),
+            survey,
+            chosen: Vec::new(),
+            totals: RowTotals::default(),
+            limit: None,
+            is_named: false,
+            resting: resting_models(&places.agent_dir, Timestamp::now()),
+        }
+    }
+
+    /// Returns the runs that were looked at one by one: those in progress, or those of the id.
+    pub(super) fn looked(&self) -> impl Iterator<Item = &IndexedRun> {
+        self.looked.iter().map(|looked| &looked.run)
+    }
+
+    fn facts(&self, chosen: Chosen, now: Timestamp) -> ListFacts<'_> {
+        match chosen {
+            Chosen::Looked(at) => ListFacts::of_row(&self.looked[at].row, now),
+            Chosen::Finished(at) => ListFacts::of_finished(&self.survey.finished[at]),
+        }
+    }
+
+    /// Returns the place of a run among all runs.
+    fn sequence(&self, chosen: Chosen) -> u64 {
+        match chosen {
+            Chosen::Looked(at) => self.looked[at].run.sequence,
+            Chosen::Finished(at) => self.survey.finished[at].sequence,
+        }
     }
 
     /// Returns the rows of at most `limit` runs.
-    fn rows(&self, limit: Option<usize>) -> Vec<Listed<'_>> {
-        let runs = self.runs.iter().take(limit.unwrap_or(usize::MAX));
-        runs.enumerate()
-            .map(|(place, run)| match place {
-                _ if self.is_named => Listed::Read(Box::new(run.read())),
-                0..FULL_ROWS => Listed::Read(Box::new(run.read().shortened())),
-                _ => Listed::Known(&run.row),
-            })
-            .collect()
+    fn rows(&self, limit: Option<usize>) -> Vec<RunRow> {
+        let chosen = self.chosen.iter().take(limit.unwrap_or(usize::MAX));
+        let rows = chosen.enumerate().filter_map(|(place, chosen)| {
+            let is_full = self.is_named || place < FULL_ROWS;
+            let row = match *chosen {
+                Chosen::Looked(at) if is_full => self.looked[at].read(),
+                Chosen::Looked(at) => self.looked[at].row.clone(),
+                Chosen::Finished(at) => {
+                    // A line that was read a moment ago is still there.
+                    let run = self.survey.read(&self.survey.finished[at]).ok()??;
+                    let read = if is_full {
+                        RunRow::read
+                    } else {
+                        RunRow::of_index
+                    };
+                    read(&run)
+                }
+            };
+            Some(if self.is_named { row } else { row.shortened() })
+        });
+        rows.collect()
     }
 
     pub(super) fn json(&self) -> StatusResult<'_> {
@@ -106,7 +192,7 @@ impl Seen {
     /// Returns whether it must be looked at again after a second: the clocks of a screen go on, and
     /// the index does not show when a queued run gets its place.
     pub(super) fn is_ticking(&self, is_screen: bool) -> bool {
-        let mut open = self.runs.iter().filter(|seen| seen.run.is_open());
+        let mut open = self.looked.iter().filter(|seen| seen.run.is_open());
         open.any(|seen| is_screen || seen.row.report.status == Status::Queued)
     }
 
@@ -146,7 +232,7 @@ impl Seen {
 
     /// Says how many runs are not listed.
     fn hidden(&self, listed: usize) -> Option<Line> {
-        let all = self.runs.len();
+        let all = self.chosen.len();
         let words = format!(
             "{} not listed; --limit {all} lists all.",
             text::count(all - listed, "more run")
@@ -155,21 +241,7 @@ impl Seen {
     }
 }
 
-/// Returns the runs in progress in all projects, and the finished ones of this project.
-fn listed_runs(
-    index: &KnownIndex,
-    places: &Places,
-    with_finished: bool,
-) -> Result<Vec<IndexedRun>, CommandError> {
-    let mut runs = index.runs().map_err(find_failure)?;
-    if with_finished && has_entered_more(index, places, &runs) {
-        runs = index.runs().map_err(find_failure)?;
-    }
-    let is_listed = |run: &&IndexedRun| run.is_open() || run.project == places.project;
-    Ok(runs.iter().filter(is_listed).cloned().collect())
-}
-
-impl SeenRun {
+impl LookedRun {
     fn look(run: IndexedRun, under_way: &mut UnderWay) -> Self {
         let mut row = RunRow::of_index(&run);
         if run.is_open()
@@ -178,6 +250,10 @@ impl SeenRun {
             row.take_progress(summary);
         }
         Self { run, row }
+    }
+
+    fn status(&self) -> Status {
+        self.row.report.status
     }
 
     /// Reads the record of the run.
@@ -194,23 +270,6 @@ impl SeenRun {
     }
 }
 
-/// A row of the list: read from the record of its run, or as the index knows it.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum Listed<'a> {
-    Read(Box<RunRow>),
-    Known(&'a RunRow),
-}
-
-impl Borrow<RunRow> for Listed<'_> {
-    fn borrow(&self) -> &RunRow {
-        match self {
-            Self::Read(row) => row,
-            Self::Known(row) => row,
-        }
-    }
-}
-
 /// The JSON of `status`.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct StatusResult<'a> {
@@ -219,8 +278,7 @@ pub(crate) struct StatusResult<'a> {
     /// The sums over the runs that are listed, and over those that a limit leaves out.
     totals: RowTotals,
     /// The runs that are listed.
-    #[schemars(with = "Vec<RunRow>")]
-    runs: Vec<Listed<'a>>,
+    runs: Vec<RunRow>,
     /// The models that rest, because they were out of quota or overloaded a moment ago.
     #[serde(
         rename = "restingModels",
@@ -233,7 +291,7 @@ impl StatusResult<'_> {
     /// Writes the parts whose change is news: all but the figures of runs under way.
     pub(super) fn news(&self) -> String {
         let rows = self.runs.iter().map(|row| {
-            let mut row: RunRow = Borrow::<RunRow>::borrow(row).clone();
+            let mut row = row.clone();
             if !row.is_over() {
                 row.report.usage = None;
                 row.report.tool_calls = None;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use pi_subagents_records::IndexedRun;
 use pi_subagents_vocabulary::Timestamp;
 use tokio::time::sleep;
 
@@ -16,7 +17,6 @@ use pi_subagents_ground::signals::Signals;
 use pi_subagents_runs::follow::{AwaitedNews, Depth, FollowedRuns};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::live_figures::UnderWay;
-use pi_subagents_runs::upkeep::tend_records;
 
 /// The pause between two updates of the durations on a terminal.
 const CLOCK: Duration = Duration::from_secs(1);
@@ -34,15 +34,15 @@ pub(super) async fn watch(
     let mut under_way = UnderWay::default();
     let mut shown = String::new();
     loop {
-        tend_records(known, places);
+        super::tend(args, known, places);
         let seen = Seen::look(args, known, places, &mut under_way)?;
         // The terminal may have another size by now.
         show(&seen, &mut shown, &Sheet::of_stdout(places), printer);
-        let has_open = seen.runs.iter().any(|seen| seen.run.is_open());
+        let has_open = seen.looked().any(IndexedRun::is_open);
         if seen.is_named && !has_open {
             return Ok(ExitCode::SUCCESS);
         }
-        followed.follow(seen.runs.iter().map(|seen| &seen.run));
+        followed.follow(seen.looked());
         tokio::select! {
             _ = followed.next(AwaitedNews::ALL) => {}
             () = sleep(CLOCK), if seen.is_ticking(printer.is_screen()) => {}
