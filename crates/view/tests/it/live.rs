@@ -77,8 +77,8 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     assert!(emulator.is_wrapping);
     insta::assert_snapshot!(emulator.text(), @r#"
     $ pi-subagents delegate
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       edit → src/lib.rs (1 edit) (running)
       bash → cargo test (running)
       [stderr]: warning: unused
@@ -102,8 +102,8 @@ fn frames_take_each_others_place_and_the_last_one_stays() {
     assert!(emulator.is_wrapping);
     insta::assert_snapshot!(emulator.text(), @r#"
     $ pi-subagents delegate
-    Sub-agents: 2 done, 3 errors • 4 calls
-    ✓ review • reviewer • 4 calls • 13s/600s
+    Sub-agents: 2 done, 3 errors • 4 tool calls
+    ✓ review • reviewer • 4 tool calls • 13s/600s
       I will look around.
       First the files:
       ls → .
@@ -152,7 +152,7 @@ fn a_narrower_terminal_gets_a_narrower_view() {
     play_after(&mut view, &busy_call(), &more);
     let frame = next(&frames);
     // Some of the 21 rows that were drawn before take two or more now.
-    insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[36A\u{1b}[K\u{1b}[1mSub-agen");
+    insta::assert_snapshot!(frame.chars().take(40).collect::<String>().escape_debug(), @r"\u{1b}[?2026h\u{1b}[?25l\u{1b}[?7l\r\u{1b}[37A\u{1b}[K\u{1b}[1mSub-agen");
     Emulator::new(30, 40).write(&frame);
 }
 

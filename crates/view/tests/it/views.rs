@@ -34,8 +34,8 @@ fn shown(wall: &Wall, second: i64, columns: usize) -> String {
 #[test]
 fn a_busy_call_at_100_columns() {
     insta::assert_snapshot!(shown(&busy_call().wall(), 12, 100), @r#"
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer (scripted/tour high) • 4 tools • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 tool calls
+    ⏳ review • reviewer (scripted/tour high) • 4 tools • 4 tool calls • 12s/600s
       I will look around.
       First the files:
       ls → .
@@ -106,8 +106,8 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
         .into();
     insta::assert_snapshot!(squeezed.join("\n\n"), @r#"
     30 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       I will look around.
       First the files:
       ls → .
@@ -133,8 +133,8 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
     ⏳ later • queued
 
     20 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       … 2 more lines
       ls → .
         2 files, 1 dir
@@ -155,8 +155,8 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
     ⏳ later • queued
 
     16 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       … 5 more lines
       edit → src/lib.rs (1 edit) (running)
       bash → cargo test (running)
@@ -173,8 +173,8 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
     ⏳ later • queued
 
     12 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       edit → src/lib.rs (1 edit) (running)
       bash → cargo test (running)
       [stderr]: warning: unused
@@ -187,8 +187,8 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
     ⏳ later • queued
 
     8 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       bash → cargo test (running)
       [stderr]: warning: unused
     ⏳ tests • 12s
@@ -197,23 +197,23 @@ fn running_windows_are_open_and_what_does_not_fit_is_counted() {
     … and 1 queued, 1 done, 1 error
 
     5 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
       [stderr]: warning: unused
     ⏳ tests • 12s
     … and 1 queued, 1 done, 1 error
 
     3 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
-    ⏳ review • reviewer • 4 calls • 12s/600s
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
+    ⏳ review • reviewer • 4 tool calls • 12s/600s
     … and 1 running, 1 queued, 1 done, 1 error
 
     2 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
     … and 2 running, 1 queued, 1 done, 1 error
 
     1 rows:
-    Sub-agents: 2 running, 1 queued, 1 done, 1 error • 4 calls
+    Sub-agents: 2 running, 1 queued, 1 done, 1 error
     "#);
 }
 
