@@ -13,6 +13,7 @@ use pi_subagents_vocabulary::{OutputSchema, ThinkingLevel};
 
 use crate::abort::{AbortSwitch, Aborted};
 use crate::conversation::Conversation;
+use crate::dialogs::Dialogs;
 use crate::event::Event;
 use crate::message::{Message, ToolDeclaration};
 use crate::models::Model;
@@ -36,6 +37,8 @@ pub(crate) struct Setup {
     pub(crate) tools: Vec<&'static Tool>,
     /// The schema that the reported result must meet.
     pub(crate) output_schema: Option<OutputSchema>,
+    /// The dialogs by which the client is asked, if it may be.
+    pub(crate) dialogs: Option<Dialogs>,
     /// The directory of the run, if an owner has started the agent.
     pub(crate) run_directory: Option<PathBuf>,
     pub(crate) sections: Sections,
@@ -169,6 +172,7 @@ impl Agent {
             guarded: self.setup.guarded.clone(),
             commands: self.setup.commands.clone(),
             output_schema: self.setup.output_schema.clone(),
+            dialogs: self.setup.dialogs.clone(),
             run_directory: self.setup.run_directory.clone(),
             variables: self.setup.variables.clone(),
             session_id: conversation.session_id().to_owned(),

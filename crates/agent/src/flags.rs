@@ -26,6 +26,8 @@ pub(crate) struct Flags {
     pub(crate) exclude_tools: Vec<String>,
     pub(crate) no_tools: bool,
     pub(crate) finalize: bool,
+    /// The word before the questions to the client, if it may be asked.
+    pub(crate) ask: Option<String>,
     /// The file with the schema that the reported result must meet.
     pub(crate) output_schema: Option<String>,
     /// The directory of the run, for output that is too long for a message.
@@ -148,6 +150,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--finalize"],
         Effect::Switch(|flags| flags.finalize = true),
+    ),
+    (
+        &["--ask"],
+        Effect::Value(|flags, value| flags.ask = Some(value)),
     ),
     (
         &["--output-schema"],

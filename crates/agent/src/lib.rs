@@ -32,6 +32,7 @@ mod agent;
 mod clock;
 mod compaction;
 mod conversation;
+mod dialogs;
 mod event;
 mod flags;
 mod handed_key;

@@ -12,6 +12,7 @@ use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, ThinkingLevel, neare
 
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
+use crate::dialogs::Dialogs;
 use crate::flags::{self, Flags, Mode};
 use crate::model_access::{ModelAccess, ModelError};
 use crate::models::{Choice, Credential, GivenKey, Wanted, secret_variables};
@@ -174,6 +175,10 @@ pub(crate) fn assemble(
         guarded: flags.guarded(),
         commands: CommandForms::of(&flags.commands),
         output_schema: output_schema(flags)?,
+        dialogs: flags
+            .ask
+            .as_ref()
+            .map(|word| Dialogs::new(word, output.clone())),
         run_directory: flags.run_dir.as_ref().map(PathBuf::from),
         variables: without_secrets(surroundings),
         tools,
@@ -332,6 +337,8 @@ fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
         let is_excluded = flags.exclude_tools.iter().any(|name| name == tool.id);
         match tool.name {
             ToolName::Finalize => flags.finalize || named.contains(tool.id),
+            // It goes with the client, whatever the lists say.
+            ToolName::Ask => flags.ask.is_some(),
             _ => named.contains(tool.id) && !is_excluded,
         }
     };

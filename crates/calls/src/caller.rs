@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pi_subagents_configuration::Skill;
 use pi_subagents_records::CallerName;
-use pi_subagents_vocabulary::{BaseChoice, Place, Priority, RunTerms, WorkspaceChoice};
+use pi_subagents_vocabulary::{Answerers, BaseChoice, Place, Priority, RunTerms, WorkspaceChoice};
 use serde::{Deserialize, Serialize};
 
 use pi_subagents_ground::places::Places;
@@ -31,8 +32,39 @@ pub struct Caller {
     pub columns: Option<usize>,
     /// The pi that calls, if the caller is a pi.
     pub pi: Option<CallingPi>,
+    /// Those who see the questions of their runs and can answer.
+    pub answerers: Answerers,
+    /// The patience with questions that nobody answers.
+    pub parking: Parking,
     /// The runs of pi's session, where the caller is a pi: it knows no others.
     pub session_runs: Option<Arc<SessionRuns>>,
+}
+
+/// When a run that waits for an answer is parked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Parking {
+    /// Never: its call waits for it.
+    #[default]
+    Never,
+    /// After the time of the settings, or the usual time.
+    InTime,
+    /// At once, unless the settings name a time: nobody is at the door.
+    AtOnce,
+}
+
+/// The time for which a run waits for an answer, unless the settings name another.
+const USUAL_WAIT: Duration = Duration::from_mins(10);
+
+impl Parking {
+    /// Returns for how long a run waits, if it does not wait for ever.
+    pub(crate) fn after(self, setting: Option<Duration>) -> Option<Duration> {
+        match self {
+            Self::Never => None,
+            Self::InTime => Some(setting.unwrap_or(USUAL_WAIT)),
+            Self::AtOnce => Some(setting.unwrap_or_default()),
+        }
+    }
 }
 
 /// The options for all tasks of a call, unless a task has its own.
@@ -90,6 +122,15 @@ impl Caller {
         self.pi.is_some() && self.trusts_project
     }
 
+    /// Returns those who can answer. Where nobody is at the door, a person answers parked runs, if
+    /// the settings say when runs are parked.
+    pub(crate) fn answerers_with(&self, parking_is_set: bool) -> Answerers {
+        Answerers {
+            person: self.answerers.person || (self.parking == Parking::AtOnce && parking_is_set),
+            ..self.answerers
+        }
+    }
+
     /// Returns the directory in which their tasks work, unless a task names another.
     pub fn working_directory(&self) -> PathBuf {
         match &self.overrides.cwd {
@@ -109,6 +150,8 @@ impl Caller {
             overrides: Overrides::default(),
             columns: None,
             pi: None,
+            answerers: Answerers::default(),
+            parking: Parking::Never,
             session_runs: None,
         }
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_engine::{
-    Engine, Extent, KnownChildren, Launcher, NotRunning, OwnerLimits, OwnerSocket, PartialReader,
-    ProcessName, SteerError,
+    Engine, Extent, KnownChildren, Launcher, NotRunning, NotSent, OwnerLimits, OwnerSocket,
+    PartialReader, ProcessName, ToChild,
 };
 use pi_subagents_os::{Descriptors as _, System};
 use pi_subagents_records::{Detached, OwnerName, Recorder, Store};
@@ -197,9 +197,9 @@ impl Owner {
         self.engine.stop(run).await
     }
 
-    /// Sends a message to the child of a run, whose model reads it before its next turn.
-    pub async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
-        self.engine.steer(run, message).await
+    /// Sends something to the child of a run: a message, or the answer to a question.
+    pub async fn send(&self, run: RunId, what: ToChild) -> Result<(), NotSent> {
+        self.engine.send(run, what).await
     }
 
     /// Reaches the runs of this process, and those of other owners.

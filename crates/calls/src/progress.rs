@@ -94,7 +94,9 @@ impl Standing {
         match &event.happening {
             Happening::Accepted(_) => self.accepted += 1,
             Happening::Ended(_) => self.ended += 1,
-            Happening::Said { .. } | Happening::Warned(_) => self.latest = Some(event.run.clone()),
+            Happening::Said { .. } | Happening::Warned(_) | Happening::Asked(_) => {
+                self.latest = Some(event.run.clone());
+            }
             Happening::Placed(_)
             | Happening::Started(_)
             | Happening::Printed(_)
@@ -105,6 +107,7 @@ impl Standing {
             | Happening::FellBack(_)
             | Happening::Rung(_)
             | Happening::Gated(_)
+            | Happening::Answered(_)
             | Happening::Stopping(_) => {}
         }
     }
@@ -122,7 +125,8 @@ impl Standing {
     fn message(&self) -> String {
         let header = self.wall.status_header().text();
         let window = self.latest.as_ref().and_then(|run| self.wall.window(run));
-        let window = window.filter(|window| window.status() == Status::Running);
+        let window =
+            window.filter(|window| matches!(window.status(), Status::Running | Status::Waiting));
         let newest = window.and_then(|window| Some((window.name(), window.lines(1).next()?)));
         match newest {
             Some((name, newest)) => {

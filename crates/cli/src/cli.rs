@@ -134,6 +134,18 @@ enum Command {
     /// Send a message to a running sub-agent, which reads it before its next turn
     #[command(after_help = examples::STEER)]
     Steer(Printing<commands::control::SteerArgs, JsonArgs>),
+    /// List the questions that runs wait with
+    ///
+    /// A run that asks waits for the answer; its clock stands meanwhile. A run that nobody answered in
+    /// time is parked: it has ended, and the answer continues it.
+    #[command(after_help = examples::INBOX)]
+    Inbox(Printing<commands::inbox::InboxArgs, JsonArgs>),
+    /// Answer a question that a run waits with
+    ///
+    /// The first answer counts. Exits with 3 if there is no such question, and with 1 if it is answered
+    /// already. A parked run goes on in the foreground with the answer.
+    #[command(after_help = examples::ANSWER)]
+    Answer(Printing<commands::inbox::ReplyArgs, ResultArgs>),
     /// Stop runs, and return when all their processes are gone
     #[command(visible_alias = "kill", after_help = examples::STOP)]
     Stop(Printing<commands::control::StopArgs, ResultArgs>),
@@ -335,6 +347,8 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Discard(args) => args.run(commands::worktrees::discard),
         Command::Keep(args) => args.run(commands::worktrees::keep),
         Command::Steer(args) => args.run(commands::control::steer),
+        Command::Inbox(args) => args.run(commands::inbox::list),
+        Command::Answer(args) => args.run(commands::inbox::answer),
         Command::Stop(args) => args.run(commands::control::stop),
         Command::Wait(args) => args.run(commands::wait::run),
         Command::Fleet(args) => args.run(commands::fleet::run),
@@ -440,6 +454,8 @@ mod tests {
                 "discard",
                 "keep",
                 "steer",
+                "inbox",
+                "answer",
                 "stop",
                 "wait",
                 "fleet",
@@ -455,8 +471,8 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "trace", "events", "stop", "wait", "fleet", "clean", "agents", "trust",
-                "init"
+                "export", "trace", "events", "answer", "stop", "wait", "fleet", "clean", "agents",
+                "trust", "init"
             ]
         );
     }

@@ -19,6 +19,7 @@ use crate::commands::clean::CleanResult;
 use crate::commands::control::SteerResult;
 use crate::commands::doctor::DoctorResult;
 use crate::commands::fleet::{InitResult, KeyResult, WorkersResult};
+use crate::commands::inbox::{InboxResult, ReplyResult};
 use crate::commands::merge::ResolveResult;
 use crate::commands::models::ModelsResult;
 use crate::commands::output::ReceiptResult;
@@ -63,6 +64,7 @@ const RESULTS: &[Printed] = &[
     result("agents edit", &[of::<SavedResult>]),
     result("agents delete", &[of::<DeletedResult>]),
     result("agents explain", &[of::<ExplainResult>]),
+    result("answer", &[of::<ReplyResult>, of::<CallResult>]),
     result("clean", &[of::<CleanResult<'static>>]),
     result("delegate", &[of::<CallResult>, of::<DryRunResult<'static>>]),
     result("diff", &[of::<PrintedDiff<'static>>]),
@@ -71,6 +73,7 @@ const RESULTS: &[Printed] = &[
     result("fleet init", &[of::<InitResult<'static>>]),
     result("fleet key", &[of::<KeyResult<'static>>]),
     result("fleet workers", &[of::<WorkersResult<'static>>]),
+    result("inbox", &[of::<InboxResult>]),
     result("keep", &[of::<KeepResult<'static>>]),
     result(
         "merge",

@@ -60,7 +60,7 @@ pub(crate) fn totals_line(totals: &RowTotals) -> Line {
 pub(crate) fn role_of(status: Status) -> Role {
     match status {
         Status::Queued => Role::Muted,
-        Status::Running => Role::Warning,
+        Status::Running | Status::Waiting | Status::Parked => Role::Warning,
         Status::Completed => Role::Success,
         Status::Failed | Status::Stopped => Role::Failed,
     }

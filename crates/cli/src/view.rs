@@ -9,11 +9,11 @@ use pi_subagents_os::{Echo, has_terminal};
 use pi_subagents_view::{
     AsciiOutput, AtEnd, Keyboard, LiveView, ProgressLines, Redraw, Terminal, Wall,
 };
-use pi_subagents_vocabulary::{EventSink, Timestamp};
+use pi_subagents_vocabulary::{Answerers, EventSink, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::json_stream::JsonStream;
-use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::caller::{Caller, Parking};
 use pi_subagents_calls::preview::preview_context;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
@@ -41,6 +41,28 @@ pub(crate) fn sinks(
 /// Returns whether runs are shown in live windows.
 pub(crate) fn is_live(places: &Places) -> bool {
     io::stderr().is_terminal() && places.variable("TERM").is_some_and(|term| term != "dumb")
+}
+
+/// Returns whether a person sees the live windows of a call and can answer.
+fn has_person(places: &Places, printer: Printer) -> bool {
+    is_live(places) && !printer.is_quiet() && io::stdin().is_terminal()
+}
+
+/// Returns those who can answer the questions of a call in the foreground.
+pub(crate) fn answerers(places: &Places, printer: Printer) -> Answerers {
+    Answerers {
+        person: has_person(places, printer),
+        model: false,
+    }
+}
+
+/// Returns when a run of a call in the foreground is parked: without a terminal at once.
+pub(crate) fn parking(places: &Places, printer: Printer) -> Parking {
+    if has_person(places, printer) {
+        Parking::Never
+    } else {
+        Parking::AtOnce
+    }
 }
 
 /// Returns how wide the terminal is in which runs are shown in live windows.

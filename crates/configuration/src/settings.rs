@@ -20,7 +20,7 @@ pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use pi_subagents_vocabulary::{
-    Allowance, Dialect, Isolation, Limits, RunnerChoice, Scope, nearest,
+    Allowance, Dialect, Isolation, Limits, QuestionChoice, RunnerChoice, Scope, nearest,
 };
 use reader::{RESTRICTING, Reader, shown};
 pub use sandbox::SandboxSettings;
@@ -43,6 +43,11 @@ pub struct Settings {
     pub looping_tool_count: u32,
     /// The number of answers that the model of each run may give, if it is limited.
     pub max_turns: Option<u32>,
+    /// Whom runs may ask, unless their definition says it.
+    pub questions: QuestionChoice,
+    /// The time for which a run waits for an answer before it is parked; the usual time if it is not
+    /// set.
+    pub park_after: Option<Duration>,
     /// The limits of what each run may consume.
     pub allowance: Allowance,
     /// The kind of child that does the work.
@@ -167,6 +172,8 @@ impl Default for Settings {
             extend_timeout_debounce: Duration::from_secs(30),
             looping_tool_count: 5,
             max_turns: None,
+            questions: QuestionChoice::Parent,
+            park_after: None,
             allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
             isolation: Isolation::None,

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Task,
-    TaskPlan, Timestamp,
+    Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Status,
+    Task, TaskPlan, Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
@@ -23,9 +23,10 @@ use crate::life;
 use crate::limits::OwnerLimits;
 use crate::partial_feed::{Extent, PartialFeed, PartialReader};
 use crate::partial_pace::PartialPace;
-use crate::request::{EngineRequest, NotRunning, SteerError, UnitEvent, UnitEvents, UnitRequest};
+use crate::request::{EngineRequest, NotRunning, UnitEvent, UnitEvents, UnitRequest};
 use crate::room::{Room, children_that_fit};
 use crate::scheduler::Scheduler;
+use crate::to_child::{NotSent, ToChild};
 use crate::unit::Unit;
 use crate::warden::Warden;
 
@@ -126,6 +127,8 @@ struct LiveRun {
     partial: PartialFeed,
     /// Reads for the sinks of its call, if one of them wants partial messages.
     partial_reader: Option<PartialReader>,
+    /// True while it waits for an answer and another run may have its place.
+    has_lent_its_place: bool,
     waiters: Vec<oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>>,
 }
 
@@ -146,11 +149,7 @@ impl Dispatcher {
                 self.wait(run, done);
             }
             EngineRequest::Wait { run, done } => self.wait(run, done),
-            EngineRequest::Steer {
-                run,
-                message,
-                answer,
-            } => self.steer(run, message, answer),
+            EngineRequest::Send { run, what, answer } => self.send(run, what, answer),
             EngineRequest::ReadPartial {
                 run,
                 extent,
@@ -237,6 +236,7 @@ impl Dispatcher {
                 state,
                 partial_reader: is_shown.then(|| partial.subscribe(Extent::Newest)),
                 partial,
+                has_lent_its_place: false,
                 waiters: Vec::new(),
             },
         );
@@ -355,6 +355,8 @@ impl Dispatcher {
         };
         let events: Vec<RunEvent> = happenings.into_iter().map(event).collect();
         live.summary.apply_all(&events);
+        let is_lending = live.summary.status() == Status::Waiting;
+        let had_lent = std::mem::replace(&mut live.has_lent_its_place, is_lending);
         let Some(call) = self.calls.get_mut(&live.call) else {
             return;
         };
@@ -363,6 +365,20 @@ impl Dispatcher {
         }
         if live.summary.ending.is_some() {
             self.close(run);
+        }
+        self.lend(had_lent, is_lending);
+    }
+
+    /// Gives the place of a run that waits for an answer to the next run. A run that goes on has a
+    /// place at once, even if there is one run too many for a while.
+    fn lend(&mut self, had_lent: bool, is_lending: bool) {
+        match (had_lent, is_lending) {
+            (false, true) => {
+                self.scheduler.release();
+                self.start_next();
+            }
+            (true, false) => self.scheduler.retake(),
+            (true, true) | (false, false) => {}
         }
     }
 
@@ -421,24 +437,19 @@ impl Dispatcher {
         }
     }
 
-    fn steer(
-        &mut self,
-        run: RunId,
-        message: String,
-        answer: oneshot::Sender<Result<(), SteerError>>,
-    ) {
+    fn send(&mut self, run: RunId, what: ToChild, answer: oneshot::Sender<Result<(), NotSent>>) {
         let error = match self.runs.get(&run).map(|live| &live.state) {
             Some(RunState::Started(ask)) => {
-                let Err(unsent) = ask.send(UnitRequest::Steer { message, answer }) else {
+                let Err(unsent) = ask.send(UnitRequest::Send { what, answer }) else {
                     return;
                 };
-                let UnitRequest::Steer { answer, .. } = unsent.0 else {
+                let UnitRequest::Send { answer, .. } = unsent.0 else {
                     return;
                 };
-                _ = answer.send(Err(SteerError::Ending(run)));
+                _ = answer.send(Err(NotSent::Ending(run)));
                 return;
             }
-            Some(RunState::Waiting { .. }) => SteerError::NotStarted(run),
+            Some(RunState::Waiting { .. }) => NotSent::NotStarted(run),
             None => NotRunning(run).into(),
         };
         // The asker may have left.

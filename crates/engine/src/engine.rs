@@ -15,7 +15,8 @@ use crate::dispatcher::dispatch;
 use crate::launcher::Launcher;
 use crate::limits::OwnerLimits;
 use crate::partial_feed::{Extent, PartialReader};
-use crate::request::{EngineRequest, NotRunning, SteerError};
+use crate::request::{EngineRequest, NotRunning};
+use crate::to_child::{NotSent, ToChild};
 
 /// The time that it may take to stop the trees of all runs.
 const TO_PAUSE: Duration = Duration::from_secs(1);
@@ -100,14 +101,14 @@ impl Engine {
         outcome.await.unwrap_or(Err(NotRunning(run)))
     }
 
-    /// Sends a message to the child of a run, which gets it before its next turn. Returns when the
-    /// message is in the child's pipe; if the future is dropped before that, the message may or may
-    /// not arrive.
-    pub async fn steer(&self, run: RunId, message: String) -> Result<(), SteerError> {
+    /// Sends something to the child of a run: a message, which it gets before its next turn, or the
+    /// answer to a question. Returns when that is in the child's pipe; if the future is dropped
+    /// before that, it may or may not arrive.
+    pub async fn send(&self, run: RunId, what: ToChild) -> Result<(), NotSent> {
         let (answer, answered) = oneshot::channel();
-        self.ask(EngineRequest::Steer {
+        self.ask(EngineRequest::Send {
             run: run.clone(),
-            message,
+            what,
             answer,
         });
         answered

@@ -8,7 +8,7 @@
 //! in its line until one of the owner's places is free; then the dispatcher starts a **unit**, the
 //! one async task that owns a child. Units send events to the dispatcher over one bounded
 //! channel; the dispatcher hands them, in order, to the sinks of the call and to nobody else.
-//! Requests go the other way: to stop a run, to steer it.
+//! Requests go the other way: to stop a run, to send something to its child.
 //!
 //! A child is started through a **keeper**, a small process that ends the child's whole tree when
 //! the owner orders it or is gone in any way; if keeper and owner are killed together, a
@@ -48,6 +48,7 @@ mod owner;
 mod partial_feed;
 mod partial_pace;
 mod pause;
+mod questions;
 mod reports;
 mod request;
 mod room;
@@ -56,6 +57,7 @@ mod scheduler;
 mod setup;
 mod stop_phases;
 mod sweep;
+mod to_child;
 mod tool_check;
 mod unit;
 mod warden;
@@ -73,6 +75,7 @@ pub use owner::{
 };
 pub use partial_feed::{Extent, PartialReader};
 pub use pi_subagents_os::ProcessName;
-pub use request::{NotRunning, SteerError};
+pub use request::NotRunning;
 pub use sweep::{end_leftovers, end_without_owner};
+pub use to_child::{GivenReply, NotSent, ToChild};
 pub use warden::ward;

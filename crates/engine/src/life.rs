@@ -10,10 +10,11 @@ use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session
 use crate::fallback::{CooldownFile, choose_first};
 use crate::gate::{Gates, run_gates};
 use crate::live_child::{Outcome, Running};
-use crate::request::{SteerError, UnitRequest};
+use crate::request::UnitRequest;
 use crate::room::{Patience, Place};
 use crate::run_progress::RunProgress;
 use crate::setup::prepare;
+use crate::to_child::NotSent;
 use crate::unit::Unit;
 
 /// Runs a sub-agent to its end. Its last event is the one `Ended`.
@@ -130,10 +131,10 @@ fn requested_end(unit: &mut Unit) -> Option<Decision> {
             UnitRequest::End(decision) => return Some(decision),
             // A child that is started after a pause has all its time.
             UnitRequest::Pause { .. } | UnitRequest::Resume { .. } => {}
-            UnitRequest::Steer { answer, .. } => {
+            UnitRequest::Send { answer, .. } => {
                 let run = unit.task.run.clone();
                 // The asker may have left.
-                _ = answer.send(Err(SteerError::NotStarted(run)));
+                _ = answer.send(Err(NotSent::NotStarted(run)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use pi_subagents_vocabulary::child_protocol::Question;
+use pi_subagents_vocabulary::child_protocol::Dialog;
 use pi_subagents_vocabulary::{
     CheckedReport, Completion, Ending, FINALIZE_TOOL, Finalized, MOST_MISFITS, Misfit,
     OutputSchema, REPORT_FITS, REPORT_QUESTION,
@@ -97,9 +97,9 @@ impl Reports {
     }
 
     /// Returns the answer to a child that asks whether a report fits; `None` for other questions.
-    pub(crate) fn answer(&self, question: &Question) -> Option<String> {
+    pub(crate) fn answer(&self, dialog: &Dialog) -> Option<String> {
         let typed = self.typed.as_ref()?;
-        let call = question.title.as_deref()?.strip_prefix(REPORT_QUESTION)?;
+        let call = dialog.title.as_deref()?.strip_prefix(REPORT_QUESTION)?;
         let (_, report) = typed.begun.iter().find(|(id, _)| id == call)?;
         Some(match typed.judge(report) {
             Judged::Fits(_) | Judged::Error(_) => REPORT_FITS.to_owned(),

@@ -10,6 +10,7 @@ use pi_subagents_vocabulary::{
 use tokio::sync::{mpsc, oneshot};
 
 use crate::partial_feed::{Extent, PartialReader};
+use crate::to_child::{NotSent, ToChild};
 
 /// A batch from a unit to the dispatcher: the events since the last batch, in order.
 #[derive(Debug)]
@@ -38,10 +39,10 @@ pub(crate) enum UnitRequest {
     Pause { paused: mpsc::Sender<()> },
     /// Go on after a pause of this length.
     Resume { pause: Duration },
-    /// Send this message to the child.
-    Steer {
-        message: String,
-        answer: oneshot::Sender<Result<(), SteerError>>,
+    /// Send this to the child.
+    Send {
+        what: ToChild,
+        answer: oneshot::Sender<Result<(), NotSent>>,
     },
 }
 
@@ -60,10 +61,10 @@ pub(crate) enum EngineRequest {
         run: RunId,
         done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>,
     },
-    Steer {
+    Send {
         run: RunId,
-        message: String,
-        answer: oneshot::Sender<Result<(), SteerError>>,
+        what: ToChild,
+        answer: oneshot::Sender<Result<(), NotSent>>,
     },
     ReadPartial {
         run: RunId,
@@ -84,17 +85,3 @@ pub(crate) enum EngineRequest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("run {0} is not running")]
 pub struct NotRunning(pub RunId);
-
-/// The reason why a message did not reach a child.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SteerError {
-    /// The owner has no such run, or not any more.
-    #[error(transparent)]
-    NotRunning(#[from] NotRunning),
-    /// The run waits for a free place.
-    #[error("run {0} has not started yet")]
-    NotStarted(RunId),
-    /// The child has settled or is being stopped.
-    #[error("run {0} is about to end")]
-    Ending(RunId),
-}

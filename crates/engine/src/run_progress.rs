@@ -1,6 +1,6 @@
 //! The progress of a run, over all its children.
 
-use pi_subagents_vocabulary::child_protocol::Question;
+use pi_subagents_vocabulary::child_protocol::Dialog;
 use pi_subagents_vocabulary::shell_commands::{COMMAND_FITS, COMMAND_QUESTION, CommandForms};
 use pi_subagents_vocabulary::{Ending, Task, TaskPlan};
 use tokio::time::Instant;
@@ -10,6 +10,7 @@ use crate::fallback::ModelLine;
 use crate::guards::{Cycles, Deadline, GateAttempts, Pollers, Repetition, Spending, Turns};
 use crate::live_child::WrapUp;
 use crate::model_check::ModelCheck;
+use crate::questions::Questions;
 use crate::reports::Reports;
 use crate::tool_check::ToolCheck;
 
@@ -36,6 +37,7 @@ pub(crate) struct RunProgress {
     /// The last answer without tools, once the run has come to that.
     pub(crate) wrap_up: Option<WrapUp>,
     pub(crate) gates: GateAttempts,
+    pub(crate) questions: Questions,
     /// The forms of the only commands that the shell of the child runs.
     pub(crate) commands: Option<CommandForms>,
     /// The number of times that the owner was asked to shut down.
@@ -60,6 +62,7 @@ impl RunProgress {
             pollers: Pollers::new(&plan.work.pollers),
             wrap_up: None,
             gates: GateAttempts::default(),
+            questions: Questions::new(plan.work.questions, plan.here.ask.clone()),
             commands: CommandForms::of(&plan.work.commands),
             shutdowns: 0,
         }
@@ -97,15 +100,16 @@ impl RunProgress {
         }
     }
 
-    /// Returns the answer to a question of our own extension; `None` for other questions.
-    pub(crate) fn answer(&self, question: &Question) -> Option<String> {
-        let command = question.title.as_deref()?.strip_prefix(COMMAND_QUESTION);
+    /// Returns the answer to a dialog of our own extension that nobody needs to see; `None` for all
+    /// others.
+    pub(crate) fn answer(&self, dialog: &Dialog) -> Option<String> {
+        let command = dialog.title.as_deref()?.strip_prefix(COMMAND_QUESTION);
         match (command, &self.commands) {
             (Some(command), Some(commands)) => Some(match commands.check(command) {
                 Ok(()) => COMMAND_FITS.to_owned(),
                 Err(refusal) => refusal.to_string(),
             }),
-            (Some(_) | None, _) => self.reports.answer(question),
+            (Some(_) | None, _) => self.reports.answer(dialog),
         }
     }
 }

@@ -55,6 +55,11 @@ impl<T: PartialEq> Scheduler<T> {
         self.taken = self.taken.saturating_sub(1);
     }
 
+    /// Gives a place to a run that had lent its own, also if none is free.
+    pub(crate) fn retake(&mut self) {
+        self.taken += 1;
+    }
+
     /// Takes a run out of the queue. Returns whether it was there.
     pub(crate) fn withdraw(&mut self, one: &T) -> bool {
         let before = self.waiting.len();
@@ -81,6 +86,22 @@ mod tests {
         assert!(!scheduler.withdraw(&"a"));
         scheduler.release();
         assert_eq!([scheduler.next(), scheduler.next()], [Some("d"), None]);
+    }
+
+    #[test]
+    fn a_lent_place_is_taken_back_at_once() {
+        let mut scheduler = Scheduler::new(1);
+        for one in ["a", "b", "c"] {
+            scheduler.enqueue(one);
+        }
+        assert_eq!([scheduler.next(), scheduler.next()], [Some("a"), None]);
+        scheduler.release();
+        assert_eq!([scheduler.next(), scheduler.next()], [Some("b"), None]);
+        scheduler.retake();
+        scheduler.release();
+        assert_eq!((scheduler.next(), scheduler.free()), (None, 0));
+        scheduler.release();
+        assert_eq!(scheduler.next(), Some("c"));
     }
 
     #[test]

@@ -11,9 +11,9 @@ const MIXED: u8 = 4;
 /// A run has no answer, or none that is finished.
 pub const NO_ANSWER: u8 = 5;
 
-/// The exit codes of a run that a command passes on: completed, timed out, hung up, interrupted,
+/// The exit codes of a run that a command passes on: completed, parked, timed out, hung up, interrupted,
 /// terminated. A run with any other code has failed.
-const KNOWN: [i32; 5] = [0, 124, 129, 130, 143];
+const KNOWN: [i32; 6] = [0, 75, 124, 129, 130, 143];
 
 /// Returns one code for several runs: theirs if they agree.
 pub fn of_runs(codes: impl IntoIterator<Item = i32>) -> ExitCode {

@@ -140,7 +140,12 @@ impl ShownRun {
         let status = self.window.status();
         let state = match status {
             Status::Queued => "queued".to_owned(),
-            Status::Running | Status::Completed | Status::Failed | Status::Stopped => used,
+            Status::Waiting => "asks".to_owned(),
+            Status::Running
+            | Status::Parked
+            | Status::Completed
+            | Status::Failed
+            | Status::Stopped => used,
         };
         let newest = self.window.lines(1).last().map(WindowLine::text);
         let newest = newest.unwrap_or_default();

@@ -9,7 +9,7 @@ use super::wire::{CallerParams, PiParams};
 use pi_subagents_calls::caller::{Caller, CallingPi};
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
-use pi_subagents_vocabulary::Door;
+use pi_subagents_vocabulary::{Answerers, Door};
 
 /// Makes the caller from pi's facts about itself.
 pub(super) fn caller(
@@ -24,6 +24,10 @@ pub(super) fn caller(
             session: session.clone(),
         },
         columns: told.columns,
+        answerers: Answerers {
+            person: told.has_ui,
+            model: false,
+        },
         session_runs: Some(session_runs),
         pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),
         ..Caller::at(places.seen_from(told.cwd.clone()))

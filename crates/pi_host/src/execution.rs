@@ -8,6 +8,7 @@ use tokio::task::spawn_blocking;
 
 use super::calls::Call;
 use super::link::HostLink;
+use super::questions::QuestionDialogs;
 use super::record::SessionRecord;
 use super::results::note_results;
 use super::trust::TrustQuestions;
@@ -49,8 +50,10 @@ impl Execution {
         let pi_session = self.link.session_id();
         let places = self.caller.places.clone();
         let page = spawn_blocking(move || page_origin(&places)).await;
+        let (questions, dialogs) =
+            QuestionDialogs::of_call(&self.link, &self.service, &self.caller.places);
         let watch = Watch {
-            sinks: vec![Box::new(self.record)],
+            sinks: vec![Box::new(self.record), Box::new(questions)],
             follow: Follow::Windows(WindowFollower {
                 on_update: Box::new(move |windows, seen| link.update(&call_id, windows, seen)),
                 is_drawn: self.told.has_ui,
@@ -66,7 +69,10 @@ impl Execution {
             caller: &self.caller,
             configuration,
         };
-        let answered = self.service.call(call, watch).await;
+        let answered = tokio::select! {
+            answered = self.service.call(call, watch) => answered,
+            () = dialogs.ask() => Err(CommandError::failed("the call was left")),
+        };
         let mut answer = answered.map_err(|error| failed(&error))?;
         self.questions.mention_once(&pi_session, &mut answer);
         note_results(&self.link, &pi_session, &answer.details);

@@ -19,6 +19,7 @@ mod dialogs;
 mod execution;
 mod left_runs;
 mod link;
+mod questions;
 mod record;
 mod results;
 mod serve;

@@ -42,7 +42,7 @@ impl Level {
     pub(crate) fn of(status: Status) -> Self {
         match status {
             Status::Queued | Status::Running | Status::Completed => Self::Info,
-            Status::Stopped => Self::Warning,
+            Status::Waiting | Status::Parked | Status::Stopped => Self::Warning,
             Status::Failed => Self::Error,
         }
     }

@@ -326,6 +326,7 @@ impl IndexLine<'_> {
             status: match &*self.status {
                 "completed" => Status::Completed,
                 "stopped" | "aborted" => Status::Stopped,
+                "parked" => Status::Parked,
                 _ => Status::Failed,
             },
             exit_code: self.exit_code,

@@ -36,7 +36,7 @@ pub trait Elsewhere: Send + Sync {
     /// this machine.
     fn follow(&self, places: &Places, directory: &RunDir, owner: &OwnerName) -> Option<Following>;
 
-    /// Steers or stops a run.
+    /// Stops a run, or sends something to its child.
     fn ask<'a>(
         &'a self,
         places: &'a Places,

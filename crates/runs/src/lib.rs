@@ -24,6 +24,7 @@ pub mod entries;
 pub mod find;
 pub mod fleet_outage;
 pub mod follow;
+pub mod inbox;
 pub mod json_list;
 pub mod known_index;
 pub mod known_session;

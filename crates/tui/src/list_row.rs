@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_records::{IndexedRun, RunState, Used};
 use pi_subagents_view::{Line, PreviewContext, Room, Window, WindowLine, partial_lines};
-use pi_subagents_vocabulary::{RunEvent, RunSummary, Status, Timestamp, Usage, text};
+use pi_subagents_vocabulary::{Question, RunEvent, RunSummary, Status, Timestamp, Usage, text};
 
 use super::sort_order::SortKey;
 use pi_subagents_runs::find::status_of;
@@ -106,7 +106,12 @@ impl ListRow {
 
     /// Returns whether the run can be steered or stopped.
     pub(crate) fn is_running(&self) -> bool {
-        self.run.is_open() && matches!(self.status(), Status::Queued | Status::Running)
+        self.run.is_open() && !self.status().is_over()
+    }
+
+    /// Returns the first question that the run waits with.
+    pub(crate) fn question(&self) -> Option<&Question> {
+        self.live.as_ref()?.summary.questions.open().next()
     }
 
     /// Returns whether its record is still to be read for the list.
@@ -196,8 +201,10 @@ impl ListRow {
         };
         match self.status() {
             Status::Queued => "queued until another run ends".to_owned(),
-            Status::Failed | Status::Stopped => live.window.error().unwrap_or_default(),
-            Status::Running | Status::Completed => live
+            Status::Parked | Status::Failed | Status::Stopped => {
+                live.window.error().unwrap_or_default()
+            }
+            Status::Running | Status::Waiting | Status::Completed => live
                 .partial_lines(columns)
                 .or_else(|| live.window.lines(1).last().map(WindowLine::text))
                 .map(|line| line.trim_start().to_owned())

@@ -3,7 +3,7 @@
 use crossterm::event::KeyEvent;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::{PartialMessage, RunEvent, RunId};
+use pi_subagents_vocabulary::{PartialMessage, Question, RunEvent, RunId};
 use ratatui::layout::Size;
 
 use super::list_row::Record;
@@ -79,6 +79,8 @@ pub(crate) enum Effect {
     /// The index is to be read again: other runs are in scope now.
     Look,
     Steer(IndexedRun, String),
+    /// The question of a run gets this answer.
+    Answer(IndexedRun, Box<Question>, String),
     Stop(IndexedRun),
     Start(WantedRun),
     ReadAnswer(IndexedRun, AnswerUse),

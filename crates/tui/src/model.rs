@@ -81,6 +81,7 @@ pub(crate) enum Purpose {
     Filter,
     Search,
     Steer(RunId),
+    Answer(RunId),
     Resume(RunId),
     Start,
 }

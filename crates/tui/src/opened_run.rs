@@ -211,6 +211,8 @@ fn silence(status: Status) -> Option<&'static str> {
     match status {
         Status::Running => Some("(starting...)"),
         Status::Completed => Some("(no output)"),
-        Status::Queued | Status::Failed | Status::Stopped => None,
+        Status::Queued | Status::Waiting | Status::Parked | Status::Failed | Status::Stopped => {
+            None
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use pi_subagents_records::IndexedRun;
 use pi_subagents_view::Role;
-use pi_subagents_vocabulary::Door;
+use pi_subagents_vocabulary::{Door, Question, Reply, Respondent};
 
 use super::message::Notice;
 use pi_subagents_ground::error::CommandError;
@@ -14,6 +14,21 @@ pub(super) async fn steer(places: Places, run: IndexedRun, message: String) -> N
     let steered = acts::steer(&Reach::by_owners(&places), &Addressee::from(run), message).await;
     match steered {
         Ok(steered) => Notice::new(Role::Success, steered.sentence()),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Answers the question of a run, and returns a notice about the outcome.
+pub(super) async fn answer(
+    places: Places,
+    run: IndexedRun,
+    question: Box<Question>,
+    words: String,
+) -> Notice {
+    let (reach, to) = (Reach::by_owners(&places), Addressee::from(run));
+    let reply = Reply::Words(words);
+    match acts::answer(&reach, &to, &question, reply, Respondent::Attach).await {
+        Ok(answered) => Notice::new(Role::Success, answered.sentence()),
         Err(error) => failed(&error),
     }
 }

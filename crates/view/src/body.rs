@@ -116,7 +116,9 @@ pub(crate) fn placeholder(status: Status) -> Option<&'static str> {
     match status {
         Status::Running => Some("(starting...)"),
         Status::Completed => Some("(no output)"),
-        Status::Queued | Status::Failed | Status::Stopped => None,
+        Status::Queued | Status::Waiting | Status::Parked | Status::Failed | Status::Stopped => {
+            None
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) fn results_header(counts: Counts) -> Line {
 pub fn states_header(counts: Counts) -> Line {
     titled(&[
         State::new(counts.running, "running", Role::Warning),
+        State::new(counts.waiting, "waiting", Role::Warning),
+        State::new(counts.parked, "parked", Role::Warning),
         State::new(counts.queued, "queued", Role::Muted),
         State::new(counts.completed, "completed", Role::Success),
         State::new(counts.failed, "failed", Role::Failed),
@@ -39,11 +41,17 @@ impl State {
     }
 }
 
-fn results(counts: Counts) -> [State; 4] {
+fn results(counts: Counts) -> [State; 5] {
     let errors = counts.failed + counts.stopped;
+    let asking = counts.waiting + counts.parked;
     let word = if errors == 1 { "error" } else { "errors" };
     [
         State::new(counts.running, "running", Role::Warning),
+        State::new(
+            asking,
+            if asking == 1 { "asks" } else { "ask" },
+            Role::Warning,
+        ),
         State::new(counts.queued, "queued", Role::Muted),
         State::new(counts.completed, "done", Role::Success),
         State::new(errors, word, Role::Failed),

@@ -141,7 +141,7 @@ fn joined(window: &Window, segments: &[Segment]) -> Line {
 
 fn role(status: Status) -> Role {
     match status {
-        Status::Queued | Status::Running => Role::Warning,
+        Status::Queued | Status::Running | Status::Waiting | Status::Parked => Role::Warning,
         Status::Completed => Role::Success,
         Status::Failed | Status::Stopped => Role::Failed,
     }
@@ -202,7 +202,9 @@ fn state(window: &Window) -> Option<String> {
         // A worker has it, and makes its workspace.
         Status::Queued if window.facts().worker.is_some() => Some("starting".to_owned()),
         Status::Queued => Some("queued".to_owned()),
-        Status::Running if window.is_stopping() => Some("stopping".to_owned()),
+        Status::Running | Status::Waiting if window.is_stopping() => Some("stopping".to_owned()),
+        Status::Waiting => Some("asks".to_owned()),
+        Status::Parked => Some("parked".to_owned()),
         Status::Running | Status::Completed | Status::Failed | Status::Stopped => None,
     }
 }

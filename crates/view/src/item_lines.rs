@@ -84,6 +84,8 @@ fn words_of(remark: &Remark<'_>) -> Option<String> {
         | RemarkKind::GateBegan
         | RemarkKind::GatePassed
         | RemarkKind::GateFailed
+        | RemarkKind::Asked
+        | RemarkKind::Answered
         | RemarkKind::Compacting => Some(remark.line()),
     }
 }

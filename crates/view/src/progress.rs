@@ -268,6 +268,8 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Reported(_)
             | Happening::FellBack(_)
             | Happening::Rung(_)
+            | Happening::Asked(_)
+            | Happening::Answered(_)
             | Happening::Gated(_) => {
                 self.print_queued(event);
                 self.changed(event);

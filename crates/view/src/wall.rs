@@ -253,8 +253,8 @@ impl Wall {
 
 fn standing(status: Status) -> Standing {
     match status {
-        Status::Running => Standing::Running,
-        Status::Failed | Status::Stopped => Standing::Failed,
+        Status::Running | Status::Waiting => Standing::Running,
+        Status::Parked | Status::Failed | Status::Stopped => Standing::Failed,
         Status::Completed => Standing::Done,
         Status::Queued => Standing::Queued,
     }

@@ -14,6 +14,12 @@ pub struct Counts {
     pub queued: usize,
     /// The runs that go on.
     pub running: usize,
+    /// The runs that wait for the answer to a question.
+    #[serde(default)]
+    pub waiting: usize,
+    /// The runs that ended because nobody answered, and that an answer continues.
+    #[serde(default)]
+    pub parked: usize,
     /// The runs that ended as they should.
     pub completed: usize,
     /// The runs that ended in an error.
@@ -39,6 +45,8 @@ impl Counts {
         *match status {
             Status::Queued => &mut self.queued,
             Status::Running => &mut self.running,
+            Status::Waiting => &mut self.waiting,
+            Status::Parked => &mut self.parked,
             Status::Completed => &mut self.completed,
             Status::Failed => &mut self.failed,
             Status::Stopped => &mut self.stopped,
@@ -53,7 +61,7 @@ impl Counts {
 
     /// Counts the runs that are not over.
     pub fn under_way(self) -> usize {
-        self.queued + self.running
+        self.queued + self.running + self.waiting
     }
 
     /// Returns the counts in the words of the background family. Such a run has a place at once, so
@@ -63,7 +71,7 @@ impl Counts {
             "running": self.under_way(),
             "completed": self.completed,
             "failed": self.failed,
-            "aborted": self.stopped,
+            "aborted": self.stopped + self.parked,
             "total": self.total,
         })
     }
@@ -75,18 +83,22 @@ impl Counts {
             self.under_way(),
             self.completed,
             self.failed,
-            self.stopped
+            self.stopped + self.parked
         )
     }
 
-    /// Writes the counts in one line, with the queued runs if there are any.
+    /// Writes the counts in one line, with the queued, the waiting and the parked runs if there are
+    /// any.
     pub fn line(self) -> String {
-        let queued = match self.queued {
+        let some = |number: usize, word: &str| match number {
             0 => String::new(),
-            queued => format!(" {queued} queued,"),
+            number => format!(" {number} {word},"),
         };
+        let queued = some(self.queued, "queued");
+        let waiting = some(self.waiting, "waiting");
+        let parked = some(self.parked, "parked");
         format!(
-            "{} running,{queued} {} completed, {} failed, {} stopped",
+            "{} running,{queued}{waiting}{parked} {} completed, {} failed, {} stopped",
             self.running, self.completed, self.failed, self.stopped
         )
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::{
-    BadReach, Dialect, Field, FieldValue, Gate, Isolation, NetworkReach, Origin, RunnerChoice,
-    SandboxLevel, SandboxWish, Secret, ThinkingLevel, Translation,
+    BadReach, Dialect, Field, FieldValue, Gate, Isolation, NetworkReach, Origin, PermissionChoice,
+    QuestionChoice, RunnerChoice, SandboxLevel, SandboxWish, Secret, ThinkingLevel, Translation,
 };
 
 /// A named agent.
@@ -90,6 +90,10 @@ pub struct Definition {
     pub timeout: Option<Duration>,
     /// The number of answers that the model of a run may give.
     pub max_turns: Option<u32>,
+    /// Whom the model of a run may ask.
+    pub questions: Option<QuestionChoice>,
+    /// Who answers the dialogs of the child's extensions.
+    pub permissions: Option<PermissionChoice>,
     /// Calls that its model may repeat, because they wait for something.
     pub pollers: Vec<String>,
     /// The commands that must pass before a run counts as completed.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Excess, seconds, text};
+use crate::{Excess, QuestionId, seconds, text};
 
 /// The ending of a run. In JSON `kind` names it, beside the fields that it has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +109,13 @@ pub enum Ending {
         /// The number of answers that it might give.
         turns: u32,
     },
+    /// Nobody answered its question in time. The session stays, and an answer continues it.
+    Parked {
+        /// The question.
+        question: QuestionId,
+        /// The words of the question, on one line.
+        text: String,
+    },
     /// Somebody asked for it to be stopped.
     Stopped,
     /// Its owner ended before the run did.
@@ -164,6 +171,10 @@ pub enum Status {
     Queued,
     /// It runs.
     Running,
+    /// It has asked a question and waits for the answer.
+    Waiting,
+    /// It ended because nobody answered its question, and an answer continues it.
+    Parked,
     /// It ended as it should.
     Completed,
     /// It ended in an error.
@@ -174,15 +185,17 @@ pub enum Status {
 }
 
 impl Status {
-    /// Returns the place of this state in a list that is sorted by states: runs in progress first,
-    /// then those that somebody has to look at.
+    /// Returns the place of this state in a list that is sorted by states: runs that wait for an
+    /// answer first, then runs in progress, then those that somebody has to look at.
     pub fn list_rank(self) -> u8 {
         match self {
-            Self::Running => 0,
-            Self::Queued => 1,
-            Self::Failed => 2,
-            Self::Stopped => 3,
-            Self::Completed => 4,
+            Self::Waiting => 0,
+            Self::Parked => 1,
+            Self::Running => 2,
+            Self::Queued => 3,
+            Self::Failed => 4,
+            Self::Stopped => 5,
+            Self::Completed => 6,
         }
     }
 }
@@ -225,6 +238,8 @@ pub enum DecisionKind {
     Overspent,
     /// The model had given as many answers as it might.
     OutOfTurns,
+    /// Nobody answered its question in time.
+    Park,
     /// Somebody asked for it.
     Stop,
     /// The owner must end.
@@ -265,6 +280,7 @@ impl Ending {
     pub fn status(&self) -> Status {
         match self {
             Self::Completed => Status::Completed,
+            Self::Parked { .. } => Status::Parked,
             Self::Stopped | Self::Interrupted(_) => Status::Stopped,
             Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
@@ -283,6 +299,14 @@ impl Ending {
             | Self::OutOfTurns { .. }
             | Self::Overspent(_)
             | Self::Lost { .. } => Status::Failed,
+        }
+    }
+
+    /// Returns the question for which the run was parked, if it was.
+    pub fn parked_for(&self) -> Option<&QuestionId> {
+        match self {
+            Self::Parked { question, .. } => Some(question),
+            _ => None,
         }
     }
 
@@ -310,6 +334,7 @@ impl Ending {
             Self::Signalled { signal, .. } | Self::Interrupted(Interruption::Signal(signal)) => {
                 128_i32.saturating_add(*signal)
             }
+            Self::Parked { .. } => 75,
             Self::TimedOut { .. } => 124,
             Self::Stopped => 143,
         }
@@ -391,6 +416,9 @@ impl Ending {
             Self::Overspent(excess) => {
                 format!("Used up {excess}. Consider resuming with a higher limit.")
             }
+            Self::Parked { question, text } => {
+                format!("It waits for an answer (question {question}): {text}")
+            }
             Self::Stopped => "Stopped on request.".to_owned(),
             Self::Interrupted(Interruption::Signal(signal)) => {
                 format!("Interrupted by {}.", signal_name(*signal))
@@ -407,7 +435,7 @@ impl Ending {
 impl Status {
     /// Returns whether the run is over.
     pub fn is_over(self) -> bool {
-        !matches!(self, Self::Queued | Self::Running)
+        !matches!(self, Self::Queued | Self::Running | Self::Waiting)
     }
 
     /// Returns the word for this state.
@@ -415,6 +443,8 @@ impl Status {
         match self {
             Self::Queued => "queued",
             Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Parked => "parked",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Stopped => "stopped",
@@ -425,6 +455,7 @@ impl Status {
     pub fn icon(self) -> &'static str {
         match self {
             Self::Queued | Self::Running => "⏳",
+            Self::Waiting | Self::Parked => "?",
             Self::Completed => "✓",
             Self::Failed | Self::Stopped => "✗",
         }
@@ -433,9 +464,9 @@ impl Status {
     /// Returns the word for this state in the delegation family, which has three words.
     pub fn as_delegation_word(self) -> &'static str {
         match self {
-            Self::Queued | Self::Running => "running",
+            Self::Queued | Self::Running | Self::Waiting => "running",
             Self::Completed => "completed",
-            Self::Failed | Self::Stopped => "error",
+            Self::Parked | Self::Failed | Self::Stopped => "error",
         }
     }
 }
@@ -444,10 +475,10 @@ impl Status {
     /// Returns the word for this state in the background family and in the entries of pi's session.
     pub fn as_background_word(self) -> &'static str {
         match self {
-            Self::Queued | Self::Running => "running",
+            Self::Queued | Self::Running | Self::Waiting => "running",
             Self::Completed => "completed",
             Self::Failed => "failed",
-            Self::Stopped => "aborted",
+            Self::Parked | Self::Stopped => "aborted",
         }
     }
 }
@@ -558,6 +589,10 @@ mod tests {
                 spent: Dollars::new(2.134),
                 allowed: Dollars::new(2.0),
             }),
+            Ending::Parked {
+                question: QuestionId::new(0x7f3a),
+                text: text("Which schema? [1 v2, 2 v3]"),
+            },
             Ending::Stopped,
             Ending::Interrupted(Interruption::Signal(2)),
             Ending::Interrupted(Interruption::OwnerGone),
@@ -606,6 +641,7 @@ mod tests {
         failed      1 Used up the 20 turns that it might take. Consider resuming with a higher limit.
         failed      1 Used up 520311 of at most 500000 tokens. Consider resuming with a higher limit.
         failed      1 Used up $2.13 of at most $2.00. Consider resuming with a higher limit.
+        parked     75 It waits for an answer (question q7f3a): Which schema? [1 v2, 2 v3]
         stopped   143 Stopped on request.
         stopped   130 Interrupted by SIGINT.
         stopped     1 Session was interrupted (main agent session ended unexpectedly)
@@ -649,6 +685,7 @@ mod tests {
         {"kind":"outOfTurns","turns":20}
         {"kind":"outOfTokens","spent":520311,"allowed":500000}
         {"kind":"outOfMoney","spent":2.134,"allowed":2.0}
+        {"kind":"parked","question":"q7f3a","text":"Which schema? [1 v2, 2 v3]"}
         {"kind":"stopped"}
         {"kind":"interrupted","signal":2}
         {"kind":"interrupted","signal":null}

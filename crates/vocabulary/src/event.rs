@@ -6,7 +6,10 @@ use bytes::Bytes;
 use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
-use crate::{CheckedReport, DecisionKind, Ending, FellBack, Gated, RunId, Rung, Runner, Task};
+use crate::{
+    AnsweredQuestion, CheckedReport, DecisionKind, Ending, FellBack, Gated, Question, RunId, Rung,
+    Runner, Task,
+};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone)]
@@ -53,6 +56,10 @@ pub enum Happening {
     Rung(Rung),
     /// A gate of the run began, passed or failed.
     Gated(Gated),
+    /// The run asks something, and waits.
+    Asked(Question),
+    /// Nobody needs to answer a question any more.
+    Answered(AnsweredQuestion),
     /// We decided to end it.
     Stopping(DecisionKind),
     /// It is over.

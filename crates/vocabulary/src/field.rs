@@ -6,7 +6,9 @@
 use crate::field_kind::{FieldChoice, FieldKind, FieldList, FieldSlot, UnknownWord};
 use crate::sandbox::{check_hosts, check_paths, check_reach};
 use crate::shell_commands::check_forms;
-use crate::{Dialect, Isolation, RunnerChoice, SandboxLevel, ThinkingLevel};
+use crate::{
+    Dialect, Isolation, PermissionChoice, QuestionChoice, RunnerChoice, SandboxLevel, ThinkingLevel,
+};
 
 /// Everything that differs from field to field.
 #[derive(Debug, Clone, Copy)]
@@ -168,6 +170,10 @@ fields! {
         .help("SECONDS", "Time limit per run in seconds");
     MaxTurns => FieldRow::new("maxTurns", "max-turns", FieldKind::Count(slot!(max_turns)))
         .help("N", "Answers that the model of a run may give; then it gets one more, without tools");
+    Questions => FieldRow::new("questions", "questions", choice!(questions: QuestionChoice, "a choice", UnknownWord::Refused))
+        .help("WHOM", "Whom the model may ask: parent (the model that started it, or a person), person, or none");
+    Permissions => FieldRow::new("permissions", "permissions", choice!(permissions: PermissionChoice, "a choice", UnknownWord::Refused))
+        .help("WHO", "Who answers the dialogs of extensions: person, or parent (also the model that started it)");
     Pollers => FieldRow::new("pollers", "pollers", FieldKind::Names(slot!(pollers)))
         .help("CALLS", "Calls that the model may repeat, because they wait for something: a tool, or bash: and the beginning of a command, as in \"bash:gh run watch*\"; separated by commas");
     Gate => FieldRow::new("gate", "gate", FieldKind::Gates(slot!(gates)))
@@ -254,6 +260,8 @@ impl Field {
                 | Self::Commands
                 | Self::Timeout
                 | Self::MaxTurns
+                | Self::Questions
+                | Self::Permissions
                 | Self::Gate
                 | Self::OutputSchema
                 | Self::OutputSchemaFile

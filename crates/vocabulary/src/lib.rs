@@ -35,6 +35,7 @@ mod partial_message;
 mod place;
 mod plan;
 mod policy;
+mod question;
 pub mod receipt;
 mod report;
 pub mod review;
@@ -90,6 +91,12 @@ pub use plan::{
     Plan, PlannedTask, Program, Refusal, SharedCheckout, Task, TaskPlan, UsedDefinition,
 };
 pub use policy::{Completion, ModelChoice, READ_TOOLS, SessionPolicy, ThinkingLevel, ToolPolicy};
+pub use question::{
+    ASK_TOOL, AnswerForm, AnswerOutcome, AnsweredQuestion, Answerer, Answerers, AskedQuestion,
+    MOST_ASKED, MOST_QUESTIONS, NOBODY_ANSWERED, PermissionChoice, Question, QuestionChoice,
+    QuestionId, QuestionKind, QuestionLog, QuestionTerms, QuestionWords, Reply, ReplyProblem,
+    Respondent, TakenReply,
+};
 pub use receipt::{Receipt, Witness};
 pub use report::{RunReport, SCHEMA_VERSION};
 pub use rung::{Rung, RungStep};

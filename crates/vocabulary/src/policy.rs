@@ -47,16 +47,22 @@ impl ToolPolicy {
     /// Returns the same tools with the one that a child reports with.
     #[must_use]
     pub fn with_report(self) -> Self {
+        self.with_tool(FINALIZE_TOOL)
+    }
+
+    /// Returns the same tools with one more.
+    #[must_use]
+    pub fn with_tool(self, tool: &str) -> Self {
         match self {
             Self::Inherit => Self::Inherit,
-            Self::Nothing => Self::Only(vec![FINALIZE_TOOL.to_owned()]),
+            Self::Nothing => Self::Only(vec![tool.to_owned()]),
             Self::Only(mut names) => {
-                names.retain(|name| name != FINALIZE_TOOL);
-                names.push(FINALIZE_TOOL.to_owned());
+                names.retain(|name| name != tool);
+                names.push(tool.to_owned());
                 Self::Only(names)
             }
             Self::AllExcept(mut names) => {
-                names.retain(|name| name != FINALIZE_TOOL);
+                names.retain(|name| name != tool);
                 Self::all_except(names)
             }
         }

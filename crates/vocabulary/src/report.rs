@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Ending, NetworkReach, Receipt, Rejected, RunId, RunSummary, Runner, Sandbox, SandboxLevel,
-    SessionId, Status, StopReason, Task, Usage, moment,
+    AskedQuestion, Ending, NetworkReach, Receipt, Rejected, RunId, RunSummary, Runner, Sandbox,
+    SandboxLevel, SessionId, Status, StopReason, Task, Usage, moment,
 };
 
 /// The version of the JSON in which programs get runs and the results of commands. It grows when a
@@ -113,6 +113,9 @@ pub struct RunReport {
     /// The number of tool calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<usize>,
+    /// The questions of the run: those that are open, and what became of the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<AskedQuestion>,
     /// The receipt of the run: the facts that were seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Box<Receipt>>,
@@ -156,6 +159,7 @@ impl RunReport {
             stop_reason: None,
             usage: None,
             tool_calls: None,
+            questions: Vec::new(),
             receipt: None,
             warnings: Vec::new(),
             incomplete: Vec::new(),
@@ -256,6 +260,12 @@ impl RunReport {
             self.usage = Some(summary.usage);
             self.tool_calls = Some(summary.tool_calls);
         }
+        self.questions = summary.questions.all().to_vec();
+    }
+
+    /// Returns the questions for which the run waits.
+    pub fn open_questions(&self) -> impl Iterator<Item = &AskedQuestion> {
+        self.questions.iter().filter(|asked| asked.is_open())
     }
 
     /// Takes the facts in the events of a run that goes on. A run whose end is known keeps its
@@ -265,6 +275,7 @@ impl RunReport {
             return;
         }
         self.status = match summary.started_at {
+            Some(_) if summary.questions.is_waiting() => Status::Waiting,
             Some(_) => Status::Running,
             None => Status::Queued,
         };

@@ -10,8 +10,8 @@ use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
     AssistantMessage, CheckedReport, Ending, FINALIZE_TOOL, FellBack, Finalized, GateStep,
-    Happening, Message, Receipt, Rejected, RunEvent, Runner, Status, StopReason, Task, ToolChange,
-    Usage, Witness,
+    Happening, Message, QuestionLog, Receipt, Rejected, RunEvent, Runner, Status, StopReason, Task,
+    ToolChange, Usage, Witness,
 };
 
 /// The number of bytes of the last text that are held in memory; the record on disk has all of it.
@@ -71,6 +71,8 @@ pub struct RunSummary {
     pub structured: Option<Value>,
     /// The best of the results that do not, while none does.
     pub rejected: Option<Rejected>,
+    /// The questions of the run.
+    pub questions: QuestionLog,
     /// The warnings for people.
     pub warnings: Vec<String>,
     /// The witness that writes the run's receipt.
@@ -138,7 +140,12 @@ impl RunSummary {
                     self.text_before_correction = None;
                 }
             }
+            Happening::Asked(question) => self.questions.ask(question),
+            Happening::Answered(answered) => {
+                self.questions.answer(answered, event.at);
+            }
             Happening::Ended(ending) => {
+                self.questions.end(ending.parked_for(), event.at);
                 self.ended_at = Some(event.at);
                 self.ending = Some(ending.clone());
             }
@@ -224,6 +231,7 @@ impl RunSummary {
     pub fn status(&self) -> Status {
         match &self.ending {
             Some(ending) => ending.status(),
+            None if self.questions.is_waiting() => Status::Waiting,
             None if self.started_at.is_some() => Status::Running,
             None => Status::Queued,
         }

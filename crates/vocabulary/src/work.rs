@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Completion, Confinement, Fallbacks, Gate, Limits, ModelChoice, OutputSchema, Program,
-    PromptTexts, Refusal, Runner, RunnerChoice, Sandbox, Secret, SessionPolicy, Setup,
-    SharedCheckout, SystemPrompt, ToolPolicy,
+    PromptTexts, QuestionTerms, Refusal, Runner, RunnerChoice, Sandbox, Secret, SessionPolicy,
+    Setup, SharedCheckout, SystemPrompt, ToolPolicy,
 };
 
 /// The part of a task that holds on every machine. It names no program, no path of one machine and
@@ -51,6 +51,9 @@ pub struct Work {
     /// The forms of the only commands that its shell runs; all commands if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// Whom it may ask.
+    #[serde(default, skip_serializing_if = "QuestionTerms::is_silent")]
+    pub questions: QuestionTerms,
     /// True if the child may use the configuration in the project's directory.
     pub trusted: bool,
     /// Further arguments for the child.
@@ -95,6 +98,8 @@ pub struct Here {
     pub arguments: Vec<String>,
     /// The command of a pi child that takes its tools away, if its extension has one.
     pub wrap_up: Option<String>,
+    /// The word before the questions of the tool by which the child asks, if it has that tool.
+    pub ask: Option<String>,
     /// The models that may take over, if somebody named any.
     pub fallbacks: Option<Fallbacks>,
     /// The places that its sandbox is about, or the reason why it cannot be confined; `None` if it
@@ -112,7 +117,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{Allowance, Dollars, NetworkReach, SandboxLevel, ThinkingLevel};
+    use crate::{Allowance, Answerer, Dollars, NetworkReach, SandboxLevel, ThinkingLevel};
 
     fn work() -> Work {
         Work {
@@ -151,6 +156,11 @@ mod tests {
                 ..Sandbox::default()
             },
             commands: vec!["git status".to_owned()],
+            questions: QuestionTerms {
+                asks: Some(Answerer::Parent),
+                dialogs: Some(Answerer::Person),
+                park_after: Some(Duration::from_mins(10)),
+            },
             trusted: true,
             arguments: vec!["--offline".to_owned()],
         }
@@ -178,6 +188,7 @@ mod tests {
             },
             "sandbox": {"level": "read-only", "network": "none"},
             "commands": ["git status"],
+            "questions": {"asks": "parent", "dialogs": "person", "parkAfter": 600.0},
             "trusted": true,
             "arguments": ["--offline"],
         });
@@ -196,6 +207,7 @@ mod tests {
             "/limits",
             "/limits/allowance",
             "/sandbox",
+            "/questions",
         ] {
             let mut sent = serde_json::to_value(work()).unwrap();
             let part = sent.pointer_mut(pointer).unwrap();

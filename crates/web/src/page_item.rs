@@ -243,10 +243,12 @@ impl PageItems {
             | RemarkKind::FellBack
             | RemarkKind::Stuck
             | RemarkKind::Told
+            | RemarkKind::Asked
             | RemarkKind::GateFailed => PageWhat::Warned { text: line },
             RemarkKind::Report { is_met: true }
             | RemarkKind::GateBegan
             | RemarkKind::GatePassed
+            | RemarkKind::Answered
             | RemarkKind::Compacting
             | RemarkKind::Compacted => PageWhat::Remark { text: line },
             RemarkKind::Other(_) => PageWhat::Remark {

@@ -50,6 +50,9 @@ pub(super) enum Request {
     BlockTools {
         reason: String,
     },
+    ExtensionUiResponse {
+        value: Option<String>,
+    },
     Compact {
         custom_instructions: Option<String>,
     },
@@ -63,7 +66,7 @@ pub(super) enum StreamingBehavior {
     FollowUp,
 }
 
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "prompt",
     "steer",
     "follow_up",
@@ -74,6 +77,7 @@ const KNOWN: [&str; 11] = [
     "set_model",
     "set_thinking_level",
     "block_tools",
+    "extension_ui_response",
     "compact",
 ];
 

@@ -115,6 +115,12 @@ impl Server<'_> {
                 self.when_idle(id, name, AfterRun::Compact(custom_instructions))
                     .await;
             }
+            // Pi answers nothing either.
+            Ok(Request::ExtensionUiResponse { value }) => {
+                if let (Some(dialogs), Some(id)) = (&self.agent.setup.dialogs, id.as_str()) {
+                    dialogs.answer(id, value);
+                }
+            }
             Ok(request) => {
                 let answer = self.perform(request).await;
                 self.answer(&id, &name, answer).await;
@@ -207,6 +213,7 @@ impl Server<'_> {
                 None
             }
             Request::Prompt { .. }
+            | Request::ExtensionUiResponse { .. }
             | Request::Abort
             | Request::AbortRetry
             | Request::Compact { .. } => None,

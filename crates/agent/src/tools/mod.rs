@@ -3,6 +3,7 @@
 //! [`TOOLS`] is the table; a new tool is one file and one row.
 
 mod arguments;
+mod ask;
 mod bash;
 mod bash_output;
 mod diff;
@@ -139,6 +140,7 @@ pub(crate) async fn execute(
     match tool.name {
         ToolName::Bash => bash::run(parse(fitted)?, surroundings, aborted, updates).await,
         ToolName::Finalize => finalize::run(fitted),
+        ToolName::Ask => ask::run(fitted, surroundings.dialogs.as_ref(), aborted).await,
         ToolName::Edit => blocking(edit::run, parse(fitted)?, surroundings, aborted).await,
         ToolName::Find => blocking(find::run, parse(fitted)?, surroundings, aborted).await,
         ToolName::Grep => blocking(grep::run, parse(fitted)?, surroundings, aborted).await,

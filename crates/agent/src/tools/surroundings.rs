@@ -7,6 +7,7 @@ use pi_subagents_vocabulary::OutputSchema;
 use pi_subagents_vocabulary::shell_commands::CommandForms;
 
 use super::Guarded;
+use crate::dialogs::Dialogs;
 
 /// The surroundings of one call. They go to threads, so they own everything.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub(crate) struct ToolSurroundings {
     pub(crate) commands: Option<CommandForms>,
     /// The schema that the reported result must meet.
     pub(crate) output_schema: Option<OutputSchema>,
+    /// The dialogs by which the client is asked, if it may be.
+    pub(crate) dialogs: Option<Dialogs>,
     /// The directory of the run, if an owner has started the agent.
     pub(crate) run_directory: Option<PathBuf>,
     /// The environment that shell commands get, without any key.

@@ -1,6 +1,6 @@
 //! The table of tools, with the description of each that goes to the model.
 
-use pi_subagents_vocabulary::{FINALIZE_TOOL, OutputSchema};
+use pi_subagents_vocabulary::{ASK_TOOL, FINALIZE_TOOL, OutputSchema};
 use serde_json::{Value, json};
 
 use crate::message::ToolDeclaration;
@@ -16,6 +16,7 @@ pub(crate) enum ToolName {
     Find,
     Ls,
     Finalize,
+    Ask,
 }
 
 /// One row of the table.
@@ -63,7 +64,7 @@ pub(super) fn find_tool(id: &str) -> Option<&'static Tool> {
 }
 
 /// All tools, in the order in which the model sees them.
-pub(crate) static TOOLS: [Tool; 8] = [
+pub(crate) static TOOLS: [Tool; 9] = [
     Tool {
         name: ToolName::Read,
         id: "read",
@@ -219,6 +220,27 @@ pub(crate) static TOOLS: [Tool; 8] = [
             )
         },
     },
+    Tool {
+        name: ToolName::Ask,
+        id: ASK_TOOL,
+        description: "Ask the person or the agent that gave you this task, and wait for the answer. Use it only for a decision that you cannot make from the task and the files.",
+        snippet: "Ask whoever gave you this task",
+        guidelines: &[],
+        schema: || {
+            object(
+                &json!({
+                    "question": string("The question, in one or two sentences"),
+                    "options": {
+                        "type": "array",
+                        "items": {"type": "string"},
+                        "description": "Answers to choose from, if there are a few",
+                    },
+                    "context": string("What somebody who has not read the files must know to answer"),
+                }),
+                &["question"],
+            )
+        },
+    },
 ];
 
 fn object(properties: &Value, required: &[&str]) -> Value {
@@ -245,7 +267,7 @@ mod tests {
 
     #[test]
     fn the_table_holds_the_tools_that_definitions_may_name() {
-        let expected = BUILT_IN_TOOLS.into_iter().chain([FINALIZE_TOOL]);
+        let expected = BUILT_IN_TOOLS.into_iter().chain([FINALIZE_TOOL, ASK_TOOL]);
         let ids = TOOLS.iter().map(|tool| tool.id);
         assert!(ids.eq(expected));
     }

@@ -18,6 +18,7 @@ pub(super) fn surroundings(directory: &Path) -> ToolSurroundings {
         guarded: Guarded::default(),
         commands: None,
         output_schema: None,
+        dialogs: None,
         run_directory: None,
         variables: BTreeMap::from([
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),

@@ -89,6 +89,7 @@ mod printed_answers;
 mod printed_output;
 mod profile;
 mod prompt_stage;
+mod questions;
 mod reads;
 mod ready_made;
 mod real_model;

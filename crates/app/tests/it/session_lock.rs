@@ -11,8 +11,8 @@ use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pi_subagents_vocabulary::{
     Allowance, Completion, Ending, Here, Limits, ModelChoice, Plan, PlannedTask, Program,
-    PromptTexts, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy, SystemPrompt,
-    Task, TaskPlan, ToolPolicy, Work,
+    PromptTexts, QuestionTerms, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy,
+    SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use rustix::fs::{FlockOperation, flock};
@@ -124,6 +124,7 @@ fn plan(script: String) -> Plan {
         },
         sandbox: Sandbox::default(),
         commands: Vec::new(),
+        questions: QuestionTerms::default(),
         trusted: false,
         arguments: Vec::new(),
     };
@@ -145,6 +146,7 @@ fn plan(script: String) -> Plan {
         confinement: None,
         arguments: Vec::new(),
         wrap_up: None,
+        ask: None,
         fallbacks: None,
         api_key: None,
     };

@@ -88,7 +88,7 @@ async fn take_over(
 ) -> Result<(CallService, ReadyCall<SubagentCall>, TakenOver), CommandError> {
     let owner = Owner::start_detached(&places, order.caller.detached(), order.concurrency)?;
     let service = CallService::of_owner(owner);
-    let caller = order.caller.into_caller(places);
+    let caller = order.caller.into_caller(order.tool, places);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let task = one_task(&order.arguments)?;
     SubagentCall::check_agent(

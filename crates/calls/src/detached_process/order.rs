@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call_record::CallRecord;
-use crate::caller::{Caller, CallingPi, Overrides};
+use crate::caller::{Caller, CallingPi, Overrides, Parking};
 use crate::service::ToolAnswer;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::row::RunRow;
-use pi_subagents_vocabulary::Counts;
 use pi_subagents_vocabulary::Door;
+use pi_subagents_vocabulary::{Answerers, Counts};
 
 /// The order for the detached process. There is no secret in it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,13 +68,22 @@ impl OrderingCaller {
     }
 
     /// Returns the caller, at the place where we were started for them.
-    pub(super) fn into_caller(self, places: Places) -> Caller {
+    pub(super) fn into_caller(self, tool: OrderedTool, places: Places) -> Caller {
         Caller {
             door: self.door,
             name: self.name,
             trusts_project: self.trusts_project,
             overrides: self.overrides,
             pi: self.pi,
+            // A person finds the questions of background runs in the inbox.
+            answerers: Answerers {
+                person: tool == OrderedTool::Background,
+                model: false,
+            },
+            parking: match tool {
+                OrderedTool::Background => Parking::InTime,
+                OrderedTool::Delegate | OrderedTool::Subagent => Parking::Never,
+            },
             ..Caller::at(places)
         }
     }

@@ -180,7 +180,7 @@ async fn take_over<C: Call>(
     };
     let owner = Owner::start_detached(places, detached, places_at_first)?;
     let service = Arc::new(CallService::of_owner(owner));
-    let caller = order.caller.into_caller(places.clone());
+    let caller = order.caller.into_caller(order.tool, places.clone());
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     let asking = PreparedCaller {
         caller,

@@ -8,6 +8,7 @@ const FINALIZE = __FINALIZE__;
 const PROVIDER = __PROVIDER__;
 const GUARD = __GUARD__;
 const WRAP_UP = __WRAP_UP__;
+const ASK = __ASK__;
 const COMMANDS = __COMMANDS__;
 
 // Stands before a token of a login.
@@ -39,6 +40,7 @@ module.exports = function (pi) {
   if (GUARD !== null) guardCheckout(pi);
   if (WRAP_UP !== null) registerWrapUp(pi);
   if (COMMANDS !== null) limitCommands(pi);
+  if (ASK !== null) registerAsk(pi);
 };
 
 // The descriptor is read and closed before anything else can look at it.
@@ -126,6 +128,31 @@ function limitCommands(pi) {
     const answer = await ctx.ui.input(COMMANDS.question + (event.input?.command ?? ""));
     if (answer === COMMANDS.fits) return undefined;
     return { block: true, reason: answer ?? "Not run: nobody could say whether this command is allowed." };
+  });
+}
+
+// The owner of the run passes the question on to somebody who can answer it.
+function registerAsk(pi) {
+  pi.registerTool({
+    name: "ask_parent",
+    label: "Ask",
+    description:
+      "Ask the person or the agent that gave you this task, and wait for the answer. Use it only for a decision that you cannot make from the task and the files.",
+    promptSnippet: "Ask whoever gave you this task",
+    parameters: {
+      type: "object",
+      required: ["question"],
+      properties: {
+        question: { type: "string", description: "The question, in one or two sentences" },
+        options: { type: "array", items: { type: "string" }, description: "Answers to choose from, if there are a few" },
+        context: { type: "string", description: "What somebody who has not read the files must know to answer" },
+      },
+    },
+    async execute(_id, { question, options, context }, signal, _onUpdate, ctx) {
+      const title = ASK.word + JSON.stringify({ question, options: options ?? [], context });
+      const answer = await ctx.ui.input(title, undefined, { signal });
+      return { content: [{ type: "text", text: answer ?? ASK.nobody }], details: {} };
+    },
   });
 }
 

@@ -8,7 +8,9 @@ use pi_subagents_files::{read_own, write_whole};
 use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::shell_commands::{COMMAND_FITS, COMMAND_QUESTION};
-use pi_subagents_vocabulary::{ModelChoice, OutputSchema, REPORT_FITS, REPORT_QUESTION, Work};
+use pi_subagents_vocabulary::{
+    ModelChoice, NOBODY_ANSWERED, OutputSchema, REPORT_FITS, REPORT_QUESTION, Work,
+};
 use serde_json::{Value, json};
 
 use super::worktree::Isolated;
@@ -32,15 +34,15 @@ pub(super) struct ChildExtension {
     pub(super) wrap_up: String,
 }
 
-/// Returns a name that nobody guesses.
-fn wrap_up_command() -> io::Result<String> {
+/// Returns a word that nobody guesses.
+pub(super) fn secret_word() -> io::Result<String> {
     let secret = random::new_secret().map_err(|error| io::Error::other(error.sentence()))?;
     let word: String = secret
         .chars()
         .filter(char::is_ascii_alphanumeric)
         .take(12)
         .collect();
-    Ok(format!("subagents-wrap-up-{}", word.to_ascii_lowercase()))
+    Ok(word.to_ascii_lowercase())
 }
 
 /// Writes the extension of a pi child that needs one, and returns its path: a pi without any
@@ -50,6 +52,7 @@ pub(super) fn write_child_extension(
     isolated: Option<&Isolated>,
     caller: &Caller,
     directory: &RunDir,
+    ask: Option<&str>,
 ) -> io::Result<Option<ChildExtension>> {
     let ResolvedWork { work, here } = resolved;
     let must_have = isolated.is_some()
@@ -57,14 +60,16 @@ pub(super) fn write_child_extension(
         || here.api_key.is_some()
         || work.limits.needs_wrap_up()
         || !work.commands.is_empty()
+        || ask.is_some()
         // In a sandbox its key comes on a descriptor.
         || !work.sandbox.is_off();
     if !must_have && !may_ask_copilot(&work.model, caller) {
         return Ok(None);
     }
     let file = directory.path().join("child-extension.cjs");
-    let wrap_up = wrap_up_command()?;
-    match write_whole(&file, source(resolved, isolated, &wrap_up).as_bytes()) {
+    let wrap_up = format!("subagents-wrap-up-{}", secret_word()?);
+    let source = source(resolved, isolated, &wrap_up, ask);
+    match write_whole(&file, source.as_bytes()) {
         Ok(()) => Ok(Some(ChildExtension { file, wrap_up })),
         Err(error) if must_have => Err(error),
         // A full disk does not stop a run.
@@ -99,7 +104,12 @@ fn has_copilot(places: &Places) -> bool {
             .is_some_and(|settings| settings.is_ok_and(|settings| settings.mentions(COPILOT)))
 }
 
-fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>, wrap_up: &str) -> String {
+fn source(
+    resolved: &ResolvedWork,
+    isolated: Option<&Isolated>,
+    wrap_up: &str,
+    ask: Option<&str>,
+) -> String {
     let patch = resolved.here.patch.as_ref();
     let provider = patch
         .and_then(|patch| provider_of(&patch.model))
@@ -110,6 +120,7 @@ fn source(resolved: &ResolvedWork, isolated: Option<&Isolated>, wrap_up: &str) -
         .replacen("__PROVIDER__", &provider.to_string(), 1)
         .replacen("__GUARD__", &guard.to_string(), 1)
         .replacen("__WRAP_UP__", &Value::from(wrap_up).to_string(), 1)
+        .replacen("__ASK__", &ask_tool(ask).to_string(), 1)
         .replacen("__COMMANDS__", &commands(&resolved.work).to_string(), 1)
         .replacen("__FINALIZE__", &finalize(&resolved.work), 1)
 }
@@ -120,6 +131,15 @@ fn commands(work: &Work) -> Value {
         return Value::Null;
     }
     json!({"question": COMMAND_QUESTION, "fits": COMMAND_FITS})
+}
+
+/// Returns the tool by which the child asks, as the extension reads it: nothing, or the words that
+/// stand before its questions and those that answer if nobody does.
+fn ask_tool(word: Option<&str>) -> Value {
+    let Some(word) = word else {
+        return Value::Null;
+    };
+    json!({"word": word, "nobody": NOBODY_ANSWERED})
 }
 
 /// Returns the report tool as the extension reads it: nothing, or the schema of its result.

@@ -8,7 +8,7 @@ use pi_subagents_pi_files::read_context_files;
 use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::{PromptFiles, Refusal, Sandbox, SystemPrompt};
 
-use super::child_extension::{ChildExtension, write_child_extension};
+use super::child_extension::{ChildExtension, secret_word, write_child_extension};
 use super::confinement::CHILD_DIRECTORY;
 use super::worktree::Isolated;
 use crate::destination::Destination;
@@ -20,6 +20,8 @@ pub(super) struct RunFiles {
     pub(super) prompts: PromptFiles,
     /// The directory of the run, if it has one.
     pub(super) directory: Option<PathBuf>,
+    /// The word before the questions of the child, if it may ask.
+    pub(super) ask: Option<String>,
     /// The extension that a pi child loads.
     extension: Option<ChildExtension>,
     /// The arguments of the embedded agent: the directories that it does not write to, and the
@@ -45,6 +47,7 @@ impl RunFiles {
                 (None, None) => Ok(Self {
                     prompts: no_prompts(),
                     directory: None,
+                    ask: None,
                     extension: None,
                     further: Vec::new(),
                 }),
@@ -58,9 +61,16 @@ impl RunFiles {
         if let Some(isolated) = isolated {
             add_prompt(&mut prompts.policy, isolated.told.clone());
         }
+        let ask = match work.questions.asks {
+            Some(_) => Some(format!(
+                "pi-subagents:ask-{} ",
+                secret_word().map_err(|error| refuse(&error))?
+            )),
+            None => None,
+        };
         let extension = match resolver.destination {
             Destination::Here if here.runner.loads_extensions() => {
-                write_child_extension(wanted, isolated, resolver.caller, directory)
+                write_child_extension(wanted, isolated, resolver.caller, directory, ask.as_deref())
                     .map_err(|error| refuse(&error))?
             }
             // A worker of a fleet writes its own.
@@ -87,6 +97,7 @@ impl RunFiles {
         Ok(Self {
             prompts,
             directory: Some(directory.path().to_owned()),
+            ask,
             extension,
             further,
         })

@@ -339,7 +339,7 @@ impl<'a> Opening<'a> {
                     .flat_map(|all| ["--tools".to_owned(), all]),
             );
         }
-        let wrap_up = files.wrap_up();
+        let (wrap_up, ask) = (files.wrap_up(), files.ask.take());
         files.add_sandbox(cwd, &work.sandbox)?;
         doubts.extend(keep_reachable(&mut found.fallbacks, &work.sandbox));
         let confined = ConfinedTask {
@@ -365,6 +365,7 @@ impl<'a> Opening<'a> {
             confinement,
             program,
             wrap_up,
+            ask,
             system_prompt: files.prompts.policy,
             session: conversation.session,
             setup,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{PlanPatch, Settings};
 use pi_subagents_vocabulary::{
-    Completion, Definition, Limits, ModelChoice, OutputSchema, Refusal, RunTerms, Runner,
-    RunnerChoice, Sandbox, Secret, ToolPolicy, UsedDefinition, Work,
+    Completion, Definition, Limits, ModelChoice, OutputSchema, QuestionTerms, Refusal, RunTerms,
+    Runner, RunnerChoice, Sandbox, Secret, ToolPolicy, UsedDefinition, Work,
 };
 
 use super::definition::{Unusable, find_definition, patch_of, used};
@@ -254,6 +254,7 @@ impl<'a> Resolver<'a> {
             commands: of_patch
                 .map(|patch| patch.definition.commands.clone())
                 .unwrap_or_default(),
+            questions: self.questions_of(of_patch),
             trusted: self.may_load(runner, &cwd),
             arguments: of_patch
                 .map(PlanPatch::further_arguments)
@@ -288,6 +289,20 @@ impl<'a> Resolver<'a> {
         let of_settings = &self.configuration.settings.fallback_models;
         let set = terms.fallback_models.as_ref();
         set.or(of_definition).unwrap_or(of_settings).clone()
+    }
+
+    /// Returns whom a run may ask: nobody, unless somebody sees its questions.
+    fn questions_of(&self, patch: Option<&PlanPatch>) -> QuestionTerms {
+        let settings = self.settings();
+        let of_definition = patch.map(|patch| &patch.definition);
+        let asks = of_definition.and_then(|definition| definition.questions);
+        let dialogs = of_definition.and_then(|definition| definition.permissions);
+        let terms = QuestionTerms::of(
+            asks.unwrap_or(settings.questions),
+            dialogs.unwrap_or_default(),
+            self.caller.answerers_with(settings.park_after.is_some()),
+        );
+        terms.parked_after(self.caller.parking.after(settings.park_after))
     }
 
     /// Returns the kind of child, and a warning about the choice. A worker of a fleet looks for its

@@ -20,6 +20,7 @@ Exit codes:
   3    no such run, session or agent
   4    some runs completed and some did not
   5    no finished answer (output), or no result (diff, merge, keep, discard)
+  75   all runs wait for an answer (inbox lists the questions)
   124  a run timed out
   129  the terminal was closed
   130  interrupted with Ctrl-C
@@ -52,6 +53,16 @@ pub(super) const RESUME: &str = "\
 Examples:
   pi-subagents resume last \"And the horn?\"
   pi-subagents resume review - < comments.txt";
+
+pub(super) const INBOX: &str = "\
+Examples:
+  pi-subagents inbox
+  pi-subagents inbox --watch";
+
+pub(super) const ANSWER: &str = "\
+Examples:
+  pi-subagents answer q7f3a \"v3, because v2 is old\"
+  pi-subagents answer last --yes";
 
 pub(super) const WEB: &str = "\
 Examples:

@@ -29,13 +29,13 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Give work",
         commands: &[
-            "tour", "run", "delegate", "spawn", "resume", "steer", "stop", "wait",
+            "tour", "run", "delegate", "spawn", "resume", "steer", "answer", "stop", "wait",
         ],
     },
     Group {
         heading: "Look at it",
         commands: &[
-            "status", "output", "logs", "session", "attach", "web", "export", "trace",
+            "status", "inbox", "output", "logs", "session", "attach", "web", "export", "trace",
         ],
     },
     Group {

@@ -85,7 +85,11 @@ pub(super) async fn answer_through<C: Call>(
         ..Watch::nobody()
     };
     let asking = PreparedCaller {
-        caller: caller.clone(),
+        caller: Caller {
+            answerers: view::answerers(&caller.places, printer),
+            parking: view::parking(&caller.places, printer),
+            ..caller.clone()
+        },
         configuration: Arc::new(configuration),
         waiting: Waiting::Somebody,
     };

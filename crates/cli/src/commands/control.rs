@@ -148,8 +148,11 @@ fn print_stopped(args: &StopArgs, rows: &[RunRow], printer: Printer) {
 fn stopped_line(row: &RunRow) -> String {
     let (name, session) = (one_line(&row.report.name), &row.report.session_id);
     match row.report.status {
-        Status::Queued | Status::Running => format!("{name} still runs (session: {session})"),
+        Status::Queued | Status::Running | Status::Waiting => {
+            format!("{name} still runs (session: {session})")
+        }
         Status::Stopped => format!("stopped {name} (session: {session})"),
+        Status::Parked => format!("{name} was parked already (session: {session})"),
         status @ (Status::Completed | Status::Failed) => {
             let status = status.as_str();
             format!("{name} had already {status} (session: {session})")

@@ -17,6 +17,7 @@ pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod fleet;
 pub(crate) mod host;
+pub(crate) mod inbox;
 pub(crate) mod init;
 pub(crate) mod keeper;
 pub(crate) mod logs;

@@ -15,7 +15,7 @@ use pi_subagents_ground::error::CommandError;
 const WORDS: [&str; 4] = ["name", "id", "prompt", "message"];
 
 /// The commands that take a prompt of several words.
-const PROMPTED: [&str; 4] = ["run", "spawn", "resume", "steer"];
+const PROMPTED: [&str; 5] = ["run", "spawn", "resume", "steer", "answer"];
 
 /// The last option behind words. It is the first field of a command's arguments: the fields before
 /// it would have taken their values out of the parsed arguments.

@@ -43,6 +43,8 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
         Status::Completed,
         Status::Failed,
         Status::Stopped,
+        Status::Parked,
+        Status::Waiting,
         Status::Running,
         Status::Queued,
     ];
@@ -183,6 +185,10 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
             let go_on = go_on(format!("Continue {it}"), "");
             log.into_iter().chain([look(), go_on]).collect()
         }
+        Some(Ending::Parked { question, .. }) => vec![step(
+            &format!("Answer {it}"),
+            format!(r#"pi-subagents answer {question} "TEXT""#),
+        )],
         Some(Ending::CutOff) => {
             let command = format!(r#"pi-subagents resume {id} "Go on where you stopped""#);
             vec![step(&format!("Let {it} go on"), command)]

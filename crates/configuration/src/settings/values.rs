@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_pi_files::written_path;
-use pi_subagents_vocabulary::{Dollars, Isolation, RunnerChoice, Scope};
+use pi_subagents_vocabulary::{Dollars, Isolation, QuestionChoice, RunnerChoice, Scope};
 
 use super::reader::Reader;
 use super::{DefinitionDir, MEGABYTE, ResumeMode, Settings};
@@ -15,6 +15,9 @@ const TEST_COMMANDS: &str = "testCommands";
 
 /// The largest number of commands that count as tests.
 const MOST_TEST_COMMANDS: usize = 50;
+
+/// The longest time for which a run may wait for an answer, in seconds: a week.
+const LONGEST_WAIT: u64 = 7 * 24 * 3600;
 
 /// The length of the longest such command, in bytes.
 const LONGEST_TEST_COMMAND: usize = 200;
@@ -69,6 +72,10 @@ impl Settings {
         if let Some(count) = reader.number("maxBackground", 1, 1000) {
             self.max_background = usize::try_from(count).unwrap_or(usize::MAX);
         }
+        // 0 parks a run at once.
+        if let Some(seconds) = reader.number("parkAfter", 0, LONGEST_WAIT) {
+            self.park_after = Some(Duration::from_secs(seconds));
+        }
         if let Some(megabytes) = reader.number("maxRunDisk", 1, 1_000_000) {
             self.max_run_disk = megabytes * MEGABYTE;
         }
@@ -82,6 +89,10 @@ impl Settings {
         let isolations = Isolation::ALL.map(|isolation| (isolation.as_str(), isolation));
         if let Some(isolation) = reader.choice("isolation", &isolations) {
             self.isolation = isolation;
+        }
+        let choices = QuestionChoice::ALL.map(|choice| (choice.as_str(), choice));
+        if let Some(choice) = reader.choice("questions", &choices) {
+            self.questions = choice;
         }
         let modes = [
             ("transcript", ResumeMode::Transcript),

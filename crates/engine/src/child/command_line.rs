@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use pi_subagents_vocabulary::{
-    Completion, ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
+    ASK_TOOL, Completion, ModelChoice, SessionPolicy, SystemPrompt, TaskPlan, ToolPolicy,
 };
 
 /// Returns the arguments of the child that does this work; pi and the embedded agent take the same.
@@ -49,7 +49,14 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
             }
         }
     }
-    match &plan.work.tools {
+    let tools = match &plan.here.ask {
+        // The embedded agent has a flag for it.
+        Some(_) if !plan.here.runner.has_our_flags() => {
+            &plan.work.tools.clone().with_tool(ASK_TOOL)
+        }
+        Some(_) | None => &plan.work.tools,
+    };
+    match tools {
         ToolPolicy::Inherit => {}
         ToolPolicy::Nothing => add(&[&"--no-tools"]),
         ToolPolicy::Only(names) => add(&[&"--tools", &names.join(",")]),
@@ -67,6 +74,9 @@ pub(super) fn arguments(plan: &TaskPlan) -> Vec<OsString> {
         // A pi asks its owner, through the extension in the plan's further arguments.
         for form in &plan.work.commands {
             add(&[&"--command", form]);
+        }
+        if let Some(word) = &plan.here.ask {
+            add(&[&"--ask", word]);
         }
     }
     add(&[if plan.work.trusted {
@@ -99,7 +109,8 @@ mod tests {
     use std::time::Duration;
 
     use pi_subagents_vocabulary::{
-        Allowance, Here, Limits, Program, PromptTexts, RunnerChoice, Sandbox, ThinkingLevel, Work,
+        Allowance, Here, Limits, Program, PromptTexts, QuestionTerms, RunnerChoice, Sandbox,
+        ThinkingLevel, Work,
     };
 
     use super::*;
@@ -126,6 +137,7 @@ mod tests {
                 },
                 sandbox: Sandbox::default(),
                 commands: Vec::new(),
+                questions: QuestionTerms::default(),
                 trusted: false,
                 arguments: Vec::new(),
             },
@@ -143,6 +155,7 @@ mod tests {
                 shared: None,
                 arguments: Vec::new(),
                 wrap_up: None,
+                ask: None,
                 fallbacks: None,
                 confinement: None,
                 api_key: None,
@@ -181,6 +194,7 @@ mod tests {
                 tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
                 sandbox: Sandbox::default(),
                 commands: Vec::new(),
+                questions: QuestionTerms::default(),
                 trusted: true,
                 arguments: vec!["--offline".into()],
                 ..plan().work

@@ -11,9 +11,10 @@ use crate::child::{CommandOfRun, Inbox, LaunchError, LaunchedCommand, launch_com
 use crate::completion::Exit;
 use crate::keeper::{KeeperLink, Report};
 use crate::pause::Pause;
-use crate::request::{SteerError, UnitRequest};
+use crate::request::UnitRequest;
 use crate::stop_phases::Pace;
 use crate::sweep::end_inherited;
+use crate::to_child::NotSent;
 use crate::unit::Unit;
 
 /// The time that a command may take to end after its time limit.
@@ -169,9 +170,9 @@ impl RunningCommand {
                 self.alarm += pause;
                 self.keeper.resume();
             }
-            Wake::Asked(UnitRequest::Steer { answer, .. }) => {
+            Wake::Asked(UnitRequest::Send { answer, .. }) => {
                 // The asker may have left.
-                _ = answer.send(Err(SteerError::Ending(unit.task.run.clone())));
+                _ = answer.send(Err(NotSent::Ending(unit.task.run.clone())));
             }
             Wake::Alarm if self.is_ending => {
                 self.keeper.kill();

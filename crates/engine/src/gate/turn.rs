@@ -8,7 +8,8 @@ use tokio::time::{Instant, sleep};
 
 use crate::checkout::{GateTurn, is_at_work, take_gate_turn};
 use crate::guards::GateAttempts;
-use crate::request::{SteerError, UnitRequest};
+use crate::request::UnitRequest;
+use crate::to_child::NotSent;
 use crate::unit::Unit;
 
 /// The pause between two looks at a checkout whose gate is taken.
@@ -53,9 +54,9 @@ async fn wait(unit: &mut Unit) -> Result<(), Decision> {
     };
     match request {
         Some(UnitRequest::End(decision)) => Err(decision),
-        Some(UnitRequest::Steer { answer, .. }) => {
+        Some(UnitRequest::Send { answer, .. }) => {
             // The asker may have left.
-            _ = answer.send(Err(SteerError::Ending(unit.task.run.clone())));
+            _ = answer.send(Err(NotSent::Ending(unit.task.run.clone())));
             Ok(())
         }
         // There is nothing to pause.

@@ -57,7 +57,14 @@ impl Running<'_> {
         match self.phase {
             Phase::Working => {
                 let now = Instant::now();
-                let deadline = self.progress.deadline.as_ref();
+                let is_waiting = self.progress.questions.are_open();
+                if is_waiting {
+                    self.look_at_questions(now).await;
+                }
+                let deadline = self.progress.deadline.as_ref().filter(|_| !is_waiting);
+                if self.phase != Phase::Working {
+                    return;
+                }
                 if let Some(decision) = deadline.and_then(|deadline| deadline.check(now)) {
                     self.decide(decision).await;
                 } else {
@@ -183,6 +190,7 @@ impl Running<'_> {
         if !self.can_go_on(exit) {
             return Outcome::Over(self.judge(exit));
         }
+        self.withdraw_questions().await;
         if let Some(unheard) = self.correction.take() {
             return Outcome::Again(unheard);
         }

@@ -28,7 +28,7 @@ impl Wake {
             Self::Asked(UnitRequest::Resume { pause }) => {
                 info!(%run, paused_s = pause.as_secs_f64(), "asked to go on");
             }
-            Self::Asked(UnitRequest::Steer { .. }) => debug!(%run, "asked to steer"),
+            Self::Asked(UnitRequest::Send { .. }) => debug!(%run, "asked to send"),
             Self::Alarm => debug!(%run, "time is over for this phase"),
         }
     }

@@ -3,6 +3,7 @@
 //! Everything that can wake it is one value of [`Wake`]. The child's records are handled
 //! in `records.rs`, its end in `ending.rs`; the clocks of the end are in `stop_phases.rs`.
 
+mod dialogs;
 mod ending;
 mod log;
 mod model_switch;
@@ -23,9 +24,10 @@ use crate::guards::Deadline;
 use crate::keeper::{KeeperLink, Report};
 use crate::model_check::ModelCheck;
 use crate::pause::Pause;
-use crate::request::{SteerError, UnitRequest};
+use crate::request::UnitRequest;
 use crate::run_progress::RunProgress;
 use crate::stop_phases::Phase;
+use crate::to_child::{NotSent, ToChild};
 use crate::unit::Unit;
 pub(crate) use wrap_up::WrapUp;
 
@@ -171,8 +173,9 @@ impl<'a> Running<'a> {
             // The keeper gets a new deadline when the last one has passed, and not before: a
             // deadline moves with every sign of a tool.
             Phase::Working => {
-                let both = [self.known_deadline, self.switch_alarm()];
-                both.into_iter().flatten().min()
+                let asking = self.progress.questions.alarm();
+                let all = [self.known_deadline, self.switch_alarm(), asking];
+                all.into_iter().flatten().min()
             }
             phase => phase.alarm(),
         }
@@ -196,22 +199,29 @@ impl<'a> Running<'a> {
             Wake::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
             Wake::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
             Wake::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
-            Wake::Asked(UnitRequest::Steer { message, answer }) => {
-                let steered = self.steer(message).await;
+            Wake::Asked(UnitRequest::Send { what, answer }) => {
+                let sent = self.send_to_child(what).await;
                 self.unit.send_events().await;
                 // The asker may have left.
-                _ = answer.send(steered);
+                _ = answer.send(sent);
             }
             Wake::Alarm => self.alarmed().await,
         }
     }
 
-    async fn steer(&mut self, message: String) -> Result<(), SteerError> {
+    async fn send_to_child(&mut self, what: ToChild) -> Result<(), NotSent> {
+        match what {
+            ToChild::Message(message) => self.steer(message).await,
+            ToChild::Answer(given) => self.answer(given).await,
+        }
+    }
+
+    async fn steer(&mut self, message: String) -> Result<(), NotSent> {
         if self.phase != Phase::Working || self.stdin.is_none() {
-            return Err(SteerError::Ending(self.unit.task.run.clone()));
+            return Err(NotSent::Ending(self.unit.task.run.clone()));
         }
         if self.progress.check.is_some() {
-            return Err(SteerError::NotStarted(self.unit.task.run.clone()));
+            return Err(NotSent::NotStarted(self.unit.task.run.clone()));
         }
         self.send(&Command::Steer {
             id: STEER.to_owned(),
@@ -221,8 +231,13 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// Sends the keeper the time that the run has left.
+    /// Sends the keeper the time that the run has left. A run that waits for an answer has as much
+    /// as it needs.
     fn send_deadline(&mut self) {
+        if self.progress.questions.are_open() {
+            self.known_deadline = None;
+            return self.keeper.send_deadline(Duration::MAX);
+        }
         self.known_deadline = self.progress.deadline.as_ref().map(Deadline::alarm);
         if let Some(ends_at) = self.known_deadline {
             let left = ends_at.saturating_duration_since(Instant::now());
@@ -244,7 +259,10 @@ impl<'a> Running<'a> {
     fn resume(&mut self, pause: Duration) {
         self.pause = Pause::No;
         self.phase = self.phase.after_pause(pause);
-        if let Some(deadline) = &mut self.progress.deadline {
+        // The time of a wait counts as a whole when the wait is over.
+        if let Some(deadline) = &mut self.progress.deadline
+            && !self.progress.questions.are_open()
+        {
             deadline.paused(pause);
         }
         self.keeper.resume();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Question, Response};
+use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Dialog, Response};
 use pi_subagents_vocabulary::{
     AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message, Rung, RungStep, ToolCall,
 };
@@ -36,7 +36,7 @@ enum Consequence {
     /// The child did not take the prompt.
     Refused(String),
     /// An extension waits for an answer.
-    Asked(Question),
+    Asked(Dialog),
     /// Our own extension waits for this answer.
     Answer {
         id: String,
@@ -133,13 +133,13 @@ impl Running<'_> {
             } => self.weigh_retry(Duration::from_millis(*delay_ms), error),
             ChildRecord::Settled => Consequence::Settled,
             ChildRecord::Responded(response) => self.weigh_response(response),
-            ChildRecord::Asked(question) if question.is_waiting() => {
-                match self.progress.answer(question) {
+            ChildRecord::Asked(dialog) if dialog.is_waiting() => {
+                match self.progress.answer(dialog) {
                     Some(value) => Consequence::Answer {
-                        id: question.id.clone(),
+                        id: dialog.id.clone(),
                         value,
                     },
-                    None => Consequence::Asked(question.clone()),
+                    None => Consequence::Asked(dialog.clone()),
                 }
             }
             _ => Consequence::None,
@@ -236,9 +236,9 @@ impl Running<'_> {
             | Consequence::Stuck(_)
             | Consequence::WaitsInVain
             | Consequence::Switched(_) => {}
-            Consequence::Asked(question) => self.cancel(question).await,
+            Consequence::Asked(dialog) => self.asked(dialog).await,
             Consequence::Answer { id, value } => {
-                self.send(&Command::AnswerQuestion { id, value });
+                self.send(&Command::AnswerDialog { id, value });
             }
             Consequence::Reported(seen) => self.report_seen(seen).await,
             Consequence::Checked(checked) => self.checked(checked).await,
@@ -280,15 +280,6 @@ impl Running<'_> {
         if let Some(deadline) = &mut self.progress.deadline {
             deadline.tool_was_at_work(Instant::now());
         }
-    }
-
-    /// Cancels a question of an extension. Nobody sees the dialogs of a child, and the child would
-    /// wait for ever.
-    async fn cancel(&mut self, question: Question) {
-        let title = question.title.unwrap_or(question.method);
-        let warning = format!("an extension asked \"{title}\": cancelled, nobody can answer here");
-        self.send(&Command::CancelQuestion { id: question.id });
-        self.unit.report(Happening::Warned(warning)).await;
     }
 
     async fn checked(&mut self, checked: Checked) {
@@ -340,6 +331,7 @@ impl Running<'_> {
             self.leave(pace).await;
             return;
         }
+        self.withdraw_questions().await;
         if let Some(wrap_up) = &self.progress.wrap_up {
             let ending = wrap_up.ending();
             return self.conclude(ending).await;

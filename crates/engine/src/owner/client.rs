@@ -16,8 +16,8 @@ use super::wire::{OwnerReply, OwnerRequest, Want};
 /// The time that an owner may take to end a run. The owner gives a stubborn tree six seconds.
 const TO_STOP: Duration = Duration::from_secs(10);
 
-/// The time that an owner may take to hand a message on.
-const TO_STEER: Duration = Duration::from_secs(10);
+/// The time that an owner may take to hand something on to a child.
+const TO_SEND: Duration = Duration::from_secs(10);
 
 /// The pause between two looks whether an owner that does not answer was stopped.
 const LOOK_AT_OWNER: Duration = Duration::from_millis(250);
@@ -72,11 +72,11 @@ pub async fn ask(owner: OwnerAddress<'_>, request: &OwnerRequest) -> Result<Owne
     debug!(run = request.run, want = request.want.as_str(), %socket, "owner is asked");
     let limit = match &request.want {
         Want::Stop => Some(TO_STOP),
-        Want::Steer { .. } => {
+        Want::Send(_) => {
             // The message would reach the child whenever the owner is continued, to everybody's
             // surprise.
             not_stopped(owner.process)?;
-            Some(TO_STEER)
+            Some(TO_SEND)
         }
         Want::Wait | Want::PartialMessages { .. } => None,
     };

@@ -21,7 +21,8 @@ use super::partial_stream::send_partial_messages;
 use super::sockets::{hold, own_path, remove_abandoned};
 use super::wire::{OwnerReply, OwnerRequest, Want};
 use crate::engine::Engine;
-use crate::request::{NotRunning, SteerError};
+use crate::request::NotRunning;
+use crate::to_child::NotSent;
 
 /// The length of the longest request.
 const LONGEST_REQUEST: u64 = 16 << 20;
@@ -161,7 +162,7 @@ async fn answer(
         Ok(run) => match request.want {
             Want::Stop => ended(engine.stop(run).await),
             Want::Wait => ended(engine.wait(run).await),
-            Want::Steer { message } => done(engine.steer(run, message).await),
+            Want::Send(what) => done(engine.send(run, what).await),
             Want::PartialMessages { extent } => match engine.read_partial(run, extent).await {
                 Ok(messages) => {
                     send_partial_messages(messages, extent, asker, writer).await;
@@ -187,8 +188,8 @@ fn ended(over: Result<Arc<RunSummary>, NotRunning>) -> Result<OwnerReply, String
         .map_err(text)
 }
 
-fn done(steered: Result<(), SteerError>) -> Result<OwnerReply, String> {
-    steered.map(|()| OwnerReply::Done).map_err(text)
+fn done(sent: Result<(), NotSent>) -> Result<OwnerReply, String> {
+    sent.map(|()| OwnerReply::Done).map_err(text)
 }
 
 fn text(error: impl std::error::Error) -> String {

@@ -4,6 +4,7 @@ use pi_subagents_vocabulary::{Activity, Ending, PartialMessage, RunSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::partial_feed::Extent;
+use crate::to_child::ToChild;
 
 /// A request to an owner about one of its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,11 +31,8 @@ pub enum Want {
         #[serde(with = "ExtentWord")]
         extent: Extent,
     },
-    /// That its child gets a message before its next turn.
-    Steer {
-        /// The message.
-        message: String,
-    },
+    /// That its child gets this.
+    Send(ToChild),
 }
 
 impl Want {
@@ -44,7 +42,7 @@ impl Want {
             Self::Stop => "stop",
             Self::Wait => "wait",
             Self::PartialMessages { .. } => "partial messages",
-            Self::Steer { .. } => "steer",
+            Self::Send(_) => "send",
         }
     }
 }

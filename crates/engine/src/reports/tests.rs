@@ -50,10 +50,11 @@ fn a_result_that_fits_ends_the_run() {
 fn a_child_that_asks_is_told_what_does_not_fit() {
     let mut reports = typed();
     reports.begun("c1", FINALIZE_TOOL, &success(&json!({"file": 7})));
-    let question = |title: &str| Question {
+    let question = |title: &str| Dialog {
         id: "q".to_owned(),
         method: "input".to_owned(),
         title: Some(title.to_owned()),
+        ..Dialog::default()
     };
     let answer = reports.answer(&question("pi-subagents:report c1"));
     insta::assert_snapshot!(answer.unwrap(), @r#"

@@ -1,6 +1,6 @@
 //! Steers and stops runs of a fleet, from whichever machine.
 
-use pi_subagents_engine::{OwnerReply, Want};
+use pi_subagents_engine::{OwnerReply, ToChild, Want};
 use pi_subagents_fleet_queue::wire::RunEntry;
 use pi_subagents_fleet_queue::{CallerEnd, Fleet};
 use pi_subagents_vocabulary::{Advice, Ending, FleetStep, RunId};
@@ -21,7 +21,7 @@ pub(crate) async fn ask_fleet(
     let fleet = fleet_of_user(places).await?;
     let reply = match want {
         Want::Stop => stop(&fleet, run, &caller_of(places)).await,
-        Want::Steer { message } => steer(&fleet, run, message).await,
+        Want::Send(what) => send(&fleet, run, what).await,
         // The copy of its record grows here, and its end is written beside it.
         Want::Wait | Want::PartialMessages { .. } => Ok(OwnerReply::Refused {
             message: format!("run {run} works in a fleet"),
@@ -72,9 +72,9 @@ async fn stop(fleet: &Fleet, run: &RunId, by: &str) -> Result<OwnerReply, Comman
     }
 }
 
-/// Sends a message to the child of a run.
-async fn steer(fleet: &Fleet, run: &RunId, message: String) -> Result<OwnerReply, CommandError> {
-    match ask_worker(fleet, run, WorkerWant::Steer { message }).await {
+/// Sends something to the child of a run.
+async fn send(fleet: &Fleet, run: &RunId, what: ToChild) -> Result<OwnerReply, CommandError> {
+    match ask_worker(fleet, run, WorkerWant::Send(what)).await {
         WorkerReply::Replied(reply) => Ok(reply),
         WorkerReply::NobodyThere => Ok(OwnerReply::Refused {
             message: nobody_there(fleet, run).await,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use pi_subagents_engine::OwnerReply;
+use pi_subagents_engine::{OwnerReply, ToChild};
 use pi_subagents_fleet_queue::{Asked, Fleet, FleetError};
 use pi_subagents_vocabulary::RunId;
 use serde::{Deserialize, Serialize};
@@ -25,8 +25,8 @@ pub(crate) struct WorkerRequest {
 pub(crate) enum WorkerWant {
     /// Its end; answered when all of its processes are gone.
     Stop,
-    /// That its child gets a message before its next turn.
-    Steer { message: String },
+    /// That its child gets this.
+    Send(ToChild),
     /// That it says for a while what its model is writing.
     Listen,
     /// That a file of its record is sent again from this byte on.
@@ -71,15 +71,10 @@ mod tests {
 
     #[test]
     fn a_worker_reads_what_an_owner_is_asked() {
-        let message = "go on".to_owned();
+        let what = ToChild::Message("go on".to_owned());
         let asked = [
             (Want::Stop, WorkerWant::Stop),
-            (
-                Want::Steer {
-                    message: message.clone(),
-                },
-                WorkerWant::Steer { message },
-            ),
+            (Want::Send(what.clone()), WorkerWant::Send(what)),
         ];
         for (want, expected) in asked {
             let run = "r-1".to_owned();

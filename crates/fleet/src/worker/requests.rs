@@ -45,9 +45,9 @@ pub(super) async fn answer(
                 let ended = stopped.map(|summary| OwnerReply::ended(&summary));
                 ended.map_err(|error| error.to_string())
             }
-            WorkerWant::Steer { message } => {
-                let steered = owner.steer(local, message).await;
-                let done = steered.map(|()| OwnerReply::Done);
+            WorkerWant::Send(what) => {
+                let sent = owner.send(local, what).await;
+                let done = sent.map(|()| OwnerReply::Done);
                 done.map_err(|error| error.to_string())
             }
             WorkerWant::Resend { .. } | WorkerWant::Listen => Ok(OwnerReply::Done),
@@ -68,7 +68,7 @@ pub(super) async fn answer_over(run: &RunId, copy: &CopyOut, request: Request) {
             copy.resend(file, at).await;
             OwnerReply::Done
         }
-        Ok(WorkerWant::Stop | WorkerWant::Steer { .. } | WorkerWant::Listen) | Err(_) => {
+        Ok(WorkerWant::Stop | WorkerWant::Send(_) | WorkerWant::Listen) | Err(_) => {
             OwnerReply::Refused {
                 message: format!("run {run} is not running"),
             }

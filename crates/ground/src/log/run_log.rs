@@ -62,6 +62,12 @@ fn log(run: &RunId, happening: &Happening) {
         Happening::Gated(gated) => {
             info!(%run, attempt = gated.attempt, step = ?gated.step, "gate");
         }
+        Happening::Asked(question) => {
+            info!(%run, question = %question.id, kind = ?question.kind, "run asks");
+        }
+        Happening::Answered(answered) => {
+            info!(%run, question = %answered.id, "question is no longer open");
+        }
         Happening::Stopping(decision) => info!(%run, ?decision, "run is stopped"),
         Happening::Ended(ending) => log_ending(run, ending),
     }
@@ -136,6 +142,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::Looped { .. } => "looped",
         Ending::Overspent(_) => "overspent",
         Ending::OutOfTurns { .. } => "out of turns",
+        Ending::Parked { .. } => "parked",
         Ending::Stopped => "stopped",
         Ending::Interrupted(_) => "interrupted",
         Ending::Lost { .. } => "lost",

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use pi_subagents_vocabulary::{
-    CheckedReport, DecisionKind, Ending, FellBack, GateStep, Gated, Happening, Misfit, RunEvent,
-    Rung, Runner, Started, Timestamp,
+    AnsweredQuestion, CheckedReport, DecisionKind, Ending, FellBack, GateStep, Gated, Happening,
+    Misfit, Question, RunEvent, Rung, Runner, Started, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -73,6 +73,18 @@ pub(crate) enum LifeRecord {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    #[serde(rename = "run_asked")]
+    Asked {
+        at: String,
+        #[serde(flatten)]
+        question: Question,
+    },
+    #[serde(rename = "run_answered")]
+    Answered {
+        at: String,
+        #[serde(flatten)]
+        answered: AnsweredQuestion,
+    },
     #[serde(rename = "run_stopping")]
     Stopping { at: String, decision: DecisionKind },
     #[serde(rename = "run_ended")]
@@ -118,6 +130,14 @@ impl LifeRecord {
                 rung: rung.clone(),
             },
             Happening::Gated(gated) => Self::gated(at, gated),
+            Happening::Asked(question) => Self::Asked {
+                at,
+                question: question.clone(),
+            },
+            Happening::Answered(answered) => Self::Answered {
+                at,
+                answered: answered.clone(),
+            },
             Happening::Stopping(decision) => Self::Stopping {
                 at,
                 decision: *decision,
@@ -182,6 +202,8 @@ impl LifeRecord {
         | Self::FellBack { at, .. }
         | Self::Rung { at, .. }
         | Self::Gated { at, .. }
+        | Self::Asked { at, .. }
+        | Self::Answered { at, .. }
         | Self::Stopping { at, .. }
         | Self::Ended { at, .. }) = self;
         at.parse().ok()
@@ -245,6 +267,8 @@ impl LifeRecord {
                     },
                 },
             }),
+            Self::Asked { question, .. } => Happening::Asked(question),
+            Self::Answered { answered, .. } => Happening::Answered(answered),
             Self::Ended { ending, .. } => Happening::Ended(ending),
         })
     }

@@ -3,6 +3,7 @@
 //! somebody wants, calls the act and prints; no door puts an act together itself, so that it does
 //! the same behind every one of them.
 
+mod answer;
 mod clean;
 mod diff;
 mod discard;
@@ -23,6 +24,7 @@ use pi_subagents_vocabulary::text::{clean, one_line};
 
 use pi_subagents_ground::places::Places;
 
+pub use self::answer::{Answered, answer};
 pub use self::clean::{CleanReport, Cleaning, SessionFiles};
 pub use self::diff::{KeptChanges, KeptDiff, PrintedDiff, RunDiff, diff};
 pub use self::discard::ToDiscard;

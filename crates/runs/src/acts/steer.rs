@@ -1,6 +1,6 @@
 //! Gives the child of a run a message before its next turn.
 
-use pi_subagents_engine::{NotRunning, OwnerReply, SteerError, Want};
+use pi_subagents_engine::{NotRunning, NotSent, OwnerReply, ToChild, Want};
 use pi_subagents_vocabulary::RunId;
 
 use super::owner::request;
@@ -32,19 +32,18 @@ pub async fn steer(
         name: to.shown_name(),
     };
     if let Some(own) = &reach.own {
-        match own.steer(to.run.clone(), message.clone()).await {
+        let what = ToChild::Message(message.clone());
+        match own.send(to.run.clone(), what).await {
             Ok(()) => return Ok(steered),
             // Another process owns it.
-            Err(SteerError::NotRunning(_)) => {}
-            Err(error @ (SteerError::NotStarted(_) | SteerError::Ending(_))) => {
-                return Err(not_arrived(&error.to_string()));
-            }
+            Err(NotSent::NotRunning(_)) => {}
+            Err(error) => return Err(not_arrived(&error.to_string())),
         }
     }
     let Some(record) = &to.record else {
         return Err(not_arrived(&NotRunning(to.run.clone()).to_string()));
     };
-    match request(&reach.places, record, Want::Steer { message }).await? {
+    match request(&reach.places, record, Want::Send(ToChild::Message(message))).await? {
         OwnerReply::Done | OwnerReply::Ended { .. } => Ok(steered),
         OwnerReply::Refused { message } => Err(not_arrived(&message)),
     }

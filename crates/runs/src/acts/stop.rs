@@ -47,7 +47,10 @@ impl Stopped {
     pub fn sentence(&self) -> String {
         let name = &self.name;
         match self.status {
-            Status::Queued | Status::Running => format!("{name} still runs."),
+            Status::Queued | Status::Running | Status::Waiting => {
+                format!("{name} still runs.")
+            }
+            Status::Parked => format!("{name} was parked already."),
             Status::Stopped => format!("{name} was stopped, and all its processes are gone."),
             status @ (Status::Completed | Status::Failed) => {
                 format!("{name} had already {}.", status.as_str())

@@ -81,9 +81,9 @@ impl EntryMessages {
             cwd: Some(task.cwd.clone()),
             profile_name: task.definition.as_ref().map(|used| used.name.clone()),
             status: match summary.status() {
-                Status::Queued | Status::Running => EntryStatus::Running,
+                Status::Queued | Status::Running | Status::Waiting => EntryStatus::Running,
                 Status::Completed => EntryStatus::Completed,
-                Status::Failed | Status::Stopped => EntryStatus::Error,
+                Status::Parked | Status::Failed | Status::Stopped => EntryStatus::Error,
             },
             aborted: summary.status() == Status::Stopped,
             exit_code: ending.map(Ending::exit_code),

@@ -81,7 +81,8 @@ impl MergedRun {
         match status_of(&self.run) {
             Status::Failed => Some("but its run failed"),
             Status::Stopped => Some("but its run was stopped before it was done"),
-            Status::Queued | Status::Running | Status::Completed => None,
+            Status::Parked => Some("but its run waits for an answer"),
+            Status::Queued | Status::Running | Status::Waiting | Status::Completed => None,
         }
     }
 }

@@ -140,6 +140,7 @@ impl RunRow {
             mine.started_at = theirs.started_at;
             mine.usage = theirs.usage;
             mine.tool_calls = theirs.tool_calls;
+            mine.questions.clone_from(&theirs.questions);
             mine.receipt.clone_from(&theirs.receipt);
             if theirs.model.is_some() {
                 mine.provider.clone_from(&theirs.provider);

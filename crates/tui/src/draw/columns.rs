@@ -160,6 +160,7 @@ impl Columns {
         }
         let doing = match row.status() {
             Status::Failed | Status::Stopped => Role::Failed,
+            Status::Waiting | Status::Parked => Role::Warning,
             Status::Queued | Status::Running | Status::Completed => Role::Muted,
         };
         let words = row.doing(self.all.saturating_sub(line.width()));
@@ -259,7 +260,7 @@ fn padded(words: &str, columns: usize) -> String {
 fn role(status: Status) -> Role {
     match status {
         Status::Queued => Role::Muted,
-        Status::Running => Role::Warning,
+        Status::Running | Status::Waiting | Status::Parked => Role::Warning,
         Status::Completed => Role::Success,
         Status::Failed | Status::Stopped => Role::Failed,
     }

@@ -22,7 +22,7 @@ impl Model {
                     opened.begin_search();
                 }
             }
-            Purpose::Steer(_) | Purpose::Resume(_) | Purpose::Start => {}
+            Purpose::Steer(_) | Purpose::Answer(_) | Purpose::Resume(_) | Purpose::Start => {}
         }
         self.mode = Mode::Typing(purpose, editor);
     }
@@ -97,7 +97,7 @@ impl Model {
                     opened.search(&words, size);
                 }
             }
-            Purpose::Steer(_) | Purpose::Resume(_) | Purpose::Start => {}
+            Purpose::Steer(_) | Purpose::Answer(_) | Purpose::Resume(_) | Purpose::Start => {}
         }
     }
 
@@ -123,6 +123,11 @@ impl Model {
             Purpose::Steer(run) => {
                 let run = self.list.row(&run)?.run.clone();
                 Some(Effect::Steer(run, words))
+            }
+            Purpose::Answer(run) => {
+                let row = self.list.row(&run)?;
+                let question = Box::new(row.question()?.clone());
+                Some(Effect::Answer(row.run.clone(), question, words))
             }
             Purpose::Resume(run) => {
                 let run = Box::new(self.list.row(&run)?.run.clone());
@@ -170,6 +175,7 @@ fn key_of(purpose: &Purpose) -> &'static str {
     match purpose {
         Purpose::Filter | Purpose::Search => "/",
         Purpose::Steer(_) => "s",
+        Purpose::Answer(_) => "!",
         Purpose::Resume(_) => "r",
         Purpose::Start => "n",
     }
@@ -186,6 +192,14 @@ impl Purpose {
             Self::Filter => "Only runs with: ".to_owned(),
             Self::Search => "Search for: ".to_owned(),
             Self::Steer(run) => format!("Say to {}: ", name(run)),
+            Self::Answer(run) => {
+                let question = model.list.row(run).and_then(|row| row.question());
+                let options = question.map_or(0, |question| question.options.len());
+                match options {
+                    0 => format!("Answer {}: ", name(run)),
+                    _ => format!("Answer {} (1 to {options}): ", name(run)),
+                }
+            }
             Self::Resume(run) => format!("Go on with {}: ", name(run)),
             Self::Start if model.definitions.0.len() > 1 => {
                 format!("New run of {} (Tab: another): ", model.definition())

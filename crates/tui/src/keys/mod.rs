@@ -77,6 +77,10 @@ impl Model {
                 self.begin_steering();
                 None
             }
+            KeyCode::Char('!') => {
+                self.begin_answering();
+                None
+            }
             KeyCode::Char('r') => {
                 self.begin_resuming();
                 None
@@ -172,6 +176,17 @@ impl Model {
             Some((false, run)) => {
                 let text = format!("{} is over; press r to resume it.", run.name);
                 self.notice = Some(Notice::new(Role::Warning, text));
+            }
+            None => {}
+        }
+    }
+
+    fn begin_answering(&mut self) {
+        match self.selected_row().map(|row| (row.question(), &row.run)) {
+            Some((Some(_), run)) => self.begin_typing(Purpose::Answer(run.run.clone())),
+            Some((None, run)) => {
+                let text = format!("{} asks nothing.", run.name);
+                self.notice = Some(Notice::new(Role::Muted, text));
             }
             None => {}
         }

@@ -41,7 +41,7 @@ const fn both(keys: &'static str, does: &'static str) -> Key {
 }
 
 /// Every key and its effect, in the words of the help.
-pub(crate) const KEYS: [Key; 34] = [
+pub(crate) const KEYS: [Key; 35] = [
     list("↑ ↓, k j", "select the run above or below"),
     list("PgUp PgDn, g G", "go up or down a page, or to an end"),
     list("Enter", "open the run: its window gets the screen"),
@@ -85,6 +85,10 @@ pub(crate) const KEYS: [Key; 34] = [
     both(
         "s",
         "steer: send a message that it reads before its next turn",
+    ),
+    both(
+        "!",
+        "answer the question that the run waits with: an option's number, or words",
     ),
     both(
         "r",

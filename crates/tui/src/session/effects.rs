@@ -59,6 +59,11 @@ impl Session {
                 let steered = owners::steer(self.places.clone(), run, message);
                 self.deeds.spawn(async { Message::Finished(steered.await) });
             }
+            Effect::Answer(run, question, words) => {
+                let answered = owners::answer(self.places.clone(), run, question, words);
+                self.deeds
+                    .spawn(async { Message::Finished(answered.await) });
+            }
             Effect::Stop(run) => {
                 let stopped = owners::stop(self.places.clone(), run);
                 self.deeds.spawn(async { Message::Finished(stopped.await) });

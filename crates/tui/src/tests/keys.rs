@@ -2,7 +2,9 @@
 
 use crossterm::event::KeyCode;
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::Ending;
+use pi_subagents_vocabulary::{
+    AnswerForm, Answerer, Ending, Happening, Question, QuestionId, QuestionKind, Timestamp,
+};
 use pretty_assertions::assert_eq;
 use ratatui::layout::Size;
 
@@ -45,6 +47,33 @@ fn a_long_window_is_read_from_its_beginning_and_followed_to_its_end() {
     desk.press("f");
     screens.push(desk.screen());
     insta::assert_snapshot!(screens.join("\n~~~\n"));
+}
+
+#[test]
+fn a_question_takes_a_line_and_gets_it_as_its_answer() {
+    let mut desk = Desk::new(60, 10);
+    let [review, ..] = team(&mut desk);
+    desk.press("!");
+    assert_eq!(desk.effects, []);
+    let question = Question {
+        id: QuestionId::new(0x7f3a),
+        kind: QuestionKind::Ask,
+        form: AnswerForm::Words,
+        text: "Which schema is current?".to_owned(),
+        context: None,
+        options: vec!["v2".to_owned(), "v3".to_owned()],
+        answerer: Answerer::Parent,
+        secret: false,
+        asked_at: Timestamp::UNIX_EPOCH,
+        lapses_at: None,
+    };
+    desk.grow_record(&review, vec![Happening::Asked(question.clone())]);
+    desk.press("!v3");
+    let screen = desk.screen();
+    desk.press_key(KeyCode::Enter);
+    let answered = Effect::Answer(review, Box::new(question), "v3".to_owned());
+    assert_eq!(desk.effects, [answered]);
+    insta::assert_snapshot!(screen);
 }
 
 #[test]
@@ -288,15 +317,6 @@ fn a_run_that_has_not_answered_has_no_receipt() {
     desk.sees(&[over(1, "plan")]);
     desk.press("i");
     assert_eq!(desk.footer(), "Nothing has been seen of plan.");
-}
-
-#[test]
-fn keys_that_are_kept_for_later_do_nothing() {
-    let mut desk = Desk::new(80, 14);
-    team(&mut desk);
-    let before = desk.screen();
-    desk.press("!");
-    assert_eq!((desk.screen(), desk.effects.len()), (before, 0));
 }
 
 #[test]

@@ -123,6 +123,8 @@ impl Story {
             | Happening::Warned(_)
             | Happening::Reported(_)
             | Happening::Gated(_)
+            | Happening::Asked(_)
+            | Happening::Answered(_)
             | Happening::Stopping(_) => remark::of(happening).map_or_else(Vec::new, one),
         };
         let items = numbered.into_iter();

@@ -1,11 +1,12 @@
 //! Remarks about a run: their kinds, and their words, which are the same at every door.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
-    CheckedReport, FellBack, GateStep, Gated, Happening, RungStep, Timestamp,
+    CheckedReport, FellBack, GateStep, Gated, Happening, Question, RungStep, Timestamp,
 };
 
 use crate::Role;
@@ -49,6 +50,10 @@ pub enum RemarkKind<'a> {
     GatePassed,
     /// A gate failed.
     GateFailed,
+    /// The run asks something, and waits.
+    Asked,
+    /// A question is no longer open.
+    Answered,
     /// The conversation is being shortened.
     Compacting,
     /// The conversation was shortened.
@@ -105,6 +110,8 @@ impl Remark<'_> {
             RemarkKind::Stuck => "⚠",
             RemarkKind::Told => "told",
             RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
+            RemarkKind::Asked => "?",
+            RemarkKind::Answered => "answer",
             RemarkKind::Compacting => "compacting",
             RemarkKind::Compacted => "compacted",
             RemarkKind::Printed => "stdout",
@@ -121,6 +128,7 @@ impl Remark<'_> {
             | RemarkKind::Stuck
             | RemarkKind::GatePassed
             | RemarkKind::GateFailed
+            | RemarkKind::Asked
             | RemarkKind::Report { .. } => {
                 format!("{} {text}", self.label())
             }
@@ -130,6 +138,7 @@ impl Remark<'_> {
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
             | RemarkKind::Started
+            | RemarkKind::Answered
             | RemarkKind::Other(_) => format!("{}: {text}", self.label()),
             RemarkKind::ExtensionFailed
             | RemarkKind::Compacting
@@ -146,10 +155,12 @@ impl Remark<'_> {
             | RemarkKind::ExtensionFailed
             | RemarkKind::FellBack
             | RemarkKind::Stuck
+            | RemarkKind::Asked
             | RemarkKind::Told => Role::Warning,
             RemarkKind::Steered
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
+            | RemarkKind::Answered
             | RemarkKind::Other(_) => Role::Accent,
             RemarkKind::Report { is_met: true } | RemarkKind::GatePassed => Role::Success,
             RemarkKind::Report { is_met: false } | RemarkKind::GateFailed => Role::Failed,
@@ -182,6 +193,11 @@ pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
             }
         },
         Happening::Gated(gated) => of_gate(gated),
+        Happening::Asked(question) => (RemarkKind::Asked, asked_words(question).into()),
+        Happening::Answered(answered) => (
+            RemarkKind::Answered,
+            format!("({}) {}", answered.id, answered.outcome.sentence()).into(),
+        ),
         Happening::Accepted(_)
         | Happening::Placed(_)
         | Happening::Said { .. }
@@ -219,6 +235,20 @@ pub(super) fn of_record(record: &ChildRecord) -> Option<super::What<'_>> {
     };
     let text = Cow::Owned(text);
     Some(super::What::Remark(Remark { kind, text }))
+}
+
+/// Words a question with everything that somebody who answers needs.
+fn asked_words(question: &Question) -> String {
+    let mut words = format!("({}) {}", question.id, question.text);
+    if let Some(context) = &question.context {
+        words.push('\n');
+        words.push_str(context);
+    }
+    for (number, option) in question.options.iter().enumerate() {
+        // Writing to a string cannot fail.
+        _ = write!(words, "\n{} {option}", number + 1);
+    }
+    words
 }
 
 fn of_report(report: &CheckedReport) -> (RemarkKind<'_>, Cow<'_, str>) {

@@ -62,16 +62,23 @@ pub enum Command {
         /// The id its response carries.
         id: String,
     },
-    /// Answers a question of our own extension.
-    AnswerQuestion {
-        /// The question's id.
+    /// Answers a dialog of an extension with words or an option.
+    AnswerDialog {
+        /// The dialog's id.
         id: String,
         /// The answer.
         value: String,
     },
-    /// Answers a question of an extension, which nobody can see, as cancelled.
-    CancelQuestion {
-        /// The question's id.
+    /// Answers a dialog that wants yes or no.
+    ConfirmDialog {
+        /// The dialog's id.
+        id: String,
+        /// The answer.
+        confirmed: bool,
+    },
+    /// Cancels a dialog of an extension.
+    CancelDialog {
+        /// The dialog's id.
         id: String,
     },
 }
@@ -97,14 +104,22 @@ impl Command {
             },
             Self::BlockTools { id, reason } => Wire::BlockTools { id, reason },
             Self::Compact { id } => Wire::Compact { id },
-            Self::AnswerQuestion { id, value } => Wire::ExtensionUiResponse {
+            Self::AnswerDialog { id, value } => Wire::ExtensionUiResponse {
                 id,
                 value: Some(value),
+                confirmed: None,
                 cancelled: None,
             },
-            Self::CancelQuestion { id } => Wire::ExtensionUiResponse {
+            Self::ConfirmDialog { id, confirmed } => Wire::ExtensionUiResponse {
                 id,
                 value: None,
+                confirmed: Some(*confirmed),
+                cancelled: None,
+            },
+            Self::CancelDialog { id } => Wire::ExtensionUiResponse {
+                id,
+                value: None,
+                confirmed: None,
                 cancelled: Some(true),
             },
         };
@@ -159,6 +174,8 @@ enum Wire<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         value: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
+        confirmed: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         cancelled: Option<bool>,
     },
 }
@@ -194,11 +211,15 @@ mod tests {
                 level: ThinkingLevel::Low,
             },
             Command::Compact { id: "7".into() },
-            Command::AnswerQuestion {
+            Command::AnswerDialog {
                 id: "q".into(),
                 value: "fits".into(),
             },
-            Command::CancelQuestion { id: "q".into() },
+            Command::ConfirmDialog {
+                id: "q".into(),
+                confirmed: false,
+            },
+            Command::CancelDialog { id: "q".into() },
         ]
         .iter()
         .map(Command::to_line)
@@ -214,6 +235,7 @@ mod tests {
         {"type":"set_thinking_level","id":"6","level":"low"}
         {"type":"compact","id":"7"}
         {"type":"extension_ui_response","id":"q","value":"fits"}
+        {"type":"extension_ui_response","id":"q","confirmed":false}
         {"type":"extension_ui_response","id":"q","cancelled":true}
         "#);
     }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::fields::{Object, Scalar};
 use super::message::{Content, WireMessage, WireUsage};
-use super::record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};
+use super::record::{ChildLine, ChildRecord, Dialog, ModelName, Response, ResponseData};
 use super::surrogates;
 use crate::{Usage, text};
 
@@ -22,6 +22,9 @@ pub fn decode(line: &[u8]) -> ChildLine {
 fn read_record(line: &str) -> Option<ChildRecord> {
     let mut wire: Wire<'_> = serde_json::from_str(line).ok()?;
     let kind = std::mem::take(&mut wire.kind).text()?;
+    if kind == "extension_ui_request" {
+        return Some(ChildRecord::Asked(dialog(line, wire)));
+    }
     Some(record(&kind, wire))
 }
 
@@ -113,15 +116,37 @@ fn record(kind: &str, wire: Wire<'_>) -> ChildRecord {
         },
         "agent_settled" => ChildRecord::Settled,
         "response" => ChildRecord::Responded(response(wire)),
-        "extension_ui_request" => ChildRecord::Asked(Question {
-            id: wire.id.words(),
-            method: wire.method.words(),
-            title: wire.title.owned(),
-        }),
         "extension_error" => ChildRecord::ExtensionFailed {
             error: wire.error.words(),
         },
         _ => other(kind),
+    }
+}
+
+/// The fields that only a dialog has.
+#[derive(Deserialize, Default)]
+struct WireDialog<'a> {
+    /// In other records it is an object.
+    #[serde(borrow, default)]
+    message: Scalar<'a>,
+    #[serde(borrow, default)]
+    prefill: Scalar<'a>,
+    #[serde(borrow, default)]
+    options: Raw<'a>,
+    #[serde(borrow, default)]
+    timeout: Scalar<'a>,
+}
+
+fn dialog(line: &str, wire: Wire<'_>) -> Dialog {
+    let more: WireDialog<'_> = serde_json::from_str(line).unwrap_or_default();
+    let options = read::<Vec<Scalar<'_>>>(more.options).unwrap_or_default();
+    Dialog {
+        id: wire.id.words(),
+        method: wire.method.words(),
+        title: wire.title.owned(),
+        message: more.message.owned().or_else(|| more.prefill.owned()),
+        options: options.into_iter().map(Scalar::words).collect(),
+        timeout_ms: Some(more.timeout.count()).filter(|limit| *limit > 0),
     }
 }
 

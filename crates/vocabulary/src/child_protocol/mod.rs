@@ -16,5 +16,5 @@ mod update;
 pub use command::Command;
 pub use decode::decode;
 pub use peek::{Peeked, peek};
-pub use record::{ChildLine, ChildRecord, ModelName, Question, Response, ResponseData};
+pub use record::{ChildLine, ChildRecord, Dialog, ModelName, Response, ResponseData};
 pub use update::{MessageUpdate, decode_update};

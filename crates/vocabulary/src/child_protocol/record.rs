@@ -74,8 +74,8 @@ pub enum ChildRecord {
     Settled,
     /// An answer to one of our commands.
     Responded(Response),
-    /// An extension asks a person something and waits.
-    Asked(Question),
+    /// An extension shows a person something, and may wait for an answer.
+    Asked(Dialog),
     /// An extension failed.
     ExtensionFailed {
         /// The error message.
@@ -137,18 +137,24 @@ pub struct ModelName {
     pub id: String,
 }
 
-/// A question of an extension.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
+/// A dialog of an extension.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dialog {
     /// Its id.
     pub id: String,
-    /// The kind of question.
+    /// The kind of dialog.
     pub method: String,
     /// Its words, where it has any.
     pub title: Option<String>,
+    /// Further words of a dialog that wants yes or no, or those that an editor begins with.
+    pub message: Option<String>,
+    /// The answers of a dialog that wants one of them.
+    pub options: Vec<String>,
+    /// The milliseconds after which the child goes on without an answer, if it does.
+    pub timeout_ms: Option<u64>,
 }
 
-impl Question {
+impl Dialog {
     /// Returns whether the child waits for an answer; the other methods only show something.
     pub fn is_waiting(&self) -> bool {
         matches!(

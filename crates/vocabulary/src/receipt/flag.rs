@@ -22,6 +22,8 @@ pub enum Flag {
     TestHidden,
     /// The run changed a file that the command of its gate names.
     GateChanged,
+    /// Nobody answered a question of its model, which had to assume something.
+    Assumed,
 }
 
 impl Flag {
@@ -41,6 +43,9 @@ impl Flag {
         if Self::is_gate_changed(receipt) {
             flags.push(Self::GateChanged);
         }
+        if receipt.assumed > 0 {
+            flags.push(Self::Assumed);
+        }
         flags
     }
 
@@ -59,6 +64,7 @@ impl Flag {
             Self::CommandsAfterTest => "commands after the last test may have changed files",
             Self::TestHidden => "how the last test ended was not seen",
             Self::GateChanged => "it changed a file of its own gate",
+            Self::Assumed => "nobody answered its question, so it assumed something",
         }
     }
 }

@@ -69,6 +69,12 @@ pub struct Receipt {
     /// The reports and the schema that they must meet, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<SeenSchema>,
+    /// The number of questions that its model asked.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub questions: usize,
+    /// The number of these that nobody answered, so that it had to assume something.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub assumed: usize,
     /// The findings that somebody should look at.
     pub flags: Vec<Flag>,
 }

@@ -16,8 +16,9 @@ use super::{
 use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
-    AssistantMessage, Ending, FellBack, GateStep, Gated, Happening, MOST_FALLBACKS, Message,
-    RunEvent, StopReason, Task, Usage,
+    AnsweredQuestion, AssistantMessage, Ending, FellBack, GateStep, Gated, Happening,
+    MOST_FALLBACKS, MOST_QUESTIONS, Message, Question, QuestionId, QuestionKind, RunEvent,
+    StopReason, Task, Usage,
 };
 
 /// The number of characters of a gate that are kept.
@@ -49,6 +50,8 @@ pub struct Witness {
     is_completed: bool,
     /// The time at which the last gate began.
     gate_began: Option<Timestamp>,
+    /// The questions of its model that are open.
+    asks: Vec<QuestionId>,
 }
 
 #[derive(Debug, Clone)]
@@ -110,6 +113,8 @@ impl Witness {
             }
             Happening::FellBack(change) => self.fall_back(change),
             Happening::Gated(gated) => self.gate_moved(gated, event.at),
+            Happening::Asked(question) => self.asked(question),
+            Happening::Answered(answered) => self.answered(answered),
             Happening::Ended(ending) => self.is_completed = *ending == Ending::Completed,
             Happening::Placed(_)
             | Happening::Started(_)
@@ -129,6 +134,22 @@ impl Witness {
         // A run asks each of its models once, and may begin with another one than its first.
         if self.receipt.fallbacks.len() <= MOST_FALLBACKS {
             self.receipt.fallbacks.push(change.clone());
+        }
+    }
+
+    /// Counts a question of the model. Dialogs of extensions are no questions of its own.
+    fn asked(&mut self, question: &Question) {
+        if question.kind == QuestionKind::Ask && self.asks.len() < MOST_QUESTIONS {
+            self.receipt.questions += 1;
+            self.asks.push(question.id.clone());
+        }
+    }
+
+    fn answered(&mut self, answered: &AnsweredQuestion) {
+        let before = self.asks.len();
+        self.asks.retain(|id| *id != answered.id);
+        if self.asks.len() < before && answered.outcome.makes_it_assume() {
+            self.receipt.assumed += 1;
         }
     }
 

@@ -68,6 +68,7 @@ pub fn sentence(task: &Task, run: &RunSummary) -> String {
     let (name, session) = (one_line(&task.name), &task.session);
     let word = match run.status() {
         Status::Queued | Status::Running => "unknown",
+        Status::Waiting | Status::Parked => "waiting",
         Status::Completed | Status::Failed | Status::Stopped => "error",
     };
     let (icon, state) = match run.problem() {

@@ -71,6 +71,7 @@ fn block_with(task: &Task, run: &RunSummary, output: Option<&str>) -> String {
         Status::Failed | Status::Stopped => "ERROR",
         // Its end was not seen.
         Status::Queued | Status::Running => "UNKNOWN",
+        Status::Waiting | Status::Parked => "WAITING",
     };
     format!(
         "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",

@@ -45,6 +45,7 @@ fn headline(row: &RunRow, now: Timestamp) -> Line {
     let words = match (status, lasted) {
         (Status::Queued, Some(lasted)) => format!("queued for {lasted}"),
         (Status::Running, Some(lasted)) => format!("running for {lasted}"),
+        (Status::Waiting, Some(lasted)) => format!("waits for an answer, started {lasted} ago"),
         (_, Some(lasted)) => format!("{} after {lasted}", status.as_str()),
         (_, None) => status.as_str().to_owned(),
     };
@@ -199,12 +200,12 @@ impl Facts {
         let id = &row.report.session_id;
         let run = &row.report.run_id;
         let steps: &[String] = &match row.report.status {
-            Status::Queued | Status::Running => [
+            Status::Queued | Status::Running | Status::Waiting => [
                 format!("pi-subagents attach {id}"),
                 format!("pi-subagents logs {run} --follow"),
                 format!("pi-subagents stop {id}"),
             ],
-            Status::Completed | Status::Failed | Status::Stopped => [
+            Status::Parked | Status::Completed | Status::Failed | Status::Stopped => [
                 format!("pi-subagents output {run}"),
                 format!("pi-subagents logs {run}"),
                 Advice::Resume(row.report.session_id.to_string()).words(Door::CommandLine),

@@ -4,8 +4,8 @@ use pi_subagents_vocabulary::{Decision, Ending, Interruption, RunId};
 use pretty_assertions::assert_eq;
 
 use super::stand::{ABORT_LINE, SETTLED, Stand, limits, plan};
-use crate::SteerError;
 use crate::request::UnitRequest;
+use crate::{NotSent, ToChild};
 
 const CALL: &str = r#"{"type":"message_end","message":{"role":"assistant","stopReason":"toolUse","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{"command":"ls"}}]}}"#;
 
@@ -83,7 +83,10 @@ async fn a_run_that_is_ending_takes_no_more_steering() {
         let message = message.to_owned();
         stand
             .ask
-            .send(UnitRequest::Steer { message, answer })
+            .send(UnitRequest::Send {
+                what: ToChild::Message(message),
+                answer,
+            })
             .unwrap();
         answered
     };
@@ -97,7 +100,7 @@ async fn a_run_that_is_ending_takes_no_more_steering() {
     let run = RunId::parse("r").unwrap();
     assert_eq!(
         steer(&stand, "right").await.unwrap(),
-        Err(SteerError::Ending(run))
+        Err(NotSent::Ending(run))
     );
     stand.exit(0);
     assert_eq!(stand.ending().await, Ending::Completed);

@@ -4,6 +4,7 @@ mod child_exit;
 mod decisions;
 mod fallbacks;
 mod models;
+mod questions;
 mod reports;
 pub(crate) mod stand;
 mod timeouts;

@@ -4,8 +4,8 @@ use pi_subagents_vocabulary::{Ending, ModelChoice, RunId};
 use pretty_assertions::assert_eq;
 
 use super::stand::{PROMPT_LINE, SETTLED, Stand, limits, plan};
-use crate::SteerError;
 use crate::request::UnitRequest;
+use crate::{NotSent, ToChild};
 
 /// Makes a run that asks for a provider.
 fn choosing(provider: &str) -> Stand {
@@ -27,10 +27,13 @@ async fn a_pi_is_asked_for_its_model_before_it_gets_the_prompt() {
     assert_eq!(stand.next_order().await, question);
     let (answer, answered) = tokio::sync::oneshot::channel();
     let message = "left".to_owned();
-    let steer = UnitRequest::Steer { message, answer };
+    let steer = UnitRequest::Send {
+        what: ToChild::Message(message),
+        answer,
+    };
     stand.ask.send(steer).unwrap();
     let run = RunId::parse("r").unwrap();
-    assert_eq!(answered.await.unwrap(), Err(SteerError::NotStarted(run)));
+    assert_eq!(answered.await.unwrap(), Err(NotSent::NotStarted(run)));
     stand.say(STATE);
     assert_eq!(stand.next_order().await, PROMPT_LINE);
     stand.say(SETTLED);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System};
 use pi_subagents_vocabulary::{
-    Allowance, Completion, Here, Limits, ModelChoice, Program, PromptTexts, RunId, Runner,
-    RunnerChoice, Sandbox, SessionId, SessionPolicy, Started, SystemPrompt, Task, TaskPlan,
+    Allowance, Completion, Here, Limits, ModelChoice, Program, PromptTexts, QuestionTerms, RunId,
+    Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy, Started, SystemPrompt, Task, TaskPlan,
     ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
@@ -294,6 +294,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             limits,
             sandbox: Sandbox::default(),
             commands: Vec::new(),
+            questions: QuestionTerms::default(),
             trusted: false,
             arguments: Vec::new(),
         },
@@ -306,6 +307,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             shared: None,
             arguments: Vec::new(),
             wrap_up: None,
+            ask: None,
             fallbacks: None,
             confinement: None,
             api_key: None,
