@@ -15,10 +15,10 @@ pub struct Counts {
     /// The runs that go on.
     pub running: usize,
     /// The runs that wait for the answer to a question.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub waiting: usize,
     /// The runs that ended because nobody answered, and that an answer continues.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub parked: usize,
     /// The runs that ended as they should.
     pub completed: usize,
@@ -28,6 +28,14 @@ pub struct Counts {
     pub stopped: usize,
     /// All of them.
     total: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands the field over by reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Counts {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::background_stage::{BackgroundStage, PATIENCE, run_id};
 use crate::stage::{Stage, call};
-use crate::{fleet, worktrees};
+use crate::{fleet, questions, worktrees};
 
 /// The schemas of this binary, and the names of those that an output was compared with.
 pub(crate) struct Schemas {
@@ -71,6 +71,7 @@ fn every_command_prints_what_its_schema_says() {
     of_calls(&mut schemas);
     of_background_runs(&mut schemas);
     of_agents(&mut schemas);
+    questions::check_json(&mut schemas);
     worktrees::check_json(&mut schemas);
     fleet::check_json(&mut schemas);
     assert_eq!(schemas.checked, schemas.names());

@@ -199,7 +199,7 @@ fn a_steering_message_is_not_logged() {
     let sandbox = &stage.stage.sandbox;
     expect_no_canary(sandbox);
     let log = log_of(sandbox, "detached");
-    let is_request = |line: &str| line.contains("want=steer") && line.contains(&run);
+    let is_request = |line: &str| line.contains("want=send") && line.contains(&run);
     assert!(log.lines().any(is_request), "{log}");
 }
 

@@ -50,6 +50,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-agents-list.1
     pi-subagents-agents-show.1
     pi-subagents-agents.1
+    pi-subagents-answer.1
     pi-subagents-attach.1
     pi-subagents-clean.1
     pi-subagents-completions.1
@@ -66,6 +67,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-fleet-workers.1
     pi-subagents-fleet.1
     pi-subagents-host.1
+    pi-subagents-inbox.1
     pi-subagents-init.1
     pi-subagents-keep.1
     pi-subagents-logs.1

@@ -11,6 +11,7 @@ use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::json_schemas::Schemas;
 use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Stage, completed, files_below, outcomes};
 
@@ -73,6 +74,16 @@ fn questions(stage: &Stage, count: usize) -> Vec<Value> {
         (questions.len() == count).then_some(questions)
     };
     wait_until(PATIENCE, listed).expect("the questions to be open")
+}
+
+/// Checks what `inbox` and `answer` print as JSON.
+pub(crate) fn check_json(schemas: &mut Schemas) {
+    let (stage, _server) = stage(Script::new().then([ask(), Turn::text("Done.")]), 600);
+    let owner = stage.delegate_to("embedded", &tasks(&["api"])).spawn();
+    let id = id(&questions(&stage, 1)[0]);
+    schemas.check("inbox", &stage.command(&["inbox", "--json"]).run());
+    schemas.check("answer", &answer(&stage, &[&id, "v3", "--json"]));
+    schemas.check("delegate", &owner.wait());
 }
 
 fn id(question: &Value) -> String {

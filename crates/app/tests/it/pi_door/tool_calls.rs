@@ -159,7 +159,7 @@ fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
         ] {
             assert!(said.contains(part), "{runner}: no {part} in {said}");
         }
-        assert_eq!(tools_of(&told), ["read"], "{runner}");
+        assert_eq!(tools_of(&told), ["read", "ask_parent"], "{runner}");
         let reader = request_with(&door, "Read the notes.");
         let tools = tools_of(&reader);
         assert!(tools.contains(&"bash"), "{runner}: {tools:?}");
