@@ -73,7 +73,7 @@ fn questions(stage: &Stage, count: usize) -> Vec<Value> {
         let questions = inbox["questions"].as_array()?.clone();
         (questions.len() == count).then_some(questions)
     };
-    wait_until(PATIENCE, listed).expect("the questions to be open")
+    wait_until(PATIENCE, listed).unwrap()
 }
 
 /// Checks what `inbox` and `answer` print as JSON.
@@ -295,7 +295,7 @@ export default function (pi) {{
     let asked = questions(&stage, 3);
     let by_text = |text: &str| {
         let found = asked.iter().find(|question| question["text"] == text);
-        id(found.expect("the question"))
+        id(found.unwrap())
     };
     let secret = "hunter2-is-no-word";
     let given = stage
