@@ -133,6 +133,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+    use super::{PermissionChoice as Permission, QuestionChoice as Choice};
 
     #[test]
     fn a_run_asks_only_where_somebody_may_answer() {
@@ -141,8 +142,6 @@ mod tests {
             (terms.asks, terms.dialogs)
         };
         let (parent, person) = (Some(Answerer::Parent), Some(Answerer::Person));
-        use PermissionChoice as Permission;
-        use QuestionChoice as Choice;
         for (choice, permission, at_door, model, expected) in [
             (
                 Choice::Parent,
