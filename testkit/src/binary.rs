@@ -26,7 +26,7 @@ pub fn bin(name: &str) -> PathBuf {
 
 fn package_of(name: &str) -> &str {
     match name {
-        "misbehave" | "llm-server" => "pi-subagents-testkit",
+        "acp-agent" | "misbehave" | "llm-server" => "pi-subagents-testkit",
         other => other,
     }
 }

@@ -10,8 +10,9 @@
 //! - [`agent_files`]: agent files of other tools, in every form that they have;
 //! - [`process`]: what `/proc` knows about processes;
 //! - [`Chance`]: numbers at random that a seed repeats;
-//! - the binaries `misbehave` (a child that speaks pi's RPC protocol and misbehaves by script) and
-//!   `llm-server` (the scripted LLM for use by hand), found by [`bin`].
+//! - the binaries `misbehave` (a child that speaks pi's RPC protocol and misbehaves by script),
+//!   `llm-server` (the scripted LLM for use by hand), and `acp-agent` (an agent of others that speaks
+//!   the Agent Client Protocol and misbehaves by script), found by [`bin`].
 //!
 //! Every function panics when it cannot do its work: there is no test without its parts.
 

@@ -6,13 +6,15 @@ mod version;
 
 use pi_subagents_vocabulary::Advice;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use pi_subagents_configuration::RunnerChoice;
-use pi_subagents_pi_files::installed_pi;
+use pi_subagents_bridge::facts_of;
+use pi_subagents_configuration::{RunnerChoice, Settings};
+use pi_subagents_pi_files::{installed_pi, on_path};
 use pi_subagents_vocabulary::Ending::CouldNotStart;
-use pi_subagents_vocabulary::{Program, Runner};
+use pi_subagents_vocabulary::{OtherAgent, Program, Runner};
 
 use self::asked_pi::version_of;
 use self::version::Version;
@@ -75,20 +77,28 @@ pub(crate) struct ChosenRunner {
 /// Finds the program for a choice; pi is looked for once.
 pub(crate) struct Runners<'a> {
     caller: &'a Caller,
+    settings: &'a Settings,
     pi: OnceCell<Result<FoundPi, NoPi>>,
 }
 
 impl<'a> Runners<'a> {
-    pub(crate) fn new(caller: &'a Caller) -> Self {
+    pub(crate) fn new(caller: &'a Caller, settings: &'a Settings) -> Self {
         Self {
             caller,
+            settings,
             pi: OnceCell::new(),
         }
     }
 
-    /// Returns the program for a choice, or the reason why there is none.
-    pub(crate) fn resolve(&self, choice: RunnerChoice) -> Result<ChosenRunner, String> {
+    /// Returns the program for a choice, or the reason why there is none. `command` is the one that
+    /// the definition of the task names.
+    pub(crate) fn resolve(
+        &self,
+        choice: RunnerChoice,
+        command: &[String],
+    ) -> Result<ChosenRunner, String> {
         match choice {
+            RunnerChoice::Bridge(agent) => self.bridge(agent, command),
             RunnerChoice::Embedded => Ok(self.embedded(None)),
             RunnerChoice::Pi => self.pi().map_err(|no| {
                 let reason = no.to_string();
@@ -99,8 +109,40 @@ impl<'a> Runners<'a> {
     }
 
     /// Returns the program of a kind of child that was resolved before.
-    pub(crate) fn program(&self, runner: Runner) -> Result<Program, String> {
-        Ok(self.resolve(runner.choice())?.program)
+    pub(crate) fn program(&self, runner: Runner, command: &[String]) -> Result<Program, String> {
+        Ok(self.resolve(runner.choice(), command)?.program)
+    }
+
+    /// Returns the bridge to an agent of others.
+    fn bridge(&self, agent: OtherAgent, command: &[String]) -> Result<ChosenRunner, String> {
+        let places = &self.caller.places;
+        let command = match command {
+            [] => find_other_agent(agent, &self.settings.runners, places)?,
+            named => named.to_vec(),
+        };
+        let (program, further) = command.split_first().ok_or("the command has no words")?;
+        let mut arguments = [
+            pi_subagents_ground::own_commands::BRIDGE,
+            "acp",
+            agent.as_str(),
+            "--program",
+            program,
+        ]
+        .map(OsString::from)
+        .to_vec();
+        for argument in further {
+            arguments.extend(["--argument", argument].map(OsString::from));
+        }
+        Ok(ChosenRunner {
+            runner: Runner::Bridge(agent),
+            program: Program {
+                path: places.program.clone(),
+                arguments,
+                has_mcp: false,
+                keeps_tools: false,
+            },
+            warning: None,
+        })
     }
 
     /// Returns the embedded agent, because no pi can be used; the caller gets a warning if there is
@@ -137,6 +179,36 @@ impl<'a> Runners<'a> {
             warning: None,
         })
     }
+}
+
+/// Finds the program of an agent of others, with its arguments: the one that the settings name, else
+/// the usual one on the path.
+pub fn find_other_agent(
+    agent: OtherAgent,
+    named: &BTreeMap<OtherAgent, Vec<String>>,
+    places: &Places,
+) -> Result<Vec<String>, String> {
+    if let Some(command) = named.get(&agent) {
+        return Ok(command.clone());
+    }
+    let facts = facts_of(agent);
+    if facts.program.is_empty() {
+        return Err("The runner acp needs an agent file that names its program: \"command: [PROGRAM, ARGUMENT]\".".to_owned());
+    }
+    let search_path = places.variable("PATH").unwrap_or_default();
+    let found = on_path(facts.program, search_path).ok_or_else(|| {
+        format!(
+            "{} cannot do the work: {} is not on PATH. Install it with: {}; or name it in your setting subagents.runners.{}.command.",
+            agent.title(),
+            facts.program,
+            facts.install,
+            agent.as_str(),
+        )
+    })?;
+    let program = found.to_str().map(str::to_owned);
+    let program = program.ok_or_else(|| format!("{} is no UTF-8", found.display()))?;
+    let arguments = facts.arguments.iter().map(|&word| word.to_owned());
+    Ok(std::iter::once(program).chain(arguments).collect())
 }
 
 /// Returns whether there is something that may be pi.

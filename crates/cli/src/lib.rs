@@ -29,7 +29,8 @@ use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::{log, own_commands, print};
 
 use crate::commands::{
-    confine, detached_process, embedded_agent, end_command, keeper, program_keeper, sweeper, warden,
+    bridge, confine, detached_process, embedded_agent, end_command, keeper, program_keeper,
+    sweeper, warden,
 };
 
 /// Runs the binary, from its arguments to its exit code.
@@ -57,6 +58,9 @@ pub fn main() -> ExitCode {
         Some(own_commands::EMBEDDED) => with_log(own_commands::EMBEDDED, || {
             log::end(embedded_agent::run(further))
         }),
+        Some(own_commands::BRIDGE) => {
+            with_log(own_commands::BRIDGE, || log::end(bridge::run(further)))
+        }
         _ => print::checked(cli::run(arguments)),
     }
 }

@@ -72,12 +72,39 @@ impl PlanPatch {
 
     /// Checks whether a kind of child can do this.
     pub fn check_runner(&self, runner: Runner) -> Result<(), Invalid> {
-        if runner.loads_extensions() || self.definition.extensions.is_empty() {
-            return Ok(());
+        let title = self.title.clone();
+        match runner.other_agent() {
+            Some(agent) => match self.not_for_others().next() {
+                Some(field) => Err(Invalid::NotForOtherAgent {
+                    title,
+                    field: self.definition.key(field),
+                    agent: agent.title(),
+                }),
+                None => Ok(()),
+            },
+            None if !self.definition.command.is_empty() => {
+                Err(Invalid::CommandNeedsAgent { title })
+            }
+            None if runner.loads_extensions() || self.definition.extensions.is_empty() => Ok(()),
+            None => Err(Invalid::NeedsPi { title }),
         }
-        Err(Invalid::NeedsPi {
-            title: self.title.clone(),
-        })
+    }
+
+    /// Returns the fields of the definition that an agent of others cannot have.
+    fn not_for_others(&self) -> impl Iterator<Item = Field> {
+        const FIELDS: [Field; 9] = [
+            Field::Provider,
+            Field::FallbackModels,
+            Field::Extensions,
+            Field::NoExtensions,
+            Field::SuggestedSkills,
+            Field::NoSkills,
+            Field::NoContextFiles,
+            Field::ApiKey,
+            Field::ExtraArgs,
+        ];
+        let fields = FIELDS.into_iter().chain([Field::Commands]);
+        fields.filter(|field| self.definition.value(*field).is_some())
     }
 
     /// Returns the arguments that no field of a plan stands for: those that the table of fields

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pi_subagents_vocabulary::{Definition, Dialect, Field, Runner, Scope, TranslationNote};
+use pi_subagents_vocabulary::{
+    Definition, Dialect, Field, Runner, RunnerChoice, Scope, TranslationNote,
+};
 
 use crate::asker::Asker;
 use crate::catalogue::{Catalogue, Ignored, UnknownDefinition};
@@ -116,9 +118,10 @@ impl Explanation {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
-            children: Runner::ALL
+            children: runners(definition)
+                .into_iter()
                 .map(|runner| (runner, arguments(definition, skills, runner)))
-                .into(),
+                .collect(),
             shadowed: Vec::new(),
         }
     }
@@ -171,7 +174,7 @@ fn tool_doubts(definition: &Definition) -> Vec<String> {
         };
         tools_of(definition, &surroundings).map_or(Vec::new(), |given| given.warnings)
     };
-    let [usual, others @ ..] = Runner::ALL;
+    let [usual, others @ ..] = Runner::OWN;
     let mut doubts = of(usual);
     for runner in others {
         let new = of(runner)
@@ -183,6 +186,16 @@ fn tool_doubts(definition: &Definition) -> Vec<String> {
         doubts.extend(new);
     }
     doubts
+}
+
+/// Returns the kinds of child that can do its work: the one that it names, if that is an agent of
+/// others, else both of ours.
+fn runners(definition: &Definition) -> Vec<Runner> {
+    let named = definition.runner.map(RunnerChoice::usual);
+    match named.filter(|runner| runner.other_agent().is_some()) {
+        Some(other) => vec![other],
+        None => Runner::OWN.into(),
+    }
 }
 
 fn arguments(

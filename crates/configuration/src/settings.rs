@@ -20,7 +20,7 @@ pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use pi_subagents_vocabulary::{
-    Allowance, Dialect, Isolation, Limits, QuestionChoice, RunnerChoice, Scope, nearest,
+    Allowance, Dialect, Isolation, Limits, OtherAgent, QuestionChoice, RunnerChoice, Scope, nearest,
 };
 use reader::{RESTRICTING, Reader, shown};
 pub use sandbox::SandboxSettings;
@@ -52,6 +52,8 @@ pub struct Settings {
     pub allowance: Allowance,
     /// The kind of child that does the work.
     pub runner: RunnerChoice,
+    /// The programs of agents of others that the user names, with their arguments.
+    pub runners: BTreeMap<OtherAgent, Vec<String>>,
     /// The place where a run works if its task names none.
     pub isolation: Isolation,
     /// The sandbox of runs.
@@ -176,6 +178,7 @@ impl Default for Settings {
             park_after: None,
             allowance: Allowance::default(),
             runner: RunnerChoice::Auto,
+            runners: BTreeMap::new(),
             isolation: Isolation::None,
             sandbox: SandboxSettings::default(),
             worktrees: WorktreeSettings::default(),

@@ -88,6 +88,26 @@ pub enum Invalid {
     /// An extension is not there.
     #[error("Extension not found: {}", .0.display())]
     MissingExtension(PathBuf),
+    /// An agent of others does not know a field.
+    #[error(
+        "{title} sets {field}, which {agent} does not know. Leave it out, or use \"runner: embedded\"."
+    )]
+    NotForOtherAgent {
+        /// The dialect and name of the definition.
+        title: String,
+        /// The key.
+        field: &'static str,
+        /// The agent.
+        agent: &'static str,
+    },
+    /// A command is named for a child of ours.
+    #[error(
+        "{title} sets command, which names the program of an agent of others. Add \"runner: acp\", or leave command out."
+    )]
+    CommandNeedsAgent {
+        /// The dialect and name of the definition.
+        title: String,
+    },
     /// The embedded agent has no extensions.
     #[error("{title} loads extensions, which need the real pi. Use \"runner: pi\".")]
     NeedsPi {
@@ -111,6 +131,8 @@ impl Invalid {
             | Self::EngineArgument(_)
             | Self::FileArgument(_)
             | Self::MissingExtension(_)
+            | Self::NotForOtherAgent { .. }
+            | Self::CommandNeedsAgent { .. }
             | Self::NeedsPi { .. } => false,
         }
     }

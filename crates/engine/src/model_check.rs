@@ -36,7 +36,7 @@ pub(crate) enum Checked {
 impl ModelCheck {
     /// Returns the check that a plan needs, if any.
     pub(crate) fn of(plan: &TaskPlan) -> Option<Self> {
-        if plan.here.runner.uses_our_models() {
+        if plan.here.runner.checks_its_model() {
             // It checks for itself.
             return None;
         }

@@ -24,6 +24,8 @@ pub const COMPLETE: &str = "complete-words";
 pub const SWEEPER: &str = "sweeper";
 /// Runs the command of the settings for a background run whose own process did not see its end.
 pub const ENDED: &str = "ended";
+/// Speaks to an agent of others.
+pub const BRIDGE: &str = "bridge";
 /// Is the embedded agent.
 pub const EMBEDDED: &str = "embedded";
 

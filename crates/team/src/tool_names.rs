@@ -22,7 +22,10 @@ pub(super) fn check_tools(
                 let all = BUILT_IN_TOOLS.join(", ");
                 return Err(error.hint(format!("The tools are {all}.")));
             }
-            (None, Some(RunnerChoice::Auto | RunnerChoice::Pi) | None) => {}
+            (
+                None,
+                Some(RunnerChoice::Auto | RunnerChoice::Pi | RunnerChoice::Bridge(_)) | None,
+            ) => {}
         }
     }
     Ok(())

@@ -140,6 +140,7 @@ fn end_words(end: CommandEnd) -> String {
         (Some(code), _) => code.to_string(),
         (None, Some(CutShort::TimedOut)) => "timed out".to_owned(),
         (None, Some(CutShort::Aborted)) => "aborted".to_owned(),
+        (None, Some(CutShort::NotTold)) => "?".to_owned(),
         (None, Some(CutShort::Unknown) | None) => "failed".to_owned(),
     }
 }

@@ -70,6 +70,8 @@ pub struct Definition {
     pub extra_args: Vec<String>,
     /// The kind of child that does its work.
     pub runner: Option<RunnerChoice>,
+    /// The program of an agent of others that does its work, with its arguments.
+    pub command: Vec<String>,
     /// The place where its runs work.
     pub isolation: Option<Isolation>,
     /// How much its runs may write.

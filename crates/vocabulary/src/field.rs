@@ -149,7 +149,9 @@ fields! {
     ExtraArgs => FieldRow::new("extraArgs", "extra-args", FieldKind::Texts(slot!(extra_args)))
         .help("ARGS", "Further arguments for the child process, separated by commas");
     Runner => FieldRow::new("runner", "runner", choice!(runner: RunnerChoice, "a runner", UnknownWord::Ignored))
-        .help("RUNNER", "How the agent runs: auto, pi or embedded");
+        .help("RUNNER", "How the agent runs: auto, pi, embedded, or an agent of others: claude, codex, gemini, copilot, opencode, qwen, acp");
+    Command => FieldRow::new("command", "command", FieldKind::Texts(slot!(command)))
+        .help("WORDS", "Program of an agent of others, with its arguments, separated by commas; needed for the runner acp");
     Isolation => FieldRow::new("isolation", "isolation", choice!(isolation: Isolation, "an isolation", UnknownWord::Refused))
         .help("PLACE", "Place where the agent works: none, or worktree for a git worktree of its own");
     Sandbox => FieldRow::new("sandbox", "sandbox", choice!(sandbox: SandboxLevel, "a level", UnknownWord::Refused))

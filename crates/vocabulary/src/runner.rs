@@ -1,10 +1,10 @@
-//! The kinds of child, and everything in which they differ. Nobody else matches on the kind: a third
+//! The kinds of child, and everything in which they differ. Nobody else matches on the kind: a further
 //! one is a line in each function here, and a program that `calls` finds.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::RunnerChoice;
+use crate::{OtherAgent, RunnerChoice};
 
 /// The kind of child that does the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -14,15 +14,28 @@ pub enum Runner {
     Pi,
     /// The agent inside our own binary.
     Embedded,
+    /// A bridge to an agent of others.
+    #[serde(untagged)]
+    Bridge(OtherAgent),
 }
 
 impl Runner {
-    /// All kinds, the usual one first.
-    pub const ALL: [Self; 2] = [Self::Pi, Self::Embedded];
+    /// The kinds that need no program of others than pi, the usual one first.
+    pub const OWN: [Self; 2] = [Self::Pi, Self::Embedded];
 
     /// Reads the word for a runner; `None` for a word of a newer version.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|runner| runner.as_str() == word)
+        let mut own = Self::OWN.into_iter();
+        let own = own.find(|runner| runner.as_str() == word);
+        own.or_else(|| OtherAgent::from_word(word).map(Self::Bridge))
+    }
+
+    /// Returns the agent of others that does the work, if one does.
+    pub fn other_agent(self) -> Option<OtherAgent> {
+        match self {
+            Self::Pi | Self::Embedded => None,
+            Self::Bridge(agent) => Some(agent),
+        }
     }
 
     /// Returns the word for this runner.
@@ -30,6 +43,7 @@ impl Runner {
         match self {
             Self::Pi => "pi",
             Self::Embedded => "embedded",
+            Self::Bridge(agent) => agent.as_str(),
         }
     }
 
@@ -38,6 +52,7 @@ impl Runner {
         match self {
             Self::Pi => "a pi process",
             Self::Embedded => "the embedded agent",
+            Self::Bridge(agent) => agent.title(),
         }
     }
 
@@ -46,6 +61,7 @@ impl Runner {
         match self {
             Self::Pi => RunnerChoice::Pi,
             Self::Embedded => RunnerChoice::Embedded,
+            Self::Bridge(agent) => RunnerChoice::Bridge(agent),
         }
     }
 
@@ -54,7 +70,7 @@ impl Runner {
     pub fn loads_extensions(self) -> bool {
         match self {
             Self::Pi => true,
-            Self::Embedded => false,
+            Self::Embedded | Self::Bridge(_) => false,
         }
     }
 
@@ -62,22 +78,30 @@ impl Runner {
     pub fn has_our_flags(self) -> bool {
         match self {
             Self::Pi => false,
-            Self::Embedded => true,
+            Self::Embedded | Self::Bridge(_) => true,
         }
     }
 
     /// Returns whether it reads the catalogue of models that we read, so that it finds what we find.
     pub fn uses_our_models(self) -> bool {
         match self {
-            Self::Pi => false,
+            Self::Pi | Self::Bridge(_) => false,
             Self::Embedded => true,
+        }
+    }
+
+    /// Returns whether it refuses a model that it does not have, so that nobody has to ask it.
+    pub fn checks_its_model(self) -> bool {
+        match self {
+            Self::Pi => false,
+            Self::Embedded | Self::Bridge(_) => true,
         }
     }
 
     /// Returns whether it takes a prompt that begins with a slash for a command.
     pub fn reads_slash_commands(self) -> bool {
         match self {
-            Self::Pi => true,
+            Self::Pi | Self::Bridge(_) => true,
             Self::Embedded => false,
         }
     }
@@ -85,7 +109,7 @@ impl Runner {
     /// Returns whether it gets secrets on a descriptor instead of in its environment.
     pub fn takes_secrets_apart(self) -> bool {
         match self {
-            Self::Pi => false,
+            Self::Pi | Self::Bridge(_) => false,
             Self::Embedded => true,
         }
     }
@@ -95,7 +119,7 @@ impl Runner {
     pub fn confines_its_shell(self) -> bool {
         match self {
             Self::Pi => false,
-            Self::Embedded => true,
+            Self::Embedded | Self::Bridge(_) => true,
         }
     }
 
@@ -104,7 +128,7 @@ impl Runner {
     pub fn reads_context_safely(self) -> bool {
         match self {
             Self::Pi => false,
-            Self::Embedded => true,
+            Self::Embedded | Self::Bridge(_) => true,
         }
     }
 }

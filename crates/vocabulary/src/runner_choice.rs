@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Runner;
+use crate::{OtherAgent, Runner};
 
 /// The wish for a kind of child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,17 +14,32 @@ pub enum RunnerChoice {
     Pi,
     /// Always the embedded agent.
     Embedded,
+    /// An agent of others.
+    #[serde(untagged)]
+    Bridge(OtherAgent),
 }
 
 impl RunnerChoice {
     /// All choices.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Pi, Self::Embedded];
+    pub const ALL: [Self; 10] = [
+        Self::Auto,
+        Self::Pi,
+        Self::Embedded,
+        Self::Bridge(OtherAgent::Claude),
+        Self::Bridge(OtherAgent::Codex),
+        Self::Bridge(OtherAgent::Gemini),
+        Self::Bridge(OtherAgent::Copilot),
+        Self::Bridge(OtherAgent::Opencode),
+        Self::Bridge(OtherAgent::Qwen),
+        Self::Bridge(OtherAgent::Acp),
+    ];
 
     /// Returns the kind that is meant where nobody looks for the programs.
     pub fn usual(self) -> Runner {
         match self {
             Self::Auto | Self::Pi => Runner::Pi,
             Self::Embedded => Runner::Embedded,
+            Self::Bridge(agent) => Runner::Bridge(agent),
         }
     }
 
@@ -39,6 +54,7 @@ impl RunnerChoice {
             Self::Auto => "auto",
             Self::Pi => "pi",
             Self::Embedded => "embedded",
+            Self::Bridge(agent) => agent.as_str(),
         }
     }
 }

@@ -78,6 +78,7 @@ mod mcp_tasks;
 mod offline;
 mod on_end;
 mod one_key;
+mod other_agents;
 mod other_user;
 mod partial_messages;
 mod pi_children;

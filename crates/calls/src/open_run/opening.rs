@@ -320,7 +320,9 @@ impl<'a> Opening<'a> {
         } = ready;
         others.extend(self.resolver.configuration.settings.fleet.nkey.clone());
         let shared = matches!(found.place, RunPlace::Checkout).then(|| self.shared_checkout(cwd));
-        let program = self.resolver.runners.program(found.runner);
+        let of_definition = found.patch.as_ref();
+        let command = of_definition.map_or(&[][..], |patch| &patch.definition.command);
+        let program = self.resolver.runners.program(found.runner, command);
         let program = program.map_err(|message| Refusal { message })?;
         let mut arguments = files.arguments(&found.skills);
         let mut doubts = if found.runner.reads_context_safely() {

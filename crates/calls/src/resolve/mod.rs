@@ -8,6 +8,7 @@ mod foreign_model;
 mod gates;
 mod model;
 mod model_check;
+mod other_agent;
 mod place;
 mod resolver;
 mod sandbox;

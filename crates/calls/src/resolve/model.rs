@@ -67,6 +67,10 @@ impl ChosenModel {
         if let (Some(definition), Some(provider)) = (definition, provider) {
             return Self::of_provider(definition, provider, sources);
         }
+        if sources.runner.other_agent().is_some() {
+            // It has a model of its own.
+            return Ok(Self::left_to_the_child(None, thinking));
+        }
         let of_caller = pi.and_then(|pi| pi.model.as_deref());
         match (definition.map(|definition| definition.dialect), of_caller) {
             (Some(_), Some(model)) if definition.is_some_and(Definition::is_built_in) => {

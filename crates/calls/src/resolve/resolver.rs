@@ -16,6 +16,7 @@ use super::family::Family;
 use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::{ModelChecks, NamedModel};
+use super::other_agent::check_other_agent;
 use super::place::{check_place, place_of};
 use super::sandbox::{TaskSandbox, sandbox_of};
 use super::schema::schema_of;
@@ -54,7 +55,7 @@ impl<'a> Resolver<'a> {
             caller,
             configuration,
             destination,
-            runners: Runners::new(caller),
+            runners: Runners::new(caller, &configuration.settings),
             models: ModelChecks::new(caller),
         }
     }
@@ -150,25 +151,35 @@ impl<'a> Resolver<'a> {
             .runner
             .or(definition.and_then(|definition| definition.runner))
             .unwrap_or(settings.runner);
-        let (runner, warning) = self.runner(choice).map_err(Unusable::Task)?;
+        let command = definition.map_or(&[][..], |definition| &definition.command);
+        let (runner, warning) = self.runner(choice, command).map_err(Unusable::Task)?;
+        let other_agent = runner.other_agent();
         let wished = terms.model.as_deref();
         let definition = match (definition, wished) {
+            // An agent of others has its own names for its models.
+            (found, _) if other_agent.is_some() => found.map(Cow::Borrowed),
             (Some(found), None) => Some(self.models.translated(found, &settings.model_aliases)?),
             (found, _) => found.map(Cow::Borrowed),
         };
         let definition = definition.as_deref();
         let default_model = settings.default_model.as_deref();
+        let default_model = default_model.filter(|_| other_agent.is_none());
         let model = ChosenModel::choose(Sources {
             wished,
             thinking: terms.thinking,
             definition,
-            pi: self.caller.pi.as_ref(),
+            pi: self.caller.pi.as_ref().filter(|_| other_agent.is_none()),
             default_model,
             runner,
         })
         .map_err(Unusable::Task)?;
-        let fallback_models = self.fallback_models(terms, definition);
+        let fallback_models = match other_agent {
+            Some(_) => terms.fallback_models.clone().unwrap_or_default(),
+            None => self.fallback_models(terms, definition),
+        };
         let (model, mut doubts) = match self.destination {
+            // The agent checks it, and names its models if it has no such one.
+            _ if other_agent.is_some() => (model, Vec::new()),
             Destination::Here => {
                 let model = self.models.insist_on_default(model, default_model, runner);
                 // A session that goes on has a model.
@@ -274,7 +285,11 @@ impl<'a> Resolver<'a> {
             warning,
             doubts,
         };
-        let work = ResolvedWork { work, here };
+        let mut work = ResolvedWork { work, here };
+        if let Some(agent) = other_agent {
+            let told = check_other_agent(agent, &work.work, self.destination);
+            work.here.doubts.extend(told.map_err(Unusable::Task)?);
+        }
         if let Destination::Fleet(destination) = self.destination {
             may_travel(&self.caller.places, &work, destination).map_err(Unusable::Task)?;
         }
@@ -307,11 +322,15 @@ impl<'a> Resolver<'a> {
 
     /// Returns the kind of child, and a warning about the choice. A worker of a fleet looks for its
     /// own program.
-    fn runner(&self, choice: RunnerChoice) -> Result<(Runner, Option<String>), Refusal> {
+    fn runner(
+        &self,
+        choice: RunnerChoice,
+        command: &[String],
+    ) -> Result<(Runner, Option<String>), Refusal> {
         match (self.destination, choice) {
             (Destination::Fleet(_), choice) => Ok((choice.usual(), None)),
             (Destination::Here, choice) => {
-                let chosen = self.runners.resolve(choice);
+                let chosen = self.runners.resolve(choice, command);
                 let chosen = chosen.map_err(|message| Refusal { message })?;
                 Ok((chosen.runner, chosen.warning))
             }

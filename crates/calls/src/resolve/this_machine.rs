@@ -17,7 +17,7 @@ impl Resolver<'_> {
             runner,
             program: _,
             warning,
-        } = self.runners.resolve(work.runner)?;
+        } = self.runners.resolve(work.runner, &[])?;
         let model = ChosenModel::ordered(work.model.clone());
         let doubts = self.models.check(&model, runner, None);
         let doubts = doubts.map_err(|why| match why {

@@ -9,8 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pi_subagents_configuration::RunnerChoice;
 use pi_subagents_files::read_own_text;
 use pi_subagents_vocabulary::{
-    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, NetworkReach, OutputSchema,
-    READ_TOOLS, RunTerms, SandboxLevel, ThinkingLevel,
+    Allowance, BaseChoice, Dollars, Gate, Isolation, LARGEST_SCHEMA, NetworkReach, OtherAgent,
+    OutputSchema, READ_TOOLS, RunTerms, SandboxLevel, ThinkingLevel,
 };
 use serde_json::Value;
 
@@ -209,6 +209,17 @@ fn runner_parser() -> impl TypedValueParser<Value = RunnerChoice> {
             }
             RunnerChoice::Pi => "Start a pi process for each sub-agent",
             RunnerChoice::Embedded => "Use the agent that is built into this program",
+            RunnerChoice::Bridge(agent) => match agent {
+                OtherAgent::Claude => "Use Claude Code, as it is installed and logged in",
+                OtherAgent::Codex => "Use Codex, as it is installed and logged in",
+                OtherAgent::Gemini => "Use Gemini CLI, as it is installed and logged in",
+                OtherAgent::Copilot => "Use Copilot CLI, as it is installed and logged in",
+                OtherAgent::Opencode => "Use opencode, as it is installed and logged in",
+                OtherAgent::Qwen => "Use Qwen Code, as it is installed and logged in",
+                OtherAgent::Acp => {
+                    "Use the agent whose command the agent file names; it speaks the Agent Client Protocol"
+                }
+            },
         })
     });
     PossibleValuesParser::new(described)

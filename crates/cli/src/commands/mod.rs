@@ -2,6 +2,7 @@
 
 pub(crate) mod answer_output;
 pub(crate) mod attach;
+pub(crate) mod bridge;
 mod call;
 pub(crate) mod clean;
 pub(crate) mod confine;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use pi_subagents_vocabulary::Scope;
+use pi_subagents_vocabulary::{OtherAgent, Scope};
 use serde_json::{Map, Value};
 
 use super::reader::Reader;
@@ -12,6 +12,7 @@ use super::{MEGABYTE, Settings};
 const RETENTION: &str = "retention";
 const ON_END: &str = "onEnd";
 const GATES: &str = "gates";
+const RUNNERS: &str = "runners";
 
 /// The limits of age and size for the records of one project's runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,8 +49,13 @@ impl Settings {
     pub(super) fn take_user_only(&mut self, reader: &mut Reader<'_>, scope: Scope) {
         let (retention, on_end) = (reader.value(RETENTION), reader.value(ON_END));
         if scope == Scope::Project {
-            let gates = reader.value(GATES);
-            for (key, value) in [(RETENTION, retention), (ON_END, on_end), (GATES, gates)] {
+            let (gates, runners) = (reader.value(GATES), reader.value(RUNNERS));
+            for (key, value) in [
+                (RETENTION, retention),
+                (ON_END, on_end),
+                (GATES, gates),
+                (RUNNERS, runners),
+            ] {
                 if value.is_some() {
                     reader.refuse(key, "only your own settings may have it");
                 }
@@ -58,6 +64,9 @@ impl Settings {
         }
         let gates = reader.texts(GATES).into_iter();
         self.gates.extend(gates.map(str::to_owned));
+        if let Some(runners) = reader.value(RUNNERS) {
+            self.take_runners(runners, reader);
+        }
         match retention {
             None => {}
             Some(Value::Bool(false)) => self.retention = Retention::NEVER,
@@ -72,6 +81,32 @@ impl Settings {
             match command(value) {
                 Some(command) => self.on_end = Some(command),
                 None => reader.refuse(ON_END, "it must be a command or a list of its words"),
+            }
+        }
+    }
+}
+
+impl Settings {
+    /// Takes the programs of agents of others: `{"claude": {"command": ["claude-agent-acp"]}}`.
+    fn take_runners(&mut self, runners: &Value, reader: &mut Reader<'_>) {
+        let Value::Object(runners) = runners else {
+            return reader.refuse(RUNNERS, "it must be an object from agents to commands");
+        };
+        for (name, runner) in runners {
+            let key = format!("{RUNNERS}.{name}");
+            let Some(agent) = OtherAgent::from_word(name) else {
+                let known = OtherAgent::ALL.map(OtherAgent::as_str).join(", ");
+                reader.refuse(&key, &format!("it must be one of {known}"));
+                continue;
+            };
+            let words = runner.get("command").and_then(Value::as_array);
+            let words: Option<Vec<String>> = words.and_then(|words| {
+                let words = words.iter();
+                words.map(|word| word.as_str().map(str::to_owned)).collect()
+            });
+            match words.filter(|words| !words.is_empty()) {
+                Some(words) => drop(self.runners.insert(agent, words)),
+                None => reader.refuse(&key, "it must have \"command\": a list of words"),
             }
         }
     }

@@ -52,6 +52,8 @@ enum Consequence {
     Switched(Response),
     /// The child listed its tools.
     Equipped(HadTools),
+    /// The child did not take a message to its model.
+    NotSteered(String),
 }
 
 impl Running<'_> {
@@ -203,6 +205,7 @@ impl Running<'_> {
                 }
                 Consequence::None
             }
+            (Some(error), "steer") => Consequence::NotSteered(error.clone()),
             (Some(_) | None, _) => match &mut self.progress.check {
                 Some(check) => Consequence::Checked(check.answered(response)),
                 None => Consequence::None,
@@ -243,6 +246,10 @@ impl Running<'_> {
             Consequence::Reported(seen) => self.report_seen(seen).await,
             Consequence::Checked(checked) => self.checked(checked).await,
             Consequence::Equipped(had) => self.equipped(had).await,
+            Consequence::NotSteered(error) => {
+                let warning = format!("the message did not reach the model: {error}");
+                self.unit.report(Happening::Warned(warning)).await;
+            }
         }
     }
 

@@ -163,6 +163,8 @@ pub enum CutShort {
     Aborted,
     /// A cause that the child did not name.
     Unknown,
+    /// Nobody knows: the agent that did the work does not tell how commands end.
+    NotTold,
 }
 
 /// A kind of command.
@@ -333,7 +335,12 @@ impl CommandEnd {
         }
     }
 
-    /// Reads the end of a shell command. Both kinds of child mark a command that did not exit with
+    /// Returns the end of a command whose agent does not tell it. It never counts as passed.
+    pub(crate) fn not_told() -> Self {
+        Self::cut_short(CutShort::NotTold)
+    }
+
+    /// Reads the end of a shell command. Both kinds of child of ours mark a command that did not exit with
     /// 0 as an error, and give the reason in its last line.
     pub(crate) fn read(is_error: bool, last_line: &str) -> Self {
         if !is_error {

@@ -183,9 +183,19 @@ impl Witness {
             ChildRecord::ToolEnded {
                 call_id,
                 is_error,
+                details,
                 last_line,
                 ..
-            } => self.call_ended(call_id, *is_error, last_line, Some(at)),
+            } => {
+                let details = details.as_ref();
+                let is_told = details.is_none_or(|details| details["exitCode"] != "unknown");
+                let end = CalledEnd {
+                    is_error: *is_error,
+                    last_line,
+                    is_told,
+                };
+                self.call_ended(call_id, end, Some(at));
+            }
             // Events that were taken over from a session file have messages only.
             ChildRecord::MessageEnded(Message::ToolResult(result)) => {
                 let text = if result.is_error {
@@ -194,7 +204,12 @@ impl Witness {
                     String::new()
                 };
                 let last_line = text.lines().next_back().unwrap_or_default();
-                self.call_ended(&result.call_id, result.is_error, last_line, None);
+                let end = CalledEnd {
+                    is_error: result.is_error,
+                    last_line,
+                    is_told: true,
+                };
+                self.call_ended(&result.call_id, end, None);
             }
             _ => {}
         }
@@ -234,7 +249,12 @@ impl Witness {
     }
 
     /// Notes the end of a call, at its first report.
-    fn call_ended(&mut self, id: &str, is_error: bool, last_line: &str, at: Option<Timestamp>) {
+    fn call_ended(&mut self, id: &str, end: CalledEnd<'_>, at: Option<Timestamp>) {
+        let CalledEnd {
+            is_error,
+            last_line,
+            is_told,
+        } = end;
         let Some(call) = self.pending.take(id) else {
             return;
         };
@@ -248,7 +268,11 @@ impl Witness {
                 test,
                 may_change,
             } => {
-                let end = CommandEnd::read(is_error, last_line);
+                let end = if is_told || is_error {
+                    CommandEnd::read(is_error, last_line)
+                } else {
+                    CommandEnd::not_told()
+                };
                 self.command_ended(&call, shown, *test, end, at);
                 if *may_change {
                     self.add_uncertain();
@@ -341,6 +365,15 @@ impl Witness {
         let ended = self.uncertain.iter().filter(is_since).count();
         ended + self.pending.uncertain().count()
     }
+}
+
+/// The end of a call, as its child reports it.
+#[derive(Clone, Copy)]
+struct CalledEnd<'a> {
+    is_error: bool,
+    last_line: &'a str,
+    /// False if the child says that it does not know how a command ended.
+    is_told: bool,
 }
 
 /// Returns the time between two moments in seconds, to a thousandth.

@@ -14,7 +14,7 @@ const LAYERS: [&[&str]; 11] = [
     &["files", "vocabulary"],
     &["confine"],
     &["engine", "git", "pi-files", "records", "view"],
-    &["agent", "configuration", "fleet-queue"],
+    &["agent", "bridge", "configuration", "fleet-queue"],
     &["ground"],
     &["runs"],
     &["calls"],

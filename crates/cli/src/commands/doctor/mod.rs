@@ -12,6 +12,7 @@ mod fleet;
 mod logs;
 mod machine;
 mod models;
+mod other_agents;
 mod pi_package;
 mod retention;
 mod runner;
@@ -119,6 +120,7 @@ fn examine(places: Places, args: &DoctorArgs) -> Vec<Check> {
             cooldowns::cooldowns(&seen)
         });
         checks.push(runner::runner(&seen, &pi));
+        checks.extend(other_agents::other_agents(&seen));
         checks.extend(later);
         checks.extend([joined(retention), background]);
         checks.push(pi_package::pi_package(&seen, pi.found.is_ok()));

@@ -6,7 +6,7 @@ use pi_subagents_configuration::RunnerChoice;
 
 use super::check::Check;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::runner::{Asking, FoundPi, NoPi, find_pi, is_pi_named};
+use pi_subagents_calls::runner::{Asking, FoundPi, NoPi, find_other_agent, find_pi, is_pi_named};
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 
 /// The pi on this machine, or why it cannot be used, and how long it took to print its version.
@@ -35,6 +35,18 @@ pub(super) fn runner(seen: &VisibleAgents, pi: &AskedPi) -> Check {
     match (choice, &pi.found) {
         (RunnerChoice::Embedded, _) => {
             check("the embedded agent, as subagents.runner says".to_owned())
+        }
+        (RunnerChoice::Bridge(agent), _) => {
+            let found = find_other_agent(
+                agent,
+                &seen.configuration().settings.runners,
+                &seen.places,
+            );
+            let said = check(format!("{}, as subagents.runner says", agent.title()));
+            match found {
+                Ok(_) => said,
+                Err(why) => said.problem().hint(why),
+            }
         }
         (RunnerChoice::Pi, Ok(pi)) => {
             check(started(&format!("{}, as subagents.runner says", named(pi))))
