@@ -30,6 +30,7 @@ mod machine;
 mod mcp_client;
 mod models;
 mod nats;
+mod neighbours;
 mod npm;
 mod packages;
 mod pictures;
@@ -68,6 +69,8 @@ usage: cargo xtask COMMAND
                         and on which dist --check tries the floor of glibc; needs root
   clients               fetch Claude Code, Codex and Gemini CLI, into which dist --check installs
   nats                  fetch the NATS server of the tests into the build directory
+  neighbours [NAME…]    install the agents of others that can do the work of runs, drive each on a
+                        scripted model, and print what held; builds nothing
   models                write the built-in catalogue of models out of the newest packages of pi
   docs                  write the generated documents
   pictures              write the pictures of the README";
@@ -88,6 +91,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "roots" => dist::install_roots(),
         "clients" => dist::install_clients(),
         "nats" => nats::install().map(|program| println!("{}", program.display())),
+        "neighbours" => neighbours::neighbours(rest),
         "models" => models::write(),
         "docs" => documents::write_all(),
         "pictures" => pictures::write_all(),

@@ -33,7 +33,7 @@ const OUR_TOOLS: [&str; 7] = ["read", "write", "edit", "bash", "grep", "find", "
 
 /// An agent without a tool for listing uses the one for finding.
 const CLAUDE: [&str; 7] = ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "Glob"];
-const COPILOT: [&str; 7] = ["view", "create", "edit", "bash", "grep", "glob", "view"];
+const COPILOT: [&str; 7] = ["view", "create", "edit", "bash", "grep", "glob", "glob"];
 const OPENCODE: [&str; 7] = ["read", "edit", "edit", "bash", "grep", "glob", "list"];
 
 /// The tools of Qwen Code that change something.

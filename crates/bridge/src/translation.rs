@@ -7,7 +7,7 @@ use pi_subagents_vocabulary::{FINALIZE_TOOL, OtherAgent};
 use serde_json::{Value, json};
 
 use crate::facts::facts_of;
-use crate::tool_call::AgentCall;
+use crate::tool_call::{AgentCall, CallResult};
 
 /// The number of calls that are followed at once.
 const MOST_CALLS: usize = 256;
@@ -194,14 +194,7 @@ impl Translation {
             self.begin(id, &call.tool(), &call.arguments());
         }
         if call.is_over() {
-            let result = call.result();
-            self.end(
-                id,
-                &call.tool(),
-                &result.text,
-                result.is_error,
-                &result.details,
-            );
+            self.end(id, &call.tool(), &call.result());
             return;
         }
         if call.is_begun
@@ -229,11 +222,12 @@ impl Translation {
         }));
     }
 
-    #[expect(
-        clippy::fn_params_excessive_bools,
-        reason = "a result is an error or not"
-    )]
-    fn end(&mut self, id: &str, tool: &str, text: &str, is_error: bool, details: &Value) {
+    fn end(&mut self, id: &str, tool: &str, result: &CallResult) {
+        let CallResult {
+            text,
+            is_error,
+            details,
+        } = result;
         let content = json!([text_part(text)]);
         self.records.push(json!({
             "type": "tool_execution_end", "toolCallId": id, "toolName": tool, "isError": is_error,
@@ -248,16 +242,24 @@ impl Translation {
     /// Tells of a report that our server has taken or refused; `correction` says why.
     pub(crate) fn report(&mut self, id: &str, report: &Value, correction: Option<&str>) {
         self.begin(id, FINALIZE_TOOL, report);
-        let text = correction.unwrap_or("finalized");
-        self.end(id, FINALIZE_TOOL, text, correction.is_some(), report);
+        let result = CallResult {
+            text: correction.unwrap_or("finalized").to_owned(),
+            is_error: correction.is_some(),
+            details: report.clone(),
+        };
+        self.end(id, FINALIZE_TOOL, &result);
     }
 
     /// Ends the turn with the last answer of the model.
     pub(crate) fn finish(&mut self, end: &TurnEnd) {
         let open = std::mem::take(&mut self.calls);
         for (id, call) in open.into_iter().filter(|(_, call)| call.is_begun) {
-            let details = json!({"exitCode": "unknown"});
-            self.end(&id, &call.tool(), "Command aborted", true, &details);
+            let result = CallResult {
+                text: "Command aborted".to_owned(),
+                is_error: true,
+                details: json!({"exitCode": "unknown"}),
+            };
+            self.end(&id, &call.tool(), &result);
         }
         let (reason, error, usage) = match end {
             TurnEnd::Failed(message) => ("error", Some(message.as_str()), &Value::Null),

@@ -44,6 +44,7 @@ struct Agent {
     server: Value,
     calls: u32,
     is_cancelled: bool,
+    refuses_sessions: bool,
 }
 
 fn main() {
@@ -66,18 +67,15 @@ fn main() {
         server: Value::Null,
         calls: 0,
         is_cancelled: false,
+        refuses_sessions: has("--no-session"),
     };
     while let Ok(message) = agent.messages.recv() {
-        agent.take(&message, has("--no-session"));
+        agent.take(&message);
     }
 }
 
 impl Agent {
-    #[expect(
-        clippy::fn_params_excessive_bools,
-        reason = "it refuses sessions or not"
-    )]
-    fn take(&mut self, message: &Value, refuses: bool) {
+    fn take(&mut self, message: &Value) {
         let id = &message["id"];
         let params = &message["params"];
         match message["method"].as_str().unwrap_or_default() {
@@ -89,7 +87,7 @@ impl Agent {
                     "agentCapabilities": {"loadSession": true, "sessionCapabilities": {"resume": {}}},
                 }),
             ),
-            "session/new" if refuses => {
+            "session/new" if self.refuses_sessions => {
                 let error = json!({"code": -32000, "message": "Authentication required"});
                 send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
             }

@@ -95,7 +95,13 @@ fn everything_that_has_a_name_is_offered_where_it_is_meant() {
         ("delegate --agent ", &["scout"]),
         ("delegate --model ", &["box/small", "box/large"]),
         ("delegate --model=box/l", &["--model=box/large"]),
-        ("run --runner ", &["auto", "pi", "embedded"]),
+        (
+            "run --runner ",
+            &[
+                "auto", "pi", "embedded", "claude", "codex", "gemini", "copilot", "opencode",
+                "qwen", "acp",
+            ],
+        ),
         ("profile create x --thinking h", &["high"]),
         ("profile create x --exclude-tools read,ba", &["read,bash"]),
         ("completions f", &["fish"]),
