@@ -4,6 +4,10 @@ use pi_subagents_vocabulary::OtherAgent;
 
 /// Everything in which the agents differ, apart from their tools.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an ability that an agent has or not"
+)]
 pub struct AgentFacts {
     /// The program that speaks ACP; empty for an agent that its user names.
     pub program: &'static str,

@@ -17,14 +17,6 @@
 //!
 //! JSON is read leniently: an agent may send updates that we do not know, and fields of other types.
 
-#![cfg_attr(
-    test,
-    expect(
-        clippy::disallowed_methods,
-        reason = "tests make the files that they read"
-    )
-)]
-
 mod agent_link;
 mod bridge;
 mod facts;

@@ -213,7 +213,8 @@ impl Opening<'_> {
                 "<earlier_conversation>\n{told}\n</earlier_conversation>"
             ));
         }
-        texts.iter().map(|text| format!("{text}\n\n")).collect()
+        texts.push(String::new());
+        texts.join("\n\n")
     }
 
     async fn set_mode(

@@ -78,7 +78,7 @@ impl Translation {
 
     /// Tells a message to the model.
     pub(crate) fn user(&mut self, text: &str) {
-        self.records.push(ended(json!({
+        self.records.push(ended(&json!({
             "role": "user", "content": [text_part(text)], "timestamp": now(),
         })));
     }
@@ -233,7 +233,7 @@ impl Translation {
             "type": "tool_execution_end", "toolCallId": id, "toolName": tool, "isError": is_error,
             "result": {"content": content, "details": details},
         }));
-        self.records.push(ended(json!({
+        self.records.push(ended(&json!({
             "role": "toolResult", "toolCallId": id, "toolName": tool, "content": content,
             "details": details, "isError": is_error, "timestamp": now(),
         })));
@@ -322,11 +322,11 @@ impl Translation {
         if let Some(error) = error {
             message["errorMessage"] = error.into();
         }
-        self.records.push(ended(message));
+        self.records.push(ended(&message));
     }
 }
 
-fn ended(message: Value) -> Value {
+fn ended(message: &Value) -> Value {
     json!({"type": "message_end", "message": message})
 }
 

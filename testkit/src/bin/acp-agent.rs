@@ -58,8 +58,10 @@ fn main() {
                 _ = sender.send(message);
             }
         }
-        while stays {
-            thread::park();
+        if stays {
+            loop {
+                thread::park();
+            }
         }
     });
     let mut agent = Agent {

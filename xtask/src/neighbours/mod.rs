@@ -108,7 +108,7 @@ fn is_gone_after_kill(stage: &Stage) -> Outcome<Cell> {
     let mut owner = stage.spawn("T-SLEEP do it")?;
     let marker = stage.project.join("asleep");
     _ = fs::remove_file(&marker);
-    let started = stage::waited(Duration::from_secs(60), || marker.exists());
+    let started = stage::waited(Duration::from_mins(1), || marker.exists());
     let below = tree(owner.id());
     owner.kill()?;
     owner.wait()?;

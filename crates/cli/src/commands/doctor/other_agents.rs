@@ -53,12 +53,7 @@ pub(super) fn other_agents(seen: &VisibleAgents) -> Option<Check> {
         found.join(", ")
     };
     let check = Check::new("other agents", text);
-    Some(
-        hints
-            .iter()
-            .fold(check, Check::hint)
-            .warnings(broken.into_iter()),
-    )
+    Some(hints.iter().fold(check, Check::hint).warnings(broken))
 }
 
 fn is_there(program: &str, seen: &VisibleAgents) -> bool {

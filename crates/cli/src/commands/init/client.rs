@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pi_subagents_vocabulary::OtherAgent;
 use serde_json::{Value, json};
 
 use super::insertion::{Insertion, InsertionRefusal};
@@ -38,6 +39,17 @@ impl McpClient {
             Self::Gemini => "Gemini CLI",
             Self::Opencode => "opencode",
             Self::Copilot => "Copilot CLI",
+        }
+    }
+
+    /// Returns the agent of others that it is.
+    pub(super) fn other_agent(self) -> OtherAgent {
+        match self {
+            Self::ClaudeCode => OtherAgent::Claude,
+            Self::Codex => OtherAgent::Codex,
+            Self::Gemini => OtherAgent::Gemini,
+            Self::Opencode => OtherAgent::Opencode,
+            Self::Copilot => OtherAgent::Copilot,
         }
     }
 

@@ -80,6 +80,14 @@ fn pi(survey: &Survey) -> String {
 }
 
 fn client(found: &FoundClient, survey: &Survey) -> String {
+    let program = client_program(found, survey);
+    match found.runner {
+        Some(runner) => format!("{program}; does runs too (--runner {})", runner.as_str()),
+        None => program,
+    }
+}
+
+fn client_program(found: &FoundClient, survey: &Survey) -> String {
     match &found.program {
         Some(program) => tilde(program, &survey.home),
         None if found.is_there => "its files, but not its program".to_owned(),

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use pi_subagents_agent::{
     DefaultModel, KeyPlace, ModelCatalogue, Surroundings, local_model_servers, model_overview,
 };
+use pi_subagents_calls::runner::find_other_agent;
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_definition_commands::{ReadyMadeCopy, ready_made_copies};
 use pi_subagents_ground::places::Places;
 use pi_subagents_pi_files::{installed_pi, is_program, on_path};
+use pi_subagents_vocabulary::OtherAgent;
 
 use super::client::McpClient;
 use super::file_state::FileState;
@@ -62,6 +64,8 @@ pub(super) enum FoundPiProgram {
 pub(super) struct FoundClient {
     pub(super) client: McpClient,
     pub(super) program: Option<PathBuf>,
+    /// The runner with which it can do the work of runs.
+    pub(super) runner: Option<OtherAgent>,
     /// True if its program, its directory or its file is there.
     pub(super) is_there: bool,
     pub(super) file: FoundFile,
@@ -106,7 +110,7 @@ impl Survey {
             settings: found_file(places.agent_dir.join("settings.json"), places),
             pi: pi_program(seen),
             clients: McpClient::ALL
-                .map(|client| find_client(client, places))
+                .map(|client| find_client(client, seen))
                 .into(),
             command: own_command(places),
             completions: find_shell(places),
@@ -137,7 +141,11 @@ pub(in crate::commands) fn client_files(client: McpClient, places: &Places) -> V
     client.files(&places.home, named_directory(client, places).as_deref())
 }
 
-fn find_client(client: McpClient, places: &Places) -> FoundClient {
+fn find_client(client: McpClient, seen: &VisibleAgents) -> FoundClient {
+    let places = &seen.places;
+    let runners = &seen.configuration().settings.runners;
+    let runner = client.other_agent();
+    let can_work = find_other_agent(runner, runners, places).is_ok();
     let named = named_directory(client, places);
     let files = client_files(client, places);
     let existing = files.iter().find(|file| file.symlink_metadata().is_ok());
@@ -148,6 +156,7 @@ fn find_client(client: McpClient, places: &Places) -> FoundClient {
         client,
         is_there: program.is_some() || existing.is_some() || directory.is_dir(),
         program,
+        runner: can_work.then_some(runner),
         file: found_file(file, places),
     }
 }
