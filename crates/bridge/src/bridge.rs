@@ -374,7 +374,8 @@ impl Bridge {
             },
         };
         if !self.turn.open.is_empty() {
-            return;
+            self.translation.interlude(&usage_of(result));
+            return self.flush().await;
         }
         let is_stopped = matches!(end, TurnEnd::Stopped { .. } | TurnEnd::Reported);
         self.remind(&end);

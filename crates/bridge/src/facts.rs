@@ -65,7 +65,7 @@ pub fn facts_of(agent: OtherAgent) -> AgentFacts {
             program: "codex-acp",
             install: "npm install -g @agentclientprotocol/codex-acp",
             takes_steering: true,
-            notices: &["Warning: "],
+            notices: &["Warning: Model metadata for "],
             ..PLAIN
         },
         OtherAgent::Gemini => AgentFacts {
@@ -81,7 +81,7 @@ pub fn facts_of(agent: OtherAgent) -> AgentFacts {
             install: "npm install -g @github/copilot",
             model: ModelBy::Flag("--model"),
             starts_servers: false,
-            notices: &["Info: ", "Warning: "],
+            notices: &["Info: "],
             ..PLAIN
         },
         OtherAgent::Opencode => AgentFacts {

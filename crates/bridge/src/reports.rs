@@ -63,8 +63,9 @@ impl Reports {
         if !matches!(read, Ok(Ok(_))) || whole <= self.read {
             return Vec::new();
         }
-        let new: Vec<SentReport> = text[self.read..whole]
-            .lines()
+        // Whoever changed the file in between gets no report.
+        let new = text.get(self.read..whole).unwrap_or_default().lines();
+        let new: Vec<SentReport> = new
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .map(|mut line| SentReport {
                 report: line["report"].take(),

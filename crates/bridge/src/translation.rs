@@ -127,9 +127,8 @@ impl Translation {
     }
 
     fn text(&mut self, text: &str) {
-        let begins = !self.parts.iter().any(|part| part["type"] == "text");
         let notices = facts_of(self.agent).notices;
-        if begins && notices.iter().any(|notice| text.starts_with(notice)) {
+        if notices.iter().any(|notice| text.starts_with(notice)) {
             self.notices.push(text.to_owned());
             return;
         }
@@ -250,6 +249,14 @@ impl Translation {
         self.end(id, FINALIZE_TOOL, &result);
     }
 
+    /// Ends the answer to a prompt while the agent works on another one.
+    pub(crate) fn interlude(&mut self, usage: &Value) {
+        if !self.parts.is_empty() {
+            let usage = self.last_usage(usage);
+            self.answer("stop", &usage, None);
+        }
+    }
+
     /// Ends the turn with the last answer of the model.
     pub(crate) fn finish(&mut self, end: &TurnEnd) {
         let open = std::mem::take(&mut self.calls);
@@ -360,7 +367,7 @@ mod tests {
         translation.model = "gpt".to_owned();
         let chunk = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
         for update in [
-            chunk("Warning: Model metadata is not there."),
+            chunk("Warning: Model metadata for `m` not found."),
             chunk("I "),
             chunk("look."),
             json!({"sessionUpdate": "usage_update", "used": 100, "size": 1000}),
@@ -381,7 +388,7 @@ mod tests {
         insta::assert_snapshot!(shown(&mut translation));
         assert_eq!(
             translation.take_notices(),
-            ["Warning: Model metadata is not there."]
+            ["Warning: Model metadata for `m` not found."]
         );
     }
 }
