@@ -146,16 +146,17 @@ fn consequences(project: &Path, definitions: &[&Definition]) -> Vec<String> {
     let replaces = definitions.iter().find(is_default).map(|_| {
         "It replaces default: every task that names no agent would use the agent of this project.".to_owned()
     });
-    let gates = definitions.iter().flat_map(|one| commands_of(one));
-    let setup = setup_of(project);
-    let commands = gates.chain(setup.as_deref());
+    let own = definitions.iter().flat_map(|one| commands_of(one));
+    let commands = own.chain(setup_of(project));
     let commands = commands.map(|command| format!("It will run: {command}"));
     replaces.into_iter().chain(commands).collect()
 }
 
-/// Returns the commands that a definition runs: its gates.
-pub fn commands_of(definition: &Definition) -> impl Iterator<Item = &str> {
-    definition.gates.iter().map(|gate| gate.command.as_str())
+/// Returns the commands that a definition runs: the program of an agent of others, and its gates.
+pub fn commands_of(definition: &Definition) -> impl Iterator<Item = String> {
+    let program = (!definition.command.is_empty()).then(|| definition.command.join(" "));
+    let gates = definition.gates.iter().map(|gate| gate.command.clone());
+    program.into_iter().chain(gates)
 }
 
 /// Returns the command that the settings of a project run in every new worktree, if they have one.

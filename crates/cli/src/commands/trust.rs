@@ -273,7 +273,7 @@ fn consequences(definition: &Definition) -> Vec<String> {
     let replaces = is_default
         .then(|| "    replaces  default: every task that names no agent uses it".to_owned());
     let commands = commands_of(definition);
-    let commands = commands.flat_map(will_run);
+    let commands = commands.flat_map(|command| will_run(&command));
     replaces.into_iter().chain(commands).collect()
 }
 
@@ -453,7 +453,11 @@ impl<'a> PrintedDefinition<'a> {
             file: &definition.file,
             extensions: &definition.extensions,
             extra_args: &definition.extra_args,
-            gates: commands_of(definition).collect(),
+            gates: definition
+                .gates
+                .iter()
+                .map(|gate| gate.command.as_str())
+                .collect(),
             replaces_default: definition.name == DEFAULT_AGENT,
             ignored_anyway: ignored.map(|ignored| match ignored.reason {
                 IgnoredReason::OutsideProject => "outsideProject",
