@@ -10,7 +10,7 @@ pub(super) struct Neighbour {
     pub(super) shell: &'static str,
     /// The model that is named, if it needs one.
     pub(super) model: Option<&'static str>,
-    /// Files of its settings below the home; `URL` stands for the address of the model.
+    /// Files of its settings below the home; `ADDRESS` stands for that of the model.
     pub(super) files: &'static [SettingsText],
 }
 
@@ -54,7 +54,7 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         model: None,
         files: &[SettingsText {
             path: ".codex/config.toml",
-            text: "model = \"fake-model\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"URL\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n",
+            text: "model = \"fake-model\"\nmodel_provider = \"fake\"\n[model_providers.fake]\nname = \"fake\"\nbase_url = \"ADDRESS\"\nwire_api = \"responses\"\nenv_key = \"FAKE_KEY\"\n",
         }],
     },
     Neighbour {
@@ -65,7 +65,7 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         model: None,
         files: &[SettingsText {
             path: ".config/opencode/opencode.json",
-            text: r#"{"model": "fake/fake-model", "small_model": "fake/fake-model", "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": "URL", "apiKey": "k"}, "models": {"fake-model": {"name": "fake"}}}}}"#,
+            text: r#"{"model": "fake/fake-model", "small_model": "fake/fake-model", "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "Fake", "options": {"baseURL": "ADDRESS", "apiKey": "k"}, "models": {"fake-model": {"name": "fake"}}}}}"#,
         }],
     },
     Neighbour {

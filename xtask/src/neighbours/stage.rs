@@ -10,8 +10,8 @@ use super::agents::{Neighbour, VARIABLES};
 use crate::Outcome;
 use crate::machine::{program, target, variable};
 
-/// The time that a command may take, in seconds.
-const PATIENCE: &str = "120";
+/// The time that a run may take, in seconds.
+const PATIENCE: &str = "60";
 
 pub(super) struct Stage {
     home: PathBuf,
@@ -49,7 +49,7 @@ impl Stage {
         for file in agent.files {
             let path = home.join(file.path);
             fs::create_dir_all(path.parent().ok_or("no folder")?)?;
-            fs::write(path, file.text.replace("URL", &url))?;
+            fs::write(path, file.text.replace("ADDRESS", &url))?;
         }
         let search_path = variable("PATH")
             .and_then(|path| path.into_string().ok())
@@ -78,10 +78,8 @@ impl Stage {
     }
 
     fn command(&self, words: &[&str]) -> Outcome<Command> {
-        let mut command = program("timeout");
+        let mut command = program(target()?.join("debug/pi-subagents"));
         command
-            .args(["-k", "5", PATIENCE])
-            .arg(target()?.join("debug/pi-subagents"))
             .args(words)
             .current_dir(&self.project)
             .env_clear()
@@ -95,7 +93,11 @@ impl Stage {
     }
 
     fn ran(&self, words: &[&str]) -> Outcome<Ran> {
+        // Its own limit, so that no agent holds up the table.
         let mut words = words.to_vec();
+        if !words.contains(&"--timeout") {
+            words.extend(["--timeout", PATIENCE]);
+        }
         if let Some(model) = self.model {
             words.extend(["--model", model]);
         }
