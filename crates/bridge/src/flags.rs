@@ -74,8 +74,9 @@ pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Flags, Fl
             "--finalize" => flags.finalize = true,
             "--output-schema" => flags.schema = Some(value()?.into()),
             "--run-dir" => flags.run_directory = Some(value()?.into()),
-            // The first is always rpc. A worktree is told to the agent in its instructions.
-            "--mode" | "--leave-alone" | "--own" => drop(value()?),
+            // The first is always rpc. A worktree is told to the agent in its instructions, and it
+            // has no tool to ask with.
+            "--mode" | "--leave-alone" | "--own" | "--ask" => drop(value()?),
             "--no-session" | "--approve" | "--no-approve" => {}
             _ => return Err(FlagError::Unknown(flag)),
         }
@@ -126,7 +127,7 @@ mod tests {
         let flags = read(
             "claude --program /bin/a --argument -x --mode rpc --session /s.jsonl --model opus:high \
              --append-system-prompt /a --tools read,grep --finalize --output-schema /o --run-dir /r \
-             --no-approve --leave-alone /w --own /w/o",
+             --no-approve --leave-alone /w --own /w/o --ask word",
         );
         let expected = Flags {
             agent: OtherAgent::Claude,
