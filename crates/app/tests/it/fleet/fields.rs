@@ -126,6 +126,13 @@ fn every_field_of_a_task_is_in_its_order() {
             "work/gates/0/command",
             json!("test -e x"),
         ),
+        ("maxTurns", json!(9), "work/limits/turns", json!(9)),
+        (
+            "fallbackModels",
+            json!(["fake/second"]),
+            "work/fallbackModels",
+            json!(["fake/second"]),
+        ),
         (
             "outputSchema",
             schema.clone(),

@@ -73,6 +73,7 @@ impl Seen {
                 let runs = find_runs(index, places, id).map_err(find_failure)?;
                 let mut seen = Self::of(runs, Arc::default(), places, under_way);
                 seen.counts = Counts::of(seen.looked.iter().map(LookedRun::status));
+                seen.totals = RowTotals::of(seen.looked.iter().map(|looked| &looked.row));
                 seen.chosen = (0..seen.looked.len()).map(Chosen::Looked).collect();
                 seen.is_named = true;
                 Ok(seen)
