@@ -4,18 +4,19 @@
 
 use std::sync::{Arc, PoisonError};
 
-use pi_subagents_records::OwnerName;
+use pi_subagents_records::{Ledgers, OwnerName};
 use tokio::task::spawn_blocking;
 use tracing::info;
 
 use crate::arguments;
+use crate::budget::CallBudgets;
 use crate::call::{Call, Opened, OpenedRun, ReadyCall, ResolvedCall};
 use crate::caller::Caller;
 use crate::destination::Destination;
 use crate::detached_process::{Place, check_limit};
 use crate::elsewhere::{Departure, Waiting, depart};
 use crate::open_run::Opening;
-use crate::resolve::Resolver;
+use crate::resolve::{ResolvedTask, Resolver};
 use crate::service::CallService;
 use crate::unbegun_runs::UnbegunRuns;
 use pi_subagents_ground::configuration::Configuration;
@@ -35,6 +36,7 @@ struct Ground {
     destination: Destination,
     index: Arc<KnownIndex>,
     owner: OwnerName,
+    ledgers: Arc<Ledgers>,
 }
 
 /// Begins a call: resolves its tasks, prepares its way, and opens its runs. Blocking work is done
@@ -53,14 +55,17 @@ pub async fn begin<C: Call>(
         destination,
         index: Arc::clone(&service.owner.index),
         owner: service.owner.name.clone(),
+        ledgers: Arc::clone(&service.owner.ledgers),
     });
     let seen = Arc::clone(&ground);
     let resolve = move || {
-        let resolved = call.resolve(&seen.resolver::<C>(), &seen.index)?;
+        let asked = seen.resolver::<C>();
+        let mut resolved = call.resolve(&asked, &seen.index)?;
         seen.check_count(resolved.tasks.len())?;
-        Ok((call, resolved))
+        let budgets = seen.budgets(&call, &asked, &mut resolved.tasks)?;
+        Ok((call, resolved, budgets))
     };
-    let (call, resolved) = beside(resolve).await?;
+    let (call, resolved, budgets) = beside(resolve).await?;
     if resolved.is_refused() {
         return ground.refused(call, resolved);
     }
@@ -77,7 +82,7 @@ pub async fn begin<C: Call>(
         // look in between. Then both go on, each with a file of its own; a session whose file runs
         // share has a lock, which keeps the second child out.
         let _alone = alone.lock().unwrap_or_else(PoisonError::into_inner);
-        ground.open(call, resolved, departure)
+        ground.open(call, resolved, &budgets, departure)
     };
     beside(open).await
 }
@@ -167,11 +172,47 @@ impl Ground {
         Ok(ReadyCall::new(call, opened, &self.asking, None))
     }
 
+    /// Finds the budgets of a call, and refuses the tasks whose cost they could not limit.
+    fn budgets<C: Call>(
+        &self,
+        call: &C,
+        resolver: &Resolver<'_>,
+        tasks: &mut [ResolvedTask],
+    ) -> Result<CallBudgets, CommandError> {
+        let PreparedCaller {
+            caller,
+            configuration,
+            ..
+        } = &self.asking;
+        let settings = &configuration.settings.budget;
+        let budgets = CallBudgets::find(&self.ledgers, caller, settings, call.budget())?;
+        match &self.destination {
+            Destination::Fleet(_) if !budgets.is_empty() => {
+                return Err(CommandError::usage("a budget cannot be kept in a fleet yet").hint(
+                    "Limit each run instead, with --max-cost or --max-tokens, or run the call on this machine.",
+                ));
+            }
+            // A worker knows its own prices.
+            Destination::Fleet(_) => {}
+            Destination::Here => {
+                let limits = budgets.limits();
+                for task in tasks {
+                    resolver.check_price(task, &limits);
+                    if let Ok(work) = &mut task.work {
+                        work.here.budgets = budgets.of_runs();
+                    }
+                }
+            }
+        }
+        Ok(budgets)
+    }
+
     /// Opens the runs of a call: from here on they have a directory and a record.
     fn open<C: Call>(
         &self,
         call: C,
         resolved: ResolvedCall<C>,
+        budgets: &CallBudgets,
         departure: Option<Box<dyn Departure>>,
     ) -> Result<ReadyCall<C>, CommandError> {
         call.check_free(&resolved.sessions, &self.index)?;
@@ -205,6 +246,9 @@ impl Ground {
             unbegun.add(&task.task);
             opened.push(task);
         }
+        let begins = opened.iter().filter(|task| task.work.is_ok());
+        let runs: Vec<_> = begins.map(|opened| opened.task.run.clone()).collect();
+        budgets.open(&self.ledgers, &runs)?;
         let about_files = departure.iter().flat_map(|departure| departure.warnings());
         warnings.extend(about_files);
         let counts = place.map(|place| {

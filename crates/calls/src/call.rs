@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pi_subagents_records::RunDir;
 use pi_subagents_view::PreviewContext;
-use pi_subagents_vocabulary::{Refusal, RunSummary};
+use pi_subagents_vocabulary::{BudgetLimits, Refusal, RunSummary};
 use serde_json::{Map, Value};
 use tokio::task::spawn_blocking;
 
@@ -76,6 +76,11 @@ pub trait Call: Send + Sized + 'static {
         session: &Self::Session,
         beginning: &OpenedRun<'_>,
     ) -> Result<ChildConversation, Refusal>;
+
+    /// Returns the limits that the call itself sets for all its runs together.
+    fn budget(&self) -> BudgetLimits {
+        BudgetLimits::default()
+    }
 
     /// Counts the files that its tasks were given, in the order of the tasks.
     fn file_counts(&self) -> impl Iterator<Item = usize>;

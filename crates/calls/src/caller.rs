@@ -10,6 +10,7 @@ use pi_subagents_records::CallerName;
 use pi_subagents_vocabulary::{Answerers, BaseChoice, Place, Priority, RunTerms, WorkspaceChoice};
 use serde::{Deserialize, Serialize};
 
+use crate::budget::BudgetWishes;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
 use pi_subagents_runs::workspace::EarlierWorktree;
@@ -80,6 +81,9 @@ pub struct Overrides {
     pub worktree: Option<EarlierWorktree>,
     /// The wishes about the fleet.
     pub fleet: FleetWishes,
+    /// The wishes about budgets.
+    #[serde(default)]
+    pub budget: BudgetWishes,
 }
 
 /// The wishes of a call about its fleet; the settings decide the rest.

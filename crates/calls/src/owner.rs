@@ -11,8 +11,10 @@ use pi_subagents_engine::{
     PartialReader, ProcessName, ToChild,
 };
 use pi_subagents_os::{Descriptors as _, System};
-use pi_subagents_records::{Detached, OwnerName, Recorder, Store};
-use pi_subagents_vocabulary::{EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret};
+use pi_subagents_records::{Detached, Ledgers, OwnerName, Recorder, Store};
+use pi_subagents_vocabulary::{
+    EventSink, Interruption, Plan, Program, RunId, RunSummary, Secret, Treasurer,
+};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -43,6 +45,8 @@ pub struct Owner {
     /// The runs of the user, as this process last read them.
     pub index: Arc<KnownIndex>,
     pub recorder: Recorder,
+    /// The ledgers of the user's budgets.
+    pub(crate) ledgers: Arc<Ledgers>,
     /// The children of this process that are no strangers.
     pub known_children: KnownChildren,
     engine: Engine,
@@ -107,6 +111,7 @@ impl Owner {
             has_mcp: false,
             keeps_tools: false,
         };
+        let ledgers = Arc::new(Ledgers::of(&places.agent_dir));
         let launcher = Launcher {
             keeper: ours(KEEPER),
             confine: ours(CONFINE),
@@ -114,6 +119,7 @@ impl Owner {
             known_children: known_children.clone(),
             file_limit,
             environment: places.for_children.clone(),
+            treasurer: Some(Arc::clone(&ledgers) as Arc<dyn Treasurer>),
             secrets: secrets(places),
         };
         let limits = OwnerLimits {
@@ -144,6 +150,7 @@ impl Owner {
             },
             known_children,
             recorder,
+            ledgers,
             index: Arc::new(KnownIndex::new(store.clone())),
             store,
             engine,

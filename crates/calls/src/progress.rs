@@ -101,6 +101,7 @@ impl Standing {
             | Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
+            | Happening::Granted(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)
             | Happening::Reported(_)

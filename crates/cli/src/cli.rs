@@ -2,6 +2,7 @@
 //! starts for itself have no command here: `main` knows their names.
 
 mod aliases;
+mod budget_args;
 pub(crate) mod examples;
 mod fleet_args;
 mod groups;
@@ -17,11 +18,12 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 pub(crate) use self::aliases::stands_for;
+pub(crate) use self::budget_args::parse_time;
 pub(crate) use self::fleet_args::DryRunArgs;
 use self::output_args::{
     AnswerArgs, FollowedArgs, JsonArgs, LAST, Printing, QuietArgs, ResultArgs, finished,
 };
-pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs};
+pub(crate) use self::run_args::{ConcurrencyArgs, RunArgs, parse_dollars, parse_tokens};
 use crate::commands;
 use crate::commands::option_place::help_in_prompt;
 use crate::places::find_places;
@@ -96,6 +98,13 @@ enum Command {
     /// that the sub-agent has read.
     #[command(after_help = examples::EXPORT)]
     Export(Printing<commands::export::ExportArgs, QuietArgs>),
+    /// Show budgets: what runs may use together, and what they have used
+    ///
+    /// A budget belongs to a call (--budget-cost and its kin), to a session or a day (the setting
+    /// subagents.budget), or has a name (--budget NAME). With an id its runs are listed, each under
+    /// the run whose sub-agent has started it.
+    #[command(after_help = examples::BUDGET)]
+    Budget(Printing<commands::budget::ShowBudgetArgs, ResultArgs>),
     /// Write what runs spent their time on as a trace that Perfetto and Chrome open
     #[command(after_help = examples::TRACE)]
     Trace(Printing<commands::trace::TraceArgs, QuietArgs>),
@@ -338,6 +347,7 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Logs(args) => args.run(commands::logs::run),
         Command::Session(args) => args.run(commands::session::run),
         Command::Export(args) => args.run(commands::export::run),
+        Command::Budget(args) => args.run(commands::budget::run),
         Command::Trace(args) => args.run(commands::trace::run),
         Command::Events(args) => args.run(commands::events::run),
         Command::Status(args) => args.run(commands::status::run),
@@ -448,6 +458,7 @@ mod tests {
                 "status",
                 "output",
                 "session",
+                "budget",
                 "diff",
                 "merge",
                 "worktrees",
@@ -471,8 +482,8 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "trace", "events", "answer", "stop", "wait", "fleet", "clean", "agents",
-                "trust", "init"
+                "export", "budget", "trace", "events", "answer", "stop", "wait", "fleet", "clean",
+                "agents", "trust", "init"
             ]
         );
     }

@@ -15,6 +15,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::commands::answer_output::CallResult;
+use crate::commands::budget::BudgetResult;
 use crate::commands::clean::CleanResult;
 use crate::commands::control::SteerResult;
 use crate::commands::doctor::DoctorResult;
@@ -65,6 +66,8 @@ const RESULTS: &[Printed] = &[
     result("agents delete", &[of::<DeletedResult>]),
     result("agents explain", &[of::<ExplainResult>]),
     result("answer", &[of::<ReplyResult>, of::<CallResult>]),
+    result("budget", &[of::<BudgetResult<'static>>]),
+    result("budget raise", &[of::<BudgetResult<'static>>]),
     result("clean", &[of::<CleanResult<'static>>]),
     result("delegate", &[of::<CallResult>, of::<DryRunResult<'static>>]),
     result("diff", &[of::<PrintedDiff<'static>>]),

@@ -49,8 +49,9 @@ pub use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Skill, SkillPlaces};
 pub use pi_subagents_vocabulary::RunnerChoice;
 pub use places::{DefinitionPlaces, Folder, FolderDialect, Viewpoint};
 pub use settings::{
-    DefinitionDir, FleetSettings, ReadSettings, ResumeMode, Retention, SandboxSettings, Settings,
-    SettingsFiles, SubmoduleChoice, UsedKeys, WorkerSettings, WorktreeSettings,
+    AllowedModels, BudgetSettings, DefinitionDir, FleetSettings, ReadSettings, ResumeMode,
+    Retention, SandboxSettings, Settings, SettingsFiles, SubmoduleChoice, UsedKeys, WorkerSettings,
+    WorktreeSettings,
 };
 pub use skills::{ResolvedSkills, SkillError, Skills, ignored_skills};
 pub use summary::{choices, listed, listing, name, summary};

@@ -4,6 +4,8 @@
 //! takes the place of the user's, and a wrong value changes nothing.
 
 mod agent_files;
+mod allowed_models;
+mod budget;
 mod fleet;
 mod reader;
 mod sandbox;
@@ -16,6 +18,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use allowed_models::AllowedModels;
+pub use budget::BudgetSettings;
 pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
@@ -50,6 +54,8 @@ pub struct Settings {
     pub park_after: Option<Duration>,
     /// The limits of what each run may consume.
     pub allowance: Allowance,
+    /// The limits of what runs may consume together.
+    pub budget: BudgetSettings,
     /// The kind of child that does the work.
     pub runner: RunnerChoice,
     /// The programs of agents of others that the user names, with their arguments.
@@ -83,6 +89,8 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// The models that take over if the model of a run cannot be asked.
     pub fallback_models: Vec<String>,
+    /// The models that a calling model may choose.
+    pub allowed_models: AllowedModels,
     /// The rule by which old records are removed.
     pub retention: Retention,
     /// Commands that run tests, beside the well-known ones; each as its first words.
@@ -177,6 +185,7 @@ impl Default for Settings {
             questions: QuestionChoice::Parent,
             park_after: None,
             allowance: Allowance::default(),
+            budget: BudgetSettings::default(),
             runner: RunnerChoice::Auto,
             runners: BTreeMap::new(),
             isolation: Isolation::None,
@@ -193,6 +202,7 @@ impl Default for Settings {
             definition_dirs: Vec::new(),
             default_model: None,
             fallback_models: Vec::new(),
+            allowed_models: AllowedModels::All,
             retention: Retention::default(),
             test_commands: Vec::new(),
             gates: Vec::new(),

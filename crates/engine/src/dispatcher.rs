@@ -23,6 +23,7 @@ use crate::life;
 use crate::limits::OwnerLimits;
 use crate::partial_feed::{Extent, PartialFeed, PartialReader};
 use crate::partial_pace::PartialPace;
+use crate::purse::close_unbegun;
 use crate::request::{EngineRequest, NotRunning, UnitEvent, UnitEvents, UnitRequest};
 use crate::room::{Room, children_that_fit};
 use crate::scheduler::Scheduler;
@@ -279,6 +280,7 @@ impl Dispatcher {
                 launcher: Arc::clone(&self.launcher),
                 memory: self.memory.clone(),
                 room: Arc::clone(&self.room),
+                purse: None,
                 partial: live.partial.clone(),
                 clock: RunClock::start(),
                 events: self.events.clone(),
@@ -503,7 +505,9 @@ impl Dispatcher {
                 // A unit that is gone has sent its end already.
                 _ = ask.send(UnitRequest::End(decision));
             }
-            RunState::Waiting { .. } => {
+            RunState::Waiting { plan, .. } => {
+                let budgets = plan.here.budgets.scopes.clone();
+                close_unbegun(self.launcher.treasurer.as_ref(), run, budgets);
                 self.scheduler.withdraw(run);
                 self.emit(run, Happening::Ended(decision.ending()));
                 self.close_if_over(call);

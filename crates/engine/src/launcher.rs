@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
-use pi_subagents_vocabulary::{Program, Secret};
+use pi_subagents_vocabulary::{Program, Secret, Treasurer};
 
 use crate::known_children::KnownChildren;
 
@@ -22,6 +23,8 @@ pub struct Launcher {
     pub file_limit: Option<u64>,
     /// Variables that children get in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,
+    /// Grants runs what their budgets allow; none where no run has a budget.
+    pub treasurer: Option<Arc<dyn Treasurer>>,
     /// The variables of this process that hold secrets. The embedded agent gets them on a
     /// descriptor, so that no process below the owner has them in its environment. Other programs
     /// get them in their environment, where they expect them.

@@ -48,6 +48,7 @@ mod owner;
 mod partial_feed;
 mod partial_pace;
 mod pause;
+mod purse;
 mod questions;
 mod reports;
 mod request;
@@ -68,7 +69,7 @@ pub use keeper::keep;
 pub use known_children::{HasProcess, KnownChildren};
 pub use launcher::Launcher;
 pub use limits::OwnerLimits;
-pub use marks::MARKS;
+pub use marks::{BUDGETS, MARKS};
 pub use owner::{
     AskError, LONGEST_SOCKET_NAME, OwnerAddress, OwnerReply, OwnerRequest, OwnerSocket,
     PartialStream, PartialUpdate, Want, ask, remove_abandoned_sockets,

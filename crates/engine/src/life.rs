@@ -10,6 +10,7 @@ use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session
 use crate::fallback::{CooldownFile, choose_first};
 use crate::gate::{Gates, run_gates};
 use crate::live_child::{Outcome, Running};
+use crate::purse::fill_purse;
 use crate::request::UnitRequest;
 use crate::room::{Patience, Place};
 use crate::run_progress::RunProgress;
@@ -31,17 +32,26 @@ async fn run(unit: &mut Unit) -> Ending {
         Ok(lock) => lock,
         Err(error) => return error.ending(&unit.task),
     };
-    let ending = if let Some(ending) = prepare(unit).await {
-        ending
-    } else {
-        let ended = run_children(unit, lock.as_ref()).await;
-        ended.unwrap_or_else(|error| error.ending(&unit.task))
+    let ending = match fill_purse(unit).await {
+        Ok(()) => run_prepared(unit, lock.as_ref()).await,
+        Err(ending) => ending,
     };
+    if let Some(purse) = unit.purse.take() {
+        purse.close().await;
+    }
     // A keeper that could not start its child may not have closed its copy of the lock yet.
     if let Some(lock) = lock {
         lock.release();
     }
     ending
+}
+
+async fn run_prepared(unit: &mut Unit, lock: Option<&SessionLock>) -> Ending {
+    if let Some(ending) = prepare(unit).await {
+        return ending;
+    }
+    let ended = run_children(unit, lock).await;
+    ended.unwrap_or_else(|error| error.ending(&unit.task))
 }
 
 async fn run_children(unit: &mut Unit, lock: Option<&SessionLock>) -> Result<Ending, LaunchError> {
@@ -118,14 +128,14 @@ async fn launch_in_room(
 }
 
 /// Ends a run that has no child right now.
-async fn end_without_child(unit: &mut Unit, decision: Decision) -> Ending {
+pub(crate) async fn end_without_child(unit: &mut Unit, decision: Decision) -> Ending {
     unit.report(Happening::Stopping(decision.kind())).await;
     decision.ending()
 }
 
 /// Answers the requests that came while there was no child. Returns the decision to end the run, if
 /// a request asked for that.
-fn requested_end(unit: &mut Unit) -> Option<Decision> {
+pub(crate) fn requested_end(unit: &mut Unit) -> Option<Decision> {
     while let Ok(request) = unit.requests.try_recv() {
         match request {
             UnitRequest::End(decision) => return Some(decision),

@@ -11,6 +11,7 @@ use crate::child::LineMemory;
 use crate::clock::RunClock;
 use crate::launcher::Launcher;
 use crate::partial_feed::PartialFeed;
+use crate::purse::Purse;
 use crate::request::{UnitEvent, UnitEvents, UnitRequest};
 use crate::room::Room;
 
@@ -28,6 +29,8 @@ pub(crate) struct Unit {
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) memory: LineMemory,
     pub(crate) room: Arc<Room>,
+    /// Its part of its budgets, once it has one.
+    pub(crate) purse: Option<Purse>,
     pub(crate) partial: PartialFeed,
     pub(crate) clock: RunClock,
     pub(crate) events: mpsc::Sender<UnitEvents>,

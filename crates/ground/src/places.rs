@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use pi_subagents_engine::LONGEST_SOCKET_NAME;
+use pi_subagents_engine::{BUDGETS, LONGEST_SOCKET_NAME, MARKS};
 use pi_subagents_files::NeverProjects;
 use pi_subagents_os::{Machine as _, System, keep_programs};
 use pi_subagents_pi_files::written_path;
@@ -173,6 +173,12 @@ impl Places {
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
+    }
+
+    /// Returns whether this process belongs to a run, as something that its child has started.
+    pub fn is_inside_run(&self) -> bool {
+        let mut marks = MARKS.into_iter().chain([BUDGETS]);
+        marks.any(|mark| self.variable(mark).is_some())
     }
 }
 

@@ -33,7 +33,8 @@ use pi_subagents_calls::service::{CallService, ToolAnswer, ToolRequest};
 use pi_subagents_calls::trust_question::{TrustQuestion, remember};
 use pi_subagents_calls::watch::{Cancelled, Follow, Watch};
 use pi_subagents_calls::{
-    Effect, ToolSet, agents_of, check_fields, choices_of, mcp_tools, uses_definitions,
+    Effect, ToolSet, agents_of, check_fields, choices_of, mcp_tools, session_of_this_process,
+    uses_definitions,
 };
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts;
@@ -220,13 +221,15 @@ impl ServedTools {
 
     /// Returns a client as the caller of tools, in the directory that it works in.
     fn caller_of(&self, client: &Client, roots: &[PathBuf]) -> Caller {
-        Caller {
-            name: CallerName::Mcp {
-                client: client.name.clone(),
-                session: client.session.clone(),
-            },
-            ..self.caller_in(roots)
-        }
+        let mut caller = self.caller_in(roots);
+        caller.name = CallerName::Mcp {
+            client: client.name.clone(),
+            session: client.session.clone(),
+        };
+        let session = client.session.clone();
+        let session = session.unwrap_or_else(session_of_this_process);
+        caller.overrides.budget.session = Some(session);
+        caller
     }
 
     /// Returns the notes that the answer of a call ends with.

@@ -18,6 +18,7 @@
 //!     fleet.json            which delivery of a fleet run the files hold, and from where on
 //!     notified-SESSION      made by the pi that gave this session its notice of a background run
 //! <agent dir>/subagents-index.jsonl        run and session ids → directories
+//! <agent dir>/subagents-budgets/           one ledger per budget
 //! ~/.pi/subagent-sessions/<cwd>/           conversations that several runs continue
 //! ```
 //!
@@ -42,6 +43,7 @@ mod format;
 mod growing_file;
 mod id_lookup;
 mod index;
+mod ledger;
 mod log;
 mod open_run;
 mod owner;
@@ -81,6 +83,7 @@ pub use id_lookup::{
     SHORTEST_BEGINNING, runs_of_session,
 };
 pub use index::{FinishedRun, IndexedRun, RemovedRun, RunState, Survey, SurveyDepth};
+pub use ledger::Ledgers;
 pub use owner::{CallerName, Detached, OwnerName};
 pub use placed_events::{PlacedEvent, PlacedReader, event_at, raw_lines};
 pub use problems::RecordProblems;

@@ -17,6 +17,7 @@
 
 pub mod acts;
 pub mod ask_which;
+pub mod budgets;
 pub mod cleanup;
 pub mod conversation;
 pub mod elsewhere;

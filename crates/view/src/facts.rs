@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use pi_subagents_vocabulary::{Ending, RunSummary, Status, StopReason, Task, Timestamp, Usage};
+use pi_subagents_vocabulary::{
+    Allowance, Ending, RunSummary, Status, StopReason, Task, Timestamp, Usage,
+};
 
 /// The part of a run's summary that a window keeps.
 ///
@@ -34,6 +36,10 @@ pub struct RunFacts {
     pub stop_reason: Option<StopReason>,
     /// The tokens and the cost of the run.
     pub usage: Usage,
+    /// The part of its budgets that it may consume, if it has any.
+    pub granted: Option<Allowance>,
+    /// True if the run waits for a person.
+    pub is_paused: bool,
     /// The number of the child's tools, if the child reported all of them.
     pub tools: Option<usize>,
     /// The number of tool calls.
@@ -57,6 +63,8 @@ impl RunFacts {
         self.model.clone_from(&summary.model);
         self.stop_reason.clone_from(&summary.stop_reason);
         self.usage = summary.usage;
+        self.granted = summary.granted;
+        self.is_paused = summary.waits_for.is_some();
         self.tools = summary.tools.as_ref().map(BTreeSet::len);
         self.tool_calls = summary.tool_calls;
         let gate = summary.witness.running_gate();

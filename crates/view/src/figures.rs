@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use pi_subagents_vocabulary::{Cost, Timestamp, text};
+use pi_subagents_vocabulary::{Allowance, BudgetLimits, Cost, Timestamp, Usage, text};
 
 /// Writes a duration in whole seconds: `7s`, `3m 05s`, `2h 10m`, `4d 2h`.
 pub fn clock(elapsed: Duration) -> String {
@@ -117,6 +117,45 @@ pub fn usage_words(
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     parts.join(" • ")
+}
+
+/// Writes what a run has cost: `$0.42`, or in a budget of dollars also how much it may: `$0.42/2.00`.
+pub fn cost_of(usage: &Usage, granted: Option<Allowance>) -> String {
+    let limits = granted.map(|granted| BudgetLimits {
+        cost: granted.cost,
+        ..BudgetLimits::default()
+    });
+    let of_budget = limits.and_then(|limits| budget_words(usage, &limits));
+    of_budget.unwrap_or_else(|| cost(usage.cost()))
+}
+
+/// Writes the tokens of a run: `4.5k tokens`, or in a budget of tokens those that count, and how
+/// many it may use: `4.1k/20k tokens`.
+pub fn tokens_of(usage: &Usage, granted: Option<Allowance>) -> String {
+    let limits = granted.map(|granted| BudgetLimits {
+        tokens: granted.tokens,
+        ..BudgetLimits::default()
+    });
+    let of_budget = limits.and_then(|limits| budget_words(usage, &limits));
+    of_budget.unwrap_or_else(|| usage_words(None, usage.total(), Cost::Unknown, None))
+}
+
+/// Writes what is used of a budget: `$0.42/2.00, 18k/500k tokens`. An unknown cost is never written
+/// as 0. `None` if neither cost nor tokens are limited.
+pub fn budget_words(usage: &Usage, limits: &BudgetLimits) -> Option<String> {
+    let cost = limits.cost.map(|limit| {
+        let spent = match usage.cost {
+            Some(cost) => format!("${cost:.2}"),
+            None if usage.total() == 0 => "$0.00".to_owned(),
+            None => "—".to_owned(),
+        };
+        format!("{spent}/{:.2}", limit.amount())
+    });
+    let tokens = limits
+        .tokens
+        .map(|limit| format!("{}/{} tokens", tokens(usage.counted()), tokens(limit)));
+    let parts: Vec<String> = cost.into_iter().chain(tokens).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::{Cost, Status, Timestamp, text};
 
-use crate::figures::{clock as clock_words, usage_words};
+use crate::figures::{clock as clock_words, cost_of, tokens_of, usage_words};
 use crate::paint::fit;
 use crate::{Line, Role, Window};
 
@@ -112,11 +112,8 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
             usage_words(Some(facts.tool_calls), 0, Cost::Unknown, None),
             Rank::Calls,
         ),
-        used(
-            usage_words(None, facts.usage.total(), Cost::Unknown, None),
-            Rank::Tokens,
-        ),
-        used(usage_words(None, 0, facts.usage.cost(), None), Rank::Cost),
+        used(tokens_of(&facts.usage, facts.granted), Rank::Tokens),
+        used(cost_of(&facts.usage, facts.granted), Rank::Cost),
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         gate(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
@@ -200,6 +197,7 @@ fn todos(window: &Window) -> Option<String> {
 fn state(window: &Window) -> Option<String> {
     match window.status() {
         // A worker has it, and makes its workspace.
+        Status::Queued | Status::Running if window.facts().is_paused => Some("paused".to_owned()),
         Status::Queued if window.facts().worker.is_some() => Some("starting".to_owned()),
         Status::Queued => Some("queued".to_owned()),
         Status::Running | Status::Waiting if window.is_stopping() => Some("stopping".to_owned()),

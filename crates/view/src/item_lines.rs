@@ -81,6 +81,8 @@ fn words_of(remark: &Remark<'_>) -> Option<String> {
         | RemarkKind::FellBack
         | RemarkKind::Stuck
         | RemarkKind::Told
+        | RemarkKind::Paused
+        | RemarkKind::WentOn
         | RemarkKind::GateBegan
         | RemarkKind::GatePassed
         | RemarkKind::GateFailed

@@ -255,6 +255,7 @@ impl<W: Write + Send> ProgressLines<W> {
             | Happening::Placed(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
+            | Happening::Granted(_)
             | Happening::Stopping(_) => {}
             Happening::Warned(warning) if self.last_warning.as_ref() == Some(warning) => {}
             Happening::Warned(warning) => {

@@ -113,7 +113,21 @@ impl Wall {
 
     /// Returns how many runs are in which state.
     pub fn status_header(&self) -> Line {
-        results_header(self.counts())
+        let header = results_header(self.counts());
+        match self.budget() {
+            Some(words) => header.with(Role::Muted, &format!("{SEPARATOR}budget {words}")),
+            None => header,
+        }
+    }
+
+    /// Returns what is used of the budget of the call, if all runs belong to one call that has one.
+    fn budget(&self) -> Option<String> {
+        let facts = || self.windows.iter().map(Window::facts);
+        let mut limits = facts().map(|facts| facts.task.as_ref().map(|task| task.call_budget));
+        let first = limits.next()??;
+        let is_one = limits.all(|limits| limits == Some(first));
+        let usage: Usage = facts().map(|facts| facts.usage).sum();
+        figures::budget_words(&usage, &first).filter(|_| is_one)
     }
 
     /// Returns the first line for people: the number of runs in each state, and their calls and

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::Usage;
 
 /// The largest amounts that a run may consume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Allowance {
-    /// Tokens of every kind together, if they are limited.
+    /// Tokens sent, received and written to a cache, if they are limited. Tokens read from a cache
+    /// are not counted: a long conversation sends them again with every answer.
     pub tokens: Option<u64>,
     /// The cost of these tokens, if it is limited.
     pub cost: Option<Dollars>,
@@ -27,6 +28,15 @@ impl Allowance {
         }
     }
 
+    /// Returns the lower of the limits of both.
+    #[must_use]
+    pub fn tightened(self, other: Self) -> Self {
+        Self {
+            tokens: lower(self.tokens, other.tokens),
+            cost: lower(self.cost, other.cost),
+        }
+    }
+
     /// Returns the limit that a usage has reached, if any. Only the known part of the cost counts:
     /// an unknown price reaches no limit.
     pub fn exceeded_by(&self, usage: &Usage) -> Option<Excess> {
@@ -36,8 +46,16 @@ impl Allowance {
         {
             return Some(Excess::Cost { spent, allowed });
         }
-        let (allowed, spent) = (self.tokens?, usage.total());
+        let (allowed, spent) = (self.tokens?, usage.counted());
         (spent >= allowed).then_some(Excess::Tokens { spent, allowed })
+    }
+}
+
+/// Returns the lower of two limits, or the only one.
+pub(crate) fn lower<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -93,6 +111,16 @@ impl Dollars {
         Self { millionths }
     }
 
+    /// Makes an amount out of millionths of a dollar.
+    pub fn from_millionths(millionths: u64) -> Self {
+        Self { millionths }
+    }
+
+    /// Returns the amount in millionths of a dollar.
+    pub fn millionths(self) -> u64 {
+        self.millionths
+    }
+
     /// Returns the amount as a number.
     pub fn amount(self) -> f64 {
         #[expect(
@@ -119,7 +147,11 @@ impl From<Dollars> for f64 {
 /// `$2.00`, and more digits where it is less than a cent.
 impl fmt::Display for Dollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = if self.millionths < 10_000 { 6 } else { 2 };
+        let digits = if (1..10_000).contains(&self.millionths) {
+            6
+        } else {
+            2
+        };
         write!(f, "${:.digits$}", self.amount())
     }
 }

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 
 use crate::child_protocol::ChildRecord;
 use crate::{
-    AnsweredQuestion, CheckedReport, DecisionKind, Ending, FellBack, Gated, Question, RunId, Rung,
-    Runner, Task,
+    Allowance, AnsweredQuestion, CheckedReport, DecisionKind, Ending, FellBack, Gated, Question,
+    RunId, Rung, Runner, Task,
 };
 
 /// Something that happened in a run.
@@ -42,6 +42,8 @@ pub enum Happening {
     Printed(Bytes),
     /// The child wrote to stderr: all lines that came at once, without the last newline.
     Complained(String),
+    /// Its budgets let it consume this much, all in all.
+    Granted(Allowance),
     /// Something a person should know and that ends nothing.
     Warned(String),
     /// Somebody sent a message into the running child.

@@ -24,6 +24,12 @@ pub struct SessionId(Arc<str>);
 #[error("\"{0}\" is not an id: it must have 1 to 64 letters, digits, \"_\" or \"-\"")]
 pub struct BadId(String);
 
+impl BadId {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl RunId {
     /// Makes the id of a run accepted at `at`; `random` keeps runs of one millisecond apart.
     pub fn new(at: Timestamp, random: u32) -> Self {
@@ -97,7 +103,7 @@ fn fits_id(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-fn checked(text: &str) -> Result<Arc<str>, BadId> {
+pub(crate) fn checked(text: &str) -> Result<Arc<str>, BadId> {
     if fits_id(text) {
         Ok(text.into())
     } else {

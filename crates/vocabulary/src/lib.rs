@@ -10,6 +10,7 @@
 
 mod advice;
 mod allowance;
+mod budget;
 pub mod child_protocol;
 mod counts;
 mod definition;
@@ -59,6 +60,11 @@ mod work;
 
 pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
+pub use budget::{
+    Account, AccountState, BudgetDenial, BudgetLimits, BudgetScope, BudgetStanding, GrantError,
+    Ledger, LedgerEntry, LedgerOwner, LedgerProblem, Measure, Offer, OpenedFrom, ScopeKind,
+    Treasurer, UsedLimit,
+};
 pub use counts::Counts;
 pub use definition::{Definition, Scope};
 pub use dialect::{
@@ -116,7 +122,7 @@ pub use system_prompt::{PromptFiles, PromptTexts, SystemPrompt};
 pub use terms::{Limits, RunTerms};
 pub use translation::{NoteKind, Translation, TranslationNote};
 pub use usage::{Cost, Usage};
-pub use work::{Here, Work};
+pub use work::{Here, RunBudgets, Work};
 
 /// The schemas that reports must meet.
 pub use pi_subagents_schemas::{LARGEST_SCHEMA, Misfit, OutputSchema, SchemaError};

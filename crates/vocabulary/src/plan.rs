@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::{Here, ModelChoice, RunId, Sandbox, SessionId, Work};
+use crate::{BudgetLimits, Here, ModelChoice, RunId, Sandbox, SessionId, Work};
 
 /// The tasks of one call, in the order the caller gave them.
 #[derive(Debug, Clone)]
@@ -57,6 +57,8 @@ pub struct Task {
     pub has_schema: bool,
     /// The sandbox of its run.
     pub sandbox: Sandbox,
+    /// The limits of all runs of its call together; none in a record, which knows one run.
+    pub call_budget: BudgetLimits,
     /// The time at which its run was opened, which the record has too; none if somebody else
     /// opened it.
     pub accepted_at: Option<Timestamp>,
@@ -86,6 +88,7 @@ impl Task {
             test_commands: Vec::new(),
             has_schema: false,
             sandbox: Sandbox::default(),
+            call_budget: BudgetLimits::default(),
             accepted_at: None,
         }
     }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    AskedQuestion, Ending, NetworkReach, Receipt, Rejected, RunId, RunSummary, Runner, Sandbox,
-    SandboxLevel, SessionId, Status, StopReason, Task, Usage, moment,
+    Allowance, AskedQuestion, Ending, NetworkReach, Receipt, Rejected, RunId, RunSummary, Runner,
+    Sandbox, SandboxLevel, SessionId, Status, StopReason, Task, Usage, moment,
 };
 
 /// The version of the JSON in which programs get runs and the results of commands. It grows when a
@@ -110,6 +110,12 @@ pub struct RunReport {
     /// The tokens and the cost of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// The part of its budgets that it may use, all in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub granted: Option<Allowance>,
+    /// What it waits for a person to do, while it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
     /// The number of tool calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<usize>,
@@ -158,6 +164,8 @@ impl RunReport {
             rejected: None,
             stop_reason: None,
             usage: None,
+            granted: None,
+            waits_for: None,
             tool_calls: None,
             questions: Vec::new(),
             receipt: None,
@@ -256,8 +264,10 @@ impl RunReport {
             self.provider.clone_from(&summary.provider);
             self.model.clone_from(&summary.model);
         }
+        self.waits_for.clone_from(&summary.waits_for);
         if summary.started_at.is_some() {
             self.usage = Some(summary.usage);
+            self.granted = summary.granted;
             self.tool_calls = Some(summary.tool_calls);
         }
         self.questions = summary.questions.all().to_vec();

@@ -22,4 +22,8 @@ pub enum RungStep {
     Steered,
     /// The model gets one more answer, without tools.
     WrappedUp,
+    /// The run waits, with everything it has, until somebody raises its budget.
+    Paused,
+    /// The run goes on after that.
+    WentOn,
 }

@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::child_protocol::ChildRecord;
 use crate::text;
 use crate::{
-    AssistantMessage, CheckedReport, Ending, FINALIZE_TOOL, FellBack, Finalized, GateStep,
-    Happening, Message, QuestionLog, Receipt, Rejected, RunEvent, Runner, Status, StopReason, Task,
-    ToolChange, Usage, Witness,
+    Allowance, AssistantMessage, CheckedReport, Ending, FINALIZE_TOOL, FellBack, Finalized,
+    GateStep, Happening, Message, QuestionLog, Receipt, Rejected, RunEvent, RungStep, Runner,
+    Status, StopReason, Task, ToolChange, Usage, Witness,
 };
 
 /// The number of bytes of the last text that are held in memory; the record on disk has all of it.
@@ -51,6 +51,10 @@ pub struct RunSummary {
     pub model_error: Option<String>,
     /// The tokens and the cost of the run.
     pub usage: Usage,
+    /// The part of its budgets that it may consume, if it has any.
+    pub granted: Option<Allowance>,
+    /// What the run waits for a person to do, while it does.
+    pub waits_for: Option<String>,
     /// The tools of the child, if all of them are known: a child that continues an old session
     /// lists only the changes.
     pub tools: Option<BTreeSet<String>>,
@@ -118,6 +122,7 @@ impl RunSummary {
                 self.runner = Some(started.runner);
                 self.started_at.get_or_insert(event.at);
             }
+            Happening::Granted(grant) => self.granted = Some(*grant),
             Happening::Placed(worker) => self.worker = Some(worker.clone()),
             Happening::Said { record, .. } => self.add_record(record),
             Happening::Warned(warning) => {
@@ -144,7 +149,14 @@ impl RunSummary {
             Happening::Answered(answered) => {
                 self.questions.answer(answered, event.at);
             }
+            Happening::Rung(rung) => match rung.step {
+                RungStep::Paused => self.waits_for = Some(rung.words.clone()),
+                RungStep::Warned | RungStep::Steered | RungStep::WrappedUp | RungStep::WentOn => {
+                    self.waits_for = None;
+                }
+            },
             Happening::Ended(ending) => {
+                self.waits_for = None;
                 self.questions.end(ending.parked_for(), event.at);
                 self.ended_at = Some(event.at);
                 self.ending = Some(ending.clone());
@@ -152,7 +164,6 @@ impl RunSummary {
             Happening::Printed(_)
             | Happening::Complained(_)
             | Happening::Steered(_)
-            | Happening::Rung(_)
             | Happening::Stopping(_) => {}
         }
     }

@@ -40,6 +40,10 @@ pub struct RunTerms {
     pub max_turns: Option<u32>,
     /// The limits of what it may consume.
     pub allowance: Allowance,
+    /// Whether it may answer once more, without tools, when it has reached a limit of turns, cost or
+    /// tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wrap_up: Option<bool>,
     /// The kind of place where it works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
@@ -81,6 +85,7 @@ impl RunTerms {
             timeout: self.timeout.or(earlier.timeout),
             max_turns: self.max_turns.or(earlier.max_turns),
             allowance: self.allowance.or(earlier.allowance),
+            wrap_up: self.wrap_up.or(earlier.wrap_up),
             isolation: self.isolation.or(earlier.isolation),
             sandbox: tighter(self.sandbox, earlier.sandbox, SandboxLevel::tightened),
             network: tighter(self.network, earlier.network, NetworkReach::tightened),
@@ -142,13 +147,17 @@ pub struct Limits {
     /// The limits of what it may consume.
     #[serde(default)]
     pub allowance: Allowance,
+    /// True if it is ended at a limit of turns, cost or tokens without a last answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_at_once: bool,
 }
 
 impl Limits {
     /// Returns whether a run may get one last answer without tools, so that its child must be able
     /// to do without them.
     pub fn needs_wrap_up(&self) -> bool {
-        self.turns.is_some()
+        let is_limited = self.turns.is_some() || self.allowance != Allowance::default();
+        is_limited && !self.ends_at_once
     }
 
     /// Returns the limits of a run with these terms. A term that is not set is taken from the
@@ -162,6 +171,9 @@ impl Limits {
             // 0 lifts the limit of a definition or of the settings.
             turns: terms.max_turns.or(default.turns).filter(|turns| *turns > 0),
             allowance: terms.allowance.or(default.allowance),
+            ends_at_once: terms
+                .wrap_up
+                .map_or(default.ends_at_once, |wrap_up| !wrap_up),
         }
     }
 }

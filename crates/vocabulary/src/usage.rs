@@ -42,6 +42,12 @@ impl Usage {
             .fold(0, u64::saturating_add)
     }
 
+    /// Returns the number of tokens that limits count. Tokens read from a cache are left out,
+    /// because every answer of a long conversation reads all of it again for a tenth of the price.
+    pub fn counted(&self) -> u64 {
+        self.total().saturating_sub(self.cache_read)
+    }
+
     /// Returns the cost in the words of people: known, unknown, or at least so much.
     pub fn cost(&self) -> Cost {
         match self.cost {

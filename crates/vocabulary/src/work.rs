@@ -5,12 +5,14 @@
 //! runs: a fleet sends the value itself, and a worker that does not know the field refuses the order.
 //! In [`Here`] it stays, and the machine that does the work finds its own.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Completion, Confinement, Fallbacks, Gate, Limits, ModelChoice, OutputSchema, Program,
-    PromptTexts, QuestionTerms, Refusal, Runner, RunnerChoice, Sandbox, Secret, SessionPolicy,
-    Setup, SharedCheckout, SystemPrompt, ToolPolicy,
+    BudgetLimits, BudgetScope, Completion, Confinement, Fallbacks, Gate, Limits, ModelChoice,
+    OutputSchema, Program, PromptTexts, QuestionTerms, Refusal, Runner, RunnerChoice, Sandbox,
+    Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
 };
 
 /// The part of a task that holds on every machine. It names no program, no path of one machine and
@@ -90,6 +92,8 @@ pub struct Here {
     pub system_prompt: SystemPrompt,
     /// The place where the child keeps its own session.
     pub session: SessionPolicy,
+    /// The budgets in which the run counts.
+    pub budgets: RunBudgets,
     /// The command that prepares the worktree before the first child, if there is one.
     pub setup: Option<Setup>,
     /// The checkout that the run shares with others, unless it has one of its own.
@@ -109,10 +113,20 @@ pub struct Here {
     pub api_key: Option<Secret>,
 }
 
+/// The budgets of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunBudgets {
+    /// Their scopes.
+    pub scopes: Vec<BudgetScope>,
+    /// The limits of the budget of its call, which those who watch the call see.
+    pub call: BudgetLimits,
+    /// The time for which the run waits until somebody raises a budget that is used up; none where
+    /// nobody can.
+    pub patience: Duration,
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};
 
@@ -149,6 +163,7 @@ mod tests {
                     tokens: Some(7),
                     cost: Some(Dollars::new(0.5)),
                 },
+                ends_at_once: false,
             },
             sandbox: Sandbox {
                 level: SandboxLevel::ReadOnly,

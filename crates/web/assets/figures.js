@@ -49,9 +49,11 @@ export function totalTokens(usage) {
 }
 
 /** Writes what a run or several runs together cost, or what it is at least where some prices are unknown;
- * nothing where nobody knows. @param {{usage?: import("./types.js").Usage | null}} used */
-export function costOf({ usage }) {
+ * nothing where nobody knows. A run with a budget shows what it may cost too.
+ * @param {{usage?: import("./types.js").Usage | null, granted?: {cost?: number | null} | null}} used */
+export function costOf({ usage, granted }) {
   const dollars = cost(usage?.cost);
+  if (granted?.cost) return `$${(usage?.cost ?? 0).toFixed(2)}/${granted.cost.toFixed(2)}`;
   return dollars && usage?.costIsAtLeast ? `at least ${dollars}` : dollars;
 }
 

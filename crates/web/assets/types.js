@@ -32,6 +32,7 @@
  * @property {string} [recordProblem]
  * @property {string[]} [incomplete]
  * @property {Usage} [usage]
+ * @property {{cost?: number | null, tokens?: number | null}} [granted] What its budgets let it use.
  * @property {number} [toolCalls]
  * @property {number} [exitCode]
  * @property {boolean} [background]

@@ -244,6 +244,8 @@ impl PageItems {
             | RemarkKind::Stuck
             | RemarkKind::Told
             | RemarkKind::Asked
+            | RemarkKind::Paused
+            | RemarkKind::WentOn
             | RemarkKind::GateFailed => PageWhat::Warned { text: line },
             RemarkKind::Report { is_met: true }
             | RemarkKind::GateBegan

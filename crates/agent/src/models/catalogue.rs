@@ -81,6 +81,29 @@ impl ModelCatalogue {
         models.find(|known| known.id == model)?.context_window
     }
 
+    /// Returns whether the price of a model is known; `None` if no model is asked for. A price of 0
+    /// is a price.
+    pub fn knows_price(&self, asked: AskedModel<'_>) -> Option<bool> {
+        if asked.is_scripted() {
+            return Some(true);
+        }
+        asked.provider.or(asked.model)?;
+        let keyring = self.keyring();
+        let chosen = choose(&Wanted::from(asked), &self.known_models, |provider| {
+            asked.provider == Some(provider) || keyring.seems_to_have(provider)
+        });
+        let model = chosen.ok().and_then(|choice| choice.model);
+        Some(model.is_some_and(|model| model.cost.is_some()))
+    }
+
+    /// Returns whether a model costs more than another for a token in or out; `None` if a price is not
+    /// known.
+    pub fn is_dearer(&self, asked: AskedModel<'_>, than: AskedModel<'_>) -> Option<bool> {
+        let price = |asked| self.choose(asked).ok()?.model?.cost;
+        let (one, other) = (price(asked)?, price(than)?);
+        Some(one.input > other.input || one.output > other.output)
+    }
+
     /// Suggests the provider that was probably meant by an unknown name; `None` if no name is
     /// similar.
     pub fn unknown_provider(&self, name: &str) -> Option<String> {

@@ -29,6 +29,7 @@ mod background_stage;
 mod bad_server;
 mod bad_servers;
 mod broken_pi;
+mod budgets;
 mod clean;
 mod completion;
 mod concurrency;

@@ -52,6 +52,8 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-agents.1
     pi-subagents-answer.1
     pi-subagents-attach.1
+    pi-subagents-budget-raise.1
+    pi-subagents-budget.1
     pi-subagents-clean.1
     pi-subagents-completions.1
     pi-subagents-delegate.1

@@ -11,8 +11,8 @@ use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pi_subagents_vocabulary::{
     Allowance, Completion, Ending, Here, Limits, ModelChoice, Plan, PlannedTask, Program,
-    PromptTexts, QuestionTerms, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy,
-    SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
+    PromptTexts, QuestionTerms, RunBudgets, RunId, Runner, RunnerChoice, Sandbox, SessionId,
+    SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use rustix::fs::{FlockOperation, flock};
@@ -83,6 +83,7 @@ fn own(script: String) {
             known_children: KnownChildren::spare_unknown(),
             file_limit: None,
             environment: Vec::new(),
+            treasurer: None,
             secrets: std::collections::BTreeMap::new(),
         };
         let (engine, dispatcher) = Engine::start(launcher, OwnerLimits::default()).unwrap();
@@ -121,6 +122,7 @@ fn plan(script: String) -> Plan {
             repetitions: 0,
             turns: None,
             allowance: Allowance::default(),
+            ends_at_once: false,
         },
         sandbox: Sandbox::default(),
         commands: Vec::new(),
@@ -141,6 +143,7 @@ fn plan(script: String) -> Plan {
             file: root.join(SESSION),
             lock: root.join(LOCK),
         },
+        budgets: RunBudgets::default(),
         setup: None,
         shared: None,
         confinement: None,

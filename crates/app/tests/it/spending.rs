@@ -66,7 +66,8 @@ fn an_answer_that_is_complete_is_kept_whatever_it_cost() {
 #[test]
 fn the_settings_hold_for_every_run_and_a_flag_for_one_command() {
     let stage = Stage::new();
-    let _server = three_turns(&stage);
+    let short = json!({"command": "sleep 1"});
+    let _server = three_turns_with(&stage, "bash", short);
     stage.settings(&json!({"maxTokens": 150, "maxCost": 0}));
     let found = outcomes(&stage.delegate_to("embedded", &one_task()).run());
     assert_eq!(found, [failed("a", 1, OUT_OF_TOKENS, Some("On it."))]);

@@ -16,7 +16,7 @@ use crate::elsewhere::Waiting;
 use crate::families::delegation::DelegateCall;
 use crate::families::subagent::{SubagentCall, new_session};
 use crate::owner::Owner;
-use crate::request::TaskRequest;
+use crate::request::{TaskRequest, budget_of};
 use crate::service::CallService;
 use crate::sweeper;
 use crate::work::CallWork;
@@ -101,7 +101,7 @@ async fn take_over(
         configuration: Arc::new(configuration),
         waiting: Waiting::Nobody,
     };
-    let call = SubagentCall::of(task);
+    let call = SubagentCall::of(task).with_budget(budget_of(&order.arguments)?);
     let mut ready = begin(&service, call, asking).await?;
     let Some(task) = ready.tasks().first().map(|opened| Arc::clone(&opened.task)) else {
         return Err(no_record(ready.warnings()));

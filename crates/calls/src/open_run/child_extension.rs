@@ -59,6 +59,7 @@ pub(super) fn write_child_extension(
         || work.must_report()
         || here.api_key.is_some()
         || work.limits.needs_wrap_up()
+        || (!here.budgets.scopes.is_empty() && !work.limits.ends_at_once)
         || !work.commands.is_empty()
         || ask.is_some()
         // In a sandbox its key comes on a descriptor.

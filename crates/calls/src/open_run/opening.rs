@@ -180,6 +180,10 @@ impl<'a> Opening<'a> {
                 .as_ref()
                 .map(|ready| ready.task.work.sandbox.clone())
                 .unwrap_or_default(),
+            call_budget: ready
+                .as_ref()
+                .map(|ready| ready.task.here.budgets.call)
+                .unwrap_or_default(),
             accepted_at: Some(Timestamp::now()),
         });
         self.record(
@@ -370,6 +374,7 @@ impl<'a> Opening<'a> {
             ask,
             system_prompt: files.prompts.policy,
             session: conversation.session,
+            budgets: found.budgets,
             setup,
             shared,
             arguments,

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use pi_subagents_files::{create_directories, write_whole};
 use pi_subagents_records::{NewRun, install_session, tools_of_session};
-use pi_subagents_vocabulary::{PlannedTask, RunId, SessionId, SessionPolicy, Task, UsedDefinition};
+use pi_subagents_vocabulary::{
+    BudgetLimits, PlannedTask, RunId, SessionId, SessionPolicy, Task, UsedDefinition,
+};
 
 use super::conversation::ChildConversation;
 use super::files::RunFiles;
@@ -80,6 +82,7 @@ impl Opening<'_> {
             test_commands: settings.test_commands.clone(),
             has_schema: resolved.work.schema().is_some(),
             sandbox: resolved.work.sandbox.clone(),
+            call_budget: BudgetLimits::default(),
             accepted_at: None,
         });
         let files = RunFiles::write(&resolved, &self.resolver, Some(&directory), None);

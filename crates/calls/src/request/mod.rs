@@ -2,11 +2,13 @@
 //! programs. The words of a family for the fields of a task, and the fields that it requires, are a
 //! value: its form.
 
+mod budget;
 mod field;
 mod form;
 mod task;
 mod terms;
 
+pub(crate) use budget::{BUDGET, budget_of, budget_schema};
 pub(crate) use field::{AGENT, CWD, FILES, MODEL, NAME, PROMPT, RESUME, SESSION, TIMEOUT};
 pub(crate) use form::{Described, FormField, Need, TaskFields, TaskForm, Word};
 pub use task::{Continues, TaskRequest};

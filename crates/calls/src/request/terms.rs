@@ -9,7 +9,7 @@ use super::form::{FormField, Need, Word};
 use crate::arguments::{CallError, must_be, optional_number, read_field};
 
 /// The terms of every family, with the words that models read about them.
-pub(super) static TERMS: [FormField; 8] = [
+pub(super) static TERMS: [FormField; 9] = [
     FormField {
         field: &ISOLATION,
         words: &[Word {
@@ -55,6 +55,14 @@ pub(super) static TERMS: [FormField; 8] = [
         words: &[Word {
             name: "maxTurns",
             about: "Answers that the model may give; then one more, without tools.",
+        }],
+        need: Need::Optional,
+    },
+    FormField {
+        field: &WRAP_UP,
+        words: &[Word {
+            name: "wrapUp",
+            about: "false: at a limit of turns, cost or tokens it is ended without that last answer.",
         }],
         need: Need::Optional,
     },
@@ -158,6 +166,21 @@ static MAX_TURNS: TaskField = TaskField {
             turns.max(1)
         });
         Ok(fill(&mut task.terms.max_turns, turns))
+    },
+};
+
+static WRAP_UP: TaskField = TaskField {
+    schema: || json!({"type": "boolean"}),
+    put: |task, value, place| {
+        let wrap_up = match value {
+            Value::Null => None,
+            Value::String(word) if word.trim().is_empty() => None,
+            Value::String(word) if word.trim() == "true" => Some(true),
+            Value::String(word) if word.trim() == "false" => Some(false),
+            Value::Bool(wrap_up) => Some(*wrap_up),
+            value => return Err(unfit(place, "true or false", value)),
+        };
+        Ok(fill(&mut task.terms.wrap_up, wrap_up))
     },
 };
 

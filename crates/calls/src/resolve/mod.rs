@@ -1,6 +1,7 @@
 //! Decides everything about the tasks of a call: directory, definition, model, program, tools and
 //! limits. It only reads and makes nothing, so a call that fails here leaves no trace.
 
+mod allowed_model;
 mod definition;
 mod fallback;
 mod family;
@@ -10,6 +11,7 @@ mod model;
 mod model_check;
 mod other_agent;
 mod place;
+mod price;
 mod resolver;
 mod sandbox;
 mod schema;

@@ -175,6 +175,23 @@ impl<'a> ModelChecks<'a> {
         }
     }
 
+    /// Returns the name of a model, or of the default in its place, if it has no known price.
+    pub(super) fn unpriced(&self, choice: &ModelChoice, default: Option<&str>) -> Option<String> {
+        let AskedModel { provider, model } = asked(choice);
+        let asked = AskedModel {
+            provider,
+            model: model.or(if provider.is_none() { default } else { None }),
+        };
+        self.unpriced_model(asked)
+    }
+
+    /// Returns the name of a model that has no known price.
+    pub(super) fn unpriced_model(&self, asked: AskedModel<'_>) -> Option<String> {
+        let is_priced = self.catalogue().knows_price(asked)?;
+        let names = [asked.provider, asked.model].into_iter().flatten();
+        (!is_priced).then(|| names.collect::<Vec<_>>().join("/"))
+    }
+
     fn is_known(&self, provider: &str) -> bool {
         let of_caller = self.caller.pi.as_ref();
         let mut of_caller = of_caller.into_iter().flat_map(|pi| &pi.models);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{PlanPatch, Settings};
 use pi_subagents_vocabulary::{
-    Completion, Definition, Limits, ModelChoice, OutputSchema, QuestionTerms, Refusal, RunTerms,
-    Runner, RunnerChoice, Sandbox, Secret, ToolPolicy, UsedDefinition, Work,
+    Completion, Definition, Limits, ModelChoice, OutputSchema, QuestionTerms, Refusal, RunBudgets,
+    RunTerms, Runner, RunnerChoice, Sandbox, Secret, ToolPolicy, UsedDefinition, Work,
 };
 
 use super::definition::{Unusable, find_definition, patch_of, used};
@@ -173,6 +173,7 @@ impl<'a> Resolver<'a> {
             runner,
         })
         .map_err(Unusable::Task)?;
+        self.check_allowed(task).map_err(Unusable::Task)?;
         let fallback_models = match other_agent {
             Some(_) => terms.fallback_models.clone().unwrap_or_default(),
             None => self.fallback_models(terms, definition),
@@ -281,6 +282,7 @@ impl<'a> Resolver<'a> {
             patch,
             fallbacks: found.fallbacks,
             api_key,
+            budgets: RunBudgets::default(),
             place: place.map_err(Unusable::Task)?,
             warning,
             doubts,

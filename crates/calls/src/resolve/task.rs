@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pi_subagents_configuration::PlanPatch;
 use pi_subagents_vocabulary::{
-    Fallbacks, Refusal, RunTerms, Runner, Secret, SessionId, UsedDefinition, Work,
+    Fallbacks, Refusal, RunBudgets, RunTerms, Runner, Secret, SessionId, UsedDefinition, Work,
 };
 
 use super::place::RunPlace;
@@ -63,6 +63,8 @@ pub struct FoundHere {
     pub fallbacks: Option<Fallbacks>,
     /// The key of the definition, if it is for the chosen model.
     pub api_key: Option<Secret>,
+    /// The budgets in which the run counts.
+    pub budgets: RunBudgets,
     /// The place where the child works.
     pub place: RunPlace,
     /// The warning for the caller about the program that was chosen.

@@ -1,6 +1,6 @@
 //! Finds on this machine what the work of another machine needs: its program and its model.
 
-use pi_subagents_vocabulary::Work;
+use pi_subagents_vocabulary::{RunBudgets, Work};
 
 use super::definition::Unusable;
 use super::model::ChosenModel;
@@ -38,6 +38,7 @@ impl Resolver<'_> {
             skills: Vec::new(),
             fallbacks: found.fallbacks,
             api_key: None,
+            budgets: RunBudgets::default(),
             place: RunPlace::Checkout,
             warning,
             doubts,

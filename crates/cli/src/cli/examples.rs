@@ -94,6 +94,11 @@ Examples:
   pi-subagents merge api ui --check
   pi-subagents merge last --commit";
 
+pub(super) const BUDGET: &str = "\
+Examples:
+  pi-subagents budget day
+  pi-subagents delegate \"…\" \"…\" --budget nightly --budget-cost 5";
+
 pub(super) const WORKTREES: &str = "\
 Examples:
   pi-subagents worktrees --all

@@ -35,7 +35,8 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Look at it",
         commands: &[
-            "status", "inbox", "output", "logs", "session", "attach", "web", "export", "trace",
+            "status", "inbox", "output", "logs", "session", "attach", "web", "budget", "export",
+            "trace",
         ],
     },
     Group {

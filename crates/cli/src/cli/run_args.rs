@@ -14,6 +14,7 @@ use pi_subagents_vocabulary::{
 };
 use serde_json::Value;
 
+use super::budget_args::BudgetArgs;
 use super::fleet_args::FleetArgs;
 use pi_subagents_calls::caller::Overrides;
 
@@ -61,12 +62,15 @@ pub(crate) struct RunArgs {
     /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the agent, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
-    /// Cost limit per run in dollars. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxCost, or no limit]
+    /// Cost limit per run in dollars. A run that has reached it and wants to go on gets one last answer without tools, and can be resumed [default: the setting subagents.maxCost, or no limit]
     #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Dollars>,
-    /// Token limit per run, such as 200000, 200k or 2m. A run that has reached it is stopped before its next tool call [default: the setting subagents.maxTokens, or no limit]
+    /// Token limit per run, such as 200000, 200k or 2m; tokens read from a cache are not counted. A run that has reached it and wants to go on gets one last answer without tools, and can be resumed [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
+    /// End a run at its limit of cost, tokens or turns without a last answer
+    #[arg(long)]
+    no_wrap_up: bool,
     /// Answers that the model of each run may give. A run that wants to go on after that gets one last answer without tools, and can be resumed; 0 for no limit [default: the maxTurns of the agent, or the setting subagents.maxTurns, or no limit]
     #[arg(long, value_name = "N")]
     max_turns: Option<u32>,
@@ -86,6 +90,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, value_parser = parse_schema_file)]
     output_schema: Option<Arc<Value>>,
     #[command(flatten)]
+    budget: BudgetArgs,
+    #[command(flatten)]
     fleet: FleetArgs,
     /// Use the agents, settings and skills of this project, for this call only
     #[arg(long)]
@@ -101,6 +107,7 @@ impl RunArgs {
             base: self.base.clone(),
             worktree: None,
             fleet: self.fleet.wishes(),
+            budget: self.budget.wishes(),
         }
     }
 
@@ -118,6 +125,7 @@ impl RunArgs {
                 .timeout
                 .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)),
             max_turns: self.max_turns,
+            wrap_up: self.no_wrap_up.then_some(false),
             allowance: Allowance {
                 tokens: self.max_tokens,
                 cost: self.max_cost,
@@ -273,14 +281,14 @@ fn parse_timeout(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_dollars(text: &str) -> Result<Dollars, String> {
+pub(crate) fn parse_dollars(text: &str) -> Result<Dollars, String> {
     match text.trim_start_matches('$').parse::<f64>() {
         Ok(dollars) if dollars > 0.0 && dollars.is_finite() => Ok(Dollars::new(dollars)),
         Ok(_) | Err(_) => Err("a cost is a number of dollars above 0, such as 1.50".to_owned()),
     }
 }
 
-fn parse_tokens(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_tokens(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let (digits, unit) = match (lower.strip_suffix('k'), lower.strip_suffix('m')) {
         (Some(thousands), _) => (thousands, 1_000),

@@ -3,6 +3,7 @@
 pub(crate) mod answer_output;
 pub(crate) mod attach;
 pub(crate) mod bridge;
+pub(crate) mod budget;
 mod call;
 pub(crate) mod clean;
 pub(crate) mod confine;
@@ -33,6 +34,7 @@ pub(crate) mod option_place;
 pub(crate) mod output;
 mod output_file;
 pub(crate) mod program_keeper;
+mod raise_budget;
 mod read_runs;
 pub(crate) mod resume;
 pub(crate) mod run;

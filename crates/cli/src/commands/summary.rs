@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use pi_subagents_view::figures::usage_words;
+use pi_subagents_view::figures::{budget_words, usage_words};
 use pi_subagents_vocabulary::text::{count, one_line, shell_quoted};
 use pi_subagents_vocabulary::{
-    Dollars, Ending, Excess, RunSummary, Status, Task, Timestamp, Usage,
+    BudgetLimits, Dollars, Ending, Excess, RunSummary, Status, Task, Timestamp, Usage,
 };
 
 use pi_subagents_calls::Answer;
@@ -27,10 +27,15 @@ pub(super) fn summary_line(task: &Task, run: &RunSummary) -> String {
     let usage = run.usage;
     let used = usage_words(Some(run.tool_calls), usage.total(), usage.cost(), lasted);
     let ended = sentence(task, run);
-    if task.sandbox.is_off() {
-        return joined(ended, &used);
+    let words = if task.sandbox.is_off() {
+        joined(ended, &used)
+    } else {
+        joined(joined(ended, &task.sandbox.shown()), &used)
+    };
+    match run.granted {
+        Some(granted) => with_budget(words, &usage, granted.into()),
+        None => words,
     }
-    joined(joined(ended, &task.sandbox.shown()), &used)
 }
 
 /// Describes the endings of several runs together, and their usage.
@@ -61,7 +66,17 @@ pub(super) fn total(answer: &Answer) -> Option<String> {
     let lasted = began.and_then(|began| between(began, ended?));
     let words = format!("{}: {}", count(runs.len(), "task"), counts.join(", "));
     let used = usage_words(Some(calls), usage.total(), usage.cost(), lasted);
-    Some(joined(words, &used))
+    let words = joined(words, &used);
+    let limits = answer.tasks().next().map(|(task, _)| task.call_budget);
+    Some(with_budget(words, &usage, limits.unwrap_or_default()))
+}
+
+/// Adds what is used of the budget of the call.
+fn with_budget(words: String, usage: &Usage, limits: BudgetLimits) -> String {
+    match budget_words(usage, &limits) {
+        Some(used) => format!("{words} • budget {used}"),
+        None => words,
+    }
 }
 
 fn joined(words: String, figures: &str) -> String {

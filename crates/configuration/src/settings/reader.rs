@@ -13,7 +13,10 @@ const SHOWN: usize = 80;
 
 /// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
 /// runs would do what the user wanted to forbid.
-pub(super) const RESTRICTING: [&str; 11] = [
+pub(super) const RESTRICTING: [&str; 19] = [
+    "budget",
+    "cost",
+    "day",
     "isolation",
     "maxBackground",
     "maxConcurrency",
@@ -21,10 +24,15 @@ pub(super) const RESTRICTING: [&str; 11] = [
     "maxRunDisk",
     "maxTokens",
     "maxTurns",
+    "models",
     "network",
     "sandbox",
     "sandboxHidden",
     "sandboxMinimum",
+    "runs",
+    "seconds",
+    "session",
+    "tokens",
 ];
 
 /// The values of one object of a file. A key that was never asked for is unknown.

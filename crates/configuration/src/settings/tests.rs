@@ -42,7 +42,27 @@ const ROWS: &[(&str, &[&str])] = &[
     ),
     ("looping_tool_count", &["0", "1", "50", "51", "-3", "{}"]),
     ("maxCost", &["2.5", "0", "-1", "\"2\""]),
+    (
+        "budget",
+        &[
+            r#"{"session": {"cost": 5, "runs": 40}, "day": {"tokens": 2000000}}"#,
+            r#"{"day": {"cost": 0}}"#,
+            r#"{"day": {"cost": -1}}"#,
+            r#"{"day": {"seconds": 5}}"#,
+            r#"{"dai": {"cost": 1}}"#,
+            "5",
+        ],
+    ),
     ("maxTokens", &["500000", "0", "-1", "true"]),
+    (
+        "models",
+        &[
+            r#"["a/small", "b/*"]"#,
+            r#""not-dearer""#,
+            r#""cheap""#,
+            "5",
+        ],
+    ),
     ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
     ("maxBackground", &["1", "0", "5000", "[]"]),
     ("maxRunDisk", &["20", "0", "5000000", "\"1GB\""]),
@@ -99,6 +119,11 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "extend_timeout_debounce" => format!("{:?}", settings.extend_timeout_debounce),
         "looping_tool_count" => format!("{}", settings.looping_tool_count),
         "maxCost" => format!("{:?}", settings.allowance.cost.map(|cost| cost.to_string())),
+        "models" => format!("{:?}", settings.allowed_models),
+        "budget" => {
+            let limits = [settings.budget.session, settings.budget.day];
+            serde_json::to_string(&limits).unwrap()
+        }
         "maxTokens" => format!("{:?}", settings.allowance.tokens),
         "maxConcurrency" => format!("{}", settings.max_concurrency),
         "maxBackground" => format!("{}", settings.max_background),
@@ -179,6 +204,17 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         refused: ~/settings.json:1:15: subagents.maxCost must be a number of 0 or more, not -1
       "2" → None
         refused: ~/settings.json:1:15: subagents.maxCost must be a number of 0 or more, not "2"
+    budget, by default [{},{}]
+      {"session": {"cost": 5, "runs": 40}, "day": {"tokens": 2000000}} → [{"cost":5.0,"runs":40},{"tokens":2000000}]
+      {"day": {"cost": 0}} → [{},{"cost":0.0}]
+      {"day": {"cost": -1}} → [{},{}]
+        refused: ~/settings.json:1:34: subagents.budget.day.cost must be a number of 0 or more, not -1
+      {"day": {"seconds": 5}} → [{},{}]
+        refused: ~/settings.json:1:34: subagents.budget.day.seconds cannot be kept: only a call has a limit of time
+      {"dai": {"cost": 1}} → [{},{}]
+        refused: ~/settings.json:1:26: subagents.budget.dai is unknown; did you mean day?
+      5 → [{},{}]
+        refused: ~/settings.json:1:15: subagents.budget must be an object, not 5
     maxTokens, by default None
       500000 → Some(500000)
       0 → None
@@ -186,6 +222,13 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         refused: ~/settings.json:1:15: subagents.maxTokens must be 0 or more, not -1
       true → None
         refused: ~/settings.json:1:15: subagents.maxTokens must be a number, not true
+    models, by default All
+      ["a/small", "b/*"] → Listed(["a/small", "b/*"])
+      "not-dearer" → NotDearer
+      "cheap" → Listed([])
+        refused: ~/settings.json:1:15: subagents.models must be "not-dearer" or a list of models, such as ["anthropic/claude-haiku-*"]
+      5 → Listed([])
+        refused: ~/settings.json:1:15: subagents.models must be "not-dearer" or a list of models, such as ["anthropic/claude-haiku-*"]
     maxConcurrency, by default 4
       16 → 16
       0 → 1

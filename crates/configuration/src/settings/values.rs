@@ -26,6 +26,7 @@ impl Settings {
     /// Takes every value that is there and can be used. Returns why the file cannot be used at all.
     pub(super) fn take(&mut self, reader: &mut Reader<'_>, paths: &Paths<'_>) -> Vec<String> {
         self.take_numbers(reader);
+        self.budget.take(reader);
         self.take_choices(reader);
         self.take_paths(reader, paths);
         self.worktrees.take(reader, paths);
@@ -33,6 +34,7 @@ impl Settings {
         self.take_test_commands(reader);
         self.take_agent_files(reader, paths.scope);
         self.take_fallback_models(reader);
+        self.take_allowed_models(reader, paths.scope);
         self.take_user_only(reader, paths.scope);
         if paths.scope == Scope::Global {
             // The extension inside pi reads this key.

@@ -109,8 +109,8 @@ mod tests {
     use std::time::Duration;
 
     use pi_subagents_vocabulary::{
-        Allowance, Here, Limits, Program, PromptTexts, QuestionTerms, RunnerChoice, Sandbox,
-        ThinkingLevel, Work,
+        Allowance, Here, Limits, Program, PromptTexts, QuestionTerms, RunBudgets, RunnerChoice,
+        Sandbox, ThinkingLevel, Work,
     };
 
     use super::*;
@@ -134,6 +134,7 @@ mod tests {
                     repetitions: 0,
                     turns: None,
                     allowance: Allowance::default(),
+                    ends_at_once: false,
                 },
                 sandbox: Sandbox::default(),
                 commands: Vec::new(),
@@ -151,6 +152,7 @@ mod tests {
                 },
                 system_prompt: SystemPrompt::Inherit,
                 session: SessionPolicy::Nowhere,
+                budgets: RunBudgets::default(),
                 setup: None,
                 shared: None,
                 arguments: Vec::new(),

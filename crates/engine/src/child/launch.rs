@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System, is_for_want_of_room};
 use pi_subagents_vocabulary::{
-    Ending, NetworkReach, RunId, Secret, SessionPolicy, Started, Task, TaskPlan,
+    BudgetScope, Ending, NetworkReach, RunId, Secret, SessionPolicy, Started, Task, TaskPlan,
 };
 use tokio::process::Command;
 use tokio::task::JoinHandle;
@@ -23,7 +23,7 @@ use crate::keeper::{
     ChildCommand, Handed, KEEPER_NAME, KeeperLink, KeptSandbox, Report, hand_over,
 };
 use crate::launcher::Launcher;
-use crate::marks::{OWNER_MARK, RUN_MARK};
+use crate::marks::{BUDGETS, OWNER_MARK, RUN_MARK};
 use crate::sweep::end_inherited;
 
 /// The time that a keeper may take to start its child; a machine may be very busy.
@@ -142,7 +142,11 @@ pub(crate) async fn launch(
     let (stderr, child_stderr) = System::pipe()?;
     let (ours, keepers) = System::socket_pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
-    let (name, reaped) = start_keeper(launcher, task, Secrets::of(plan), child_ends)?;
+    let keeper = KeeperEnvironment {
+        secrets: Secrets::of(plan),
+        budgets: &plan.here.budgets.scopes,
+    };
+    let (name, reaped) = start_keeper(launcher, task, &keeper, child_ends)?;
     let key = plan.here.api_key.as_ref().map(Secret::expose);
     let key = key.map(secret_pipe).transpose()?;
     let secrets = secrets_for(launcher, plan).map(|secrets| secret_pipe(&secrets));
@@ -341,7 +345,11 @@ pub(crate) async fn launch_command(
     let child_stderr = child_stdout.try_clone()?;
     let (ours, keepers) = System::socket_pair()?;
     let child_ends = [keepers.into(), child_stdout, child_stderr];
-    let (name, reaped) = start_keeper(launcher, task, Secrets::LeftOut, child_ends)?;
+    let keeper = KeeperEnvironment {
+        secrets: Secrets::LeftOut,
+        budgets: &plan.here.budgets.scopes,
+    };
+    let (name, reaped) = start_keeper(launcher, task, &keeper, child_ends)?;
     let nothing = [Handed::Key, Handed::Lock, Handed::Secrets].map(|handed| (handed, None));
     hand_over(&ours, stdin.as_fd(), nothing)?;
     drop(stdin);
@@ -373,6 +381,21 @@ impl Secrets {
     }
 }
 
+/// The variables of a keeper, and so of its child, in which children differ.
+struct KeeperEnvironment<'a> {
+    secrets: Secrets,
+    /// The budgets in which everything counts that the child starts.
+    budgets: &'a [BudgetScope],
+}
+
+impl KeeperEnvironment<'_> {
+    /// Returns the variable that names the budgets of a run, if it has any.
+    fn budgets_of(&self, run: &RunId) -> Option<String> {
+        let names: Vec<_> = self.budgets.iter().map(BudgetScope::as_str).collect();
+        (!names.is_empty()).then(|| format!("{run}:{}", names.join(",")))
+    }
+}
+
 /// Starts a keeper. Its stdin is the control socket; its stdout and stderr are the child's. Returns
 /// its name, and a task that ends when the keeper has ended.
 #[expect(
@@ -382,7 +405,7 @@ impl Secrets {
 fn start_keeper(
     launcher: &Launcher,
     task: &Task,
-    secrets: Secrets,
+    environment: &KeeperEnvironment<'_>,
     [control, stdout, stderr]: [OwnedFd; 3],
 ) -> Result<(ProcessName, JoinHandle<()>), LaunchError> {
     let keeper = &launcher.keeper;
@@ -408,7 +431,12 @@ fn start_keeper(
         .stdin(Stdio::from(control))
         .stdout(Stdio::from(stdout))
         .stderr(Stdio::from(stderr));
-    if secrets == Secrets::LeftOut {
+    command.envs(
+        environment
+            .budgets_of(&task.run)
+            .map(|names| (BUDGETS, names)),
+    );
+    if environment.secrets == Secrets::LeftOut {
         for name in launcher.secrets.keys() {
             command.env_remove(name);
         }

@@ -69,6 +69,7 @@ mod tests {
             repetitions: 0,
             turns: None,
             allowance: Allowance::default(),
+            ends_at_once: false,
         };
         Deadline::new(start, &limits).unwrap()
     }
@@ -132,6 +133,7 @@ mod tests {
             repetitions: 5,
             turns: None,
             allowance: Allowance::default(),
+            ends_at_once: false,
         };
         assert!(Deadline::new(Instant::now(), &limits).is_none());
     }

@@ -15,5 +15,5 @@ pub(crate) use deadline::Deadline;
 pub(crate) use gates::{GateAttempts, GateVerdict};
 pub(crate) use poller::Pollers;
 pub(crate) use repetition::Repetition;
-pub(crate) use spending::Spending;
+pub(crate) use spending::{NEARLY_SPENT, Spending, SpendingRung};
 pub(crate) use turns::Turns;

@@ -38,6 +38,7 @@ impl Running<'_> {
     /// Ends the run because somebody asks for it. A second request shortens the time it takes, and a
     /// second shutdown kills at once.
     pub(super) async fn asked_to_end(&mut self, decision: Decision) {
+        self.leave_purse();
         let is_shutdown = matches!(decision, Decision::Shutdown(_));
         self.progress.shutdowns += u32::from(is_shutdown);
         let grace = if self.progress.shutdowns > 1 {
@@ -54,6 +55,9 @@ impl Running<'_> {
     }
 
     pub(super) async fn alarmed(&mut self) {
+        if self.empty_purse.is_some() {
+            return self.look_into_purse().await;
+        }
         match self.phase {
             Phase::Working => {
                 let now = Instant::now();

@@ -7,6 +7,7 @@ mod dialogs;
 mod ending;
 mod log;
 mod model_switch;
+mod payment;
 mod records;
 mod wrap_up;
 
@@ -29,6 +30,7 @@ use crate::run_progress::RunProgress;
 use crate::stop_phases::Phase;
 use crate::to_child::{NotSent, ToChild};
 use crate::unit::Unit;
+use payment::EmptyPurse;
 pub(crate) use wrap_up::WrapUp;
 
 /// The id of commands that start work.
@@ -68,6 +70,8 @@ pub(crate) struct Running<'a> {
     /// The deadline that the keeper knows.
     known_deadline: Option<Instant>,
     pause: Pause,
+    /// The wait for a budget that is used up.
+    empty_purse: Option<EmptyPurse>,
 }
 
 /// Everything that can wake a unit.
@@ -106,6 +110,7 @@ impl<'a> Running<'a> {
             correction: None,
             known_deadline: None,
             pause: Pause::No,
+            empty_purse: None,
         }
     }
 
@@ -169,7 +174,7 @@ impl<'a> Running<'a> {
 
     fn alarm(&self) -> Option<Instant> {
         match self.phase {
-            _ if self.pause.stops_clocks() => None,
+            _ if self.pause.stops_clocks() => self.empty_purse.as_ref().map(EmptyPurse::alarm),
             // The keeper gets a new deadline when the last one has passed, and not before: a
             // deadline moves with every sign of a tool.
             Phase::Working => {
@@ -198,6 +203,9 @@ impl<'a> Running<'a> {
             Wake::Keeper(report) => self.keeper_reported(report).await,
             Wake::Asked(UnitRequest::End(decision)) => self.asked_to_end(decision).await,
             Wake::Asked(UnitRequest::Pause { paused }) => self.pause(paused),
+            Wake::Asked(UnitRequest::Resume { pause }) if self.empty_purse.is_some() => {
+                self.wait_longer(pause);
+            }
             Wake::Asked(UnitRequest::Resume { pause }) => self.resume(pause),
             Wake::Asked(UnitRequest::Send { what, answer }) => {
                 let sent = self.send_to_child(what).await;

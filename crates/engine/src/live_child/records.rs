@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Dialog, Response};
 use pi_subagents_vocabulary::{
-    AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Message, Rung, RungStep, ToolCall,
+    AssistantMessage, Decision, Ending, Excess, FINALIZE_TOOL, Happening, Message, Rung, RungStep,
+    ToolCall,
 };
 use tokio::time::Instant;
 
@@ -12,7 +13,7 @@ use super::Running;
 use super::wrap_up::LastTurn;
 use crate::child::Line;
 use crate::completion::Verdict;
-use crate::guards::StuckStep;
+use crate::guards::{NEARLY_SPENT, SpendingRung, StuckStep};
 use crate::model_check::Checked;
 use crate::reports::{EndedCall, ReportSeen};
 use crate::stop_phases::{AFTER_ITS_REPORT, Phase};
@@ -30,8 +31,12 @@ enum Consequence {
     Decide(Decision),
     /// The run is stuck, or seems to be.
     Stuck(StuckStep),
-    /// The run gets one more answer, without tools.
-    WrapUp(LastTurn),
+    /// The run has reached a limit, and would go on.
+    LimitReached(Decision),
+    /// The run has used up what it may consume, and would go on.
+    Overspent(Excess),
+    /// The run has used most of what it may consume.
+    NearlySpent,
     Settled,
     /// The child did not take the prompt.
     Refused(String),
@@ -62,6 +67,7 @@ impl Running<'_> {
             Line::ToolReported => self.tool_was_at_work(),
             Line::Text(line) => self.unit.report(Happening::Printed(line)).await,
             Line::Record { line, record } => {
+                self.pay(record.usage()).await;
                 let consequence = self.weigh(&record);
                 self.unit.report_record(line, record).await;
                 self.follow(consequence).await;
@@ -71,10 +77,10 @@ impl Running<'_> {
 
     /// Returns the consequence of a record for the run, apart from being an event.
     fn weigh(&mut self, record: &ChildRecord) -> Consequence {
-        let overspent = self.progress.spending.observe(record);
+        let rung = self.progress.spending.judge(record);
         match record {
             ChildRecord::MessageEnded(Message::Assistant(answer)) => {
-                self.weigh_answer(answer, overspent)
+                self.weigh_answer(answer, rung)
             }
             ChildRecord::MessageEnded(Message::User(parts)) => {
                 if let Some(wrap_up) = &mut self.progress.wrap_up {
@@ -151,7 +157,7 @@ impl Running<'_> {
     fn weigh_answer(
         &mut self,
         answer: &AssistantMessage,
-        overspent: Option<Decision>,
+        rung: Option<SpendingRung>,
     ) -> Consequence {
         self.progress.last_answer.note(answer);
         if let Some(models) = &mut self.progress.models {
@@ -167,17 +173,17 @@ impl Running<'_> {
         let decided = answer
             .tool_calls()
             .filter(|call| !may_repeat(call))
-            .find_map(|call| self.progress.repetition.observe(call))
-            .or(overspent);
+            .find_map(|call| self.progress.repetition.observe(call));
         let out_of_turns = self.progress.turns.observe(answer);
-        match (decided, out_of_turns) {
-            (Some(decision), _) => Consequence::Decide(decision),
-            (None, Some(decision)) => Consequence::WrapUp(LastTurn {
-                decision,
-                ending: decision.ending(),
-                reason: "you have used up your turns".to_owned(),
-            }),
-            (None, None) => Consequence::None,
+        match (decided, rung, out_of_turns) {
+            (Some(decision), ..) => Consequence::Decide(decision),
+            (None, Some(SpendingRung::Passed(excess)), _) => {
+                Consequence::Decide(Decision::Overspent(excess))
+            }
+            (None, Some(SpendingRung::Reached(excess)), _) => Consequence::Overspent(excess),
+            (None, _, Some(decision)) => Consequence::LimitReached(decision),
+            (None, Some(SpendingRung::Near), None) => Consequence::NearlySpent,
+            (None, None, None) => Consequence::None,
         }
     }
 
@@ -219,7 +225,11 @@ impl Running<'_> {
                 self.decide(decision).await;
             }
             Consequence::Stuck(step) if self.phase == Phase::Working => self.climb(step).await,
-            Consequence::WrapUp(last) => self.wrap_up(last).await,
+            Consequence::LimitReached(decision) => self.limit_reached(decision).await,
+            Consequence::Overspent(excess) => self.overspent(excess).await,
+            Consequence::NearlySpent if self.phase == Phase::Working => {
+                self.climb(StuckStep::Steer(NEARLY_SPENT.to_owned())).await;
+            }
             Consequence::Settled => self.settled().await,
             Consequence::Refused(message) if self.phase == Phase::Working => {
                 self.prompt_refused(message).await;
@@ -237,6 +247,7 @@ impl Running<'_> {
             Consequence::None
             | Consequence::Decide(_)
             | Consequence::Stuck(_)
+            | Consequence::NearlySpent
             | Consequence::WaitsInVain
             | Consequence::Switched(_) => {}
             Consequence::Asked(dialog) => self.asked(dialog).await,

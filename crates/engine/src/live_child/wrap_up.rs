@@ -39,6 +39,26 @@ pub(crate) struct LastTurn {
 }
 
 impl Running<'_> {
+    /// Lets a run that has reached a limit answer once more, unless its caller wants no last answer.
+    pub(super) async fn limit_reached(&mut self, decision: Decision) {
+        if self.phase != Phase::Working || self.progress.wrap_up.is_some() {
+            return;
+        }
+        if self.unit.plan.work.limits.ends_at_once {
+            return self.decide(decision).await;
+        }
+        let reason = match decision {
+            Decision::OutOfTurns { .. } => "you have used up your turns",
+            _ => "you have used up your budget",
+        };
+        self.wrap_up(LastTurn {
+            decision,
+            ending: decision.ending(),
+            reason: reason.to_owned(),
+        })
+        .await;
+    }
+
     /// Lets the child answer once more without tools. It ends with this ending in any case.
     pub(super) async fn wrap_up(&mut self, last: LastTurn) {
         if self.phase != Phase::Working || self.progress.wrap_up.is_some() {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{Ending, EventSink, Happening, RunEvent, RunId, RunSummary};
+use pi_subagents_vocabulary::{Dollars, Ending, EventSink, Happening, RunEvent, RunId, RunSummary};
 use tracing::field::display;
 use tracing::{Level, debug, enabled, info, trace, warn};
 
@@ -47,6 +47,10 @@ fn log(run: &RunId, happening: &Happening) {
         Happening::Complained(text) => {
             let lines = text.lines().count();
             debug!(%run, lines, bytes = text.len(), "child wrote to stderr");
+        }
+        Happening::Granted(grant) => {
+            let (cost, tokens) = (grant.cost.map(Dollars::amount), grant.tokens);
+            info!(%run, cost, tokens, "run granted");
         }
         Happening::Warned(text) => debug!(%run, bytes = text.len(), "a person was warned"),
         Happening::Steered(text) => info!(%run, bytes = text.len(), "run steered"),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use pi_subagents_vocabulary::{
-    AnsweredQuestion, CheckedReport, DecisionKind, Ending, FellBack, GateStep, Gated, Happening,
-    Misfit, Question, RunEvent, Rung, Runner, Started, Timestamp,
+    Allowance, AnsweredQuestion, CheckedReport, DecisionKind, Ending, FellBack, GateStep, Gated,
+    Happening, Misfit, Question, RunEvent, Rung, Runner, Started, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,6 +32,8 @@ pub(crate) enum LifeRecord {
         child: u32,
         keeper: u32,
     },
+    #[serde(rename = "run_granted")]
+    Granted { at: String, grant: Allowance },
     #[serde(rename = "run_warned")]
     Warned { at: String, warning: String },
     #[serde(rename = "run_steered")]
@@ -108,6 +110,7 @@ impl LifeRecord {
                 child: started.child,
                 keeper: started.keeper,
             },
+            Happening::Granted(grant) => Self::Granted { at, grant: *grant },
             Happening::Warned(warning) => Self::Warned {
                 at,
                 warning: warning.clone(),
@@ -195,6 +198,7 @@ impl LifeRecord {
         | Self::Accepted { at, .. }
         | Self::Placed { at, .. }
         | Self::Started { at, .. }
+        | Self::Granted { at, .. }
         | Self::Warned { at, .. }
         | Self::Steered { at, .. }
         | Self::Corrected { at, .. }
@@ -229,6 +233,7 @@ impl LifeRecord {
                 Happening::Started(started)
             }
             Self::Placed { worker, .. } => Happening::Placed(worker),
+            Self::Granted { grant, .. } => Happening::Granted(grant),
             Self::Warned { warning, .. } => Happening::Warned(warning),
             Self::Steered { message, .. } => Happening::Steered(message),
             Self::Corrected { message, .. } => Happening::Corrected(message),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    BadId, ModelChoice, RunId, RunTerms, Sandbox, SessionId, Task, ThinkingLevel, Timestamp,
-    UsedDefinition,
+    BadId, BudgetLimits, ModelChoice, RunId, RunTerms, Sandbox, SessionId, Task, ThinkingLevel,
+    Timestamp, UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,7 @@ impl Meta {
             test_commands: self.test_commands.clone(),
             has_schema: self.has_schema,
             sandbox: self.sandbox.clone(),
+            call_budget: BudgetLimits::default(),
             accepted_at: None,
         }))
     }

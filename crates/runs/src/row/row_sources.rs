@@ -139,6 +139,8 @@ impl RunRow {
             mine.worker.clone_from(&theirs.worker);
             mine.started_at = theirs.started_at;
             mine.usage = theirs.usage;
+            mine.granted = theirs.granted;
+            mine.waits_for.clone_from(&theirs.waits_for);
             mine.tool_calls = theirs.tool_calls;
             mine.questions.clone_from(&theirs.questions);
             mine.receipt.clone_from(&theirs.receipt);

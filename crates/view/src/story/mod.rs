@@ -110,7 +110,7 @@ impl Story {
             Happening::FellBack(change) => one(remark::of_change(change, at)),
             Happening::Rung(rung) => {
                 match rung.step {
-                    RungStep::Warned => {}
+                    RungStep::Warned | RungStep::Paused | RungStep::WentOn => {}
                     RungStep::Steered | RungStep::WrappedUp => self.note_sent(&rung.words),
                 }
                 remark::of(happening).map_or_else(Vec::new, one)
@@ -120,6 +120,7 @@ impl Story {
             | Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
+            | Happening::Granted(_)
             | Happening::Warned(_)
             | Happening::Reported(_)
             | Happening::Gated(_)

@@ -44,6 +44,10 @@ pub enum RemarkKind<'a> {
     Stuck,
     /// The run is stuck, or has to come to its end, and its model was told.
     Told,
+    /// The run waits until somebody raises its budget.
+    Paused,
+    /// It goes on after that.
+    WentOn,
     /// A gate began.
     GateBegan,
     /// A gate passed.
@@ -109,6 +113,8 @@ impl Remark<'_> {
             RemarkKind::FellBack => "⇄",
             RemarkKind::Stuck => "⚠",
             RemarkKind::Told => "told",
+            RemarkKind::Paused => "paused",
+            RemarkKind::WentOn => "goes on",
             RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
             RemarkKind::Asked => "?",
             RemarkKind::Answered => "answer",
@@ -135,6 +141,8 @@ impl Remark<'_> {
             RemarkKind::Warning
             | RemarkKind::Steered
             | RemarkKind::Told
+            | RemarkKind::Paused
+            | RemarkKind::WentOn
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
             | RemarkKind::Started
@@ -156,8 +164,10 @@ impl Remark<'_> {
             | RemarkKind::FellBack
             | RemarkKind::Stuck
             | RemarkKind::Asked
+            | RemarkKind::Paused
             | RemarkKind::Told => Role::Warning,
             RemarkKind::Steered
+            | RemarkKind::WentOn
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
             | RemarkKind::Answered
@@ -187,6 +197,8 @@ pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
         Happening::Corrected(words) => (RemarkKind::Corrected, words.into()),
         Happening::Reported(report) => of_report(report),
         Happening::Rung(rung) => match rung.step {
+            RungStep::Paused => (RemarkKind::Paused, rung.words.as_str().into()),
+            RungStep::WentOn => (RemarkKind::WentOn, rung.words.as_str().into()),
             RungStep::Warned => (RemarkKind::Stuck, rung.words.as_str().into()),
             RungStep::Steered | RungStep::WrappedUp => {
                 (RemarkKind::Told, rung.words.as_str().into())
@@ -200,6 +212,7 @@ pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
         ),
         Happening::Accepted(_)
         | Happening::Placed(_)
+        | Happening::Granted(_)
         | Happening::Said { .. }
         | Happening::FellBack(_)
         | Happening::Stopping(_)

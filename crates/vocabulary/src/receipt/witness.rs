@@ -120,6 +120,7 @@ impl Witness {
             | Happening::Started(_)
             | Happening::Printed(_)
             | Happening::Complained(_)
+            | Happening::Granted(_)
             | Happening::Warned(_)
             | Happening::Steered(_)
             | Happening::Corrected(_)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pi_subagents_vocabulary::Refusal;
+use pi_subagents_vocabulary::{BudgetLimits, Refusal};
 use serde_json::Map;
 
 use super::answer::summary;
@@ -47,6 +47,10 @@ impl Call for DelegateCall {
     ) -> Result<ChildConversation, Refusal> {
         let task = &self.tasks[beginning.number];
         Ok(conversation(opening, task, session.as_deref(), beginning))
+    }
+
+    fn budget(&self) -> BudgetLimits {
+        self.budget
     }
 
     fn file_counts(&self) -> impl Iterator<Item = usize> {

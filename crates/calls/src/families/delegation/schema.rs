@@ -1,12 +1,13 @@
 //! A call of the delegation family: its tasks, as models, people and programs write them.
 
+use pi_subagents_vocabulary::BudgetLimits;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::arguments::{self, CallError};
 use crate::request::{
-    AGENT, CWD, Described, FILES, FormField, MODEL, NAME, Need, PROMPT, RESUME, TIMEOUT,
-    TaskFields, TaskForm, TaskRequest, Word,
+    AGENT, BUDGET, CWD, Described, FILES, FormField, MODEL, NAME, Need, PROMPT, RESUME, TIMEOUT,
+    TaskFields, TaskForm, TaskRequest, Word, budget_of, budget_schema,
 };
 
 /// A call that fits.
@@ -15,6 +16,8 @@ pub struct DelegateCall {
     pub(crate) tasks: Vec<TaskRequest>,
     /// The profile of all tasks that name none themselves.
     pub profile: Option<String>,
+    /// The limits of all tasks together.
+    pub(crate) budget: BudgetLimits,
 }
 
 /// The arguments of `delegate_to_subagents`.
@@ -120,6 +123,7 @@ pub(super) fn delegate_parameters() -> Value {
                 "type": "string",
                 "description": "Default profile for all tasks; a task's own profile overrides it.",
             },
+            BUDGET: budget_schema(),
         },
         "required": ["tasks"],
     })
@@ -129,12 +133,18 @@ impl DelegateCall {
     /// Reads the tool's JSON.
     pub fn parse(value: &Value) -> Result<Self, CallError> {
         let DelegateArguments { tasks, profile } = arguments::read(value)?;
+        let budget = budget_of(value)?;
         let tasks = tasks.iter().enumerate().map(|(index, task)| {
             let place = arguments::place_of_task(value, index);
             FORM.read(task, &place)?.checked()
         });
         let tasks = tasks.collect::<Result<_, _>>()?;
-        Self { tasks, profile }.checked()
+        Self {
+            tasks,
+            profile,
+            budget,
+        }
+        .checked()
     }
 
     /// Makes a call of these tasks. Fails if there are none, or too many.
@@ -142,6 +152,7 @@ impl DelegateCall {
         Self {
             tasks,
             profile: None,
+            budget: BudgetLimits::default(),
         }
         .checked()
     }

@@ -14,7 +14,7 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
     let mut parts = Vec::new();
     let mut outputs = outcomes.shared_outputs().into_iter();
     for (index, ((task, run), is_new)) in outcomes.iter().zip(is_new).enumerate() {
-        if let SubagentCall::Parallel(tasks) = call {
+        if let Some(tasks) = call.list() {
             let agent = tasks.get(index).map_or("", agent_of);
             parts.push(format!("## {}. {agent}", index + 1));
         }
@@ -101,10 +101,10 @@ pub(super) fn details(
     let mut details = Map::new();
     let presets: Vec<&str> = call.tasks().iter().map(agent_of).collect();
     details.insert("presets".to_owned(), json!(presets));
-    let SubagentCall::Single(_) = call else {
+    if call.list().is_some() {
         details.insert("mode".to_owned(), "parallel".into());
         return details;
-    };
+    }
     details.insert("mode".to_owned(), "single".into());
     if let Some((task, run)) = outcomes.iter().next() {
         details.insert("runId".to_owned(), task.run.as_str().into());

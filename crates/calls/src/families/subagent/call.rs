@@ -1,7 +1,7 @@
 //! `subagent`, from the call to its answer.
 
 use pi_subagents_records::StickySession;
-use pi_subagents_vocabulary::Refusal;
+use pi_subagents_vocabulary::{BudgetLimits, Refusal};
 
 use super::answer::{details, notices, text};
 use super::open::{FAMILY, NamedNewSession, converse, resolve};
@@ -41,6 +41,10 @@ impl Call for SubagentCall {
     ) -> Result<ChildConversation, Refusal> {
         let task = &self.tasks()[beginning.number];
         converse(task, session.as_ref(), beginning.directory)
+    }
+
+    fn budget(&self) -> BudgetLimits {
+        self.budget
     }
 
     fn file_counts(&self) -> impl Iterator<Item = usize> {

@@ -1,23 +1,25 @@
 //! A call of the subagent family: its tasks, as models, people and programs write them.
 
 use pi_subagents_configuration::DEFAULT_AGENT;
+use pi_subagents_vocabulary::BudgetLimits;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::arguments::{self, CallError};
 use crate::request::{
-    AGENT, CWD, Described, FormField, MODEL, Need, PROMPT, SESSION, TIMEOUT, TaskFields, TaskForm,
-    TaskRequest, Word,
+    AGENT, BUDGET, CWD, Described, FormField, MODEL, Need, PROMPT, SESSION, TIMEOUT, TaskFields,
+    TaskForm, TaskRequest, Word, budget_of, budget_schema,
 };
 
 /// A call that fits.
 #[derive(Debug, Clone)]
-pub enum SubagentCall {
-    /// One task.
-    Single(Box<TaskRequest>),
-    /// Several, side by side.
-    Parallel(Vec<TaskRequest>),
+pub struct SubagentCall {
+    tasks: Vec<TaskRequest>,
+    /// True if the tasks stand in a list.
+    is_list: bool,
+    /// The limits of all tasks together.
+    pub(crate) budget: BudgetLimits,
 }
 
 /// The arguments of `subagent` beside the fields of one task.
@@ -92,7 +94,9 @@ static FORM: TaskForm = TaskForm {
 /// Returns the schema of the arguments of a tool that takes one task.
 pub fn task_parameters() -> Value {
     // A model that has this tool has `subagent` too, which describes the terms.
-    FORM.schema(Described::Own)
+    let mut schema = FORM.schema(Described::Own);
+    schema["properties"][BUDGET] = budget_schema();
+    schema
 }
 
 /// Returns the schema of the arguments of `subagent`: one task, or `tasks`.
@@ -108,6 +112,7 @@ pub(super) fn subagent_parameters() -> Value {
         "items": FORM.schema(Described::Nothing),
         "maxItems": 16,
     });
+    schema["properties"][BUDGET] = budget_schema();
     schema
 }
 
@@ -118,12 +123,13 @@ impl SubagentCall {
         if chain.is_some_and(|chain| !chain.is_null()) {
             return Err(CallError(NO_CHAIN.to_owned()));
         }
+        let budget = budget_of(value)?;
         let single = FORM.read(&arguments::read(value)?, "")?;
         let Some(tasks) = tasks else {
-            return Ok(Self::of(named(single.checked()?)));
+            return Ok(Self::of(named(single.checked()?)).with_budget(budget));
         };
         match (single.first_given(), tasks.len()) {
-            (Some(_), 0) => Ok(Self::of(named(single.checked()?))),
+            (Some(_), 0) => Ok(Self::of(named(single.checked()?)).with_budget(budget)),
             (Some(field), _) => Err(CallError(format!(
                 "{field} stands beside tasks; give either one task (preset and task) or tasks, each with its own fields"
             ))),
@@ -133,7 +139,11 @@ impl SubagentCall {
                     let place = arguments::place_of_task(value, index);
                     FORM.read(task, &place)?.checked().map(named)
                 });
-                Ok(Self::Parallel(tasks.collect::<Result<_, _>>()?))
+                Ok(Self {
+                    tasks: tasks.collect::<Result<_, _>>()?,
+                    is_list: true,
+                    budget,
+                })
             }
         }
     }
@@ -147,15 +157,26 @@ impl SubagentCall {
 
     /// Makes a call of one task.
     pub fn of(task: TaskRequest) -> Self {
-        Self::Single(Box::new(task))
+        Self {
+            tasks: vec![task],
+            is_list: false,
+            budget: BudgetLimits::default(),
+        }
+    }
+
+    /// Returns the call with limits for all its tasks together.
+    pub(crate) fn with_budget(self, budget: BudgetLimits) -> Self {
+        Self { budget, ..self }
     }
 
     /// Returns its tasks, in their order.
     pub(crate) fn tasks(&self) -> &[TaskRequest] {
-        match self {
-            Self::Single(task) => std::slice::from_ref(task.as_ref()),
-            Self::Parallel(tasks) => tasks,
-        }
+        &self.tasks
+    }
+
+    /// Returns its tasks if they stand in a list, side by side.
+    pub(crate) fn list(&self) -> Option<&[TaskRequest]> {
+        self.is_list.then_some(self.tasks.as_slice())
     }
 }
 
@@ -193,7 +214,14 @@ mod tests {
     fn a_call_has_one_task_or_several() {
         let parse = |call: Value| format!("{:?}", SubagentCall::parse(&call).unwrap());
         let single = |task: TaskRequest| format!("{:?}", SubagentCall::of(task));
-        let parallel = |tasks: Vec<TaskRequest>| format!("{:?}", SubagentCall::Parallel(tasks));
+        let parallel = |tasks: Vec<TaskRequest>| {
+            let call = SubagentCall {
+                tasks,
+                is_list: true,
+                budget: BudgetLimits::default(),
+            };
+            format!("{call:?}")
+        };
         let one = single(task("scout", "look"));
         assert_eq!(parse(json!({"preset": "scout", "task": "look"})), one);
         assert_eq!(parse(json!({"agent": "scout", "task": "look"})), one);
@@ -303,12 +331,16 @@ mod tests {
             "network",
             "gate",
             "maxTurns",
+            "wrapUp",
             "fallbackModels",
             "outputSchema",
         ];
         let tasks = &schema["properties"]["tasks"];
         assert_eq!(fields(&tasks["items"]), of_task);
-        assert_eq!(fields(&schema), [&of_task[..], &["tasks"]].concat());
+        assert_eq!(
+            fields(&schema),
+            [&of_task[..], &["tasks", "budget"]].concat()
+        );
         assert_eq!(tasks["items"]["required"], json!(["task"]));
         // Models fill in an empty list beside one task.
         assert_eq!(

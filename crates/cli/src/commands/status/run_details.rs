@@ -2,9 +2,9 @@
 
 use std::borrow::Borrow;
 
-use pi_subagents_view::figures::{clock, date_and_time, tokens, usage_words};
+use pi_subagents_view::figures::{budget_words, clock, date_and_time, tokens, usage_words};
 use pi_subagents_view::{Line, Role, receipt_facts};
-use pi_subagents_vocabulary::{Advice, Door, Receipt, Status, Timestamp, Usage, text};
+use pi_subagents_vocabulary::{Advice, Allowance, Door, Receipt, Status, Timestamp, Usage, text};
 
 use crate::run_table::{mark, one_line, role_of};
 use pi_subagents_ground::sheet::Sheet;
@@ -78,6 +78,10 @@ fn facts(row: &RunRow, sheet: &Sheet) -> Vec<Fact> {
     facts.of_task(row);
     facts.of_time(row, sheet);
     facts.of_usage(row.report.usage, row.report.tool_calls);
+    facts.of_grant(row.report.usage, row.report.granted);
+    if let Some(wait) = &row.report.waits_for {
+        facts.add("paused", Role::Warning, text::one_line(&text::clean(wait)));
+    }
     facts.of_receipt(row.report.receipt.as_deref());
     facts.of_place(row);
     facts.of_end(row);
@@ -159,6 +163,14 @@ impl Facts {
             parts => format!(" ({})", parts.join(", ")),
         };
         self.add("used", Role::Plain, format!("{words}{parts}"));
+    }
+
+    fn of_grant(&mut self, usage: Option<Usage>, granted: Option<Allowance>) {
+        let usage = usage.unwrap_or_default();
+        let words = granted.and_then(|granted| budget_words(&usage, &granted.into()));
+        if let Some(words) = words {
+            self.add("budget", Role::Plain, words);
+        }
     }
 
     fn of_receipt(&mut self, receipt: Option<&Receipt>) {

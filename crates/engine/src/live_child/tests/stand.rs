@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System};
 use pi_subagents_vocabulary::{
-    Allowance, Completion, Here, Limits, ModelChoice, Program, PromptTexts, QuestionTerms, RunId,
-    Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy, Started, SystemPrompt, Task, TaskPlan,
-    ToolPolicy, Work,
+    Allowance, Completion, Here, Limits, ModelChoice, Program, PromptTexts, QuestionTerms,
+    RunBudgets, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy, Started,
+    SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -250,10 +250,12 @@ pub(crate) fn unit(
             known_children: KnownChildren::spare_unknown(),
             file_limit: None,
             environment: Vec::new(),
+            treasurer: None,
             secrets: std::collections::BTreeMap::new(),
         }),
         memory: LineMemory::new(1 << 20),
         room: Arc::default(),
+        purse: None,
         events,
         unsent: Vec::new(),
         requests,
@@ -303,6 +305,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             program: program("pi"),
             system_prompt: SystemPrompt::Inherit,
             session: SessionPolicy::Nowhere,
+            budgets: RunBudgets::default(),
             setup: None,
             shared: None,
             arguments: Vec::new(),
@@ -322,6 +325,7 @@ pub(crate) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
         repetitions: 3,
         turns: None,
         allowance: Allowance::default(),
+        ends_at_once: false,
     }
 }
 

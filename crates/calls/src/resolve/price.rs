@@ -1,0 +1,55 @@
+//! Refuses a task whose cost is limited and whose model has no known price: the limit would hold
+//! nothing back.
+
+use pi_subagents_agent::AskedModel;
+use pi_subagents_vocabulary::{BudgetLimits, Refusal};
+
+use super::resolver::Resolver;
+use super::task::{ResolvedTask, ResolvedWork};
+
+impl Resolver<'_> {
+    /// Checks that a limit of cost can be kept for a task, in budgets with these limits. If tokens
+    /// are limited too, the task runs under that limit and its caller is told.
+    pub(crate) fn check_price(&self, task: &mut ResolvedTask, budgets: &BudgetLimits) {
+        let Ok(work) = &mut task.work else {
+            return;
+        };
+        let own = work.work.limits.allowance;
+        let is_cost_limited = own.cost.or(budgets.cost).is_some();
+        if !is_cost_limited {
+            return;
+        }
+        let unpriced = self.unpriced(work);
+        let Some(model) = unpriced.first() else {
+            return;
+        };
+        if own.tokens.or(budgets.tokens).is_some() {
+            work.here.doubts.push(format!(
+                "the price of {model} is not known, so only the limit of tokens holds"
+            ));
+            return;
+        }
+        let (provider, id) = model.split_once('/').unwrap_or(("PROVIDER", model));
+        let message = format!(
+            "The price of {model} is not known, so its cost cannot be limited. Limit tokens, for example with --max-tokens 500k, or say the price in models.json: \"providers\": {{\"{provider}\": {{\"models\": [{{\"id\": \"{id}\", \"cost\": {{\"input\": 0, \"output\": 0, \"cacheRead\": 0, \"cacheWrite\": 0}}}}]}}}}"
+        );
+        task.work = Err(Refusal { message });
+    }
+
+    /// Returns the names of the models of a task that have no known price, those that may take over
+    /// too. A model that the child chooses by itself is not known here.
+    fn unpriced(&self, work: &ResolvedWork) -> Vec<String> {
+        let default = self.configuration.settings.default_model.as_deref();
+        let first = self.models.unpriced(&work.work.model, default);
+        let others = work.here.fallbacks.iter().flat_map(|found| &found.others);
+        let others = others.filter_map(|other| {
+            let name = &other.model;
+            let asked = AskedModel {
+                provider: Some(&name.provider),
+                model: Some(&name.id),
+            };
+            self.models.unpriced_model(asked)
+        });
+        first.into_iter().chain(others).collect()
+    }
+}

@@ -1,0 +1,40 @@
+//! The budgets of a session and of a day. A trusted project can tighten those of the user and never
+//! lift them; 0 lets nothing start.
+
+use pi_subagents_vocabulary::{BudgetLimits, Dollars};
+
+use super::reader::Reader;
+
+/// A limit that a call can have, and neither a session nor a day.
+const SECONDS: &str = "seconds";
+
+/// The limits of what all runs of a session, and all runs of a day, may consume together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BudgetSettings {
+    /// A session of pi, the life of an MCP server, or the calls that name one budget.
+    pub session: BudgetLimits,
+    /// All runs of the user on one day.
+    pub day: BudgetLimits,
+}
+
+impl BudgetSettings {
+    /// Takes every value that is there.
+    pub(super) fn take(&mut self, reader: &mut Reader<'_>) {
+        reader.object("budget", |budget| {
+            budget.object("session", |limits| tighten(&mut self.session, limits));
+            budget.object("day", |limits| tighten(&mut self.day, limits));
+        });
+    }
+}
+
+fn tighten(limits: &mut BudgetLimits, reader: &mut Reader<'_>) {
+    if reader.value(SECONDS).is_some() {
+        reader.reject(SECONDS, "cannot be kept: only a call has a limit of time");
+    }
+    *limits = limits.tightened(BudgetLimits {
+        cost: reader.amount("cost").map(Dollars::new),
+        tokens: reader.number("tokens", 0, u64::MAX),
+        runs: reader.number("runs", 0, u64::MAX),
+        seconds: None,
+    });
+}

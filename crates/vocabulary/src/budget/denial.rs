@@ -1,0 +1,97 @@
+//! The reason why a budget gives a run nothing more.
+
+use std::fmt;
+
+use super::BudgetScope;
+use crate::Dollars;
+
+/// Too little of a budget is left.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct BudgetDenial {
+    /// The scope.
+    pub scope: BudgetScope,
+    /// What is used of its limit.
+    pub used: UsedLimit,
+    /// True if running runs hold the rest, and may return some of it.
+    pub is_held: bool,
+}
+
+/// A limit of a budget, with what is used of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsedLimit {
+    /// Money.
+    Cost {
+        /// What was spent.
+        spent: Dollars,
+        /// What may be spent.
+        limit: Dollars,
+    },
+    /// Tokens that count.
+    Tokens {
+        /// What was spent.
+        spent: u64,
+        /// What may be spent.
+        limit: u64,
+    },
+    /// Runs that started.
+    Runs {
+        /// What has started.
+        spent: u64,
+        /// What may start.
+        limit: u64,
+    },
+    /// Seconds since the first start.
+    Seconds {
+        /// The seconds that are gone.
+        spent: u64,
+        /// The seconds that there are.
+        limit: u64,
+    },
+}
+
+impl BudgetDenial {
+    /// Returns the command with which a person lets it have half as much again.
+    pub fn raise_command(&self) -> String {
+        let half = |limit: u64, least: u64| (limit / 2).max(least);
+        let option = match self.used {
+            UsedLimit::Cost { limit, .. } => {
+                let more = half(limit.millionths(), 1_000_000);
+                format!("--cost +{}", Dollars::from_millionths(more).amount())
+            }
+            UsedLimit::Tokens { limit, .. } => format!("--tokens +{}", half(limit, 100_000)),
+            UsedLimit::Runs { limit, .. } => format!("--runs +{}", half(limit, 1)),
+            UsedLimit::Seconds { limit, .. } => format!("--time +{}", half(limit, 60)),
+        };
+        format!("pi-subagents budget raise {} {option}", self.scope.as_str())
+    }
+}
+
+impl fmt::Display for BudgetDenial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            scope,
+            used,
+            is_held,
+        } = self;
+        if *is_held {
+            write!(
+                f,
+                "{scope} has nothing left to give ({used} used, the rest is granted to running runs)"
+            )
+        } else {
+            write!(f, "{scope} is used up ({used})")
+        }
+    }
+}
+
+/// `$2.00 of $2.00`.
+impl fmt::Display for UsedLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cost { spent, limit } => write!(f, "{spent} of {limit}"),
+            Self::Tokens { spent, limit } => write!(f, "{spent} of {limit} tokens"),
+            Self::Runs { spent, limit } => write!(f, "{spent} of {limit} runs"),
+            Self::Seconds { spent, limit } => write!(f, "{spent} of {limit} s"),
+        }
+    }
+}
