@@ -115,7 +115,7 @@ fn of_calls(schemas: &mut Schemas) {
     run(&limited).expect_success();
     schemas.check("budget", &run(&["budget", "b"]).expect_success());
     let raise = ["budget", "raise", "b", "--runs", "+1"];
-    schemas.check("budget raise", &run(&raise).expect_success());
+    schemas.check("budget-raise", &run(&raise).expect_success());
     schemas.check("wait", &run(&["wait", "last"]).expect_success());
     for arguments in [&["status", "--all"][..], &["status", "last"], &["status"]] {
         schemas.check("status", &run(arguments).expect_success());
