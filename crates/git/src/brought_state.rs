@@ -56,6 +56,7 @@ pub fn bring_into(
         repository: worktree,
         folder: &folder,
         index: &index,
+        mark: None,
         watcher: &Watcher::default(),
     };
     if let Written::Changed { path, .. } = writer.write(&ours, &merged.tree)? {

@@ -1,11 +1,12 @@
 //! The difference between two states: which files, how much, and the patch.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
-use crate::git::{GitError, strange};
+use crate::git::{GitError, strange, words};
+use crate::matrix::Change;
 use crate::object_id::ObjectId;
-use crate::repository::{Repository, path};
+use crate::repository::{Repository, entries, path};
 
 /// A patch above this size is not made.
 pub const LARGEST_PATCH: usize = 20_000_000;
@@ -75,6 +76,25 @@ pub fn changes(
     parse(&printed).ok_or_else(|| strange(&arguments, &printed).into())
 }
 
+/// Lists the submodules whose commit a change moves, and those that it adds or removes.
+pub fn moved_submodules(
+    repository: &Repository,
+    change: &Change,
+) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let ends = [change.base.as_str(), change.result.as_str()];
+    let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames"];
+    let printed = repository.git().run(&[&arguments[..], &ends].concat())?;
+    let mut fields = entries(&printed);
+    let mut moved = Vec::new();
+    while let (Some(modes), Some(name)) = (fields.next(), fields.next()) {
+        let mut modes = modes.split(|byte| *byte == b' ');
+        if modes.any(|mode| mode == b":160000" || mode == b"160000") {
+            moved.push(path(name).to_owned());
+        }
+    }
+    Ok(moved)
+}
+
 /// Makes the patch from a base to a result, as `git apply` reads it; `None` if it has more than
 /// [`LARGEST_PATCH`] bytes.
 pub fn patch(
@@ -93,6 +113,34 @@ pub fn patch(
     ];
     let arguments = [&["diff-tree", "-p", "--no-color"][..], &options, &ends].concat();
     let git = repository.git().clone().with_most_output(LARGEST_PATCH);
+    match git.run(&arguments) {
+        Ok(patch) => Ok(Some(patch)),
+        Err(GitError::TooMuch { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes the patch of one file of a change, by its old and its new path; `None` if it has more than
+/// [`LARGEST_PATCH`] bytes.
+pub fn file_patch(
+    repository: &Repository,
+    change: &Change,
+    paths: &[&Path],
+) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    let options = [
+        "diff-tree",
+        "-p",
+        "-r",
+        "-M",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+    ];
+    let ends = [change.base.as_str(), change.result.as_str(), "--"];
+    let mut arguments = words(&[&options[..], &ends].concat());
+    arguments.extend(paths.iter().map(|path| path.as_os_str()));
+    let git = repository.git().clone().with_most_output(LARGEST_PATCH);
+    let git = git.with_variable("GIT_LITERAL_PATHSPECS", "1");
     match git.run(&arguments) {
         Ok(patch) => Ok(Some(patch)),
         Err(GitError::TooMuch { .. }) => Ok(None),

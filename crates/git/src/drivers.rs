@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
+use crate::matrix::Change;
 use crate::merge_tree::Conflict;
+use crate::object_id::ObjectId;
 use crate::repository::{Repository, entries, path};
 use crate::touched_paths::Touched;
 
@@ -53,9 +55,23 @@ impl Drivers {
         Ok(())
     }
 
-    /// Returns whether the user has no drivers, so that nothing has to be looked up.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty()
+    /// Adds the files of a change that a driver would decide if the change were brought to a state.
+    pub(crate) fn add_of_change(
+        &self,
+        repository: &Repository,
+        conflicts: &mut Vec<Conflict>,
+        change: &Change,
+        state: &ObjectId,
+    ) -> Result<(), WorkspaceError> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        let Change { base, result } = change;
+        let touched = Touched::between(repository, &[(base, state), (base, result)])?;
+        let [ours, theirs] = touched.as_slice() else {
+            return Ok(());
+        };
+        self.add_driven(repository, conflicts, ours, theirs)
     }
 
     /// Returns those of some files that a driver would decide.

@@ -74,6 +74,18 @@ pub enum WorkspaceError {
         /// The name.
         name: String,
     },
+    /// A name cannot be that of a branch.
+    #[error("\"{name}\" cannot be the name of a branch")]
+    NoBranchName {
+        /// The name.
+        name: String,
+    },
+    /// There is a branch of this name.
+    #[error("the branch {name} is there already; choose another name")]
+    BranchTaken {
+        /// The name.
+        name: String,
+    },
     /// A file or directory could not be used.
     #[error("{}: {source}", path.display())]
     File {

@@ -43,12 +43,14 @@ mod filters;
 mod git;
 mod ignored_files;
 mod index_copy;
+mod landings;
 mod large_files;
 mod line_map;
 mod matrix;
 mod merge;
 mod merge_tree;
 mod narrow_commits;
+mod new_branch;
 mod new_repository;
 mod object_id;
 mod overwritten_files;
@@ -57,7 +59,9 @@ mod pins;
 mod quarantine;
 mod repository;
 mod scratch;
+mod scratch_worktree;
 mod snapshot;
+mod stack;
 mod submodule_worktrees;
 mod submodules;
 mod surroundings;
@@ -74,22 +78,28 @@ pub use bundle::{
 pub use cache::{Cache, CheckOut};
 pub use cache_room::collect_caches;
 pub use capture::{Captured, WorkspaceKind};
-pub use changes::{ChangeKind, FileChange, LARGEST_PATCH, changes, patch};
+pub use changes::{
+    ChangeKind, FileChange, LARGEST_PATCH, changes, file_patch, moved_submodules, patch,
+};
 pub use checkout_state::CheckoutState;
 pub use checkout_writer::{LateSave, Recovered, RecoveredAs};
 pub use error::WorkspaceError;
 pub use filters::FilterTrust;
 pub use git::{GitError, demand_git};
 pub use ignored_files::{IgnoredFiles, commit_ignored, ignored_files, lay_ignored};
+pub use landings::{Landed, Landing, LandingMark, SavedEdits, TakenBack};
 pub use large_files::{LargeFile, large_files, large_files_of};
 pub use matrix::{Change, Matrix};
 pub use merge::{ChangeOutcome, Merge};
 pub use merge_tree::Conflict;
+pub use new_branch::{AddedCommit, NewBranch};
 pub use new_repository::new_repository;
 pub use object_id::{ObjectFormat, ObjectId};
-pub use pins::{Pin, Pins, discard, is_pinned, pin, unpin, unpin_expired};
+pub use pins::{Pin, Pins, discard, is_pinned, pin, unpin, unpin_expired, unpin_merged};
 pub use repository::Repository;
+pub use scratch_worktree::ScratchWorktree;
 pub use snapshot::{LARGEST_UNTRACKED, LargeUntracked, LeftOut, Snapshot, WhyLeftOut};
+pub use stack::{Stack, Stacked};
 pub use submodule_worktrees::{
     AddedSubmodules, WorktreeSubmodule, add_submodules, forget_submodules, name_submodules,
     open_submodule,

@@ -20,7 +20,6 @@ use crate::overwritten_files::in_the_way;
 use crate::quarantine::quarantined;
 use crate::repository::Repository;
 use crate::snapshot::{LARGEST_UNTRACKED, Rules, Snapshot, Unmerged};
-use crate::touched_paths::Touched;
 
 /// A change is merged at most so many times with a checkout that somebody changes meanwhile.
 const MOST_ROUNDS: usize = 3;
@@ -152,26 +151,10 @@ impl Merge {
     /// Merges a change with the checkout as it is now, and writes no file.
     fn try_onto_checkout(&self, change: &Change) -> Result<Merged, WorkspaceError> {
         let mut merged = merge_tree(&self.passing, change.onto(&self.now))?;
-        self.add_driven(change, &mut merged.conflicts)?;
-        Ok(merged)
-    }
-
-    /// Adds what a merge driver of the user would decide.
-    fn add_driven(
-        &self,
-        change: &Change,
-        conflicts: &mut Vec<Conflict>,
-    ) -> Result<(), WorkspaceError> {
-        if self.drivers.is_empty() {
-            return Ok(());
-        }
-        let Change { base, result } = change;
-        let touched = Touched::between(&self.passing, &[(base, &self.now), (base, result)])?;
-        let [ours, theirs] = touched.as_slice() else {
-            return Ok(());
-        };
+        let conflicts = &mut merged.conflicts;
         self.drivers
-            .add_driven(&self.passing, conflicts, ours, theirs)
+            .add_of_change(&self.passing, conflicts, change, &self.now)?;
+        Ok(merged)
     }
 
     /// Merges a change as a commit on top of the checked-out one. The user's uncommitted changes
@@ -251,6 +234,7 @@ impl Merge {
             repository: &self.passing,
             folder: &self.folder,
             index: &self.index,
+            mark: None,
             watcher: &self.watcher,
         };
         match writer.write(&self.now, tree)? {
@@ -268,7 +252,7 @@ impl Merge {
 }
 
 /// Takes a snapshot of the checkout as it is now, with an index that knows every file of it.
-fn look(
+pub(crate) fn look(
     repository: &Repository,
     passing: &Repository,
 ) -> Result<(ObjectId, IndexCopy), WorkspaceError> {

@@ -140,6 +140,15 @@ pub fn unpin(repository: &Repository, run: &str) -> Result<(), WorkspaceError> {
     delete_below(repository, &format!("{}/", folder(run)?))
 }
 
+/// Forgets that the result of a run was merged, so that it waits again.
+pub fn unpin_merged(repository: &Repository, run: &str) -> Result<(), WorkspaceError> {
+    let name = ref_of(run, Pin::Merged)?;
+    repository
+        .git()
+        .try_run(&["update-ref", "-d", &name], b"")?;
+    Ok(())
+}
+
 fn delete_below(repository: &Repository, folder: &str) -> Result<(), WorkspaceError> {
     let git = repository.git();
     let names = git.line(&["for-each-ref", "--format=%(refname)", folder])?;

@@ -6,12 +6,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use pi_subagents_files::{Audience, Directory};
+use pi_subagents_files::{Audience, Directory, sync, write_whole};
 
 use super::look::Look;
 
 const FILE: &str = "journal";
-const HEADING: &[u8] = b"pi-subagents write 1";
+const HEADING: &[u8] = b"pi-subagents write 2";
 const LARGEST: u64 = 256 * 1024 * 1024;
 
 /// The way in which files change places.
@@ -47,6 +47,8 @@ pub(crate) struct Ids {
 pub(crate) struct Journal {
     /// The checkout.
     pub(crate) top: PathBuf,
+    /// The file that is made when the write is finished, if somebody wants to know that later.
+    pub(crate) mark: Option<PathBuf>,
     pub(crate) way: Way,
     /// The directories that are made.
     pub(crate) made: Vec<PathBuf>,
@@ -77,13 +79,24 @@ impl Journal {
         folder.remove(Path::new(FILE))
     }
 
+    /// Makes the file by which others know that the write is finished, and removes the journal.
+    pub(super) fn close(&self, folder: &Directory) -> io::Result<()> {
+        if let Some(mark) = &self.mark {
+            write_whole(mark, b"")?;
+            sync(mark)?;
+        }
+        Self::remove(folder)
+    }
+
     fn to_bytes(&self) -> Vec<u8> {
         let way: &[u8] = match self.way {
             Way::Exchange => b"exchange",
             Way::TwoSteps => b"two-steps",
         };
         let made = self.made.len().to_string();
-        let mut words = vec![HEADING, self.top.as_os_str().as_bytes(), way];
+        let mark = self.mark.as_deref().unwrap_or(Path::new(""));
+        let places = [self.top.as_path(), mark].map(|path| path.as_os_str().as_bytes());
+        let mut words = vec![HEADING, places[0], places[1], way];
         words.push(made.as_bytes());
         words.extend(self.made.iter().map(|path| path.as_os_str().as_bytes()));
         let looks =
@@ -109,6 +122,7 @@ impl Journal {
         }
         let path = |word: &[u8]| PathBuf::from(OsStr::from_bytes(word));
         let top = path(words.next()?);
+        let mark = words.next().map(path)?;
         let way = match words.next()? {
             b"exchange" => Way::Exchange,
             b"two-steps" => Way::TwoSteps,
@@ -135,6 +149,7 @@ impl Journal {
         }
         (made.len() == count).then_some(Self {
             top,
+            mark: (!mark.as_os_str().is_empty()).then_some(mark),
             way,
             made,
             entries,
@@ -159,6 +174,7 @@ mod tests {
         };
         let journal = Journal {
             top: "/a b\n".into(),
+            mark: Some("/a b\n/.git/landed".into()),
             way: Way::TwoSteps,
             made: vec!["new".into()],
             entries: vec![

@@ -56,6 +56,8 @@ pub(crate) struct CheckoutWriter<'a> {
     pub(crate) folder: &'a MergeFolder,
     /// An index that knows the files of the state before.
     pub(crate) index: &'a IndexCopy,
+    /// The file that is made when a write is finished, also by whoever finishes it after a crash.
+    pub(crate) mark: Option<&'a Path>,
     pub(crate) watcher: &'a Watcher,
 }
 
@@ -113,7 +115,10 @@ impl CheckoutWriter<'_> {
         let changes = path_changes(self.repository, before, after)?;
         self.watcher.step("stage");
         let journal = match stage(self.repository, self.folder, &changes, after)? {
-            Staged::Ready(journal) => journal,
+            Staged::Ready(journal) => Journal {
+                mark: self.mark.map(Path::to_owned),
+                ..journal
+            },
             Staged::Changed(path) => return Ok(Written::changed(path)),
         };
         if let Some(path) = self.first_changed(&changes)? {
@@ -168,7 +173,7 @@ impl CheckoutWriter<'_> {
         let late = keep_late_saves(&steps, self.folder.path())?;
         steps.tidy(true)?;
         self.watcher.step("close");
-        Journal::remove(folder)?;
+        journal.close(folder)?;
         self.watcher.step("closed");
         Ok(Written::Whole(late))
     }

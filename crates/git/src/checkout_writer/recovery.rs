@@ -67,7 +67,10 @@ fn recover_one(path: &Path) -> io::Result<Option<Recovered>> {
     let recovered_as = finish_or_take_back(&steps)?;
     let late_saves = keep_late_saves(&steps, path)?;
     steps.tidy(recovered_as == RecoveredAs::Finished)?;
-    Journal::remove(folder.directory())?;
+    match recovered_as {
+        RecoveredAs::Finished => journal.close(folder.directory())?,
+        RecoveredAs::TakenBack => Journal::remove(folder.directory())?,
+    }
     Ok(Some(Recovered {
         checkout: journal.top.clone(),
         recovered_as,

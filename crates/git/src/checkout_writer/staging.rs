@@ -56,6 +56,7 @@ pub(super) fn stage(
     }
     Ok(Staged::Ready(Journal {
         top: repository.top().to_owned(),
+        mark: None,
         way: way_of(folder).map_err(of_folder())?,
         made: missing_directories(&top, &entries).map_err(of_folder())?,
         entries,

@@ -32,9 +32,9 @@ const THIRD_FILE: usize = 4;
 const SECOND_CHANGE: usize = 8;
 
 /// Every file of a checkout with its kind, permissions and content.
-type Files = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+pub(crate) type Files = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
-fn files(top: &Path) -> Files {
+pub(crate) fn files(top: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![top.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -60,12 +60,12 @@ fn files(top: &Path) -> Files {
     found
 }
 
-fn index(fixture: &Fixture) -> Vec<u8> {
+pub(crate) fn index(fixture: &Fixture) -> Vec<u8> {
     fs::read(fixture.top().join(".git/index")).unwrap()
 }
 
 /// A checkout whose user has work of every kind, and a change that touches paths of every kind.
-fn small() -> (Fixture, Change) {
+pub(crate) fn small() -> (Fixture, Change) {
     let fixture = Fixture::new();
     for name in ["changed", "gone", "d/gone", "e", "mode", "link", "same/one"] {
         fixture.write(&format!("{name}.txt"), &format!("{name}\n").repeat(9));

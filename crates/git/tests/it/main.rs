@@ -13,6 +13,7 @@ mod bundles;
 mod captures;
 mod checkout_states;
 mod kills;
+mod landings;
 mod matrices;
 mod merges;
 mod pins;
