@@ -49,6 +49,7 @@ pub mod trust_question;
 mod unbegun_runs;
 mod unknown_fields;
 mod updates;
+mod user_variables;
 pub mod watch;
 mod window_json;
 mod window_record;
@@ -64,6 +65,7 @@ pub use request::{Continues, TaskRequest};
 pub use resolve::{ForeignModel, ModelReason, model_place};
 pub use tool::{Effect, Offered, Tool};
 pub use unknown_fields::check_fields;
+pub use user_variables::user_variables;
 pub use window_record::{SeenLines, WindowRecord};
 
 use self::families::{background, delegation, merging, runs, start_tool, subagent};

@@ -147,7 +147,7 @@ fn consequences(project: &Path, definitions: &[&Definition]) -> Vec<String> {
         "It replaces default: every task that names no agent would use the agent of this project.".to_owned()
     });
     let own = definitions.iter().flat_map(|one| commands_of(one));
-    let commands = own.chain(setup_of(project));
+    let commands = own.chain(setup_of(project)).chain(review_gate_of(project));
     let commands = commands.map(|command| format!("It will run: {command}"));
     replaces.into_iter().chain(commands).collect()
 }
@@ -161,9 +161,19 @@ pub fn commands_of(definition: &Definition) -> impl Iterator<Item = String> {
 
 /// Returns the command that the settings of a project run in every new worktree, if they have one.
 pub fn setup_of(project: &Path) -> Option<String> {
+    command_of(project, "worktreeSetup")
+}
+
+/// Returns the command that the settings of a project run before a review takes results, if they have
+/// one.
+pub fn review_gate_of(project: &Path) -> Option<String> {
+    command_of(project, "reviewGate")
+}
+
+fn command_of(project: &Path, key: &str) -> Option<String> {
     let file = SettingsFile::of_project(project).ok()?;
-    let setup = file.get("subagents")?.get("worktreeSetup")?.as_str()?;
-    (!setup.trim().is_empty()).then(|| setup.to_owned())
+    let command = file.get("subagents")?.get(key)?.as_str()?;
+    (!command.trim().is_empty()).then(|| command.to_owned())
 }
 
 /// Lists as many names as a person reads, and how many more there are.

@@ -125,6 +125,22 @@ enum Command {
     /// has a result; --check exits with the code that the merge would have.
     #[command(after_help = examples::MERGE)]
     Merge(Printing<commands::merge::MergeArgs, JsonArgs>),
+    /// List what waits for you, and take the results that stay green together
+    ///
+    /// Questions come first, then runs at a limit, results with changes in the order in which they are
+    /// proposed, and failed runs. --accept-all tries the results in a scratch copy of this checkout, one
+    /// on top of the other, runs the gates there, and brings everything that stayed green into this
+    /// checkout in one step. It exits with 0 if all were taken, 4 if some were, 1 if none was, and 5 if
+    /// nothing waits. On a terminal, without an option, it is one screen on which results are read, taken,
+    /// commented on, sent back and discarded.
+    #[command(after_help = examples::REVIEW)]
+    Review(Printing<commands::review::ReviewArgs, ResultArgs>),
+    /// Take back what the last review has brought into this checkout
+    ///
+    /// Its files become what they were, and its results wait again; everything else stays. It changes
+    /// nothing if one of these files was edited, staged or committed since.
+    #[command(after_help = examples::UNDO)]
+    Undo(Printing<commands::undo::UndoArgs, ResultArgs>),
     /// List the worktrees in which runs have worked, and results of a fleet
     #[command(after_help = examples::WORKTREES)]
     Worktrees(Printing<commands::worktrees::WorktreesArgs, JsonArgs>),
@@ -353,6 +369,8 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Status(args) => args.run(commands::status::run),
         Command::Diff(args) => args.run(commands::diff::run),
         Command::Merge(args) => args.run(commands::merge::run),
+        Command::Review(args) => args.run(commands::review::run),
+        Command::Undo(args) => args.run(commands::undo::run),
         Command::Worktrees(args) => args.run(commands::worktrees::list),
         Command::Discard(args) => args.run(commands::worktrees::discard),
         Command::Keep(args) => args.run(commands::worktrees::keep),
@@ -461,6 +479,8 @@ mod tests {
                 "budget",
                 "diff",
                 "merge",
+                "review",
+                "undo",
                 "worktrees",
                 "discard",
                 "keep",
@@ -482,8 +502,8 @@ mod tests {
             offered("quiet"),
             [
                 "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "budget", "trace", "events", "answer", "stop", "wait", "fleet", "clean",
-                "agents", "trust", "init"
+                "export", "budget", "trace", "events", "review", "undo", "answer", "stop", "wait",
+                "fleet", "clean", "agents", "trust", "init"
             ]
         );
     }

@@ -8,7 +8,9 @@ use pi_subagents_fleet::DryRunResult;
 use pi_subagents_ground::error::ErrorResult;
 use pi_subagents_ground::print::EnvelopeHead;
 use pi_subagents_runs::acts::PrintedDiff;
-use pi_subagents_runs::merging::{PrintedFit, PrintedMerge};
+use pi_subagents_runs::merging::{PrintedBranch, PrintedFit, PrintedMerge};
+use pi_subagents_runs::review::undo::PrintedUndo;
+use pi_subagents_runs::review::{PrintedAccept, PrintedQueue};
 use pi_subagents_runs::row::RunRow;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -83,12 +85,17 @@ const RESULTS: &[Printed] = &[
         &[
             of::<PrintedMerge<'static>>,
             of::<PrintedFit<'static>>,
+            of::<PrintedBranch<'static>>,
             of::<ResolveResult<'static>>,
         ],
     ),
     result("models", &[of::<ModelsResult<'static>>]),
     result("output", &[of::<CallResult>, of::<ReceiptResult>]),
     result("resume", &[of::<CallResult>]),
+    result(
+        "review",
+        &[of::<PrintedQueue>, of::<PrintedAccept<'static>>],
+    ),
     result("run", &[of::<CallResult>, of::<DryRunResult<'static>>]),
     result("session", &[of::<SessionResult<'static>>]),
     result(
@@ -107,6 +114,7 @@ const RESULTS: &[Printed] = &[
     result("tools", &[of::<ToolsResult>]),
     result("tour", &[of::<TourResult<'_>>, of::<CallResult>]),
     result("trust", &[of::<TrustResult<'static>>]),
+    result("undo", &[of::<PrintedUndo<'static>>]),
     result("wait", &[of::<RunsResult<'static>>]),
     result(
         "worktrees",

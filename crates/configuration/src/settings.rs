@@ -97,6 +97,9 @@ pub struct Settings {
     pub test_commands: Vec<String>,
     /// The commands that a model may name as gates of its tasks.
     pub gates: Vec<String>,
+    /// The command that must pass on results before a review takes them, for `sh -c`. A trusted
+    /// project may have its own.
+    pub review_gate: Option<String>,
     /// The words of the command that is run when a background run has ended.
     pub on_end: Option<Vec<String>>,
     /// The fleet of the user, and the defaults of its runs.
@@ -206,6 +209,7 @@ impl Default for Settings {
             retention: Retention::default(),
             test_commands: Vec::new(),
             gates: Vec::new(),
+            review_gate: None,
             on_end: None,
             fleet: FleetSettings::default(),
             worker: WorkerSettings::default(),

@@ -37,6 +37,7 @@ pub mod owner_process;
 pub mod page_address;
 pub mod read_along;
 pub mod results;
+pub mod review;
 pub mod row;
 pub mod session_runs;
 pub mod spans;

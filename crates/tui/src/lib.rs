@@ -29,6 +29,7 @@ mod owners;
 mod page;
 mod reader;
 mod results;
+mod review;
 mod scope;
 mod screen;
 mod search;
@@ -43,5 +44,6 @@ mod tests;
 mod transcript;
 
 pub use model::Leaving;
+pub use review::{ReviewScreen, review_screen};
 pub use scope::ScreenScope;
 pub use session::{Attachment, attach};

@@ -79,6 +79,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-models.1
     pi-subagents-output.1
     pi-subagents-resume.1
+    pi-subagents-review.1
     pi-subagents-run.1
     pi-subagents-schema.1
     pi-subagents-session.1
@@ -90,6 +91,7 @@ fn the_manual_is_printed_or_written_with_a_page_for_each_command() {
     pi-subagents-tour.1
     pi-subagents-trace.1
     pi-subagents-trust.1
+    pi-subagents-undo.1
     pi-subagents-uninstall.1
     pi-subagents-version.1
     pi-subagents-wait.1

@@ -140,6 +140,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
           "agentDirs"
         ],
         "worktreeSetup": null,
+        "reviewGate": null,
         "skills": [
           "hack"
         ],

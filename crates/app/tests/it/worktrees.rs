@@ -14,6 +14,7 @@ mod old_worktrees;
 mod preparation;
 mod processes_of_git;
 mod programs_of_the_repository;
+mod reviews;
 mod stage;
 mod submodules;
 mod unreachable;
@@ -38,6 +39,10 @@ pub(crate) fn check_json(schemas: &mut Schemas) {
     let run = |arguments: &[&str]| stage.ours(arguments).arg("--json").run();
     schemas.check("worktrees", &run(&["worktrees"]).expect_success());
     schemas.check("keep", &run(&["keep", "api", "shared"]));
+    schemas.check("review", &run(&["review"]).expect_success());
+    let take = ["review", "--accept-all", "--gate", "true", "spare"];
+    schemas.check("review", &run(&take).expect_success());
+    schemas.check("undo", &run(&["undo"]).expect_success());
     schemas.check("diff", &run(&["diff", "api"]).expect_success());
     // Without an edit there is no diff, with and without JSON.
     let nothing = run(&["diff", "shared"]);

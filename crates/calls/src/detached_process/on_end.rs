@@ -3,13 +3,11 @@
 //! The command gets the run as JSON on stdin. It has a few seconds, and none of its processes stays
 //! behind. The run is over and recorded before, whatever the command does.
 
-use std::ffi::OsStr;
 use std::io::{self, Write as _};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use pi_subagents_agent::secret_variables;
-use pi_subagents_engine::{KnownChildren, MARKS};
+use pi_subagents_engine::KnownChildren;
 use pi_subagents_files::append_own;
 use pi_subagents_os::{Processes as _, System};
 use pi_subagents_records::{RecordedRun, RunDir};
@@ -19,6 +17,7 @@ use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 use tracing::info;
 
+use crate::user_variables::user_variables;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::{Envelope, EnvelopeKind};
@@ -164,18 +163,12 @@ fn command(places: &Places, words: &[String]) -> Command {
     let (program, arguments) = words
         .split_first()
         .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-    let secrets = secret_variables(&places.agent_dir);
-    let is_hidden = |name: &OsStr| {
-        MARKS.iter().any(|mark| name == *mark)
-            || secrets.iter().any(|secret| name == OsStr::new(secret))
-    };
-    let variables = places.variables.iter().filter(|(name, _)| !is_hidden(name));
     let mut command = Command::new(program);
     command
         .args(arguments)
         .current_dir(&places.home)
         .env_clear()
-        .envs(variables)
+        .envs(user_variables(places))
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -19,7 +19,7 @@ Exit codes:
   2    invalid arguments or an invalid agent file
   3    no such run, session or agent
   4    some runs completed and some did not
-  5    no finished answer (output), or no result (diff, merge, keep, discard)
+  5    no finished answer (output), or no result (diff, merge, review, keep, discard)
   75   all runs wait for an answer (inbox lists the questions)
   124  a run timed out
   129  the terminal was closed
@@ -98,6 +98,16 @@ pub(super) const BUDGET: &str = "\
 Examples:
   pi-subagents budget day
   pi-subagents delegate \"…\" \"…\" --budget nightly --budget-cost 5";
+
+pub(super) const REVIEW: &str = "\
+Examples:
+  pi-subagents review
+  pi-subagents review --accept-all --gate \"cargo test\"";
+
+pub(super) const UNDO: &str = "\
+Examples:
+  pi-subagents undo
+  pi-subagents undo --keep-edits";
 
 pub(super) const WORKTREES: &str = "\
 Examples:

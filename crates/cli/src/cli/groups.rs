@@ -41,7 +41,15 @@ const GROUPS: [Group; 5] = [
     },
     Group {
         heading: "Take over what was changed",
-        commands: &["diff", "merge", "worktrees", "keep", "discard"],
+        commands: &[
+            "review",
+            "undo",
+            "diff",
+            "merge",
+            "worktrees",
+            "keep",
+            "discard",
+        ],
     },
     Group {
         heading: "Set up",

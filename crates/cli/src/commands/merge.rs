@@ -40,6 +40,12 @@ pub(crate) struct MergeArgs {
     /// Make a commit of each run instead of uncommitted changes
     #[arg(long)]
     commit: bool,
+    /// Make a new branch on HEAD with a commit of each run; this checkout is not touched
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["check", "commit", "resolve", "force"])]
+    branch: Option<String>,
+    /// With --branch, print the commands that publish the branch and propose it on its forge
+    #[arg(long, requires = "branch")]
+    pr: bool,
     /// Let the sub-agent of one run resolve its conflicts in its own worktree; this checkout is not touched
     #[arg(long, conflicts_with_all = ["check", "commit", "force"])]
     resolve: bool,
@@ -72,6 +78,9 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     let changes = changes_of(typed, &ids)?;
     if args.check {
         return check(changes, printer);
+    }
+    if let Some(name) = &args.branch {
+        return branch(changes, name, args, printer);
     }
     let merged_as = if args.commit {
         MergedAs::Commits
@@ -124,6 +133,32 @@ pub(super) fn changes_of(typed: TypedIds<'_>, ids: &[String]) -> Result<ToMerge,
         checkout: Checkout::Here,
     };
     wanted.find(&conversations)
+}
+
+/// Makes a branch of the changes, and says how it is published.
+fn branch(
+    changes: ToMerge,
+    name: &str,
+    args: &MergeArgs,
+    printer: Printer,
+) -> Result<ExitCode, CommandError> {
+    let report = acts::branch(changes, name)?;
+    if printer.is_json() {
+        printer.json(&report.printed());
+    } else {
+        for line in report.lines() {
+            printer.data(&line);
+        }
+        if args.pr && report.commits() > 0 {
+            for command in report.publish() {
+                printer.data(&command);
+            }
+        } else if report.commits() > 0 {
+            printer
+                .note("hint: the results still wait here; pi-subagents discard ID sets one aside.");
+        }
+    }
+    Ok(exit::of_some(report.commits(), report.asked()))
 }
 
 fn check(changes: ToMerge, printer: Printer) -> Result<ExitCode, CommandError> {

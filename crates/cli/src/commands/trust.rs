@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use pi_subagents_calls::trust_question::{check_extent, commands_of, setup_of};
+use pi_subagents_calls::trust_question::{check_extent, commands_of, review_gate_of, setup_of};
 use pi_subagents_definition_commands::ask::{self, AtTerminal, Person as _};
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_ground::error::CommandError;
@@ -106,6 +106,8 @@ struct Carried {
     settings: Vec<String>,
     /// The command that its settings run in every new worktree.
     setup: Option<String>,
+    /// The command that its settings run before a review takes results.
+    review_gate: Option<String>,
     skills: Vec<String>,
     /// Files that only pi loads, and only if the user has told pi itself to trust the project.
     for_pi: Vec<&'static str>,
@@ -130,6 +132,7 @@ impl Carried {
             definitions: definitions(&seen),
             settings: settings(project),
             setup: setup_of(project),
+            review_gate: review_gate_of(project),
             skills: skills
                 .iter()
                 .filter(|skill| skill.file.starts_with(project))
@@ -218,7 +221,8 @@ fn page(carried: &Carried, seen: &VisibleAgents) -> String {
     lines.extend(counted(foreign, seen));
     if !carried.settings.is_empty() {
         lines.push(format!("  settings    {}", carried.settings.join(", ")));
-        lines.extend(carried.setup.iter().flat_map(|command| will_run(command)));
+        let commands = carried.setup.iter().chain(&carried.review_gate);
+        lines.extend(commands.flat_map(|command| will_run(command)));
     }
     lines.extend(
         carried
@@ -389,6 +393,8 @@ struct PrintedCarried<'a> {
     settings: &'a [String],
     /// The command that prepares worktrees.
     worktree_setup: Option<&'a str>,
+    /// The command that must pass before a review takes results.
+    review_gate: Option<&'a str>,
     skills: &'a [String],
     /// Files that only pi loads.
     for_pi: &'a [&'static str],
@@ -437,6 +443,7 @@ fn to_json<'a>(carried: &'a Carried, seen: &'a VisibleAgents) -> TrustResult<'a>
                 .collect(),
             settings: &carried.settings,
             worktree_setup: carried.setup.as_deref(),
+            review_gate: carried.review_gate.as_deref(),
             skills: &carried.skills,
             for_pi: &carried.for_pi,
             warnings: &carried.warnings,

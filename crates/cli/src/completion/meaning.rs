@@ -30,7 +30,7 @@ pub(super) fn meaning(command: &Command, argument: &Arg) -> Meaning {
     match argument.get_id().as_str() {
         "id" | "ids" => Meaning::Run(match command {
             "steer" | "stop" => Wanted::Running,
-            "merge" | "discard" | "keep" => Wanted::Unmerged,
+            "merge" | "discard" | "keep" | "review" => Wanted::Unmerged,
             _ => Wanted::Any,
         }),
         "session" => Meaning::Run(Wanted::Session),

@@ -71,6 +71,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ("worktreeDir", &["\"~/trees\"", "3"]),
     ("worktreeSubmodules", &["\"none\"", "\"all\"", "true"]),
     ("worktreeSetup", &["\"npm ci\"", "\" \"", "[]"]),
+    ("reviewGate", &["\"make check\"", "\" \"", "[]"]),
     ("resume", &["\"session\"", "\"transcript\"", "\"both\""]),
     ("tmux", &["true", "false", "\"yes\""]),
     (
@@ -133,6 +134,7 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "worktreeDir" => format!("{:?}", settings.worktrees.directory),
         "worktreeSubmodules" => format!("{:?}", settings.worktrees.submodules),
         "worktreeSetup" => format!("{:?}", settings.worktrees.setup),
+        "reviewGate" => format!("{:?}", settings.review_gate),
         "resume" => format!("{:?}", settings.resume),
         "tmux" => format!("{}", settings.tmux),
         "runsDir" => format!("{:?}", settings.runs_dir),
@@ -275,6 +277,12 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         ~/settings.json:1:15: subagents.worktreeSetup must be a command, not " "; it is ignored
       [] → None
         ~/settings.json:1:15: subagents.worktreeSetup must be a command, not []; it is ignored
+    reviewGate, by default None
+      "make check" → Some("make check")
+      " " → None
+        ~/settings.json:1:15: subagents.reviewGate must be a command, not " "; it is ignored
+      [] → None
+        ~/settings.json:1:15: subagents.reviewGate must be a command, not []; it is ignored
     resume, by default Transcript
       "session" → Session
       "transcript" → Transcript

@@ -32,6 +32,10 @@ impl Settings {
         self.worktrees.take(reader, paths);
         self.take_sandbox(reader, paths.scope);
         self.take_test_commands(reader);
+        let gate = reader.parsed("reviewGate", "a command", |command| {
+            (!command.trim().is_empty()).then(|| command.to_owned())
+        });
+        self.review_gate = gate.or(self.review_gate.take());
         self.take_agent_files(reader, paths.scope);
         self.take_fallback_models(reader);
         self.take_allowed_models(reader, paths.scope);

@@ -7,8 +7,8 @@
 //! (`checkout_writer`). What a landing was made of is written into the folder by its caller.
 
 mod folder;
+mod path_entries;
 mod take_back;
-mod touched;
 mod write;
 
 pub use self::folder::{Landing, LandingMark};

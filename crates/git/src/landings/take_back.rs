@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::folder::{Landing, LandingMark};
-use super::touched::{changed, differing, from_bytes, in_commit, mode_and_id, staged};
+use super::path_entries::{changed, differing, from_bytes, in_commit, mode_and_id, staged};
 use super::write::{HEAD, INDEX};
 use crate::changes::{FileChange, changes};
 use crate::checkout_writer::{CheckoutWriter, LateSave, MergeFolder, Watcher, Written};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::folder::{Landing, LandingMark};
-use super::touched::{differing, staged, to_bytes};
+use super::path_entries::{differing, staged, to_bytes};
 use crate::changes::{FileChange, changes};
 use crate::checkout_writer::{CheckoutWriter, LateSave, MergeFolder, Watcher, Written};
 use crate::error::WorkspaceError;

@@ -6,7 +6,7 @@ use pi_subagents_configuration::Trust;
 use pi_subagents_records::{IndexedRun, RecordedRun, runs_of_session};
 
 use crate::elsewhere::fetch_missing;
-use crate::merging::{self, Fit, HeldBackFiles, MergeReport, MergedAs, ToMerge};
+use crate::merging::{self, BranchReport, Fit, HeldBackFiles, MergeReport, MergedAs, ToMerge};
 use crate::no_result::NoResult;
 use crate::results::{AskedResult, Results, RunResult};
 use crate::workspace::Workspace;
@@ -119,6 +119,11 @@ pub fn merge(
     copies: HeldBackFiles,
 ) -> Result<MergeReport, CommandError> {
     merging::merge(changes, merged_as, copies)
+}
+
+/// Makes a new branch with a commit of each change, and touches neither the checkout nor its branch.
+pub fn branch(changes: ToMerge, name: &str) -> Result<BranchReport, CommandError> {
+    merging::branch(changes, name)
 }
 
 /// Compares changes with the checkout and with each other, and changes nothing.

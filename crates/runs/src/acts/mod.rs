@@ -30,7 +30,7 @@ pub use self::clean::{CleanReport, Cleaning, SessionFiles};
 pub use self::diff::{KeptChanges, KeptDiff, PrintedDiff, RunDiff, diff};
 pub use self::discard::ToDiscard;
 pub use self::keep::{KeepReport, Keeping, keep};
-pub use self::merge::{Checkout, WantedChanges, check, in_one_worktree, merge};
+pub use self::merge::{Checkout, WantedChanges, branch, check, in_one_worktree, merge};
 pub use self::raise_budget::{Raise, RaiseWish, RaisedBudget, raise_budget};
 pub use self::shared_diff::{SharedChanges, SharedDiff, SharedFile};
 pub use self::steer::{Steered, steer};

@@ -1,6 +1,7 @@
 //! Brings the changes of runs into a checkout, shows what would fit, and sets aside the results
 //! that nobody wants. All doors use it; none of it prints or asks.
 
+mod branch_report;
 mod fit;
 mod labels;
 mod merge_inputs;
@@ -11,12 +12,16 @@ mod unwanted_results;
 use std::path::PathBuf;
 
 use pi_subagents_git::{
-    ChangeOutcome, Conflict, Merge, Pin, RecoveredAs, Repository, WorkspaceError, marked_files, pin,
+    ChangeOutcome, Conflict, LateSave, Merge, Pin, Recovered, RecoveredAs, Repository,
+    WorkspaceError, marked_files, pin,
 };
-use pi_subagents_records::IndexedRun;
+use pi_subagents_records::{IndexedRun, RecordedRun};
+use pi_subagents_view::receipt_lines;
 use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::text::one_line;
 
+pub(crate) use self::branch_report::branch;
+pub use self::branch_report::{BranchReport, PrintedBranch};
 pub use self::fit::Fit;
 pub use self::merge_inputs::ToMerge;
 pub use self::printed_results::{
@@ -121,7 +126,7 @@ pub(crate) fn merge(
         merged.push(MergedRun { run, outcome });
         tried.push((result, merged.last().is_some_and(MergedRun::is_in)));
     }
-    let mut warnings = interruptions(&merging);
+    let mut warnings = interruptions(merging.recovered(), merging.late_saves());
     drop(merging);
     warnings.extend(notes(checkout, tried.iter().map(|(result, _)| result)));
     for (result, _) in tried.iter_mut().filter(|(_, is_in)| *is_in) {
@@ -212,7 +217,7 @@ impl MergedRun {
 }
 
 /// Notes that a result was merged, and removes the worktree that it came from.
-fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
+pub(crate) fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
     let run = &result.run;
     let own = result.workspace.as_ref().and_then(Workspace::path);
     // Somebody who merges from inside it wants to stay there, and no other checkout has it yet.
@@ -243,11 +248,10 @@ fn tidy(checkout: &Repository, result: &mut RunResult) -> Result<(), String> {
     Ok(())
 }
 
-/// Says what became of an earlier merge that was interrupted, and which files somebody saved while
-/// they were merged.
-fn interruptions(merging: &Merge) -> Vec<String> {
-    let recovered = merging.recovered().iter();
-    let outcomes = recovered.clone().map(|one| {
+/// Says what became of earlier writes that were interrupted, and which files somebody saved while they
+/// were written.
+pub(crate) fn interruptions(recovered: &[Recovered], late_saves: &[LateSave]) -> Vec<String> {
+    let outcomes = recovered.iter().map(|one| {
         let checkout = one.checkout.display();
         match one.recovered_as {
             RecoveredAs::Finished => {
@@ -258,8 +262,8 @@ fn interruptions(merging: &Merge) -> Vec<String> {
             }
         }
     });
-    let late = recovered.flat_map(|one| &one.late_saves);
-    let late = late.chain(merging.late_saves()).map(|late| {
+    let late = recovered.iter().flat_map(|one| &one.late_saves);
+    let late = late.chain(late_saves).map(|late| {
         let path = one_line(&late.path.display().to_string());
         let kept = late.kept.display();
         format!("{path} was saved while it was merged; that version is in {kept}")
@@ -288,9 +292,24 @@ fn notes<'a>(checkout: &Repository, results: impl Iterator<Item = &'a RunResult>
     notes.collect()
 }
 
-/// Words the commit of a run.
+/// Words the commit of a run, with its receipt.
 fn message(run: &IndexedRun) -> String {
-    format!("{}\n\nSub-agent-run: {}\n", name_of(run), run.run)
+    let report = RecordedRun::read(&run.directory)
+        .ok()
+        .map(|run| run.report());
+    let receipt = report.and_then(|report| report.receipt);
+    let lines = receipt
+        .map(|receipt| receipt_lines(&receipt))
+        .unwrap_or_default();
+    let mut text = format!("{}\n\n", name_of(run));
+    for line in &lines {
+        text += line.trim();
+        text.push('\n');
+    }
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    text + &format!("Sub-agent-run: {}\n", run.run)
 }
 
 fn name_of(run: &IndexedRun) -> String {

@@ -21,11 +21,18 @@ pub fn worktrees_folder(home: &Path, setting: Option<&Path>) -> PathBuf {
     setting.map_or_else(|| home.join(".pi/subagent-worktrees"), Path::to_owned)
 }
 
+/// The folder in it for the scratch copies of reviews, which are no worktrees of runs.
+pub const REVIEW_FOLDER: &str = ".review";
+
 /// Lists what lies in the folder of worktrees and is of no run.
 pub fn strays(folder: &Path, known: &[Workspace]) -> Vec<Stray> {
     let known: HashSet<&Path> = known.iter().filter_map(Workspace::path).collect();
     let repositories = directories_in(folder);
-    let found = repositories.iter().flat_map(|one| directories_in(one));
+    let of_runs = |folder: &&PathBuf| !folder.ends_with(REVIEW_FOLDER);
+    let found = repositories
+        .iter()
+        .filter(of_runs)
+        .flat_map(|one| directories_in(one));
     let unknown = found.filter(|path| !known.contains(path.as_path()));
     let mut strays: Vec<Stray> = unknown
         .map(|path| Stray {

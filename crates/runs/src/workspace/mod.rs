@@ -30,7 +30,7 @@ pub use self::conflict_table::{
 };
 pub use self::earlier_worktree::EarlierWorktree;
 pub use self::fetched_result::{FetchedFigures, keep_fetched, note_fetched};
-pub use self::folder::{Stray, size_of, strays, worktrees_folder};
+pub use self::folder::{REVIEW_FOLDER, Stray, size_of, strays, worktrees_folder};
 pub use self::old_worktrees::{Pruned, prune};
 pub use self::settlement::{PATCH, note_state, settle, settle_first, take_away};
 pub use self::surrender::give_up;

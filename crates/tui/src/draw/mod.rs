@@ -29,6 +29,12 @@ pub(crate) fn draw(model: &Model, now: Timestamp, paint: Paint, frame: &mut Fram
     }
 }
 
+/// Draws lines below each other, as many as there is room for.
+pub(crate) fn draw_lines(lines: &[Line], area: Rect, paint: Paint, frame: &mut Frame<'_>) {
+    let mut canvas = Canvas { frame, paint };
+    canvas.lines(lines, area);
+}
+
 /// A frame on which lines are put.
 struct Canvas<'a, 'b> {
     frame: &'a mut Frame<'b>,

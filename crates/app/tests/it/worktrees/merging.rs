@@ -411,3 +411,61 @@ fn sixteen(stage: &WorktreeStage, round: usize) {
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
     assert_eq!(stage.status().lines().count(), 16);
 }
+
+#[test]
+fn results_become_commits_of_a_new_branch_and_the_checkout_stays() {
+    let stage = three();
+    stage.write("mine.txt", "mine\n");
+    stage.git(&["remote", "add", "origin", "https://github.example/a/b.git"]);
+    let before = stage.git(&["rev-parse", "HEAD"]);
+    let arguments = [
+        "merge",
+        "api",
+        "ui",
+        "tests",
+        "--branch",
+        "team/work",
+        "--pr",
+    ];
+    let output = stage.ours(&arguments).run();
+    assert_eq!(output.code, Some(4));
+    let said: Vec<&str> = output.stdout.lines().collect();
+    let commits = stage.git(&[
+        "log",
+        "--reverse",
+        "--abbrev=8",
+        "--format=%h",
+        "HEAD..team/work",
+    ]);
+    let commits: Vec<&str> = commits.lines().collect();
+    let expected = [
+        format!("✓ api: {} on team/work", commits[0]),
+        "✗ ui: left out; conflicts with team/work in kept.txt:2".to_owned(),
+        format!("✓ tests: {} on team/work", commits[1]),
+        "git push -u origin team/work".to_owned(),
+        "gh pr create --fill --head team/work".to_owned(),
+    ];
+    assert_eq!(said, expected);
+    let messages = stage.git(&["log", "--format=%an %s%n%b", "HEAD..team/work"]);
+    let receipt = "1 file changed, 1 command, 2 turns";
+    let message = |name: &str| format!("Ada {name}\nsaw: {receipt}\n");
+    for name in ["api", "tests"] {
+        assert!(messages.contains(&message(name)), "{messages}");
+    }
+    assert_eq!(messages.matches("Sub-agent-run: ").count(), 2);
+    assert_eq!(stage.git(&["rev-parse", "HEAD"]), before);
+    assert_eq!(stage.status(), "?? mine.txt");
+    let again = stage.ours(&["merge", "api", "--branch", "team/work"]).run();
+    assert!(
+        again
+            .stderr
+            .contains("the branch team/work is there already"),
+        "{again}"
+    );
+    let bad = stage.ours(&["merge", "api", "--branch", "a..b"]).run();
+    assert!(
+        bad.stderr
+            .contains("\"a..b\" cannot be the name of a branch"),
+        "{bad}"
+    );
+}

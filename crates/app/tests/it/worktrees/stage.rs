@@ -14,6 +14,8 @@ pub(super) struct WorktreeStage {
     stage: Stage,
     /// The scripts that children have been asked to run.
     scripts: RefCell<Vec<Value>>,
+    /// The answer to a script; "Done." to all others.
+    answer: RefCell<Option<[String; 2]>>,
 }
 
 impl WorktreeStage {
@@ -32,6 +34,7 @@ impl WorktreeStage {
         Self {
             stage: Stage::new(),
             scripts: RefCell::default(),
+            answer: RefCell::default(),
         }
     }
 
@@ -138,16 +141,24 @@ impl WorktreeStage {
         let name = format!("script-{}", scripts.len());
         let path = self.stage.sandbox.write(&name, &format!("{script}\n"));
         let command = format!("sh {}", path.display());
+        let answer = self.answer.borrow();
+        let answer = answer.as_ref().filter(|[_, of]| of == script);
+        let answer = answer.map_or("Done.", |[answer, _]| answer);
         scripts.push(json!({
             "when": words,
             "turns": [
                 {"toolCalls": [{"name": "bash", "arguments": {"command": command}}]},
-                {"text": "Done."}
+                {"text": answer}
             ]
         }));
         let newest_first: Vec<&Value> = scripts.iter().rev().collect();
         let rules = json!({ "rules": newest_first });
         self.stage.sandbox.write("script.json", &rules.to_string());
+    }
+
+    /// Makes a child that runs a shell script answer with these words.
+    pub(super) fn answer_for(&self, answer: &str, script: &str) {
+        *self.answer.borrow_mut() = Some([answer, script].map(str::to_owned));
     }
 
     /// Returns the model that plays the scripts.

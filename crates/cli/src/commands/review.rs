@@ -1,0 +1,262 @@
+//! `review`: everything that waits for a person, and accepting it as far as it stays green.
+
+use std::io::{self, IsTerminal as _};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use pi_subagents_calls::start_from_screen::ScreenStarter;
+use pi_subagents_calls::user_variables;
+use pi_subagents_ground::colour;
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::print::Printer;
+use pi_subagents_ground::runtime::block_on;
+use pi_subagents_records::{CallerName, IndexedRun};
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::review::{
+    AcceptAll, AcceptReport, Fate, ReviewGates, ReviewNote, ReviewQueue,
+};
+use pi_subagents_runs::typed_ids::TypedIds;
+use pi_subagents_runs::upkeep::tend;
+use pi_subagents_tui::{ReviewScreen, review_screen};
+use pi_subagents_vocabulary::Timestamp;
+use pi_subagents_vocabulary::review::RiskTier;
+use pi_subagents_vocabulary::text::{count, one_line};
+
+use crate::commands::control::each_conversation;
+use crate::places::find_places;
+
+/// At most so many lines of a failed gate's output are printed.
+const SHOWN_OUTPUT: usize = 20;
+
+#[derive(Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "every one is a flag that is given or not"
+)]
+pub(crate) struct ReviewArgs {
+    /// Runs or sessions whose results are meant: ids or their beginnings, last, last~2, or names of tasks or agents [default: all that wait]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Take all results that stay green together, in one step; without an ID, those up to --up-to
+    #[arg(long)]
+    accept_all: bool,
+    /// Command that must pass on what is taken, run in a scratch copy of this checkout [default: subagents.reviewGate]
+    #[arg(
+        long,
+        value_name = "CMD",
+        requires = "accept_all",
+        conflicts_with = "no_gate"
+    )]
+    gate: Option<String>,
+    /// Take results without running any gate
+    #[arg(long, requires = "accept_all")]
+    no_gate: bool,
+    /// Leave results of a higher risk to a person
+    #[arg(
+        long,
+        value_enum,
+        value_name = "RISK",
+        default_value = "careful",
+        requires = "accept_all"
+    )]
+    up_to: UpTo,
+    /// Mark these as something to look at later, or take the mark away
+    #[arg(long, requires = "ids", conflicts_with_all = ["accept_all", "dismiss"])]
+    later: bool,
+    /// List these failed runs no more
+    #[arg(long, requires = "ids", conflicts_with = "accept_all")]
+    dismiss: bool,
+}
+
+/// The highest risk of results that are taken without a person.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum UpTo {
+    /// Those with nothing to look at
+    Fits,
+    /// Also those with something worth a look
+    Look,
+    /// Also those that can do harm
+    Careful,
+}
+
+impl UpTo {
+    fn tier(self) -> RiskTier {
+        match self {
+            Self::Fits => RiskTier::Fits,
+            Self::Look => RiskTier::Look,
+            Self::Careful => RiskTier::Careful,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ReviewArgs, printer: Printer<'static>) -> Result<ExitCode, CommandError> {
+    let places = find_places()?;
+    let index = KnownIndex::of(&places);
+    tend(&index, &places);
+    let named = if args.ids.is_empty() {
+        Vec::new()
+    } else {
+        let typed = TypedIds::newest(&index, &places, printer);
+        each_conversation(typed, &args.ids, "review")?.concat()
+    };
+    if args.later || args.dismiss {
+        return mark(args, &named, printer);
+    }
+    if args.accept_all {
+        return accept_all(args, &named, &places, &index, printer);
+    }
+    if !printer.is_json() && has_screen(&places) {
+        return block_on(review_screen(ReviewScreen {
+            paint: colour::paint(&places, true),
+            starter: ScreenStarter::new(places.clone(), CallerName::Terminal),
+            only: named,
+            places,
+        }));
+    }
+    let mut queue = ReviewQueue::gather(&places, &index)?;
+    if !named.is_empty() {
+        queue.keep_only(&named);
+    }
+    if let Some(problem) = &queue.problem {
+        printer.note(&format!("! {problem}"));
+    }
+    if printer.is_json() {
+        printer.json(&queue.printed());
+    } else if queue.is_empty() {
+        return Err(nothing_waits());
+    } else {
+        printer.data(&queue.lines(Timestamp::now()));
+        if !queue.results.is_empty() {
+            printer.note("hint: pi-subagents diff ID shows a result; pi-subagents review --accept-all takes what stays green.");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether there is a terminal that can show a screen.
+fn has_screen(places: &Places) -> bool {
+    let is_known = places.variable("TERM").is_some_and(|term| term != "dumb");
+    is_known && io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+fn nothing_waits() -> CommandError {
+    CommandError::no_answer("nothing waits for you in this project")
+        .hint("pi-subagents status --all lists the finished runs.")
+}
+
+/// Marks runs as something for later, or as something that nobody needs to see again.
+fn mark(
+    args: &ReviewArgs,
+    named: &[IndexedRun],
+    printer: Printer<'static>,
+) -> Result<ExitCode, CommandError> {
+    for run in named {
+        let directory = &run.directory;
+        let mut note = ReviewNote::read(directory);
+        let words = if args.dismiss {
+            note.is_dismissed = true;
+            "is listed no more if it failed"
+        } else {
+            note.is_later = !note.is_later;
+            if note.is_later {
+                "is marked for later"
+            } else {
+                "waits now again"
+            }
+        };
+        note.write(directory).map_err(|error| {
+            CommandError::failed(format!("{} cannot be marked", one_line(&run.name)))
+                .because(&error)
+        })?;
+        printer.data(&format!("{}: {words}  {}", one_line(&run.name), run.run));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn accept_all(
+    args: &ReviewArgs,
+    named: &[IndexedRun],
+    places: &Places,
+    index: &KnownIndex,
+    printer: Printer<'static>,
+) -> Result<ExitCode, CommandError> {
+    let configuration = Configuration::read_once(places, false);
+    configuration.check()?;
+    let settings = configuration.settings;
+    let only = (!named.is_empty()).then(|| named.iter().map(|run| run.run.clone()).collect());
+    let accepting = AcceptAll {
+        places,
+        index,
+        gates: if args.no_gate {
+            ReviewGates::None
+        } else {
+            ReviewGates::Run(args.gate.clone().or(settings.review_gate))
+        },
+        up_to: args.up_to.tier(),
+        only,
+        worktrees: settings.worktrees,
+        variables: user_variables(places),
+    };
+    let report = accepting.run(&mut |news| printer.note(&news.sentence()))?;
+    print_report(&report, printer);
+    if report.results.is_empty() {
+        return Ok(ExitCode::from(exit::NO_ANSWER));
+    }
+    Ok(exit::of_some(report.taken(), report.results.len()))
+}
+
+fn print_report(report: &AcceptReport, printer: Printer<'static>) {
+    if printer.is_json() {
+        printer.json(&report.printed());
+        return;
+    }
+    if report.results.is_empty() {
+        printer.note("no result waits to be taken here");
+    } else {
+        for line in report.lines() {
+            printer.data(&line);
+        }
+    }
+    if report.others > 0 {
+        let others = count(report.others, "other thing");
+        printer.note(&format!(
+            "{others} waits for you; pi-subagents review lists it."
+        ));
+    }
+    for note in report.notes() {
+        printer.note(&format!("! {note}"));
+    }
+    for one in &report.results {
+        if let Fate::Red {
+            output,
+            command,
+            code,
+            ..
+        } = &one.fate
+        {
+            let lines: Vec<&str> = output.lines().collect();
+            let shown = &lines[lines.len().saturating_sub(SHOWN_OUTPUT)..];
+            let (name, command) = (one_line(&one.name), one_line(command));
+            printer.note(&format!(
+                "{name}: {command} → {code}\n  {}",
+                shown.join("\n  ")
+            ));
+        }
+    }
+    if report.taken() > 0 {
+        printer.note("hint: pi-subagents undo takes it back.");
+    }
+    if let Some(red) = report
+        .results
+        .iter()
+        .find(|one| matches!(one.fate, Fate::Red { .. }))
+    {
+        let run = &red.run;
+        printer.note(&format!(
+            "hint: pi-subagents resume {run} \"Fix it\" lets its sub-agent go on."
+        ));
+    }
+}

@@ -1,0 +1,31 @@
+//! Review: everything that waits for a person, and taking it.
+//!
+//! The [`ReviewQueue`] gathers what waits in a project: questions, runs at their limit, results in the
+//! order in which they are proposed, failed runs. [`AcceptAll`] rehearses results in a scratch copy of
+//! the checkout until it knows which of them are green together, and lands those in one step;
+//! [`undo`](undo::undo) takes the last landing back. The rules are in `vocabulary::review`, the writer
+//! is in `git`; the reasons are in `docs/design/review.md`.
+
+mod accept_all;
+mod accept_report;
+mod close;
+mod gate_run;
+mod landing_note;
+mod later;
+mod printed_queue;
+mod questions;
+mod queue;
+mod rehearsed_results;
+mod result_facts;
+mod review_lock;
+mod scratch;
+pub mod undo;
+mod waiting_runs;
+
+pub use self::accept_all::{AcceptAll, AcceptNews, ReviewGates};
+pub use self::accept_report::{AcceptReport, Fate, PrintedAccept, ReviewedResult};
+pub use self::later::{ReviewNote, note_later};
+pub use self::printed_queue::PrintedQueue;
+pub use self::questions::WaitingQuestion;
+pub use self::queue::{ReviewQueue, WaitingResult};
+pub use self::waiting_runs::{StopKind, StoppedRun};

@@ -1,0 +1,172 @@
+//! The facts about a result that the order of the queue is made of: from its record, its receipt, its
+//! files, and the conflicts with the checkout and other results.
+
+use pi_subagents_git::{Conflict, Matrix, Repository, changes, marked_files, moved_submodules};
+use pi_subagents_records::{RecordedRun, RunDir};
+use pi_subagents_vocabulary::review::{
+    AnswerRecord, ResultFacts, RunClash, TouchedPath, unseen_claims,
+};
+use pi_subagents_vocabulary::text::one_line;
+use pi_subagents_vocabulary::{Ending, Receipt, RunId, RunReport, Status};
+
+use super::later::ReviewNote;
+use crate::results::{RunResult, failed};
+use crate::row::RunRow;
+use crate::workspace::{WorkspaceFile, place};
+use pi_subagents_ground::error::CommandError;
+
+/// Finds the facts about results that were compared with the checkout and each other.
+pub(super) fn facts_of_all(
+    checkout: &Repository,
+    results: &[RunResult],
+    rows: &[RunRow],
+    matrix: &Matrix,
+) -> Result<Vec<ResultFacts>, CommandError> {
+    let has_submodules = checkout.top().join(".gitmodules").exists();
+    let mut all = Vec::new();
+    for (place, (result, row)) in results.iter().zip(rows).enumerate() {
+        let mut facts = facts_of(result, row)?;
+        let moved = if has_submodules {
+            moved_submodules(&result.repository, &result.change).map_err(|error| failed(&error))?
+        } else {
+            Vec::new()
+        };
+        for file in &mut facts.files {
+            file.is_submodule = moved
+                .iter()
+                .any(|path| path.display().to_string() == file.path);
+        }
+        let (blocking, clashing) =
+            (matrix.checkout[place].iter()).partition(|one| one.is_in_the_way());
+        facts.in_the_way = paths(blocking);
+        facts.checkout_conflicts = places(clashing);
+        facts.clashes = clashes(place, results, matrix);
+        all.push(facts);
+    }
+    Ok(all)
+}
+
+fn paths(conflicts: Vec<&Conflict>) -> Vec<String> {
+    let shown = conflicts
+        .into_iter()
+        .map(|one| one_line(&one.path.display().to_string()));
+    shown.collect()
+}
+
+fn places(conflicts: Vec<&Conflict>) -> Vec<String> {
+    conflicts.into_iter().map(place).collect()
+}
+
+fn clashes(own: usize, results: &[RunResult], matrix: &Matrix) -> Vec<RunClash> {
+    let others = results
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != own);
+    let clashing = others.filter_map(|(other, result)| {
+        let conflicts = &matrix.pairs[own][other];
+        (!conflicts.is_empty()).then(|| RunClash {
+            with: result.run.run.clone(),
+            name: result.run.name.clone(),
+            places: places(conflicts.iter().collect()),
+        })
+    });
+    clashing.collect()
+}
+
+/// Finds the facts that one result has by itself.
+fn facts_of(result: &RunResult, row: &RunRow) -> Result<ResultFacts, CommandError> {
+    let report = &row.report;
+    let receipt = report.receipt.as_deref().cloned().unwrap_or_default();
+    let marked =
+        marked_files(&result.repository, &result.change).map_err(|error| failed(&error))?;
+    let workspace = result.workspace.as_ref();
+    let note = ReviewNote::read(&result.run.directory);
+    Ok(ResultFacts {
+        run: result.run.run.clone(),
+        name: result.run.name.clone(),
+        task: report.task.clone().unwrap_or_default(),
+        files: files_of(result)?,
+        is_completed: report.status == Status::Completed,
+        failed_gate: failed_gate(report),
+        unseen: unseen(report, &receipt),
+        receipt,
+        checkout_conflicts: Vec::new(),
+        in_the_way: Vec::new(),
+        marked: marked
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
+        copies: workspace.map_or_else(Vec::new, |workspace| {
+            let copies = workspace.added_copies.iter();
+            copies.map(|path| path.display().to_string()).collect()
+        }),
+        clashes: Vec::new(),
+        needs: note
+            .on
+            .iter()
+            .filter_map(|run| RunId::parse(run).ok())
+            .collect(),
+        checkout_changed: workspace.is_some_and(|workspace| !workspace.checkout_changed.is_empty()),
+        sandbox: Some(report.sandbox),
+        sent_back: note.sent_back + sent_back_before(result),
+    })
+}
+
+/// Returns how often the earlier runs of its session in the same worktree were sent back.
+fn sent_back_before(result: &RunResult) -> usize {
+    let earlier = result.earlier.iter();
+    let notes = earlier.map(|directory| ReviewNote::read(&RunDir::new(directory)));
+    notes.map(|note| note.sent_back).sum()
+}
+
+fn files_of(result: &RunResult) -> Result<Vec<TouchedPath>, CommandError> {
+    let kept = result
+        .workspace
+        .as_ref()
+        .and_then(|workspace| workspace.left.as_ref());
+    let is_same = kept.is_some_and(|left| left.result == result.change.result.as_str());
+    if let Some(left) = kept.filter(|_| is_same) {
+        return Ok(left.files.iter().map(touched).collect());
+    }
+    let (base, end) = (&result.change.base, &result.change.result);
+    let files = changes(&result.repository, base, end).map_err(|error| failed(&error))?;
+    Ok(files
+        .iter()
+        .map(|file| touched(&WorkspaceFile::of(file)))
+        .collect())
+}
+
+fn touched(file: &WorkspaceFile) -> TouchedPath {
+    TouchedPath {
+        path: file.path.clone(),
+        from: file.from.clone(),
+        is_deleted: file.status == "deleted",
+        is_submodule: false,
+        added: file.added.unwrap_or_default(),
+        removed: file.removed.unwrap_or_default(),
+    }
+}
+
+fn failed_gate(report: &RunReport) -> Option<String> {
+    match report.ending.as_deref()? {
+        Ending::GateFailed {
+            command, reason, ..
+        } => Some(format!("{} → {reason}", one_line(command))),
+        _ => None,
+    }
+}
+
+fn unseen(report: &RunReport, receipt: &Receipt) -> Vec<String> {
+    unseen_claims(&AnswerRecord {
+        answer: report.output.as_deref().unwrap_or_default(),
+        receipt,
+        passed: &[],
+        commits: None,
+        is_cut: !report.incomplete.is_empty() || report.receipt.is_none(),
+    })
+}
+
+/// Returns the gates that the call of a run has set for it.
+pub(super) fn own_gates(run: &RecordedRun) -> Vec<pi_subagents_vocabulary::Gate> {
+    run.terms.gates.clone().unwrap_or_default()
+}

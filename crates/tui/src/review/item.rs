@@ -1,0 +1,217 @@
+//! What waits, as the screen shows it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_git::{Change, Repository};
+use pi_subagents_records::IndexedRun;
+use pi_subagents_runs::review::{
+    ReviewQueue, StopKind, StoppedRun, WaitingQuestion, WaitingResult,
+};
+use pi_subagents_view::figures::clock;
+use pi_subagents_view::receipt_lines;
+use pi_subagents_vocabulary::review::{RiskRule, TouchedPath};
+use pi_subagents_vocabulary::text::{clean, count, one_line};
+use pi_subagents_vocabulary::{RunId, RunReport, Timestamp};
+
+/// Something that waits for the person.
+#[derive(Debug, Clone)]
+pub(super) struct ReviewItem {
+    pub(super) run: RunId,
+    pub(super) name: String,
+    pub(super) kind: ItemKind,
+    /// The risk of a result, or the kind of anything else, in one word.
+    pub(super) word: &'static str,
+    pub(super) since: Timestamp,
+    pub(super) is_later: bool,
+    /// The agent, the model and the figures.
+    pub(super) head: String,
+    pub(super) task: String,
+    /// The answer, the question, or the reason why the run ended.
+    pub(super) answer: String,
+    /// The reasons to look at it.
+    pub(super) reasons: Vec<String>,
+    /// What was seen of the run.
+    pub(super) seen: Vec<String>,
+    /// Claims that were not seen.
+    pub(super) unseen: Vec<String>,
+    /// The state from which it began.
+    pub(super) base: String,
+    pub(super) files: Vec<TouchedPath>,
+    /// Where its files can be read, if it has any.
+    pub(super) source: Option<Arc<ItemSource>>,
+}
+
+/// The kinds of what waits, in the order of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ItemKind {
+    Question,
+    Limit,
+    Change,
+    Failure,
+}
+
+/// Where the files of a result can be read.
+#[derive(Debug)]
+pub(super) struct ItemSource {
+    pub(super) indexed: IndexedRun,
+    pub(super) repository: Repository,
+    pub(super) change: Change,
+}
+
+impl ReviewItem {
+    /// Lists what waits, in the order of the screen.
+    pub(super) fn all(queue: ReviewQueue) -> Vec<Self> {
+        let questions = queue.questions.into_iter().map(Self::of_question);
+        let limits = queue.limits.iter().map(Self::of_stopped);
+        let results = queue.results.iter().map(Self::of_result);
+        let failures = queue.failures.iter().map(Self::of_stopped);
+        questions
+            .chain(limits)
+            .chain(results)
+            .chain(failures)
+            .collect()
+    }
+
+    /// Returns the number of lines that were added and taken out.
+    pub(super) fn lines(&self) -> [u64; 2] {
+        let files = self.files.iter();
+        files.fold([0, 0], |[added, removed], file| {
+            [added + file.added, removed + file.removed]
+        })
+    }
+
+    /// Returns the old and the new path of one of its files, as git knows them.
+    pub(super) fn paths(&self, file: usize) -> Vec<PathBuf> {
+        let file = self.files.get(file);
+        let paths = file.map(|file| [Some(&file.path), file.from.as_ref()]);
+        let paths = paths.into_iter().flatten().flatten();
+        paths.map(PathBuf::from).collect()
+    }
+
+    fn of_question(asked: WaitingQuestion) -> Self {
+        Self {
+            kind: ItemKind::Question,
+            word: "asks",
+            since: asked.asked_at,
+            answer: shown(&asked.question),
+            ..Self::plain(asked.run, &asked.name)
+        }
+    }
+
+    fn of_stopped(stopped: &StoppedRun) -> Self {
+        let report = &stopped.row.report;
+        let (kind, word) = match stopped.kind {
+            StopKind::Limit => (ItemKind::Limit, "limit"),
+            StopKind::Failure => (ItemKind::Failure, "failed"),
+        };
+        Self {
+            kind,
+            word,
+            since: stopped.at,
+            is_later: stopped.note.is_later,
+            head: head_of(report),
+            task: shown(report.task.as_deref().unwrap_or_default()),
+            answer: shown(report.error_message.as_deref().unwrap_or_default()),
+            seen: seen_of(report),
+            ..Self::plain(report.run_id.clone(), &report.name)
+        }
+    }
+
+    fn of_result(waiting: &WaitingResult) -> Self {
+        let report = &waiting.row.report;
+        let base = waiting
+            .result
+            .workspace
+            .as_ref()
+            .and_then(|one| one.base.as_ref());
+        let base = base.map(|base| {
+            let commit = base.commit.get(..7).unwrap_or(&base.commit);
+            match base.uncommitted {
+                0 => format!("began with {commit}"),
+                number => {
+                    let files = count(number, "uncommitted file");
+                    format!("began with your checkout and {files} ({commit})")
+                }
+            }
+        });
+        let claims = |rule: RiskRule| rule == RiskRule::NotSeen;
+        let reasons = waiting.reasons.iter().filter(|reason| !claims(reason.rule));
+        Self {
+            kind: ItemKind::Change,
+            word: waiting.tier.word(),
+            since: waiting.at,
+            is_later: waiting.note.is_later,
+            head: head_of(report),
+            task: shown(report.task.as_deref().unwrap_or_default()),
+            answer: shown(report.output.as_deref().unwrap_or_default()),
+            reasons: reasons.map(|reason| shown(&reason.words)).collect(),
+            seen: seen_of(report),
+            unseen: waiting
+                .facts
+                .unseen
+                .iter()
+                .map(|claim| shown(claim))
+                .collect(),
+            base: base.unwrap_or_default(),
+            files: waiting.facts.files.clone(),
+            source: Some(Arc::new(ItemSource {
+                indexed: waiting.result.run.clone(),
+                repository: waiting.result.repository.clone(),
+                change: waiting.result.change.clone(),
+            })),
+            ..Self::plain(report.run_id.clone(), &report.name)
+        }
+    }
+
+    /// Makes an item of which only the run is known.
+    pub(super) fn plain(run: RunId, name: &str) -> Self {
+        Self {
+            run,
+            name: shown(name),
+            kind: ItemKind::Change,
+            word: "fits",
+            since: Timestamp::UNIX_EPOCH,
+            is_later: false,
+            head: String::new(),
+            task: String::new(),
+            answer: String::new(),
+            reasons: Vec::new(),
+            seen: Vec::new(),
+            unseen: Vec::new(),
+            base: String::new(),
+            files: Vec::new(),
+            source: None,
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    one_line(&clean(text))
+}
+
+fn head_of(report: &RunReport) -> String {
+    let lasted = report
+        .started_at
+        .zip(report.ended_at)
+        .map(|(began, ended)| {
+            clock(Duration::try_from(ended.duration_since(began)).unwrap_or_default())
+        });
+    let calls = report.tool_calls.map(|calls| count(calls, "call"));
+    let parts = [report.agent.clone(), report.full_model(), calls, lasted];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    shown(&parts.join(" • "))
+}
+
+fn seen_of(report: &RunReport) -> Vec<String> {
+    let receipt = report.receipt.as_deref();
+    let lines = receipt.map(receipt_lines).unwrap_or_default();
+    lines
+        .iter()
+        .map(|line| {
+            let line = line.trim();
+            shown(line.strip_prefix("saw: ").unwrap_or(line))
+        })
+        .collect()
+}

@@ -1,0 +1,306 @@
+//! The model of the screen: a fold over everything that happens.
+
+use std::collections::HashMap;
+
+use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::review::{DiffSide, FileDiff, LineComment, SentBack, is_folded};
+use ratatui::layout::Size;
+
+use super::item::{ItemKind, ReviewItem};
+use crate::line_editor::LineEditor;
+use crate::message::Notice;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(super) enum ReviewMessage {
+    Pressed(crossterm::event::KeyEvent),
+    Pasted(String),
+    Resized(Size),
+    /// The queue was read.
+    QueueRead(Result<Vec<ReviewItem>, String>),
+    /// The difference of a file of a result was read.
+    DiffRead(RunId, usize, Result<FileDiff, String>),
+    /// Work goes on, and this is what it does now.
+    WorkedOn(String),
+    /// Work has ended, and this is what came of it. The queue is to be read again.
+    Finished(Notice),
+}
+
+/// Something that is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ReviewEffect {
+    Leave,
+    ReadQueue,
+    /// The difference of a file of a result is to be read.
+    ReadDiff(RunId, usize),
+    /// These results are to be accepted, or all that stay green if none is named.
+    Accept(Vec<RunId>),
+    Undo,
+    Discard(RunId),
+    /// A failed run is to be listed no more.
+    Dismiss(RunId),
+    Later(RunId),
+    /// A result goes back to its sub-agent with this prompt.
+    SendBack(RunId, String),
+}
+
+/// Everything the screen shows.
+#[derive(Debug)]
+pub(super) struct ReviewModel {
+    /// Columns and rows.
+    pub(super) size: Size,
+    /// The project, in few words.
+    pub(super) project: String,
+    /// `None` before the queue was read.
+    pub(super) items: Option<Vec<ReviewItem>>,
+    pub(super) selected: usize,
+    /// The opened result; `None` if the queue is shown.
+    pub(super) opened: Option<OpenedResult>,
+    pub(super) mode: ReviewMode,
+    diffs: HashMap<(RunId, usize), Result<FileDiff, String>>,
+    pub(super) comments: HashMap<RunId, Vec<LineComment>>,
+    pub(super) notice: Option<Notice>,
+    /// The work that goes on; no other begins meanwhile.
+    pub(super) working: Option<String>,
+}
+
+/// A result that is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct OpenedResult {
+    pub(super) file: usize,
+    /// The line of the difference with the cursor.
+    pub(super) line: usize,
+    /// True if folded files are shown.
+    pub(super) is_unfolded: bool,
+}
+
+/// The mode, which gives the keys their meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ReviewMode {
+    Browsing,
+    Help,
+    Typing(TypedFor, LineEditor),
+    Confirming(Doubt),
+}
+
+/// The purpose for which a line is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TypedFor {
+    Comment,
+    Note,
+}
+
+/// A question that is answered with yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    Accept,
+    AcceptAll,
+    Discard,
+    Undo,
+}
+
+impl ReviewModel {
+    pub(super) fn new(size: Size, project: String) -> Self {
+        Self {
+            size,
+            project,
+            items: None,
+            selected: 0,
+            opened: None,
+            mode: ReviewMode::Browsing,
+            diffs: HashMap::new(),
+            comments: HashMap::new(),
+            notice: None,
+            working: None,
+        }
+    }
+
+    /// Takes one more message, and returns the work that follows from it.
+    pub(super) fn update(&mut self, message: ReviewMessage) -> Vec<ReviewEffect> {
+        match message {
+            ReviewMessage::Pressed(key) => return self.pressed(key),
+            ReviewMessage::Pasted(text) => {
+                if let ReviewMode::Typing(_, editor) = &mut self.mode {
+                    editor.insert(&text);
+                }
+            }
+            ReviewMessage::Resized(size) => self.size = size,
+            ReviewMessage::QueueRead(Ok(items)) => self.take_queue(items),
+            ReviewMessage::QueueRead(Err(why)) => self.notice = Some(failed(why)),
+            ReviewMessage::DiffRead(run, file, diff) => _ = self.diffs.insert((run, file), diff),
+            // News that comes behind the end of the work is old.
+            ReviewMessage::WorkedOn(words) => self.working = self.working.take().map(|_| words),
+            ReviewMessage::Finished(notice) => {
+                self.working = None;
+                self.notice = Some(notice);
+                return vec![ReviewEffect::ReadQueue];
+            }
+        }
+        self.wanted()
+    }
+
+    /// Takes a queue that was read again. The selected run stays selected if it still waits.
+    fn take_queue(&mut self, items: Vec<ReviewItem>) {
+        let chosen = self.item().map(|item| item.run.clone());
+        let place = chosen.and_then(|run| items.iter().position(|item| item.run == run));
+        if place.is_none() {
+            self.opened = None;
+        }
+        let last = items.len().saturating_sub(1);
+        self.selected = place.unwrap_or(self.selected.min(last));
+        self.items = Some(items);
+    }
+
+    /// Returns the selected item.
+    pub(super) fn item(&self) -> Option<&ReviewItem> {
+        self.items.as_ref()?.get(self.selected)
+    }
+
+    /// Returns the number of items.
+    pub(super) fn count(&self) -> usize {
+        self.items.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Returns the difference of a file of the selected item, once it was read.
+    pub(super) fn diff(&self, file: usize) -> Option<&Result<FileDiff, String>> {
+        self.diffs.get(&(self.item()?.run.clone(), file))
+    }
+
+    /// Returns whether the shown file is folded.
+    pub(super) fn is_folded(&self) -> bool {
+        let Some((opened, item)) = self.opened.as_ref().zip(self.item()) else {
+            return false;
+        };
+        let file = item.files.get(opened.file);
+        !opened.is_unfolded && file.is_some_and(|file| is_folded(&file.path))
+    }
+
+    /// Returns the work that what is shown makes necessary: the shown file, and the one after it.
+    fn wanted(&self) -> Vec<ReviewEffect> {
+        let Some(item) = self.item().filter(|item| item.kind == ItemKind::Change) else {
+            return Vec::new();
+        };
+        let shown = self.opened.as_ref().map_or(0, |opened| opened.file);
+        let files = [shown, shown + 1].into_iter();
+        let unread = files.filter(|file| *file < item.files.len() && self.diff(*file).is_none());
+        unread
+            .take(1)
+            .map(|file| ReviewEffect::ReadDiff(item.run.clone(), file))
+            .collect()
+    }
+
+    /// Selects another item, and shows it if one was shown.
+    pub(super) fn select(&mut self, place: usize) -> Vec<ReviewEffect> {
+        let last = self.count().saturating_sub(1);
+        self.selected = place.min(last);
+        if self.opened.is_some() {
+            self.opened = Some(OpenedResult::default());
+        }
+        self.wanted()
+    }
+
+    /// Opens the selected result.
+    pub(super) fn open(&mut self) -> Vec<ReviewEffect> {
+        if self.item().is_some() {
+            self.opened = Some(OpenedResult::default());
+        }
+        self.wanted()
+    }
+
+    /// Shows another file of the opened result.
+    pub(super) fn show_file(&mut self, file: usize) -> Vec<ReviewEffect> {
+        let last = self
+            .item()
+            .map_or(0, |item| item.files.len().saturating_sub(1));
+        if let Some(opened) = &mut self.opened {
+            *opened = OpenedResult {
+                file: file.min(last),
+                ..OpenedResult::default()
+            };
+        }
+        self.wanted()
+    }
+
+    /// Moves the cursor in the difference.
+    pub(super) fn move_to(&mut self, line: usize) {
+        let lines = self.shown_diff().map_or(0, |diff| diff.lines.len());
+        if let Some(opened) = &mut self.opened {
+            opened.line = line.min(lines.saturating_sub(1));
+        }
+    }
+
+    /// Moves the cursor to the hunk after it or before it.
+    pub(super) fn move_to_hunk(&mut self, is_next: bool) {
+        let Some((opened, diff)) = self.opened.as_ref().zip(self.shown_diff()) else {
+            return;
+        };
+        let line = opened.line;
+        let hunks = &diff.hunks;
+        let found = if is_next {
+            hunks.iter().find(|hunk| **hunk > line)
+        } else {
+            hunks.iter().rev().find(|hunk| **hunk < line)
+        };
+        if let Some(hunk) = found.copied() {
+            self.move_to(hunk);
+        }
+    }
+
+    /// Returns the shown difference, unless it is folded or not read yet.
+    pub(super) fn shown_diff(&self) -> Option<&FileDiff> {
+        let opened = self.opened.as_ref()?;
+        if self.is_folded() {
+            return None;
+        }
+        self.diff(opened.file)?.as_ref().ok()
+    }
+
+    /// Adds a comment on the line with the cursor.
+    pub(super) fn comment(&mut self, words: String) {
+        let Some((opened, diff)) = self.opened.as_ref().zip(self.shown_diff()) else {
+            return;
+        };
+        let Some(line) = diff.lines.get(opened.line) else {
+            return;
+        };
+        let Some(item) = self.item() else { return };
+        let path = item.files.get(opened.file).map(|file| file.path.clone());
+        let comment = LineComment {
+            path: path.unwrap_or_default(),
+            line: match line.side {
+                DiffSide::Removed => None,
+                DiffSide::Head | DiffSide::Both | DiffSide::Added | DiffSide::About => line.new,
+            },
+            quoted: line.text.clone(),
+            words,
+        };
+        let run = item.run.clone();
+        self.comments.entry(run).or_default().push(comment);
+    }
+
+    /// Returns the comments on the selected result.
+    pub(super) fn own_comments(&self) -> &[LineComment] {
+        let comments = self.item().and_then(|item| self.comments.get(&item.run));
+        comments.map_or(&[], Vec::as_slice)
+    }
+
+    /// Sends the selected result back with its comments and a note.
+    pub(super) fn send_back(&mut self, note: String) -> Vec<ReviewEffect> {
+        let Some(item) = self.item() else {
+            return Vec::new();
+        };
+        let (run, name) = (item.run.clone(), item.name.clone());
+        let comments = self.comments.remove(&run).unwrap_or_default();
+        let sent = SentBack {
+            name,
+            comments,
+            note,
+        };
+        self.working = Some("the result is sent back".to_owned());
+        vec![ReviewEffect::SendBack(run, sent.prompt())]
+    }
+}
+
+pub(super) fn failed(why: impl Into<String>) -> Notice {
+    Notice::new(pi_subagents_view::Role::Failed, why)
+}

@@ -1,0 +1,375 @@
+//! The loop of the screen: it waits for everything that can happen, gives it to the model, draws a
+//! frame, and carries out what the model wants done. Work that takes its time is on threads of its own.
+
+use std::collections::HashMap;
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pi_subagents_calls::start_from_screen::{ScreenStarter, WantedRun};
+use pi_subagents_calls::user_variables;
+use pi_subagents_git::{SavedEdits, file_patch};
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::exit;
+use pi_subagents_ground::places::Places;
+use pi_subagents_ground::signals::{self, Signals};
+use pi_subagents_records::IndexedRun;
+use pi_subagents_runs::acts::ToDiscard;
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::review::undo::undo;
+use pi_subagents_runs::review::{AcceptAll, ReviewGates, ReviewNote, ReviewQueue, note_later};
+use pi_subagents_view::{Paint, Role};
+use pi_subagents_vocabulary::review::{FileDiff, RiskTier};
+use pi_subagents_vocabulary::{Door, RunId, Timestamp};
+use ratatui::layout::{Position, Rect};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::frame::frame;
+use super::item::{ItemSource, ReviewItem};
+use super::model::{ReviewEffect, ReviewMessage, ReviewModel};
+use crate::draw::draw_lines;
+use crate::keyboard::{self, Typed};
+use crate::message::{Message, Notice};
+use crate::screen::{Screen, give_back, terminal_size};
+
+/// The number of messages that may wait.
+const WAITING: usize = 64;
+
+/// The time that a landing has to come to its end after somebody has left.
+const TO_FINISH: Duration = Duration::from_secs(30);
+
+/// What the screen is made with.
+pub struct ReviewScreen {
+    pub places: Places,
+    pub paint: Paint,
+    /// Starts the runs that somebody sends back.
+    pub starter: ScreenStarter,
+    /// The only runs that are shown; all that wait if there are none.
+    pub only: Vec<IndexedRun>,
+}
+
+/// Shows what waits until somebody leaves.
+pub async fn review_screen(screen: ReviewScreen) -> Result<ExitCode, CommandError> {
+    let failed =
+        |error: io::Error| CommandError::failed("could not use the terminal").because(&error);
+    let signals = Signals::listen_to_pause()?;
+    let mut session = ReviewSession::start(screen, signals).map_err(failed)?;
+    let left = session.run().await.map_err(failed);
+    give_back();
+    session.finish_landing().await;
+    left
+}
+
+/// What threads work with.
+#[derive(Clone)]
+struct Desk {
+    places: Arc<Places>,
+    index: Arc<KnownIndex>,
+    tell: mpsc::Sender<ReviewMessage>,
+    only: Arc<Vec<IndexedRun>>,
+}
+
+struct ReviewSession {
+    desk: Desk,
+    model: ReviewModel,
+    screen: Screen,
+    paint: Paint,
+    starter: ScreenStarter,
+    signals: Signals,
+    resizes: Signal,
+    typed: mpsc::Receiver<Typed>,
+    told: mpsc::Receiver<ReviewMessage>,
+    /// Where the files of the results can be read.
+    sources: HashMap<RunId, Arc<ItemSource>>,
+    known: HashMap<RunId, IndexedRun>,
+    jobs: JoinSet<ReviewMessage>,
+}
+
+impl ReviewSession {
+    fn start(screen: ReviewScreen, signals: Signals) -> io::Result<Self> {
+        let ReviewScreen {
+            places,
+            paint,
+            starter,
+            only,
+        } = screen;
+        let (tell, told) = mpsc::channel(WAITING);
+        let resizes = signal(SignalKind::window_change())?;
+        let project = places.project.strip_prefix(&places.home);
+        let project = project.map_or_else(
+            |_| places.project.display().to_string(),
+            |inside| format!("~/{}", inside.display()),
+        );
+        let own = Screen::enter()?;
+        Ok(Self {
+            model: ReviewModel::new(terminal_size(), project),
+            desk: Desk {
+                index: Arc::new(KnownIndex::of(&places)),
+                places: Arc::new(places),
+                tell,
+                only: Arc::new(only),
+            },
+            screen: own,
+            paint,
+            starter,
+            signals,
+            resizes,
+            typed: keyboard::listen()?,
+            told,
+            sources: HashMap::new(),
+            known: HashMap::new(),
+            jobs: JoinSet::new(),
+        })
+    }
+
+    async fn run(&mut self) -> io::Result<ExitCode> {
+        self.begin(ReviewEffect::ReadQueue);
+        loop {
+            self.draw()?;
+            let message = tokio::select! {
+                told = self.signals.next_signal() => match told {
+                    signals::Told::End(number) => return Ok(exit::of_signal(number)),
+                    signals::Told::Pause => {
+                        give_back();
+                        signals::stop_this_process().await;
+                        self.screen.enter_again()?;
+                        ReviewMessage::Resized(terminal_size())
+                    }
+                },
+                typed = self.typed.recv() => match typed {
+                    Some(Typed::Message(Message::Pressed(key))) => ReviewMessage::Pressed(key),
+                    Some(Typed::Message(Message::Pasted(text))) => ReviewMessage::Pasted(text),
+                    Some(Typed::Message(_)) => continue,
+                    // A terminal that is gone has hung up.
+                    Some(Typed::Gone) | None => return Ok(exit::of_signal(1)),
+                },
+                Some(message) = self.told.recv() => message,
+                Some(Ok(message)) = self.jobs.join_next() => message,
+                _ = self.resizes.recv() => ReviewMessage::Resized(terminal_size()),
+            };
+            self.note_sources(&message);
+            for effect in self.model.update(message) {
+                if effect == ReviewEffect::Leave {
+                    return Ok(ExitCode::SUCCESS);
+                }
+                self.begin(effect);
+            }
+        }
+    }
+
+    /// Lets a landing come to its end; anything else that goes on has changed nothing.
+    async fn finish_landing(&mut self) {
+        let lands = self.model.working.as_deref() == Some(LANDS);
+        if lands {
+            let all = async { while self.jobs.join_next().await.is_some() {} };
+            _ = timeout(TO_FINISH, all).await;
+        }
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let drawn = frame(&self.model, Timestamp::now());
+        let (paint, size) = (self.paint, self.model.size);
+        self.screen.draw(|frame| {
+            let area = Rect::from((Position::ORIGIN, size));
+            draw_lines(&drawn.lines, area, paint, frame);
+            if let Some(column) = drawn.cursor.and_then(|column| u16::try_from(column).ok()) {
+                let x = column.min(size.width.saturating_sub(1));
+                let y = size.height.saturating_sub(1);
+                frame.set_cursor_position(Position::new(x, y));
+            }
+        })
+    }
+
+    /// Keeps where the files of new results can be read.
+    fn note_sources(&mut self, message: &ReviewMessage) {
+        if let ReviewMessage::QueueRead(Ok(items)) = message {
+            for item in items {
+                if let Some(source) = &item.source {
+                    self.sources.insert(item.run.clone(), Arc::clone(source));
+                    self.known.insert(item.run.clone(), source.indexed.clone());
+                }
+            }
+        }
+    }
+
+    fn indexed(&self, run: &RunId) -> Option<IndexedRun> {
+        let known = self.known.get(run).cloned();
+        known.or_else(|| {
+            let runs = self.desk.index.runs().ok()?;
+            runs.iter().find(|one| one.run == *run).cloned()
+        })
+    }
+
+    /// Begins an effect on a thread of its own.
+    fn begin(&mut self, effect: ReviewEffect) {
+        let desk = self.desk.clone();
+        match effect {
+            ReviewEffect::Leave => {}
+            ReviewEffect::ReadQueue => {
+                self.jobs.spawn_blocking(move || {
+                    let queue = desk.queue().map(ReviewItem::all);
+                    ReviewMessage::QueueRead(queue.map_err(|error| words_of(&error)))
+                });
+            }
+            ReviewEffect::ReadDiff(run, file) => {
+                let item = self.model.item().filter(|item| item.run == run);
+                let paths = item.map(|item| item.paths(file)).unwrap_or_default();
+                let source = self.sources.get(&run).cloned();
+                self.jobs.spawn_blocking(move || {
+                    let paths: Vec<_> = paths.iter().map(std::path::PathBuf::as_path).collect();
+                    let diff = source.map_or_else(
+                        || Err("its files cannot be read".to_owned()),
+                        |source| read_diff(&source, &paths),
+                    );
+                    ReviewMessage::DiffRead(run, file, diff)
+                });
+            }
+            ReviewEffect::Accept(only) => {
+                self.jobs
+                    .spawn_blocking(move || finished(desk.accept(only)));
+            }
+            ReviewEffect::Undo => {
+                self.jobs.spawn_blocking(move || {
+                    let done = undo(&desk.places, &desk.index, SavedEdits::Refused);
+                    finished(done.map(|report| Notice::new(Role::Success, report.line())))
+                });
+            }
+            ReviewEffect::SendBack(run, prompt) => {
+                let Some(indexed) = self.indexed(&run) else {
+                    return;
+                };
+                let starter = self.starter.clone();
+                self.jobs.spawn(async move {
+                    let directory = indexed.directory.clone();
+                    let name = indexed.name.clone();
+                    let run = Box::new(indexed);
+                    let begun = starter.start(WantedRun::Resumed { run, prompt }).await;
+                    if begun.is_ok() {
+                        let mut note = ReviewNote::read(&directory);
+                        note.sent_back += 1;
+                        // Without the note the next look only does not count this time.
+                        _ = note.write(&directory);
+                    }
+                    let words = format!("{name} goes on in the background; g looks again");
+                    finished(begun.map(|_| Notice::new(Role::Success, words)))
+                });
+            }
+            ReviewEffect::Discard(run) | ReviewEffect::Dismiss(run) | ReviewEffect::Later(run)
+                if self.indexed(&run).is_none() => {}
+            ReviewEffect::Discard(run) => {
+                if let Some(run) = self.indexed(&run) {
+                    self.jobs
+                        .spawn_blocking(move || finished(desk.discard(run)));
+                }
+            }
+            ReviewEffect::Dismiss(run) => {
+                if let Some(run) = self.indexed(&run) {
+                    self.jobs.spawn_blocking(move || finished(dismiss(&run)));
+                }
+            }
+            ReviewEffect::Later(run) => {
+                if let Some(run) = self.indexed(&run) {
+                    self.jobs.spawn_blocking(move || finished(later(&run)));
+                }
+            }
+        }
+    }
+}
+
+/// The words while a landing must not be cut off.
+const LANDS: &str = "the results land in the checkout";
+
+impl Desk {
+    fn queue(&self) -> Result<ReviewQueue, CommandError> {
+        let mut queue = ReviewQueue::gather(&self.places, &self.index)?;
+        if !self.only.is_empty() {
+            queue.keep_only(&self.only);
+        }
+        Ok(queue)
+    }
+
+    /// Accepts results, or all that stay green if none is named.
+    fn accept(&self, only: Vec<RunId>) -> Result<Notice, CommandError> {
+        let configuration = Configuration::read_once(&self.places, false);
+        configuration.check()?;
+        let settings = configuration.settings;
+        let gates = if only.is_empty() {
+            ReviewGates::Run(settings.review_gate)
+        } else {
+            ReviewGates::IfAny(settings.review_gate)
+        };
+        let accepting = AcceptAll {
+            places: &self.places,
+            index: &self.index,
+            gates,
+            up_to: RiskTier::Careful,
+            only: (!only.is_empty()).then_some(only),
+            worktrees: settings.worktrees,
+            variables: user_variables(&self.places),
+        };
+        let report = accepting.run(&mut |news| {
+            // A screen that is gone needs no news.
+            _ = self
+                .tell
+                .blocking_send(ReviewMessage::WorkedOn(news.sentence()));
+        })?;
+        let role = if report.taken() > 0 {
+            Role::Success
+        } else {
+            Role::Failed
+        };
+        Ok(Notice::new(role, report.sentence()))
+    }
+
+    fn discard(&self, run: IndexedRun) -> Result<Notice, CommandError> {
+        let known = self.index.runs().map_err(find_failure)?;
+        let unwanted = ToDiscard::find(&known, &[vec![run]]);
+        let lines = unwanted.discard().lines()?;
+        Ok(Notice::new(Role::Success, lines.join(" ")))
+    }
+}
+
+fn read_diff(source: &ItemSource, paths: &[&std::path::Path]) -> Result<FileDiff, String> {
+    let patch = file_patch(&source.repository, &source.change, paths);
+    match patch.map_err(|error| error.to_string())? {
+        Some(patch) => Ok(FileDiff::read(&String::from_utf8_lossy(&patch))),
+        None => Err("its difference has more than 20 MB".to_owned()),
+    }
+}
+
+fn dismiss(run: &IndexedRun) -> Result<Notice, CommandError> {
+    let mut note = ReviewNote::read(&run.directory);
+    note.is_dismissed = true;
+    let written = note.write(&run.directory);
+    written.map_err(|error| CommandError::failed("it cannot be dismissed").because(&error))?;
+    Ok(Notice::new(
+        Role::Success,
+        format!("{} is listed no more", run.name),
+    ))
+}
+
+fn later(run: &IndexedRun) -> Result<Notice, CommandError> {
+    let is_later = note_later(&run.directory)
+        .map_err(|error| CommandError::failed("it cannot be marked").because(&error))?;
+    let words = if is_later {
+        "is for later"
+    } else {
+        "waits now again"
+    };
+    Ok(Notice::new(Role::Success, format!("{} {words}", run.name)))
+}
+
+fn finished(outcome: Result<Notice, CommandError>) -> ReviewMessage {
+    let failed = |error: CommandError| Notice::new(Role::Failed, words_of(&error));
+    ReviewMessage::Finished(outcome.unwrap_or_else(failed))
+}
+
+fn words_of(error: &CommandError) -> String {
+    error.to_answer(Door::Attach)
+}
