@@ -1,9 +1,13 @@
 //! Questions of sub-agents that wait for a person. They come first in the queue, because a run stands
 //! still until somebody answers.
 
+use std::path::Path;
+
+use pi_subagents_vocabulary::text::{clean, one_line};
 use pi_subagents_vocabulary::{RunId, Timestamp};
 
-use pi_subagents_ground::places::Places;
+use crate::inbox::open_questions;
+use crate::known_index::KnownIndex;
 
 /// A question that a run waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +21,16 @@ pub struct WaitingQuestion {
     pub asked_at: Timestamp,
 }
 
-/// Lists the questions of the runs of a project, oldest first. No run can ask one yet.
-pub(super) fn waiting_questions(_places: &Places) -> Vec<WaitingQuestion> {
-    Vec::new()
+/// Lists the questions of the runs of a project, oldest first.
+pub(super) fn waiting_questions(index: &KnownIndex, project: &Path) -> Vec<WaitingQuestion> {
+    // An index that cannot be read is reported by whoever lists the runs.
+    let open = open_questions(index).unwrap_or_default().into_iter();
+    let here = open.filter(|one| one.run.project == project);
+    here.map(|one| WaitingQuestion {
+        run: one.run_id,
+        name: one.name,
+        question: one_line(&clean(&one.asked.question.text)),
+        asked_at: one.asked.question.asked_at,
+    })
+    .collect()
 }

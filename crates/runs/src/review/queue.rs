@@ -65,7 +65,7 @@ impl ReviewQueue {
             .partition(|one| one.kind == StopKind::Limit);
         let mut queue = Self {
             checkout: here,
-            questions: waiting_questions(places),
+            questions: waiting_questions(index, &places.project),
             limits,
             results: Vec::new(),
             failures,
