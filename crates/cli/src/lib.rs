@@ -8,6 +8,7 @@ pub(crate) mod commands;
 pub(crate) mod completion;
 mod json_schemas;
 mod json_stream;
+mod live_keys;
 mod log_entry;
 mod log_lines;
 mod markdown_file;

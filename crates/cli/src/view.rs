@@ -13,12 +13,14 @@ use pi_subagents_vocabulary::{Answerers, EventSink, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::json_stream::JsonStream;
+use crate::live_keys;
 use pi_subagents_calls::caller::{Caller, Parking};
 use pi_subagents_calls::preview::preview_context;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::terminal;
 use pi_subagents_ground::{colour, locale};
+use pi_subagents_runs::acts::Reach;
 use pi_subagents_runs::page_address::page_origin;
 
 /// Returns the sinks that show runs: on stderr for people, on stdout for programs that follow along.
@@ -27,10 +29,12 @@ pub(crate) fn sinks(
     settings: &Settings,
     printer: Printer<'static>,
     at_end: AtEnd,
+    reach: Reach,
 ) -> Vec<Box<dyn EventSink>> {
     let mut sinks: Vec<Box<dyn EventSink>> = Vec::new();
     if !printer.is_quiet() {
-        sinks.push(on_stderr(caller, settings, at_end));
+        let reach = has_person(&caller.places, printer).then_some(reach);
+        sinks.push(on_stderr(caller, settings, at_end, reach));
     }
     if printer.is_json_stream() {
         sinks.push(Box::new(JsonStream::new(printer)));
@@ -70,7 +74,13 @@ pub(crate) fn live_columns(places: &Places) -> Option<usize> {
     is_live(places).then(|| terminal::size(io::stderr()).0)
 }
 
-fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn EventSink> {
+/// Shows runs on stderr. With a `reach`, a person before the windows can press keys.
+fn on_stderr(
+    caller: &Caller,
+    settings: &Settings,
+    at_end: AtEnd,
+    reach: Option<Reach>,
+) -> Box<dyn EventSink> {
     let places = &caller.places;
     let context = preview_context(caller, settings);
     if !is_live(places) {
@@ -78,7 +88,10 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
     }
     let terminal = Terminal {
         output: output(places),
-        keyboard: Box::new(EchoingKeyboard::default()),
+        keyboard: Box::new(EchoingKeyboard(match &reach {
+            Some(_) => Echo::of_keys(),
+            None => Echo::default(),
+        })),
         size: Box::new(|| {
             let (columns, rows) = terminal::size(io::stderr());
             ScreenSize { columns, rows }
@@ -92,6 +105,10 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
     match LiveView::start(wall, terminal) {
         Ok(view) => {
             tokio::spawn(redraw_when_resized(view.redraw()));
+            if let Some(reach) = reach {
+                // Without a thread for the keys, the windows are shown all the same.
+                _ = live_keys::listen(view.hands(), reach);
+            }
             Box::new(view)
         }
         Err(_) => Box::new(ProgressLines::new(output(places), context)),
@@ -99,7 +116,6 @@ fn on_stderr(caller: &Caller, settings: &Settings, at_end: AtEnd) -> Box<dyn Eve
 }
 
 /// The keyboard of the terminal on stderr.
-#[derive(Default)]
 struct EchoingKeyboard(Echo);
 
 impl Keyboard for EchoingKeyboard {

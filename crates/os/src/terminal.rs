@@ -28,9 +28,20 @@ pub fn has_terminal() -> bool {
 pub struct Echo {
     /// The modes of the terminal before the echo was switched off.
     before: Option<Termios>,
+    /// True if keys come one by one while the echo is off.
+    takes_keys: bool,
 }
 
 impl Echo {
+    /// Makes an echo without which keys come one by one. Otherwise a line comes when it is complete.
+    #[must_use]
+    pub fn of_keys() -> Self {
+        Self {
+            before: None,
+            takes_keys: true,
+        }
+    }
+
     /// Switches the echo off. Keys that send signals go on to do so. A process in the background
     /// would be stopped for it, so it leaves the terminal alone.
     pub fn switch_off(&mut self) {
@@ -42,6 +53,9 @@ impl Echo {
         };
         let mut quiet = before.clone();
         quiet.local_modes.remove(LocalModes::ECHO);
+        if self.takes_keys {
+            quiet.local_modes.remove(LocalModes::ICANON);
+        }
         if tcsetattr(stderr(), OptionalActions::Now, &quiet).is_ok() {
             self.before = Some(before);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pi_subagents_vocabulary::{
-    Allowance, Ending, RunSummary, Status, StopReason, Task, Timestamp, Usage,
+    Allowance, Ending, Question, RunSummary, Status, StopReason, Task, Timestamp, Usage,
 };
 
 /// The part of a run's summary that a window keeps.
@@ -46,6 +46,8 @@ pub struct RunFacts {
     pub tool_calls: usize,
     /// The gate that is being run, if there is one, and the time at which it began.
     pub gate: Option<(String, Timestamp)>,
+    /// The first question that the run waits with.
+    pub question: Option<Question>,
 }
 
 impl RunFacts {
@@ -68,6 +70,7 @@ impl RunFacts {
         self.tools = summary.tools.as_ref().map(BTreeSet::len);
         self.tool_calls = summary.tool_calls;
         let gate = summary.witness.running_gate();
+        self.question = summary.questions.open().next().cloned();
         self.gate = gate.map(|(command, began)| (command.to_owned(), began));
     }
 }

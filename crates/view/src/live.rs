@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use pi_subagents_vocabulary::{EventSink, PartialMessage, RunEvent, RunId, RunSummary, Timestamp};
 
 use crate::screen::{Keyboard, NoKeyboard, Screen};
-use crate::{Paint, View, Wall};
+use crate::{Hands, Line, LiveKey, LiveWish, Paint, Role, View, Wall};
 
 /// No eye reads faster than this.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
@@ -75,6 +75,8 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     wall: Wall,
+    /// The hands of the person before the view, if keys are read.
+    hands: Option<Hands>,
     is_dirty: bool,
     is_finished: bool,
     pause: Pause,
@@ -97,6 +99,7 @@ impl LiveView {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 wall,
+                hands: None,
                 is_dirty: true,
                 is_finished: false,
                 pause: Pause::None,
@@ -116,6 +119,12 @@ impl LiveView {
     /// Returns a handle by which the view can be drawn again as long as it is there.
     pub fn redraw(&self) -> Redraw {
         Redraw(Arc::downgrade(&self.shared))
+    }
+
+    /// Lets a person press keys, and returns the handle that takes them.
+    pub fn hands(&self) -> LiveHands {
+        self.shared.lock().hands.get_or_insert_default();
+        LiveHands(Arc::downgrade(&self.shared))
     }
 
     /// Draws the lines that stay on the screen, and returns when they are there.
@@ -159,6 +168,47 @@ impl EventSink for LiveView {
 
     fn on_resume(&mut self) {
         self.shared.resume();
+    }
+}
+
+/// Takes the keys of the person before a [`LiveView`].
+#[derive(Debug, Clone)]
+pub struct LiveHands(Weak<Shared>);
+
+impl LiveHands {
+    /// Returns whether the view is still there.
+    pub fn are_there(&self) -> bool {
+        self.0.upgrade().is_some()
+    }
+
+    /// Takes a key, and returns what it asks for.
+    pub fn press(&self, key: LiveKey) -> Option<LiveWish> {
+        let shared = self.0.upgrade()?;
+        let mut state = shared.lock();
+        let State { wall, hands, .. } = &mut *state;
+        let wish = hands.as_mut()?.press(key, wall);
+        shared.has_changed(&mut state);
+        wish
+    }
+
+    /// Shows a sentence until the next key.
+    pub fn tell(&self, role: Role, sentence: String) {
+        let Some(shared) = self.0.upgrade() else {
+            return;
+        };
+        let mut state = shared.lock();
+        if let Some(hands) = &mut state.hands {
+            hands.tell(role, sentence);
+        }
+        shared.has_changed(&mut state);
+    }
+
+    /// Returns the name of a run.
+    pub fn name_of(&self, run: &RunId) -> String {
+        let shared = self.0.upgrade();
+        let name =
+            shared.and_then(|shared| Some(shared.lock().wall.window(run)?.name().to_owned()));
+        name.unwrap_or_default()
     }
 }
 
@@ -261,15 +311,19 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
             continue;
         }
         let size_now = usable(size());
-        let ScreenSize { columns, rows } = size_now;
-        let lines = {
+        let columns = size_now.columns;
+        let frame = {
             let mut state = shared.lock();
             state.is_dirty = false;
             state
                 .wall
                 .set_preview_width(columns.saturating_sub(MARGINS));
-            state.wall.view_in_rows(clock(), columns, rows)
+            state.frame(clock(), size_now)
         };
+        if frame.rings && screen.ring().is_err() {
+            return;
+        }
+        let lines = frame.lines;
         // A terminal that is gone needs no view; the runs are recorded elsewhere.
         if screen.draw(lines, size_now).is_err() {
             return;
@@ -294,6 +348,36 @@ fn draw_until_finished(shared: &Shared, terminal: Terminal) {
         state.wall.view(clock(), &view)
     };
     let _ = screen.leave(&lines, size);
+}
+
+/// The lines of a moment.
+struct Frame {
+    lines: Vec<Line>,
+    /// True if the bell is to ring.
+    rings: bool,
+}
+
+impl State {
+    /// Draws the windows, and below them what the hands hold. These get at most half of the rows.
+    fn frame(&mut self, now: Timestamp, size: ScreenSize) -> Frame {
+        let Self { wall, hands, .. } = self;
+        let ScreenSize { columns, rows } = size;
+        let is_busy = !wall.windows().is_empty() && !wall.is_over();
+        let Some(hands) = hands.as_mut().filter(|_| is_busy) else {
+            return Frame {
+                lines: wall.view_in_rows(now, columns, rows),
+                rings: false,
+            };
+        };
+        let mut held = hands.draw(wall, columns);
+        held.drain(..held.len().saturating_sub((rows / 2).max(1)));
+        let mut lines = wall.view_in_rows(now, columns, rows.saturating_sub(held.len()));
+        lines.extend(held);
+        Frame {
+            lines,
+            rings: hands.rings(wall),
+        }
+    }
 }
 
 /// Gives the terminal back while the process is about to be stopped; true when it is.

@@ -95,6 +95,11 @@ impl Screen {
         self.write(&frame)
     }
 
+    /// Rings the bell of the terminal.
+    pub(crate) fn ring(&mut self) -> io::Result<()> {
+        self.write("\u{7}")
+    }
+
     /// Leaves these lines on the screen for good and gives the cursor back.
     pub(crate) fn leave(&mut self, lines: &[Line], size: ScreenSize) -> io::Result<()> {
         let frame = self.frame(lines, size);

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::json_schemas::Schemas;
 use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Stage, completed, files_below, outcomes};
+use crate::terminal::{DOWN, Terminal};
 
 for_each_pi! {
     a_run_asks_waits_and_gets_the_first_answer,
@@ -250,6 +251,41 @@ fn guarded(stage: &Stage, source: &str) -> Value {
     let file = stage.sandbox.write("extension.js", source);
     stage.profile("guarded", &format!("extensions:\n- {}", file.display()), "");
     json!({"tasks": [{"name": "a", "prompt": "a", "profile": "guarded"}]})
+}
+
+#[test]
+fn a_person_answers_and_stops_in_the_live_windows() {
+    let script = Script::new()
+        .on("asks", [ask(), Turn::text("Took it.")])
+        .on("stays", [ask()]);
+    let (stage, server) = stage(script, 600);
+    let run = |prompt: &str| {
+        let command = stage.command(&["run", "--runner", "embedded", prompt]);
+        Terminal::start_sized(command, 100, 30)
+    };
+    let mut terminal = run("it asks");
+    terminal.wait_for("asks: Which schema is current? [1 v2, 2 v3]");
+    terminal.press("\t");
+    terminal.wait_for("Enter answer");
+    terminal.press("2\r");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(
+        screen.contains("Took it.") && !screen.contains("select"),
+        "{screen}"
+    );
+    assert!(
+        server.requests().last().unwrap().body["messages"]
+            .to_string()
+            .contains("v3")
+    );
+    let mut terminal = run("it stays");
+    terminal.wait_for("asks: Which schema");
+    terminal.press(DOWN);
+    terminal.wait_for("x stop");
+    terminal.press("xy");
+    let (code, screen) = terminal.end();
+    assert_eq!(code, Some(143), "{screen}");
 }
 
 fn a_permission_extension_gets_allow_and_deny_from_a_person(pi: RealPi) {

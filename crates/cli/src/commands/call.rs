@@ -76,7 +76,13 @@ pub(super) async fn answer_through<C: Call>(
     at_end: AtEnd,
 ) -> Result<Answer, CommandError> {
     let watch = Watch {
-        sinks: view::sinks(caller, &configuration.settings, printer, at_end),
+        sinks: view::sinks(
+            caller,
+            &configuration.settings,
+            printer,
+            at_end,
+            service.owner.reach(&caller.places),
+        ),
         details: if printer.has_details() {
             Details::All
         } else {

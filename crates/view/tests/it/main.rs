@@ -6,6 +6,7 @@
 )]
 
 mod emulator;
+mod hands;
 mod hostile;
 mod live;
 mod partial_messages;
