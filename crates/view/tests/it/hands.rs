@@ -6,7 +6,6 @@ use pi_subagents_vocabulary::{
     AnswerForm, AnswerOutcome, AnsweredQuestion, Answerer, Happening, Question, QuestionId,
     QuestionKind, Reply, Respondent,
 };
-use pretty_assertions::assert_eq;
 
 use crate::script::{Script, at, run, task};
 
