@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use pi_subagents_os::{has_terminal, wait_for_input};
 use pi_subagents_runs::acts::{self, Addressee, Reach};
-use pi_subagents_view::{LiveHands, LiveKey, LiveWish, Role};
-use pi_subagents_vocabulary::{Door, Respondent, RunId};
+use pi_subagents_view::{LiveHands, LiveKey, LiveView, LiveWish, Role};
+use pi_subagents_vocabulary::{
+    Door, EventSink, PartialMessage, Respondent, RunEvent, RunId, RunSummary,
+};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use pi_subagents_ground::error::CommandError;
 
@@ -18,15 +21,56 @@ const IN_BACKGROUND: Duration = Duration::from_millis(200);
 /// The number of wishes that may wait.
 const WAITING: usize = 16;
 
-/// Listens to the keys as long as the view is there.
-pub(crate) fn listen(hands: LiveHands, reach: Reach) -> io::Result<()> {
-    let (wishes, wanted) = mpsc::channel(WAITING);
-    let keys = hands.clone();
-    std::thread::Builder::new()
-        .name("keys".to_owned())
-        .spawn(move || read_keys(&keys, &wishes))?;
-    tokio::spawn(fulfil(wanted, hands, reach));
-    Ok(())
+/// A live view whose person can press keys.
+///
+/// When it is dropped, nothing is done for keys any more, and no handle of the owner is held here:
+/// an owner leaves only once its last handle is gone.
+pub(crate) struct ViewWithKeys {
+    view: LiveView,
+    fulfilling: JoinHandle<()>,
+}
+
+impl ViewWithKeys {
+    /// Listens to the keys as long as the view is there. Without a thread for them the windows are
+    /// shown all the same.
+    pub(crate) fn listen(view: LiveView, reach: Reach) -> Self {
+        let (wishes, wanted) = mpsc::channel(WAITING);
+        let keys = view.hands();
+        let fulfilling = tokio::spawn(fulfil(wanted, keys.clone(), reach));
+        // Its end is not waited for: it may wait for a key for ever.
+        _ = std::thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || read_keys(&keys, &wishes));
+        Self { view, fulfilling }
+    }
+}
+
+impl Drop for ViewWithKeys {
+    fn drop(&mut self) {
+        self.fulfilling.abort();
+    }
+}
+
+impl EventSink for ViewWithKeys {
+    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
+        self.view.on_events(events, summary);
+    }
+
+    fn wants_partial_messages(&self) -> bool {
+        self.view.wants_partial_messages()
+    }
+
+    fn on_partial_message(&mut self, run: &RunId, message: &PartialMessage) {
+        self.view.on_partial_message(run, message);
+    }
+
+    fn on_pause(&mut self) {
+        self.view.on_pause();
+    }
+
+    fn on_resume(&mut self) {
+        self.view.on_resume();
+    }
 }
 
 fn read_keys(hands: &LiveHands, wishes: &mpsc::Sender<LiveWish>) {

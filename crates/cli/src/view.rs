@@ -13,7 +13,7 @@ use pi_subagents_vocabulary::{Answerers, EventSink, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::json_stream::JsonStream;
-use crate::live_keys;
+use crate::live_keys::ViewWithKeys;
 use pi_subagents_calls::caller::{Caller, Parking};
 use pi_subagents_calls::preview::preview_context;
 use pi_subagents_ground::places::Places;
@@ -105,11 +105,10 @@ fn on_stderr(
     match LiveView::start(wall, terminal) {
         Ok(view) => {
             tokio::spawn(redraw_when_resized(view.redraw()));
-            if let Some(reach) = reach {
-                // Without a thread for the keys, the windows are shown all the same.
-                _ = live_keys::listen(view.hands(), reach);
+            match reach {
+                Some(reach) => Box::new(ViewWithKeys::listen(view, reach)),
+                None => Box::new(view),
             }
-            Box::new(view)
         }
         Err(_) => Box::new(ProgressLines::new(output(places), context)),
     }
