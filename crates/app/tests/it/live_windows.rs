@@ -55,7 +55,7 @@ fn sixteen_tasks_fit_a_terminal_and_leave_nothing_but_their_answers() {
     let screen = terminal.wait_for_screen(all_speak);
     insta::assert_snapshot!("sixteen_tasks_80x24", without_clocks(&screen));
     terminal.resize(60, 20);
-    let narrow = |screen: &str| all_speak(screen) && screen.contains("… and 6 queued");
+    let narrow = |screen: &str| all_speak(screen) && screen.contains("… and 7 queued");
     let screen = terminal.wait_for_screen(narrow);
     assert!(screen.lines().count() <= 20, "{screen}");
     fs::write(stage.path("end"), "").unwrap();
@@ -70,7 +70,7 @@ fn sixteen_tasks_fit_a_terminal_and_leave_nothing_but_their_answers() {
 fn an_interrupted_call_leaves_a_clean_screen() {
     let stage = Stage::new();
     let terminal = sixteen(&stage);
-    terminal.wait_for("… and 2 queued");
+    terminal.wait_for("… and 3 queued");
     terminal.signal(Signal::INT);
     let (_, screen) = terminal.end();
     for left in ["Sub-agents:", "⏳", "▌"] {
