@@ -253,9 +253,9 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       "pi" → Pi
       "embedded" → Embedded
       "docker" → Auto
-        ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, not "docker"; it is ignored
+        ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, claude, codex, gemini, copilot, opencode, qwen, acp, not "docker"; it is ignored
       1 → Auto
-        ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, not 1; it is ignored
+        ~/settings.json:1:15: subagents.runner must be one of auto, pi, embedded, claude, codex, gemini, copilot, opencode, qwen, acp, not 1; it is ignored
     isolation, by default None
       "worktree" → Worktree
       "none" → None

@@ -128,6 +128,12 @@ fn every_field_of_a_task_is_in_its_order() {
         ),
         ("maxTurns", json!(9), "work/limits/turns", json!(9)),
         (
+            "wrapUp",
+            json!(false),
+            "work/limits/endsAtOnce",
+            json!(true),
+        ),
+        (
             "fallbackModels",
             json!(["fake/second"]),
             "work/fallbackModels",
