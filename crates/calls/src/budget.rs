@@ -83,9 +83,8 @@ impl CallBudgets {
             of_call,
             OpenedFrom::Outside,
         );
-        let session = caller.pi.as_ref().map(|pi| &pi.session);
-        if let Some(session) = session.or(wishes.session.as_ref()) {
-            let scope = scope(ScopeKind::Session, &file_name(session))?;
+        if let Some(session) = session_of(caller, wishes) {
+            let scope = scope(ScopeKind::Session, &file_name(&session))?;
             budgets.add(scope, settings.session, OpenedFrom::Settings);
         }
         let today = Timestamp::now().to_zoned(TimeZone::system()).date();
@@ -205,6 +204,16 @@ fn gone(scope: &BudgetScope) -> CommandError {
     CommandError::failed(format!(
         "{scope} is gone, and nothing is started without it"
     ))
+}
+
+/// Returns the session in whose budget a call counts. A pi that keeps no session has no id for it;
+/// then its host is the session.
+fn session_of(caller: &Caller, wishes: &BudgetWishes) -> Option<String> {
+    match &caller.pi {
+        Some(pi) if pi.session.is_empty() => Some(session_of_this_process()),
+        Some(pi) => Some(pi.session.clone()),
+        None => wishes.session.clone(),
+    }
 }
 
 /// Returns the name of the session of this process, for a door whose sessions are processes.
