@@ -99,7 +99,10 @@ fn a_run_that_has_used_up_its_turns_answers_once_more_without_tools(pi: RealPi) 
             deeds.starts_with("1\n") && !deeds.contains('3'),
             "{runner}: {deeds}"
         );
-        assert_eq!(server.requests().len(), 3, "{runner}");
+        // A tool that ends within milliseconds may be faster than our message. The model is then
+        // asked a third time without it, and once more with it.
+        let requests = server.requests().len();
+        assert!((3..=4).contains(&requests), "{runner}: {requests}");
     }
 }
 
