@@ -63,7 +63,7 @@ impl Reports {
         if !matches!(read, Ok(Ok(_))) || whole <= self.read {
             return Vec::new();
         }
-        // Whoever changed the file in between gets no report.
+        // A program that changed the file in between gets no report.
         let new = text.get(self.read..whole).unwrap_or_default().lines();
         let new: Vec<SentReport> = new
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())

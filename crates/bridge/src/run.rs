@@ -47,7 +47,7 @@ fn serve(flags: &Flags, place: &BridgePlace) -> Result<(), String> {
         bridge.serve(commands).await;
         Ok(())
     });
-    // What the agent has started is ended by the keeper of the run.
+    // The keeper of the run ends the processes that the agent has started.
     runtime.shutdown_background();
     writer.finish();
     served

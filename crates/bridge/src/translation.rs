@@ -293,7 +293,7 @@ impl Translation {
             found.unwrap_or_default()
         };
         let mut left = std::mem::take(&mut self.counted);
-        // What was counted before was an estimate of the same tokens.
+        // The earlier figure was an estimate of the same tokens.
         let mut rest = |tokens: u64| {
             let taken = tokens.min(left);
             left -= taken;

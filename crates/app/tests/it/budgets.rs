@@ -109,7 +109,7 @@ fn looker(stage: &Stage) -> LlmServer {
     server
 }
 
-/// Of one answer.
+/// The tokens of one answer.
 const USAGE: Usage = Usage {
     input: 9_000,
     output: 1_000,

@@ -158,7 +158,7 @@ fn the_right_ones_of_eight_results_are_taken_and_taken_back() {
     );
     assert_eq!(of("ui")["with"], json!(["api"]));
     assert!(report["gateRuns"].as_u64().unwrap() < 8, "{report:#}");
-    // What the person had has the same bytes, and what was taken is there.
+    // The files of the person have the same bytes, and the taken results are there.
     assert_eq!(files(&stage, &DIRTY), mine);
     assert!(stage.read("src/app.txt").contains("TWO"));
     assert!(!stage.project().join("src/old.txt").exists());
@@ -350,7 +350,7 @@ fn a_review_that_is_killed_leaves_the_checkout_as_before_or_as_after_and_the_nex
     loop {
         let killed = killed_after(&stage, after_commands);
         if killed {
-            // Whoever takes the lock of the repository recovers.
+            // The next command that takes the lock of the repository recovers.
             let looked = stage.ours(&["merge", "--check", "docs"]).run();
             assert!(looked.code.is_some(), "{looked}");
             let found = checkout(&stage);
