@@ -331,7 +331,7 @@ impl ModelAccess {
         if let Some((_, connections)) = kept.as_ref().filter(|(known, _)| known == address) {
             return Ok(connections.clone());
         }
-        let made = Connections::open(address)?;
+        let made = Connections::open(address, &self.variables)?;
         *kept = Some((address.to_owned(), made.clone()));
         Ok(made)
     }

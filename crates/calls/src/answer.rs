@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use pi_subagents_records::{Recorder, RunDir, history};
 use pi_subagents_vocabulary::text::cut_characters;
-use pi_subagents_vocabulary::{Ending, LAST_TEXT_LIMIT, RunId, RunSummary, SCHEMA_VERSION, Task};
+use pi_subagents_vocabulary::{
+    Ending, HeldMessages, LAST_TEXT_LIMIT, RunId, RunSummary, SCHEMA_VERSION, Task,
+};
 use serde_json::{Map, Value, json};
 
 use super::call::Worded;
@@ -167,7 +169,8 @@ pub fn whole_output<'a>(task: &Task, run: &'a RunSummary) -> Option<Cow<'a, str>
     let held = run.output()?;
     let is_cut = run.finalized.is_none() && held.len() > LAST_TEXT_LIMIT;
     let directory = task.directory.as_ref().filter(|_| is_cut);
-    let recorded = directory.and_then(|directory| history(&RunDir::new(directory)).ok());
+    let recorded = directory
+        .and_then(|directory| history(&RunDir::new(directory), HeldMessages::LastText).ok());
     match recorded.and_then(|recorded| recorded.output()) {
         Some(whole) if whole.len() > held.len() => Some(whole.into()),
         Some(_) | None => Some(held.into()),

@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
+use pi_subagents_ground::error::CommandError;
 use pi_subagents_view::figures::{clock, date_and_time, time_of_day, usage_words};
 use pi_subagents_view::markdown;
 use pi_subagents_vocabulary::text;
@@ -22,13 +23,18 @@ const TITLE_CHARACTERS: usize = 80;
 const SUMMARY_CHARACTERS: usize = 100;
 
 /// Writes a conversation as Markdown.
-pub(crate) fn markdown_file(conversation: &ReadConversation, zone: &TimeZone) -> String {
+pub(crate) fn markdown_file(
+    conversation: &ReadConversation,
+    zone: &TimeZone,
+) -> Result<String, CommandError> {
     let runs = conversation.runs.iter();
-    let runs: Vec<String> = runs.map(|run| of_run(run, zone)).collect();
-    runs.join("\n---\n\n")
+    let runs: Vec<String> = runs
+        .map(|run| of_run(run, zone))
+        .collect::<Result<_, _>>()?;
+    Ok(runs.join("\n---\n\n"))
 }
 
-fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
+fn of_run(run: &ReadRun, zone: &TimeZone) -> Result<String, CommandError> {
     let row = &run.row;
     let task = text::clean(row.report.task.as_deref().unwrap_or_default());
     let mut page = format!("# {}\n\n", title(&row.report.name, &task));
@@ -37,19 +43,20 @@ fn of_run(run: &ReadRun, zone: &TimeZone) -> String {
         _ = writeln!(page, "- **{label}:** {}", inline_code(&words));
     }
     _ = write!(page, "\n## Task\n\n{}\n## Conversation\n", quoted(&task));
-    // The first prompt is the task, which is above.
-    let prompt = run
-        .entries
-        .iter()
-        .position(|read| read.entry.kind == EntryKind::Prompt);
-    let rest = run.entries.iter().enumerate();
-    let rest = rest.filter(|(place, _)| Some(*place) != prompt);
-    page.extend(rest.filter_map(|(_, read)| entry(read, zone)));
+    let mut is_task_written = false;
+    run.each_entry(|read| {
+        // The first prompt is the task, which is above.
+        let is_task =
+            read.entry.kind == EntryKind::Prompt && !std::mem::replace(&mut is_task_written, true);
+        if !is_task {
+            page.extend(entry(&read, zone));
+        }
+    })?;
     let answer = text::clean(row.report.output.as_deref().unwrap_or_default());
     if !answer.trim().is_empty() {
         _ = write!(page, "\n## Answer\n\n{}", quoted(&answer));
     }
-    page
+    Ok(page)
 }
 
 /// Returns the name of a task and its first words, without characters that Markdown would read.

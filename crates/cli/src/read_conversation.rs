@@ -1,14 +1,17 @@
 //! Reads a conversation whole, with the time of each message, for `session` and `export`.
 
-use pi_subagents_records::{IndexedRun, RecordError, read_events};
+use std::sync::Arc;
+
+use pi_subagents_records::{IndexedRun, RunDir, read_events};
 use pi_subagents_view::story::{Story, What};
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
 use pi_subagents_vocabulary::{
-    Happening, Message, RunHistory, RunSummary, SessionId, Status, Timestamp,
+    Happening, HeldMessages, Message, RunHistory, RunSummary, SessionId, Status, Timestamp,
 };
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::ser::{Error as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
 
 use super::log_entry::LogEntry;
 use super::message_json::MessageJson;
@@ -22,22 +25,25 @@ use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::typed_ids::TypedIds;
 use pi_subagents_runs::upkeep::tend_records;
 
-/// A conversation that was read.
+/// A conversation that was found. Its messages are read when they are printed, one at a time, because
+/// a record may be longer than the memory.
 pub(crate) struct ReadConversation {
     session: ReadSession,
     /// Its runs, oldest first.
     pub(crate) runs: Vec<ReadRun>,
 }
 
-/// A run with all that happened in it.
+/// A run of a conversation.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ReadRun {
     #[serde(flatten)]
     pub(crate) row: RunRow,
-    #[serde(skip)]
-    pub(crate) entries: Vec<ReadEntry>,
     /// Its messages, oldest first.
-    messages: Vec<MessageJson>,
+    #[schemars(with = "Vec<MessageJson>")]
+    messages: RecordedMessages,
+    /// What is known of it without its messages.
+    #[serde(skip)]
+    history: RunHistory,
 }
 
 /// An entry with its time.
@@ -45,6 +51,9 @@ pub(crate) struct ReadEntry {
     pub(crate) at: Timestamp,
     pub(crate) entry: LogEntry,
 }
+
+/// The messages of a recorded run, which are read while they are written.
+struct RecordedMessages(RunDir);
 
 /// The JSON of `session`.
 #[derive(Serialize, JsonSchema)]
@@ -80,7 +89,7 @@ pub(crate) fn read_conversation(
     let found = typed
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
-    let session = ReadSession::read(found)?;
+    let session = ReadSession::read(found, HeldMessages::LastText)?;
     let session = match scope {
         Scope::Whole => session,
         Scope::Meant => session.only_meant()?,
@@ -90,11 +99,7 @@ pub(crate) fn read_conversation(
         let Some(indexed) = run.record() else {
             continue;
         };
-        let read = read_run(indexed, history).map_err(|error| {
-            let what = format!("could not read the record of run {}", run.run);
-            CommandError::failed(what).because(&error)
-        });
-        runs.push(read?);
+        runs.push(ReadRun::of(indexed, history));
     }
     Ok(ReadConversation { session, runs })
 }
@@ -128,46 +133,84 @@ impl ReadConversation {
 }
 
 impl ReadRun {
+    fn of(run: &IndexedRun, history: &RunHistory) -> Self {
+        Self {
+            row: RunRow::read(run),
+            messages: RecordedMessages(run.directory.clone()),
+            history: history.clone(),
+        }
+    }
+
     /// Returns the state of the run.
     pub(crate) fn status(&self) -> Status {
         self.row.report.status
     }
+
+    /// Hands over all that happened in the run, in order.
+    pub(crate) fn each_entry(&self, mut each: impl FnMut(ReadEntry)) -> Result<(), CommandError> {
+        let (mut story, mut summary) = (Story::default(), RunSummary::without_text());
+        let read = read_events(&self.messages.0, |event| {
+            summary.apply(event);
+            for item in story.apply(event) {
+                let (at, entry) = (item.at, LogEntry::of(&item.what, &summary));
+                if let Some(entry) = entry {
+                    each(ReadEntry { at, entry });
+                }
+            }
+        });
+        read.map_err(|error| {
+            let run = &self.row.report.run_id;
+            CommandError::failed(format!("could not read the record of run {run}")).because(&error)
+        })?;
+        added_end(summary, &self.history, self.row.report.accepted_at)
+            .into_iter()
+            .for_each(each);
+        Ok(())
+    }
 }
 
-fn read_run(run: &IndexedRun, history: &RunHistory) -> Result<ReadRun, RecordError> {
-    let (mut story, mut summary) = (Story::default(), RunSummary::without_text());
-    let (mut entries, mut messages) = (Vec::new(), Vec::new());
-    let mut is_prompt_read = false;
-    read_events(&run.directory, |event| {
-        summary.apply(event);
-        for item in story.apply(event) {
-            let (at, entry) = (item.at, LogEntry::of(&item.what, &summary));
-            entries.extend(entry.map(|entry| ReadEntry { at, entry }));
+impl Serialize for RecordedMessages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut messages = serializer.serialize_seq(None)?;
+        let mut refused = None;
+        let mut prompt = None;
+        let mut is_prompt_read = false;
+        let read = read_events(&self.0, |event| {
+            if refused.is_some() {
+                return;
+            }
+            match &event.happening {
+                Happening::Accepted(task) => prompt = Some(Arc::clone(task)),
+                Happening::Said {
+                    record: ChildRecord::MessageEnded(message),
+                    ..
+                } => {
+                    let is_first = matches!(message, Message::User(_))
+                        && !std::mem::replace(&mut is_prompt_read, true);
+                    let prompt = prompt.as_ref().filter(|_| is_first);
+                    let prompt = prompt.map(|task| task.prompt.as_str());
+                    let json = MessageJson::of(message, event.at, prompt);
+                    refused = json.and_then(|json| messages.serialize_element(&json).err());
+                }
+                _ => {}
+            }
+        });
+        match (refused, read) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => Err(S::Error::custom(error)),
+            (None, Ok(())) => messages.end(),
         }
-        if let Happening::Said {
-            record: ChildRecord::MessageEnded(message),
-            ..
-        } = &event.happening
-        {
-            let is_first = matches!(message, Message::User(_))
-                && !std::mem::replace(&mut is_prompt_read, true);
-            let prompt = summary.task.as_ref().filter(|_| is_first);
-            let prompt = prompt.map(|task| task.prompt.as_str());
-            messages.extend(MessageJson::of(message, event.at, prompt));
-        }
-    })?;
-    entries.extend(added_end(summary, history, run));
-    Ok(ReadRun {
-        row: RunRow::read(run),
-        entries,
-        messages,
-    })
+    }
 }
 
 /// Returns the facts that the result has and the events do not: a full disk may have cost the end
 /// of the events.
-fn added_end(mut summary: RunSummary, history: &RunHistory, run: &IndexedRun) -> Vec<ReadEntry> {
-    let at = history.summary.ended_at.unwrap_or(run.accepted_at);
+fn added_end(
+    mut summary: RunSummary,
+    history: &RunHistory,
+    accepted_at: Timestamp,
+) -> Vec<ReadEntry> {
+    let at = history.summary.ended_at.unwrap_or(accepted_at);
     let mut added = Vec::new();
     if let Some(gap) = &history.gap {
         let reasons = gap.reasons.join("; ");

@@ -4,7 +4,7 @@ mod envelope;
 mod word_wrap;
 
 use std::borrow::Cow;
-use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -205,8 +205,12 @@ impl<'a> Printer<'a> {
         self.written(line);
     }
 
-    /// Prints something in its envelope.
+    /// Prints something in its envelope. A program that reads along gets it as it is made, so that a
+    /// long conversation is never in memory as a whole.
     pub fn envelope<T: Serialize>(self, envelope: &Envelope<T>) {
+        if self.page.is_none() && !io::stdout().is_terminal() {
+            return write_json(envelope, self.is_json_stream());
+        }
         self.written(if self.is_json_stream() {
             serde_json::to_string(envelope)
         } else {
@@ -255,6 +259,24 @@ fn write_data(text: &str) {
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.write_all(newline.as_bytes()))
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => lost(&error),
+        Ok(()) | Err(_) => {}
+    }
+}
+
+/// Writes JSON to stdout while it is made.
+fn write_json<T: Serialize>(value: &T, is_one_line: bool) {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let written = if is_one_line {
+        serde_json::to_writer(&mut stdout, value)
+    } else {
+        serde_json::to_writer_pretty(&mut stdout, value)
+    };
+    let written = written
+        .map_err(io::Error::from)
+        .and_then(|()| stdout.write_all(b"\n"))
         .and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => lost(&error),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
-use pi_subagents_vocabulary::{Gap, Happening, RunEvent, RunHistory, RunId, RunReport, Timestamp};
+use pi_subagents_vocabulary::{
+    Gap, Happening, HeldMessages, RunEvent, RunHistory, RunId, RunReport, Timestamp,
+};
 
 use crate::format::LifeRecord;
 use crate::record::RecordedRun;
@@ -14,8 +16,8 @@ use crate::record_line::next_line;
 use crate::run_dir::{self, RunDir};
 
 /// Folds all that was recorded of a run.
-pub fn history(directory: &RunDir) -> Result<RunHistory, RecordError> {
-    let mut history = RunHistory::default();
+pub fn history(directory: &RunDir, held: HeldMessages) -> Result<RunHistory, RecordError> {
+    let mut history = RunHistory::holding(held);
     read_events(directory, |event| history.apply(event))?;
     match read_result(directory) {
         Ok(Some(result)) => add_end(&mut history, result.report, result.messages),
@@ -65,8 +67,8 @@ fn damage(history: &RunHistory, messages: usize) -> Option<String> {
 
 /// Folds all that was recorded of a run whose other files were read before: only its events are
 /// read.
-pub fn history_of(run: &RecordedRun) -> Result<RunHistory, RecordError> {
-    let mut history = RunHistory::default();
+pub fn history_of(run: &RecordedRun, held: HeldMessages) -> Result<RunHistory, RecordError> {
+    let mut history = RunHistory::holding(held);
     let accepted = RunEvent {
         run: run.task.run.clone(),
         at: run.accepted_at,

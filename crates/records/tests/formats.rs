@@ -22,8 +22,8 @@ use pi_subagents_records::{
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    Ending, EventSink as _, Happening, RunEvent, RunId, RunSummary, Runner, SessionId, Started,
-    Status, Task, Timestamp,
+    Ending, EventSink as _, Happening, HeldMessages, RunEvent, RunId, RunSummary, Runner,
+    SessionId, Started, Status, Task, Timestamp,
 };
 use pretty_assertions::assert_eq;
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn a_stored_record_is_read() {
     assert_eq!((end.status, end.exit_code), (Status::Completed, Some(0)));
     assert_eq!(end.output.as_deref(), Some("They say milk."));
     assert_eq!(end.usage.unwrap().input, 30);
-    let history = history(&directory).unwrap();
+    let history = history(&directory, HeldMessages::Newest).unwrap();
     assert_eq!(history.output().as_deref(), Some("They say milk."));
     assert_eq!(history.messages.len(), 2);
     assert_eq!(history.summary.warnings, ["careful"]);
@@ -127,7 +127,7 @@ fn a_stored_session_of_a_child_gives_what_a_killed_owner_lost() {
     fs::write(directory.events(), &events[..lost]).unwrap();
     let run = store.runs().unwrap().remove(0);
     assert!(store.close_interrupted(&run).unwrap());
-    let history = history(&directory).unwrap();
+    let history = history(&directory, HeldMessages::Newest).unwrap();
     assert_eq!(history.summary.status(), Status::Stopped);
     assert_eq!(history.output().as_deref(), Some("They say milk."));
 }
@@ -312,7 +312,7 @@ fn a_record_that_cannot_be_read_says_which_file_and_why() {
     fs::remove_file(directory.meta()).unwrap();
     for error in [
         RecordedRun::read(&directory).unwrap_err(),
-        history(&directory).unwrap_err(),
+        history(&directory, HeldMessages::Newest).unwrap_err(),
         RecordTail::new(&directory).next(1).unwrap_err(),
     ] {
         assert_eq!(error.file(), directory.meta());
@@ -327,7 +327,7 @@ fn a_child_of_an_unknown_kind_is_not_taken_for_another_kind() {
     let unknown = events.replacen(r#""runner":"embedded""#, r#""runner":"cloud""#, 1);
     assert_ne!(unknown, events);
     fs::write(directory.events(), unknown).unwrap();
-    let read = history(&directory).unwrap();
+    let read = history(&directory, HeldMessages::Newest).unwrap();
     assert_eq!(read.summary.started_at, None);
     assert_eq!(read.output().as_deref(), Some("They say milk."));
 }

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
+use pi_subagents_vocabulary::HeldMessages;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -77,7 +78,7 @@ fn read_all(directory: &RunDir) -> usize {
     let mut events = 0;
     // A record that cannot be read is an error, which is all that is wanted of it.
     _ = read_events(directory, |_| events += 1);
-    if let Ok(history) = history(directory) {
+    if let Ok(history) = history(directory, HeldMessages::Newest) {
         let texts = [
             transcript::for_reading(std::slice::from_ref(&history), Prompts::Marked),
             transcript::for_resuming(std::slice::from_ref(&history)),

@@ -23,8 +23,8 @@ use pi_subagents_records::{
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    DecisionKind, Ending, EventSink as _, Happening, RunEvent, RunHistory, RunId, RunSummary,
-    Runner, SessionId, Started, Status, Task, Timestamp,
+    DecisionKind, Ending, EventSink as _, Happening, HeldMessages, RunEvent, RunHistory, RunId,
+    RunSummary, Runner, SessionId, Started, Status, Task, Timestamp,
 };
 use pretty_assertions::assert_eq;
 
@@ -147,7 +147,7 @@ impl Desk {
             panic!("{session} is no session");
         };
         runs.iter()
-            .map(|run| history(&run.directory).unwrap())
+            .map(|run| history(&run.directory, HeldMessages::Newest).unwrap())
             .collect()
     }
 }
@@ -393,7 +393,7 @@ fn files_that_cannot_be_written_never_prevent_the_result() {
         (Status::Completed, Some("Done."))
     );
     fs::remove_dir(open.directory.events()).unwrap();
-    let history = history(&open.directory).unwrap();
+    let history = history(&open.directory, HeldMessages::Newest).unwrap();
     assert_eq!(history.output().as_deref(), Some("Done."));
     assert_eq!(history.gap.unwrap().reasons.len(), 1);
     assert!(desk.recorder.take_problems(&task.run).is_incomplete);

@@ -21,8 +21,8 @@ use pi_subagents_records::{
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    Ending, EventSink as _, Happening, RunEvent, RunId, RunSummary, Runner, SessionId, Started,
-    Status, Task, Timestamp,
+    Ending, EventSink as _, Happening, HeldMessages, RunEvent, RunId, RunSummary, Runner,
+    SessionId, Started, Status, Task, Timestamp,
 };
 use pretty_assertions::assert_eq;
 
@@ -215,7 +215,7 @@ fn events_that_are_cut_anywhere_are_damaged_and_cost_no_answer() {
     let desk = Desk::new();
     let directory = desk.first().directory;
     cut_everywhere(&directory.events(), |length, whole| {
-        let read = history(&directory).unwrap();
+        let read = history(&directory, HeldMessages::Newest).unwrap();
         let cut = format!("cut at {length} of {whole}");
         assert_eq!(read.summary.status(), Status::Completed, "{cut}");
         assert_eq!(read.output().as_deref(), Some("Grüße."), "{cut}");
@@ -240,7 +240,7 @@ fn a_result_that_is_cut_anywhere_is_named_and_its_run_has_ended() {
             length < whole,
             "{cut}"
         );
-        let read = history(&directory).unwrap();
+        let read = history(&directory, HeldMessages::Newest).unwrap();
         assert_eq!(read.gap.is_some(), length < whole, "{cut}");
         assert_eq!(read.output().as_deref(), Some("Grüße."), "{cut}");
         // The index has lost the ends as well.

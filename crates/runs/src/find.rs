@@ -4,7 +4,7 @@ use pi_subagents_records::{
     FindError, FindScope, Finder, IndexedRun, Prefers, RunOrSession, RunState, SurveyDepth,
     history, runs_of_session,
 };
-use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId, Status};
+use pi_subagents_vocabulary::{Ending, HeldMessages, RunHistory, RunId, SessionId, Status};
 
 use crate::conversation::of_one_conversation;
 use crate::elsewhere::look_elsewhere;
@@ -153,8 +153,9 @@ pub fn current(mut runs: Vec<IndexedRun>) -> Result<Vec<IndexedRun>, FindError> 
     if is_running {
         return Ok(runs);
     }
-    let was_let_in =
-        |run: &IndexedRun| !history(&run.directory).is_ok_and(|run| was_kept_out(&run));
+    let was_let_in = |run: &IndexedRun| {
+        !history(&run.directory, HeldMessages::LastText).is_ok_and(|run| was_kept_out(&run))
+    };
     let latest = runs.iter().rposition(was_let_in);
     let latest = latest.or_else(|| runs.len().checked_sub(1));
     Ok(latest.map(|at| runs.swap_remove(at)).into_iter().collect())

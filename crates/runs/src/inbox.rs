@@ -2,7 +2,7 @@
 //! parked because nobody answered.
 
 use pi_subagents_records::{IndexedRun, RunDir, RunState, history};
-use pi_subagents_vocabulary::{AskedQuestion, QuestionId, RunId, SessionId, Status};
+use pi_subagents_vocabulary::{AskedQuestion, HeldMessages, QuestionId, RunId, SessionId, Status};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -88,7 +88,7 @@ fn path_of(row: &RunRow) -> String {
 
 fn take_events(row: &mut RunRow, directory: &RunDir) {
     // A record that cannot be read has no questions.
-    if let Ok(history) = history(directory) {
+    if let Ok(history) = history(directory, HeldMessages::LastText) {
         row.take_progress(&history.summary);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use pi_subagents_records::{
     FindError, IndexedRun, Prefers, RecordedRun, RunDir, RunIds, history, history_of,
 };
-use pi_subagents_vocabulary::{Ending, RunHistory, RunId, SessionId};
+use pi_subagents_vocabulary::{Ending, HeldMessages, RunHistory, RunId, SessionId};
 
 use crate::conversation::{MayBeRecorded, of_one_conversation};
 use crate::entries::EndEntry;
@@ -156,19 +156,23 @@ impl KnownRun {
     }
 
     /// Reads its messages from its directory, or else from the entry that pi kept.
-    pub fn history(&self) -> Result<RunHistory, LostRecord> {
-        Ok(self.history_and_workspace()?.0)
+    pub fn history(&self, held: HeldMessages) -> Result<RunHistory, LostRecord> {
+        Ok(self.read(held)?.0)
     }
 
     /// Does the same, and returns the worktree that was read with it, if the run had one.
     pub fn history_and_workspace(&self) -> Result<(RunHistory, Option<Workspace>), LostRecord> {
+        self.read(HeldMessages::Newest)
+    }
+
+    fn read(&self, held: HeldMessages) -> Result<(RunHistory, Option<Workspace>), LostRecord> {
         let Some(record) = &self.record else {
             let history = self.entry.as_ref().map(|entry| entry.history());
             return Ok((history.unwrap_or_default(), None));
         };
         let read = match self.recorded() {
-            Some(run) => history_of(&run),
-            None => history(&record.directory),
+            Some(run) => history_of(&run, held),
+            None => history(&record.directory, held),
         };
         match (read, &self.entry) {
             (Ok(history), _) => {

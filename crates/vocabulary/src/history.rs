@@ -11,6 +11,17 @@ pub const MAX_MESSAGES_PER_RUN: usize = 500;
 /// The number of bytes of messages that are held; the last message is held however long it is.
 const MAX_BYTES_PER_RUN: usize = 32 << 20;
 
+/// The messages of a run that a [`RunHistory`] holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HeldMessages {
+    /// The newest ones, within the bounds.
+    #[default]
+    Newest,
+    /// The last answer with a text alone: enough for [`RunHistory::output`], and a long record costs
+    /// nothing.
+    LastText,
+}
+
 /// A run's summary with its messages.
 #[derive(Debug, Clone, Default)]
 pub struct RunHistory {
@@ -18,6 +29,7 @@ pub struct RunHistory {
     pub summary: RunSummary,
     /// The messages, oldest first.
     pub messages: VecDeque<Message>,
+    held: HeldMessages,
     /// The parts that are missing in the run's record, if there are any.
     pub gap: Option<Gap>,
     /// The size of all messages in bytes, about.
@@ -37,6 +49,14 @@ pub struct Gap {
 }
 
 impl RunHistory {
+    /// Begins a history that holds these messages.
+    pub fn holding(held: HeldMessages) -> Self {
+        Self {
+            held,
+            ..Self::default()
+        }
+    }
+
     /// Folds all events of one run.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
         let mut history = Self::default();
@@ -98,6 +118,20 @@ impl RunHistory {
     }
 
     fn add(&mut self, message: &Message) {
+        match self.held {
+            HeldMessages::Newest => self.add_newest(message),
+            HeldMessages::LastText => self.take_text(message),
+        }
+    }
+
+    fn take_text(&mut self, message: &Message) {
+        if matches!(message, Message::Assistant(answer) if answer.text().is_some()) {
+            self.messages.clear();
+            self.messages.push_back(message.clone());
+        }
+    }
+
+    fn add_newest(&mut self, message: &Message) {
         let message = match message {
             Message::System(_) => return,
             Message::User(_) if !self.has_prompt => {
@@ -176,12 +210,28 @@ mod tests {
         assert_eq!(longest.messages.len(), 1);
     }
 
+    fn answer(text: &str) -> Message {
+        Message::Assistant(AssistantMessage {
+            parts: vec![Part::Text(text.to_owned())],
+            ..AssistantMessage::default()
+        })
+    }
+
+    #[test]
+    fn the_last_text_is_held_alone_and_whole() {
+        let mut history = RunHistory::holding(HeldMessages::LastText);
+        let whole = "x".repeat(1 << 20);
+        for message in [answer("Before."), result(9), answer(&whole), result(9)] {
+            history.summary.add_message(&message);
+            history.add(&message);
+        }
+        assert_eq!(history.messages, [answer(&whole)]);
+        assert_eq!(history.output(), Some(whole));
+    }
+
     #[test]
     fn the_last_text_outlives_its_message() {
-        let answer = Message::Assistant(AssistantMessage {
-            parts: vec![Part::Text("The finding.".to_owned())],
-            ..AssistantMessage::default()
-        });
+        let answer = answer("The finding.");
         let results = (0..MAX_MESSAGES_PER_RUN).map(|_| result(1));
         let history = history_of([answer].into_iter().chain(results));
         assert_eq!(history.output().as_deref(), Some("The finding."));

@@ -86,7 +86,7 @@ pub use finalize_report::{
     CheckedReport, FINALIZE_TOOL, Finalized, MOST_MISFITS, REPORT_FITS, REPORT_QUESTION, Rejected,
 };
 pub use gate::{Gate, GateStep, Gated};
-pub use history::{Gap, MAX_MESSAGES_PER_RUN, RunHistory};
+pub use history::{Gap, HeldMessages, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use isolation::{BadBase, BaseChoice, Isolation};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};

@@ -23,10 +23,12 @@ mod answer;
 mod script;
 mod server;
 mod state;
+mod tls;
 mod turn;
 mod wire;
 
 pub use script::{Rule, Script};
 pub use server::LlmServer;
 pub use state::Request;
+pub use tls::TlsFront;
 pub use turn::{Fault, StopReason, ToolCall, Turn, Usage};

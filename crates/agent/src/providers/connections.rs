@@ -1,5 +1,6 @@
 //! The HTTP clients: one for the world, one for servers without encryption.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use reqwest::redirect::{Attempt, Policy};
@@ -7,6 +8,7 @@ use reqwest::{Certificate, StatusCode};
 
 use super::ProviderError;
 use super::chat_errors::broken;
+use super::roots::system_roots;
 
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// The number of times that a server may redirect a request within its own origin.
@@ -19,21 +21,32 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Prepares connections to an address; nothing is sent yet.
-    pub(crate) fn open(address: &str) -> Result<Self, ProviderError> {
+    /// Prepares connections to an address; nothing is sent yet. The variables may say where the
+    /// certificates of this machine are.
+    pub(crate) fn open(
+        address: &str,
+        variables: &BTreeMap<String, String>,
+    ) -> Result<Self, ProviderError> {
         // Fails only if someone else has chosen already, and then theirs is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = if address.starts_with("https:") {
-            // A machine without certificates of its own, such as a bare container, gets Mozilla's.
-            builder()
-                .build()
-                .or_else(|_| builder().tls_certs_only(bundled_roots()).build())
+            encrypted(system_roots(variables))
         } else {
             in_the_clear(address)
         };
         let client = client.map_err(|error| broken(&error))?;
         Ok(Self { client })
     }
+}
+
+/// Makes the client for servers with encryption. A machine that keeps its certificates where we do
+/// not look is asked by the library; one without any, such as a bare container, gets Mozilla's.
+fn encrypted(roots: Vec<Certificate>) -> reqwest::Result<reqwest::Client> {
+    if roots.is_empty() {
+        let of_library = builder().build();
+        return of_library.or_else(|_| builder().tls_certs_only(bundled_roots()).build());
+    }
+    builder().tls_certs_only(roots).build()
 }
 
 /// Makes the client for servers without encryption. Certificates take time and memory to load, and

@@ -19,6 +19,7 @@ mod post;
 #[cfg(test)]
 mod request_tests;
 mod responses;
+mod roots;
 pub(crate) mod scripted_provider;
 mod sse;
 #[cfg(test)]

@@ -78,7 +78,7 @@ async fn asked(
     let model = model(api, id, &server.url);
     let provider = ChatProvider {
         wire: Wire::named(api).unwrap(),
-        connections: Connections::open(&server.url).unwrap(),
+        connections: Connections::open(&server.url, &BTreeMap::new()).unwrap(),
         key: Some(Credential::Key("sk-secret".to_owned())),
         headers: BTreeMap::new(),
         patience: None,

@@ -7,7 +7,7 @@ use std::io;
 use pi_subagents_configuration::ResumeMode;
 use pi_subagents_files::{create_new, open_own};
 use pi_subagents_records::{RunDir, transcript};
-use pi_subagents_vocabulary::{RunHistory, RunId, SessionId};
+use pi_subagents_vocabulary::{HeldMessages, RunHistory, RunId, SessionId};
 
 use super::inheritance::Inherited;
 use pi_subagents_runs::conversation::MayBeRecorded as _;
@@ -95,7 +95,7 @@ impl EarlierSession {
     fn history(&self, run: &KnownRun) -> Result<Cow<'_, RunHistory>, LostRecord> {
         match &self.read {
             Some((read, history)) if run.run == *read => Ok(Cow::Borrowed(history)),
-            Some(_) | None => run.history().map(Cow::Owned),
+            Some(_) | None => run.history(HeldMessages::Newest).map(Cow::Owned),
         }
     }
 

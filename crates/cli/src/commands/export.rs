@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ExportArgs, printer: Printer) -> Result<ExitCode, Comma
     };
     let zone = Sheet::of_stdout(&places).zone().clone();
     let conversation = read_conversation(&places, id, "export", printer, Scope::Meant)?;
-    let page = markdown_file(&conversation, &zone);
+    let page = markdown_file(&conversation, &zone)?;
     let usual = format!("subagent-{}.md", conversation.session());
     args.written.write(&page, &usual, &places, printer)?;
     conversation.note_state(printer);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use pi_subagents_view::{Line, Role, receipt_facts};
-use pi_subagents_vocabulary::{Receipt, RunId, SessionId};
+use pi_subagents_vocabulary::{HeldMessages, Receipt, RunId, SessionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -151,6 +151,6 @@ fn read(
         .conversation(id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents {command} {run}")))?;
     let settings = Configuration::read_once(&places, false).settings;
-    let session = ReadSession::read(found)?;
+    let session = ReadSession::read(found, HeldMessages::LastText)?;
     Ok((session, places, settings.max_lines_per_window))
 }

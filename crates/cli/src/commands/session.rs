@@ -35,13 +35,18 @@ pub(crate) fn run(args: &SessionArgs, printer: Printer) -> Result<ExitCode, Comm
     if printer.is_json() {
         printer.json(&conversation.json());
     } else {
-        print(&conversation, args.short, &sheet, printer);
+        print(&conversation, args.short, &sheet, printer)?;
         conversation.note_state(printer);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(conversation: &ReadConversation, is_short: bool, sheet: &Sheet, printer: Printer) {
+fn print(
+    conversation: &ReadConversation,
+    is_short: bool,
+    sheet: &Sheet,
+    printer: Printer,
+) -> Result<(), CommandError> {
     let now = Timestamp::now();
     let all = conversation.runs.len();
     for (place, run) in conversation.runs.iter().enumerate() {
@@ -56,26 +61,32 @@ fn print(conversation: &ReadConversation, is_short: bool, sheet: &Sheet, printer
             let heading = sheet.text(&[Line::new(Role::Title, &words)]);
             printer.painted(&format!("{gap}{heading}\n"));
         }
-        print_run(run, is_short, sheet, now, printer);
+        print_run(run, is_short, sheet, now, printer)?;
     }
+    Ok(())
 }
 
-fn print_run(run: &ReadRun, is_short: bool, sheet: &Sheet, now: Timestamp, printer: Printer) {
+fn print_run(
+    run: &ReadRun,
+    is_short: bool,
+    sheet: &Sheet,
+    now: Timestamp,
+    printer: Printer,
+) -> Result<(), CommandError> {
     let mut is_first = true;
-    for read in &run.entries {
+    run.each_entry(|read| {
         let is_left_out = match read.entry.kind {
             EntryKind::Child => true,
             EntryKind::Thought => is_short,
             _ => false,
         };
         if is_left_out {
-            continue;
+            return;
         }
-        if !is_first {
+        if !std::mem::replace(&mut is_first, false) {
             printer.painted("");
         }
-        is_first = false;
-        let mut entry = read.entry.clone();
+        let mut entry = read.entry;
         if is_short {
             shorten(&mut entry);
         }
@@ -84,7 +95,7 @@ fn print_run(run: &ReadRun, is_short: bool, sheet: &Sheet, now: Timestamp, print
         let head = head.with(entry.role, &heading(&entry));
         printer.painted(&sheet.text(&[head]));
         print_words(&entry, sheet, printer);
-    }
+    })
 }
 
 /// Names an item: `result of bash`.

@@ -6,7 +6,8 @@ use pi_subagents_records::{
     IndexedRun, OwnerName, RecordError, RecordedRun, RunDir, RunState, history,
 };
 use pi_subagents_vocabulary::{
-    Ending, LAST_TEXT_LIMIT, RunReport, RunSummary, Status, Task, Timestamp, Usage, text,
+    Ending, HeldMessages, LAST_TEXT_LIMIT, RunReport, RunSummary, Status, Task, Timestamp, Usage,
+    text,
 };
 
 use super::{Artifacts, RowOwner, RunRow};
@@ -82,7 +83,7 @@ impl RunRow {
         let mut report = record.report();
         if has_long_output(&report) {
             // The result has the beginning of a very long answer, and the events have all of it.
-            let whole = history(&record.directory).ok();
+            let whole = history(&record.directory, HeldMessages::LastText).ok();
             let whole = whole.and_then(|whole| whole.output());
             report.output = whole.or(report.output);
         }

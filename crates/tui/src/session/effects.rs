@@ -1,5 +1,6 @@
 //! Carries out the work that the model wants done.
 
+use pi_subagents_vocabulary::HeldMessages;
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -76,7 +77,9 @@ impl Session {
             }
             Effect::ReadAnswer(run, wanted) => {
                 self.jobs.spawn_blocking(move || {
-                    let answer = history(&run.directory).ok().and_then(|run| run.output());
+                    let answer = history(&run.directory, HeldMessages::LastText)
+                        .ok()
+                        .and_then(|run| run.output());
                     Message::AnswerRead(run.run, wanted, answer)
                 });
             }

@@ -5,7 +5,7 @@ use pi_subagents_records::transcript::Prompts;
 use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
-use pi_subagents_vocabulary::{Gap, RunHistory, RunId, SessionId, Status};
+use pi_subagents_vocabulary::{Gap, HeldMessages, RunHistory, RunId, SessionId, Status};
 use serde_json::{Map, Value, json};
 
 use super::tools::{OUTPUT, SESSION, SessionCall};
@@ -88,16 +88,16 @@ impl ReadSession {
             absent if absent.is_absence() => not_found(id, caller),
             other => ask_which(&other, how),
         })?;
-        Self::read(found)
+        Self::read(found, HeldMessages::Newest)
     }
 
     /// Reads a session that was found.
-    pub fn read(found: KnownSession) -> Result<Self, CommandError> {
+    pub fn read(found: KnownSession, held: HeldMessages) -> Result<Self, CommandError> {
         let (session, runs, meant) = (found.id, found.runs, found.meant);
         let mut read: Vec<(KnownRun, RunHistory)> = Vec::new();
         let mut lost = Vec::new();
         for run in runs {
-            match run.history() {
+            match run.history(held) {
                 Ok(history) => {
                     let history = with_gap(&run, history);
                     read.push((run, history));
