@@ -30,8 +30,9 @@ const BANNED: [(&str, &str); 13] = [
 
 /// Crates that are here in several versions, with the crates that keep an older one. None of them
 /// carries a runtime, a TLS stack or types that others see.
-const SEVERAL: [(&str, &str); 13] = [
+const SEVERAL: [(&str, &str); 15] = [
     ("base64", "yaml-edit has not moved to 0.23"),
+    ("bit-vec", "yasna, of rcgen, uses 0.9, in tests only"),
     ("bitflags", "only for systems we do not build for"),
     (
         "cpufeatures",
@@ -43,6 +44,10 @@ const SEVERAL: [(&str, &str); 13] = [
     ("rand", "nkeys and nuid, of async-nats, use 0.8"),
     ("rand_core", "as rand"),
     ("similar", "insta uses 2, in tests only"),
+    (
+        "synstructure",
+        "asn1-rs, of rcgen, uses 0.13, in tests only",
+    ),
     ("syn", "macros are moving from 2 to 3"),
     ("thiserror", "filedescriptor, of crossterm, uses 1"),
     ("thiserror-impl", "as thiserror"),
