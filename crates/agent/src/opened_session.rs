@@ -8,7 +8,6 @@ use crate::session::{
     Claim, ClaimError, NoSuchSession, Recorded, SessionError, SessionFile, SessionLogError,
     SessionPlaces,
 };
-use crate::settings::Settings;
 use crate::surroundings::Surroundings;
 
 /// A session that was locked and read, but is not yet a conversation.
@@ -36,13 +35,11 @@ impl OpenedSession {
         surroundings: &Surroundings,
     ) -> Result<Option<Self>, OpenError> {
         let variables = &surroundings.variables;
-        let (settings, _) = Settings::read(&surroundings.agent_dir, None);
-        let named = variables.get("PI_CODING_AGENT_SESSION_DIR").cloned();
-        let session_dir = named.or(settings.session_dir);
+        let named = variables.get("PI_CODING_AGENT_SESSION_DIR");
         let places = SessionPlaces {
             cwd: &surroundings.cwd,
             agent_dir: &surroundings.agent_dir,
-            session_dir: session_dir.map(PathBuf::from),
+            named: named.map(PathBuf::from),
         };
         places.find(flags)?.map(Self::take).transpose()
     }

@@ -55,9 +55,13 @@ pub fn run(arguments: Vec<String>, mut surroundings: Surroundings) -> u8 {
     };
     processes::adopt_orphans();
     let (output, lines) = Output::channel();
-    // In text mode nobody reads the events; only the last answer is printed.
     let writer = match flags.mode() {
-        Mode::Text => None,
+        // Only the last answer is printed. Events that nobody takes would fill the channel, and the
+        // agent would wait for ever; a closed channel drops them.
+        Mode::Text => {
+            drop(lines);
+            None
+        }
         Mode::Json | Mode::Rpc => match Writer::start(lines) {
             Ok(writer) => Some(writer),
             Err(error) => return refuse(&no_thread(&error)),

@@ -1,6 +1,8 @@
-//! The scripted LLM for use by hand: `llm-server SCRIPT.json`.
+//! The scripted LLM for use by hand: `llm-server SCRIPT.json [ROOT.pem]`.
 //!
 //! Prints its base URL as the first line of stdout and serves until stdin closes or it is killed.
+//! With a second argument it serves HTTPS too, prints that URL as the second line, and writes the
+//! certificate that vouches for it into the file that is named.
 //! The script is a [`pi_subagents_testkit::llm::Script`] as JSON:
 //!
 //! ```json
@@ -36,15 +38,24 @@ use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 
-use pi_subagents_testkit::llm::{LlmServer, Script};
+use pi_subagents_testkit::llm::{LlmServer, Script, TlsFront};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = env::args_os()
-        .nth(1)
-        .ok_or("usage: llm-server SCRIPT.json")?;
+    let mut arguments = env::args_os().skip(1);
+    let path = arguments
+        .next()
+        .ok_or("usage: llm-server SCRIPT.json [ROOT.pem]")?;
     let script: Script = serde_json::from_str(&fs::read_to_string(path)?)?;
     let server = LlmServer::start(script);
     writeln!(io::stdout(), "{}", server.base_url())?;
+    let front = arguments.next().map(|root| {
+        let front = TlsFront::before(server.address());
+        fs::write(root, front.root()).map(|()| front)
+    });
+    let front = front.transpose()?;
+    if let Some(front) = &front {
+        writeln!(io::stdout(), "{}", front.base_url())?;
+    }
     for line in io::stdin().lines() {
         server.release(line?.trim());
     }

@@ -5,6 +5,7 @@ mod background;
 mod crowd;
 mod figures;
 mod fleet;
+mod https;
 mod installed_package;
 mod one_turn;
 mod page;
@@ -12,6 +13,7 @@ mod past_runs;
 mod pi;
 mod processes;
 mod receipts;
+mod scripted_server;
 mod stage;
 mod stream;
 mod updates;
@@ -21,8 +23,9 @@ use crate::Outcome;
 use crate::machine::cargo;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 12] = [
+const MEASURES: [&str; 13] = [
     "one-turn",
+    "https",
     "receipts",
     "stream",
     "updates",
@@ -95,6 +98,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     for name in MEASURES.into_iter().filter(|name| wishes.want(name)) {
         match (name, &pi) {
             ("one-turn", _) => one_turn::measure()?,
+            ("https", _) => https::measure()?,
             ("receipts", _) => receipts::measure()?,
             ("stream", _) => stream::measure()?,
             ("updates", _) => updates::measure()?,

@@ -4,13 +4,14 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use super::figures::{Times, as_float, heading, megabytes, over, row};
 use super::processes::watch;
-use super::stage::{Stage, shipped, succeed};
+use super::scripted_server::{Encryption, ScriptedServer};
+use super::stage::{Stage, succeed};
 use crate::Outcome;
-use crate::machine::{program, variable};
+use crate::machine::variable;
 use crate::real_pi;
 
 const ROUNDS: usize = 16;
@@ -45,48 +46,12 @@ fn installed(path: &OsString) -> Outcome<Pi> {
     })
 }
 
-/// The scripted LLM server, which ends with its stdin.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(stage: &Stage) -> Outcome<Self> {
-        let script = r#"{"rules": [{"turns": [{"text": "Hello."}], "repeat": true}]}"#;
-        let mut process = program(shipped("llm-server")?)
-            .arg(stage.write("llm.json", script)?)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut url = String::new();
-        let stdout = process.stdout.take().ok_or("the server has no stdout")?;
-        BufReader::new(stdout).read_line(&mut url)?;
-        Ok(Self {
-            process,
-            url: url.trim().to_owned(),
-        })
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        // It ends with its stdin; there is nothing to do if it does not.
-        _ = self.process.wait();
-    }
-}
-
 /// Prints how pi, delegated pi and the embedded agent compare on the same server.
 pub(super) fn compare(pi: &Pi) -> Outcome<()> {
     heading("One turn against the same server: pi by hand, pi delegated to, embedded");
     let stage = Stage::new()?;
-    let server = Server::start(&stage)?;
-    let models = format!(
-        r#"{{"providers": {{"fake": {{"baseUrl": "{}/v1", "api": "openai-completions", "apiKey": "test-key", "models": [{{"id": "fake-model"}}]}}}}}}"#,
-        server.url.trim_end_matches("/v1")
-    );
-    stage.write("home/.pi/agent/models.json", &models)?;
+    let server = ScriptedServer::start(&stage, Encryption::Without)?;
+    stage.write("home/.pi/agent/models.json", &server.models_file())?;
     // The first start fills caches of the system and of pi, and asks pi for its version.
     succeed(delegate(&stage, pi, "pi", 1)?)?;
     compare_times(&stage, pi, 1)?;

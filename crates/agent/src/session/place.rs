@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::flags::Flags;
+use crate::settings::Settings;
 
 /// The file of a session, and the id of the session if it begins there.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub(crate) struct NoSuchSession(String);
 pub(crate) struct SessionPlaces<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) agent_dir: &'a Path,
-    /// From the environment or the settings.
-    pub(crate) session_dir: Option<PathBuf>,
+    /// The directory that the environment names.
+    pub(crate) named: Option<PathBuf>,
 }
 
 impl SessionPlaces<'_> {
@@ -70,10 +71,18 @@ impl SessionPlaces<'_> {
 
     fn directory(&self, flags: &Flags) -> PathBuf {
         let named = flags.session_dir.as_ref().map(PathBuf::from);
-        match named.or_else(|| self.session_dir.clone()) {
+        let named = named.or_else(|| self.named.clone());
+        match named.or_else(|| self.set_directory()) {
             Some(directory) => self.cwd.join(directory),
             None => self.agent_dir.join("sessions").join(folder_of(self.cwd)),
         }
+    }
+
+    /// Returns the directory of the user's settings, which are read when nothing else decides: most
+    /// sessions have a path.
+    fn set_directory(&self) -> Option<PathBuf> {
+        let (settings, _) = Settings::read(self.agent_dir, None);
+        settings.session_dir.map(PathBuf::from)
     }
 
     fn new_file(&self, flags: &Flags, id: &str) -> PathBuf {

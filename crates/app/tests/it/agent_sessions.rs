@@ -126,3 +126,12 @@ fn long_output_stays_in_the_run_directory() {
     let kept = fs::read_to_string(full).unwrap();
     assert_eq!(kept.lines().count(), 3000);
 }
+
+#[test]
+fn text_mode_prints_the_answer_after_any_number_of_events() {
+    let looks = (0..12).map(|_| Turn::tool_call("bash", json!({"command": "true"})));
+    let turns = looks.chain([Turn::text("Done.")]);
+    let stage = AgentStage::new(FORMATS[0], Script::new().then(turns));
+    let command = stage.command(&["--mode", "text", "-p", "--no-session", "Go"]);
+    assert_eq!(command.run().expect_success().stdout, "Done.\n");
+}

@@ -11,6 +11,7 @@
 
 mod agent_faults;
 mod agent_formats;
+mod agent_https;
 mod agent_keys;
 mod agent_pi;
 mod agent_sessions;
