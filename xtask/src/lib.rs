@@ -39,6 +39,7 @@ mod real_pi;
 pub mod source;
 mod steps;
 mod typescript;
+mod weight;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -72,6 +73,9 @@ usage: cargo xtask COMMAND
   neighbours [NAME…]    install the agents of others that can do the work of runs, drive each on a
                         scripted model, and print what held; builds nothing
   models                write the built-in catalogue of models out of the newest packages of pi
+  weight [--dist] [--write]
+                        instructions, page faults and bytes of one agent, compared with those in
+                        xtask/weight; --dist takes the program as shipped, --write keeps the figures
   docs                  write the generated documents
   pictures              write the pictures of the README";
 
@@ -93,6 +97,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "nats" => nats::install().map(|program| println!("{}", program.display())),
         "neighbours" => neighbours::neighbours(rest),
         "models" => models::write(),
+        "weight" => weight::weigh(rest),
         "docs" => documents::write_all(),
         "pictures" => pictures::write_all(),
         "help" | "--help" | "-h" => {

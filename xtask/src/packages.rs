@@ -23,6 +23,14 @@ pub(crate) fn install_shells() -> Outcome<()> {
     install(&missing)
 }
 
+/// Installs the program that counts instructions.
+pub(crate) fn install_valgrind() -> Outcome<()> {
+    if Path::new("/usr/bin/valgrind").exists() {
+        return Ok(());
+    }
+    install(&["valgrind"])
+}
+
 /// Installs packages by name.
 pub(crate) fn install(packages: &[&str]) -> Outcome<()> {
     let names = packages.join(" ");

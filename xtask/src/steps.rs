@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::machine::{cargo, target};
 use crate::process_tree::kill_tree;
-use crate::{browser, faults, git, mcp_client, nats, packages, real_pi, typescript};
+use crate::{browser, faults, git, mcp_client, nats, packages, real_pi, typescript, weight};
 
 /// The longest time a step may take. On two cores a cold build takes six minutes and all tests take
 /// four, so a step that takes longer hangs.
@@ -98,6 +98,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
         ..Step::tests(filter)
     }])?;
     if filter.is_empty() {
+        weight::compare_built()?;
         faults::short()?;
     }
     let from = if was_cold { "a cold" } else { "a warm" };
