@@ -1,7 +1,7 @@
 /** Answers the requests of the host with pi's API. */
 
 import { lineList } from "./draw.ts";
-import { RESULT } from "./entries.ts";
+import { QUESTION, RESULT } from "./entries.ts";
 import type { Host } from "./host.ts";
 import type { Json } from "./manifest.ts";
 import type { Place, Session } from "./place.ts";
@@ -24,7 +24,8 @@ export async function answer(host: Host, method: string, params: Json): Promise<
   if (method === "entry/append") {
     if (isMeantFor(session, params)) {
       append(session, params);
-      if (params.customType === RESULT) host.place.offerResults?.();
+      if (params.customType === RESULT) host.place.offer?.("results");
+      if (params.customType === QUESTION) host.place.offer?.("questions");
     }
     return {};
   }

@@ -16,6 +16,9 @@ export const SHOWN = "pi-subagents:shown";
 /** A run has left something that can be merged. */
 export const RESULT = "pi-subagents:result";
 
+/** A call was answered with questions that the model can answer. */
+export const QUESTION = "pi-subagents:question";
+
 interface OurEntry {
   customType: string;
   data: unknown;

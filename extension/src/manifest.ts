@@ -21,7 +21,12 @@ export interface ToolEntry {
   models?: boolean;
   /** Whether it is there only once a run of the session has left something to merge. */
   results?: boolean;
+  /** Whether it is there only once a sub-agent has a question that the model can answer. */
+  questions?: boolean;
 }
+
+/** What tools may wait for. */
+export type Offered = "results" | "questions";
 
 export interface CommandEntry {
   name: string;

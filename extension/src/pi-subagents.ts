@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { ExtensionAPI, ExtensionContext, ToolDefinition } from "@earendil-works/pi-coding-agent";
 
-import type { CommandEntry, Json, Manifest, ToolEntry } from "./manifest.ts";
+import type { CommandEntry, Json, Manifest, Offered, ToolEntry } from "./manifest.ts";
 import type { OtherTool } from "./taken-names.ts";
 import type { Place } from "./place.ts";
 
@@ -28,7 +28,7 @@ const PLACE = Symbol.for("pi-subagents.host");
 const SHOWN = "pi-subagents:shown";
 const RUNS = ["pi-subagents:bg-run", "pi-subagents:run"];
 const BACKGROUND_END = "pi-subagents:bg-done";
-const RESULT = "pi-subagents:result";
+const OFFERS: Record<string, Offered> = { "pi-subagents:result": "results", "pi-subagents:question": "questions" };
 
 /** How long after pi's start we look for the program, in milliseconds. */
 const LOOK_AFTER = 1_000;
@@ -60,9 +60,9 @@ export default function register(pi: ExtensionAPI): void {
   followSession(pi, place, manifest);
 }
 
-/** Other tools wait for models, or for something to merge. */
-function isThereAtOnce({ models, results }: ToolEntry): boolean {
-  return models !== true && results !== true;
+/** Other tools wait for models, for something to merge, or for a question. */
+function isThereAtOnce({ models, results, questions }: ToolEntry): boolean {
+  return models !== true && results !== true && questions !== true;
 }
 
 let reading: Promise<unknown> | undefined;
@@ -86,7 +86,7 @@ function readManifest(): Manifest {
 
 function placeOfThisProcess(): Place {
   const places = globalThis as unknown as Record<symbol, Place | undefined>;
-  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, offerResults: undefined, hasResults: false, widgetRows: 0, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
+  places[PLACE] ??= { session: undefined, host: undefined, protocol: 0, views: undefined, offer: undefined, has: new Set(), widgetRows: 0, models: [], choices: new Map(), leftToOthers: new Set(), toldOfOthers: new Set() };
   return places[PLACE];
 }
 
@@ -162,15 +162,15 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   // Pi draws the calls of a session before it emits `session_start`.
   registerWith(place.models);
 
-  let areOffered = false;
-  const offerResults = () => {
-    place.hasResults = true;
-    if (areOffered) return;
-    areOffered = true;
-    for (const tool of tools.filter(({ results }) => results === true)) registerTool(pi, place, tool);
+  const areOffered = new Set<Offered>();
+  const offer = (what: Offered) => {
+    place.has.add(what);
+    if (areOffered.has(what)) return;
+    areOffered.add(what);
+    for (const tool of tools.filter((tool) => tool[what] === true)) registerTool(pi, place, tool);
   };
   // A reload draws the calls of the session with the tools that are there before it.
-  if (place.hasResults) offerResults();
+  for (const what of place.has) offer(what);
 
   let telling: Promise<void> | undefined;
   const tellChoices = async (cwd: string) => {
@@ -189,7 +189,7 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   pi.on("session_start", async ({ reason }, ctx) => {
     place.session = { pi, ctx, reason, startedAt: Date.now(), wasAnnounced: false, held: [] };
     place.widgetRows = 0;
-    place.offerResults = offerResults;
+    place.offer = offer;
     const found = toolsOfOthers(pi, needModels);
     if (found.length > 0) (await others()).leave(place, found);
     registerForModels(ctx);
@@ -198,7 +198,10 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
     const replaced = found.filter(({ name }) => !stay.has(name));
     if (replaced.length > 0) (await others()).tell(place, ctx, replaced);
     const entries = ctx.sessionManager.getEntries();
-    if (entries.some((entry) => entry.type === "custom" && entry.customType === RESULT)) offerResults();
+    for (const entry of entries) {
+      const what = entry.type === "custom" ? OFFERS[entry.customType] : undefined;
+      if (what) offer(what);
+    }
     // The first entries of a new session are pi's settings, which nobody draws.
     const isDrawn = entries.some(({ type }) => DRAWN.includes(type));
     if (ctx.mode === "tui" && isDrawn) await readViews(place);
@@ -218,9 +221,9 @@ function followSession(pi: ExtensionAPI, place: Place, { tools }: Manifest): voi
   });
   pi.on("session_shutdown", async ({ reason }) => {
     if (place.session?.pi !== pi) return;
-    // Another session has to have a result of its own.
-    if (reason !== "reload") place.hasResults = false;
-    place.offerResults = undefined;
+    // Another session has to have something of its own.
+    if (reason !== "reload") place.has.clear();
+    place.offer = undefined;
     if (place.host) await (await life()).end(place.host, place.session, reason);
     place.session = undefined;
   });

@@ -3,7 +3,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 
 import type { Host } from "./host.ts";
-import type { Json } from "./manifest.ts";
+import type { Json, Offered } from "./manifest.ts";
 
 /** One per pi process, kept in `globalThis`. */
 export interface Place {
@@ -13,10 +13,10 @@ export interface Place {
   protocol: number;
   /** How tools are drawn, once it was needed. */
   views: typeof import("./views.ts") | undefined;
-  /** Registers the tools for results, once there is one. */
-  offerResults: (() => void) | undefined;
-  /** Whether the session has a result, as far as a reload has to know it. */
-  hasResults: boolean;
+  /** Registers the tools for something, once the session has it. */
+  offer: ((what: Offered) => void) | undefined;
+  /** What the session has, as far as a reload has to know it. */
+  has: Set<Offered>;
   /** How many rows our lines above pi's editor take. */
   widgetRows: number;
   /** The models that pi had when it was last looked. */

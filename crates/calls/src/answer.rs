@@ -8,10 +8,11 @@ use std::sync::Arc;
 use pi_subagents_records::{Recorder, RunDir, history};
 use pi_subagents_vocabulary::text::cut_characters;
 use pi_subagents_vocabulary::{
-    Ending, HeldMessages, LAST_TEXT_LIMIT, RunId, RunSummary, SCHEMA_VERSION, Task,
+    Ending, HeldMessages, LAST_TEXT_LIMIT, RunId, RunSummary, SCHEMA_VERSION, Task, Usage,
 };
 use serde_json::{Map, Value, json};
 
+use super::asking::question_lines;
 use super::call::Worded;
 use super::window_record::WindowRecord;
 use crate::result_lines::result_lines;
@@ -118,6 +119,13 @@ impl Outcomes {
         let unrecorded = |(task, _): &(&Task, &RunSummary)| self.unrecorded.contains(&task.run);
         let answers = self.iter().filter(unrecorded);
         answers.filter_map(|(task, run)| Some((task, run.output()?)))
+    }
+
+    /// Returns the questions that the run of a task waits with, each with the way to answer it.
+    pub(super) fn question_lines(&self, task: &Task, run: &RunSummary) -> Vec<String> {
+        let open = run.questions.open().filter(|_| run.ending.is_none());
+        open.flat_map(|question| question_lines(&task.name, question, self.door))
+            .collect()
     }
 
     /// Returns the answers as far as there is room for them, in the order of the tasks, each with
@@ -292,9 +300,16 @@ impl Answer {
         ToolAnswer {
             text: self.worded.text.clone(),
             details: details.into(),
-            usage: Some(self.outcomes().iter().map(|run| run.usage).sum()),
+            usage: Some(self.usage()),
             is_refused: self.is_refused(),
         }
+    }
+
+    /// Returns the tokens and the cost of the runs that are over. Those that wait are counted in the
+    /// answer that has their end.
+    fn usage(&self) -> Usage {
+        let over = self.outcomes().iter().filter(|run| run.ending.is_some());
+        over.map(|run| run.usage).sum()
     }
 
     /// Returns the rows for the details of the tool. pi keeps them in its session, so they have
@@ -323,12 +338,20 @@ impl Answer {
         rows
     }
 
-    /// Returns the ids of a call without windows; the call is over when there is an answer.
+    fn global_status(&self) -> &'static str {
+        if self.outcomes().iter().all(|run| run.ending.is_some()) {
+            "done"
+        } else {
+            "running"
+        }
+    }
+
+    /// Returns the ids of a call without windows.
     fn ids_json(&self) -> Map<String, Value> {
         let sessions = self.outcomes.iter().map(|(task, _)| task.session.as_str());
         let sessions: Vec<&str> = sessions.collect();
         Map::from_iter([
-            ("globalStatus".to_owned(), "done".into()),
+            ("globalStatus".to_owned(), self.global_status().into()),
             ("sessionIds".to_owned(), sessions.into()),
         ])
     }

@@ -8,13 +8,16 @@ use pi_subagents_records::RunDir;
 use pi_subagents_view::PreviewContext;
 use pi_subagents_vocabulary::{BudgetLimits, Refusal, RunSummary};
 use serde_json::{Map, Value};
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
+use tracing::info;
 
 use super::answer::{Answer, Outcomes, Worktrees};
 use super::open_run::{ChildConversation, Opening};
 use super::resolve::{Family, ResolvedTask, Resolver, check_definition};
 use super::window_record::WindowRecord;
 use crate::PreparedCaller;
+use crate::asking::QuestionDesk;
 use crate::call_sinks::Followed;
 use crate::elsewhere::{Departure, work_here};
 use crate::opened_task::{OpenedTask, plan_here};
@@ -24,7 +27,7 @@ use crate::service::CallService;
 use crate::sweeper;
 use crate::tmux::Panes;
 use crate::unbegun_runs::UnbegunRuns;
-use crate::watch::Watch;
+use crate::watch::{Details, Watch};
 use crate::work::CallWork;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
@@ -43,7 +46,7 @@ pub trait Call: Send + Sized + 'static {
     type Session: Send;
 
     /// The notes for its answer, beside the facts that its runs know.
-    type Notes: Send;
+    type Notes: Send + 'static;
 
     /// Fails if a task of this family cannot name an agent so.
     fn check_agent(
@@ -210,11 +213,49 @@ impl<C: Call> ReadyCall<C> {
     }
 
     /// Runs it and waits for its end.
-    pub async fn run(mut self, service: &CallService, watch: Watch) -> Answer {
+    pub async fn run(self, service: &CallService, watch: Watch) -> Answer {
+        let (worded, work) = self.begin_work(service, watch);
+        let runs = work.await;
+        worded.answer(service, runs).await
+    }
+
+    /// Runs it and waits for its end. If nobody at its door can answer what is left of it, the early
+    /// answer goes to the channel, and there is none at the end.
+    pub(crate) async fn run_until_stuck(
+        self,
+        service: &CallService,
+        watch: Watch,
+        desk: &QuestionDesk,
+        early: oneshot::Sender<Answer>,
+    ) -> Option<Answer> {
+        let (worded, work) = self.begin_work(service, watch);
+        tokio::pin!(work);
+        let waiting = tokio::select! {
+            runs = &mut work => return Some(worded.answer(service, runs).await),
+            waiting = desk.stuck() => waiting,
+        };
+        desk.leave();
+        info!("call is answered with its questions");
+        let answer = worded.answer(service, waiting).await;
+        // Nobody may wait for it any more.
+        _ = early.send(answer);
+        settled(&work.await).await;
+        None
+    }
+
+    /// Begins its runs; returns what its answer needs, and the work of its runs.
+    fn begin_work(
+        mut self,
+        service: &CallService,
+        watch: Watch,
+    ) -> (
+        WordedCall<C>,
+        impl Future<Output = Vec<Arc<RunSummary>>> + Send,
+    ) {
         self.begin_runs();
         let Opened {
             tasks,
-            mut warnings,
+            warnings,
             notes,
         } = self.opened;
         let details = watch.details;
@@ -227,10 +268,41 @@ impl<C: Call> ReadyCall<C> {
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
         let work = work_of(tasks, self.departure, &service.owner, &self.places);
-        let runs = service.run(work, &self.panes, followed).await;
+        let panes = Arc::new(self.panes);
+        let worded = WordedCall {
+            call: self.call,
+            notes,
+            warnings,
+            windows,
+            details,
+            panes: Arc::clone(&panes),
+            door: self.door,
+            places: self.places,
+        };
+        let work = async move { service.run(work, &panes, followed).await };
+        (worded, work)
+    }
+}
+
+/// The values from which the answer of a call under way is made.
+struct WordedCall<C: Call> {
+    call: C,
+    notes: C::Notes,
+    warnings: Vec<String>,
+    windows: Option<WindowRecord>,
+    details: Details,
+    panes: Arc<Panes>,
+    door: Door,
+    places: Places,
+}
+
+impl<C: Call> WordedCall<C> {
+    /// Returns the answer about runs as they are now.
+    async fn answer(self, service: &CallService, runs: Vec<Arc<RunSummary>>) -> Answer {
         let worktrees = settled(&runs).await;
         let runs = with_files(runs, &worktrees);
         sweeper::start_if_due(&self.places, &service.owner.known_children);
+        let mut warnings = self.warnings;
         warnings.extend(self.panes.problem());
         let outcomes = Outcomes::new(
             runs,
@@ -240,11 +312,11 @@ impl<C: Call> ReadyCall<C> {
             &self.places.project,
         );
         let outcomes = outcomes.with_worktrees(worktrees);
-        let worded = self.call.word(&outcomes, &notes);
+        let worded = self.call.word(&outcomes, &self.notes);
         Answer {
             outcomes,
-            windows,
-            details,
+            windows: self.windows,
+            details: self.details,
             worded,
             shown: Vec::new(),
         }
@@ -283,8 +355,10 @@ fn with_files(runs: Vec<Arc<RunSummary>>, worktrees: &Worktrees) -> Vec<Arc<RunS
 
 /// Keeps the results of runs in worktrees of their own.
 async fn settled(runs: &[Arc<RunSummary>]) -> Worktrees {
+    // A run that waits for an answer still works in its worktree.
     let tasks = runs
         .iter()
+        .filter(|run| !run.questions.is_waiting() || run.ending.is_some())
         .filter_map(|run| Some((run.task.clone()?, run.started_at.is_some())));
     let tasks: Vec<_> = tasks.collect();
     let settled = spawn_blocking(move || {

@@ -135,6 +135,12 @@ impl Caller {
         }
     }
 
+    /// Returns the same caller with those who see the questions of this call.
+    #[must_use]
+    pub fn answered_by(self, answerers: Answerers) -> Self {
+        Self { answerers, ..self }
+    }
+
     /// Returns the directory in which their tasks work, unless a task names another.
     pub fn working_directory(&self) -> PathBuf {
         match &self.overrides.cwd {

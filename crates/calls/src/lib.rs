@@ -18,6 +18,7 @@
 pub mod acts;
 mod answer;
 mod arguments;
+pub mod asking;
 mod begin;
 mod budget;
 mod call;
@@ -68,7 +69,7 @@ pub use unknown_fields::check_fields;
 pub use user_variables::user_variables;
 pub use window_record::{SeenLines, WindowRecord};
 
-use self::families::{background, delegation, merging, runs, start_tool, subagent};
+use self::families::{answering, background, delegation, merging, runs, start_tool, subagent};
 
 /// The tools that an MCP client is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +110,7 @@ pub fn tools() -> Vec<Tool> {
         background::tools(),
         runs::tools(),
         merging::tools(),
+        answering::tools(),
     ];
     families.into_iter().flatten().collect()
 }

@@ -11,18 +11,19 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::{debug, info};
 
+use crate::asking::{LeftCalls, answer_or_leave};
 use crate::begin::{PreparedCaller, begin};
 use crate::call_sinks::Followed;
 use crate::caller::Caller;
 use crate::elsewhere::Waiting;
-use crate::families::{background, delegation, merging, runs, subagent};
+use crate::families::{answering, background, delegation, merging, runs, subagent};
 use crate::owner::Owner;
 use crate::tmux::Panes;
 use crate::unknown_fields::without_unknown;
 use crate::updates::due;
 use crate::watch::Watch;
 use crate::work::CallWork;
-use crate::{Call, check_fields};
+use crate::{Answer, Call, ReadyCall, check_fields};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -38,6 +39,8 @@ pub struct CallService {
     /// The keeper of the background runs of the pi we belong to, if there is one.
     pub background: Option<Box<dyn BackgroundRuns>>,
     catalogues: Mutex<CatalogueCache>,
+    /// The calls that were answered while runs of them wait.
+    pub(crate) left: LeftCalls,
     /// The calls that open runs do it one after another.
     pub(crate) opening: Arc<Mutex<()>>,
 }
@@ -133,6 +136,7 @@ impl CallService {
             owner,
             background: None,
             catalogues: Mutex::default(),
+            left: LeftCalls::default(),
             opening: Arc::default(),
         }
     }
@@ -185,6 +189,9 @@ impl CallService {
                 self.answer(call, caller, configuration, watch).await
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
+            answering::ANSWER => {
+                answering::answer_subagent(self, arguments, caller, watch.cancelled).await
+            }
             runs::RUNS => runs::subagent_runs(self, arguments, caller, watch.cancelled).await,
             background::STATUS => {
                 let read = background::background_agent_status;
@@ -218,7 +225,24 @@ impl CallService {
             waiting: Waiting::Somebody,
         };
         let ready = begin(self, call, asking).await?;
-        Ok(ready.run(self, watch).await.to_tool_answer())
+        Ok(self.wait(ready, watch).await?.to_tool_answer())
+    }
+
+    /// Waits for a call: to its end, or until nobody at its door can answer what is left of it.
+    pub(crate) async fn wait<C: Call>(
+        self: &Arc<Self>,
+        ready: ReadyCall<C>,
+        mut watch: Watch,
+    ) -> Result<Answer, CommandError> {
+        match watch.desk.take() {
+            Some(desk) => answer_or_leave(self, ready, watch, desk).await,
+            None => Ok(ready.run(self, watch).await),
+        }
+    }
+
+    /// Stops the runs of calls that were answered while they wait, and returns when they are over.
+    pub async fn stop_left(&self) {
+        self.left.stop().await;
     }
 
     /// Calls a tool that starts no run.

@@ -41,6 +41,8 @@ pub enum Offered {
     Always,
     /// Once a run of the caller has left something in a worktree of its own.
     WithResults,
+    /// Once a run of the caller waits for an answer that its model can give.
+    WithQuestions,
 }
 
 /// Returns the schema of a tool's arguments, whole in itself: not every client follows references.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pi_subagents_vocabulary::EventSink;
 
+use crate::asking::QuestionDesk;
 use crate::progress::OnCallProgress;
 use crate::{SeenLines, WindowRecord};
 
@@ -16,6 +17,9 @@ pub struct Watch {
     pub sinks: Vec<Box<dyn EventSink>>,
     pub follow: Follow,
     pub details: Details,
+    /// The desk at which the questions of the runs arrive. With one, a call is answered when all
+    /// that is left of it waits for the caller's model.
+    pub desk: Option<QuestionDesk>,
     /// Becomes ready when nobody wants the answer any more.
     pub cancelled: Cancelled,
 }
@@ -66,6 +70,7 @@ impl Watch {
             sinks: Vec::new(),
             follow: Follow::Nothing,
             details: Details::Runs,
+            desk: None,
             cancelled: Box::pin(std::future::pending()),
         }
     }

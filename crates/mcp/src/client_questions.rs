@@ -15,6 +15,7 @@ use rmcp::model::{
 use rmcp::service::{PeerRequestOptions, RequestContext};
 use serde_json::{Value, json};
 
+use crate::elicitation::ClientPerson;
 use crate::roots::directories;
 use crate::tools::Question;
 
@@ -62,6 +63,21 @@ impl<'a> Asker<'a> {
         elicitation.is_some_and(|known| known.form.is_some() || known.url.is_none())
     }
 
+    /// Returns the client's person, if questions can be sent in the middle of a call: since
+    /// 2026-07-28 a server sends no requests.
+    pub(crate) fn person(&self) -> Option<ClientPerson> {
+        let is_there = self.has_somebody() && !self.is_asked_by_answers();
+        is_there.then(|| ClientPerson {
+            peer: self.context.peer.clone(),
+        })
+    }
+
+    /// Returns whether the client is asked by the answers of its calls.
+    fn is_asked_by_answers(&self) -> bool {
+        let version = self.context.protocol_version();
+        version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+    }
+
     /// Asks the client's person a question and returns the option they choose; `None` if they
     /// decline.
     pub(crate) async fn choice(
@@ -96,8 +112,7 @@ impl<'a> Asker<'a> {
         if let Some(answer) = self.answers.remove(key) {
             return Ok(Some(answer));
         }
-        let version = self.context.protocol_version();
-        if version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+        if self.is_asked_by_answers() {
             let mut request = json!({"method": method});
             if let Some(params) = params {
                 request["params"] = params;

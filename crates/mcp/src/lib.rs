@@ -11,6 +11,7 @@
 mod bounded_transport;
 mod calls;
 mod client_questions;
+mod elicitation;
 mod extras;
 mod hang_up;
 mod http;

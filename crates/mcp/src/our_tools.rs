@@ -1,7 +1,8 @@
 //! Our tools as the protocol wants them.
 
-use pi_subagents_vocabulary::Door;
+use pi_subagents_vocabulary::{Answerers, Door};
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, watch};
 use tracing::debug;
 
+use crate::elicitation::{ClientPerson, Seen, answer, reply_in};
 use crate::extras::Extras;
 use crate::notes::no_project;
 use crate::patience::patience;
@@ -22,6 +24,7 @@ use crate::resources;
 use crate::shared_places::SharedPlaces;
 use crate::tools::{Call, Client, LongCall, Question, Tools};
 use crate::waited_answer::{Waiting, answer_within, count_of_tasks, may_take_long};
+use pi_subagents_calls::asking::QuestionDesk;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached_process::{
     AnsweredCall, CallRecord, DetachedOrder, WaitedCall, WaitedReply,
@@ -142,6 +145,7 @@ impl ServedTools {
                 cancelled: self.cancelled_or_leaving(call.cancelled),
                 room: Arc::clone(&self.room),
                 wanted,
+                person: call.person,
                 places: self.places_of(wanted),
             };
             return answer_within(&self.service, caller, &order, waiting).await;
@@ -151,18 +155,46 @@ impl ServedTools {
             Some(patience) if call.tool == runs::RUNS => until(patience, call.cancelled),
             Some(_) | None => call.cancelled,
         };
+        let desk = if call.person.is_some() {
+            QuestionDesk::with_person()
+        } else {
+            QuestionDesk::without_person()
+        };
         let watch = Watch {
+            desk: Some(desk.clone()),
             follow: on_progress.map_or(Follow::Nothing, Follow::Progress),
             cancelled,
             ..Watch::nobody()
         };
-        let call = ToolRequest {
+        let request = ToolRequest {
             tool: &call.tool,
             arguments: &arguments,
             caller,
             configuration: None,
         };
-        self.service.call(call, watch).await
+        tokio::select! {
+            answer = self.service.call(request, watch) => answer,
+            never = self.ask_at(&desk, call.person.as_ref(), caller) => match never {},
+        }
+    }
+
+    /// Asks the client's person the questions of a call, one after the other.
+    async fn ask_at(
+        &self,
+        desk: &QuestionDesk,
+        person: Option<&ClientPerson>,
+        caller: &Caller,
+    ) -> Infallible {
+        loop {
+            let asked = desk.next().await;
+            let seen = match person {
+                Some(person) => person.settle(&asked, &self.service, caller).await,
+                None => Seen::Later,
+            };
+            if seen == Seen::Later {
+                desk.put_aside(&asked.question.id);
+            }
+        }
     }
 
     /// Returns whether a call counts as an error, because all its tasks have failed: hosts show it to
@@ -262,7 +294,10 @@ impl ServedTools {
         let known_children = &self.service.owner.known_children;
         match WaitedCall::start(&order, &caller.places, known_children).await {
             Ok(mut call) => {
-                while let Ok(WaitedReply::Progress(_)) = places.next_reply(&mut call).await {}
+                // Its record has what it asks.
+                while let Ok(WaitedReply::Progress(_) | WaitedReply::Asked(_)) =
+                    places.next_reply(&mut call).await
+                {}
             }
             Err(error) => {
                 // The process has ended the record itself, if it could begin at all.
@@ -282,7 +317,7 @@ impl ServedTools {
             // A person who watches a client may rather watch the page, if it is served.
             Ok(record.map(|mut record| {
                 let page = page_origin(&caller.places);
-                if let Some((message, page)) = record.message.as_mut().zip(page) {
+                if let Some((message, page)) = record.news.message.as_mut().zip(page) {
                     message.push_str(" · live at ");
                     message.push_str(&page);
                 }
@@ -443,7 +478,10 @@ impl Tools for ServedTools {
         Box::pin(async move {
             debug!(tool = call.tool, "client calls");
             let (client, tool) = (call.client.clone(), call.tool.clone());
-            let caller = self.caller_of(&client, &call.roots);
+            let caller = self.caller_of(&client, &call.roots).answered_by(Answerers {
+                person: call.person.is_some(),
+                model: true,
+            });
             let answer = self.answer(call, &caller).await;
             if starts_runs(&tool) || tool == runs::RUNS {
                 self.look_for_results(&client, &caller).await;
@@ -495,7 +533,12 @@ impl Tools for ServedTools {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
             debug!(tool = call.tool, task = record.id(), "client begins a task");
-            let caller = self.caller_of(&call.client, &call.roots);
+            let caller = self
+                .caller_of(&call.client, &call.roots)
+                .answered_by(Answerers {
+                    person: call.has_person,
+                    model: true,
+                });
             let mut leaving = self.leaving.subscribe();
             tokio::select! {
                 () = self.follow(&call, &caller, &mut record) => {}
@@ -515,6 +558,23 @@ impl Tools for ServedTools {
                 answer.is_refused |= self.is_failure(&answer.details);
             }
             Some(record)
+        })
+    }
+
+    fn answer_task<'a>(
+        &'a self,
+        id: &'a str,
+        answers: Map<String, Value>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let questions = self.record(id).await.map(|record| record.news.questions);
+            for asked in questions.unwrap_or_default() {
+                let told = answers.get(asked.question.id.as_str());
+                let reply = told.and_then(|told| reply_in(&asked.question, told));
+                if let Some(reply) = reply {
+                    _ = answer(&asked, reply, &self.service, &self.caller).await;
+                }
+            }
         })
     }
 

@@ -73,6 +73,7 @@ pub fn run(caller: Caller, options: McpOptions) -> Result<ExitCode, CommandError
         };
         let served = Arc::new(ServedTools::new(Arc::clone(&service), caller, served));
         let code = serve(served, http, &service, &mut signals).await;
+        service.stop_left().await;
         // Somebody still holds it only if the client never read its last answer.
         if let Some(service) = Arc::into_inner(service) {
             service.owner.leave().await;

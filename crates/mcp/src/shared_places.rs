@@ -52,6 +52,7 @@ impl SharedPlaces {
     fn give_back(&mut self, reply: &WaitedReply) {
         let left = match reply {
             WaitedReply::Progress(progress) => progress.total.saturating_sub(progress.finished),
+            WaitedReply::Asked(_) => return,
             WaitedReply::Answered(_) => 0,
         };
         self.wanted = self.wanted.min(left);

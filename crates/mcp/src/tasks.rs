@@ -5,14 +5,17 @@
 
 use std::time::Duration;
 
+use pi_subagents_calls::asking::RunQuestion;
 use pi_subagents_calls::detached_process::{CallRecord, KEPT};
 use pi_subagents_vocabulary::Timestamp;
 use rmcp::model::{
-    CallToolResult, DetailedTask, ErrorData, JsonObject, Task, TaskPayload, TaskStatus,
+    CallToolResult, DetailedTask, ErrorData, InputRequests, JsonObject, Task, TaskPayload,
+    TaskStatus,
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::elicitation::{ELICIT, form};
 use crate::protocol_lists::{answered, object as fields_of, refused};
 
 /// The pauses that a client should make between two questions: the shortest and the longest.
@@ -32,7 +35,7 @@ pub(crate) fn described(record: &CallRecord, now: Timestamp) -> DetailedTask {
         record.began_at.to_string(),
         record.changed_at.to_string(),
     );
-    task.status_message.clone_from(&record.message);
+    task.status_message.clone_from(&record.news.message);
     let payload = match &record.answer {
         Some(answer) => {
             let taken = since(record.began_at, record.changed_at);
@@ -50,7 +53,12 @@ pub(crate) fn described(record: &CallRecord, now: Timestamp) -> DetailedTask {
         None => {
             let pause = (since(record.began_at, now) / 10).clamp(SOONEST, LATEST);
             task.poll_interval_ms = Some(milliseconds(pause));
-            TaskPayload::Working
+            let input_requests = requests_of(record);
+            if input_requests.is_empty() {
+                TaskPayload::Working
+            } else {
+                TaskPayload::InputRequired { input_requests }
+            }
         }
     };
     DetailedTask::new(task, payload)
@@ -79,6 +87,21 @@ fn answer_of(record: &CallRecord) -> JsonObject {
         answered(answer.text, details)
     };
     object(&result)
+}
+
+/// Returns the questions of a call for the client's person, each under its id. A secret is asked for
+/// in no form.
+fn requests_of(record: &CallRecord) -> InputRequests {
+    let questions = record.news.questions.iter();
+    let questions = questions.filter(|asked| !asked.question.secret);
+    let request = |asked: &RunQuestion| {
+        let request = json!({"method": ELICIT, "params": form(asked)});
+        Some((
+            asked.question.id.to_string(),
+            serde_json::from_value(request).ok()?,
+        ))
+    };
+    questions.filter_map(request).collect()
 }
 
 /// Says what is left of a call whose process was killed.

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::calls::Calls;
 use crate::client_questions::Asker;
+use crate::elicitation::ClientPerson;
 use crate::progress::Teller;
 use crate::tasks;
 use crate::tool_offer::{Offering, notified_client, notify_changed};
@@ -140,10 +141,14 @@ impl ToolServer {
     /// Answers a call when it is over.
     async fn answer(
         &self,
-        request: CallToolRequestParams,
-        roots: Vec<PathBuf>,
+        asked: AskedCall,
         context: RequestContext<RoleServer>,
     ) -> CallToolResponse {
+        let AskedCall {
+            request,
+            roots,
+            person,
+        } = asked;
         let client = client_of(&context);
         let (teller, on_progress) = context
             .meta
@@ -157,6 +162,7 @@ impl ToolServer {
                 arguments: request.arguments.unwrap_or_default(),
                 roots,
                 client: client.clone(),
+                person,
                 on_progress,
                 cancelled: Box::pin(either(context.ct.clone(), self.input_ended.clone())),
             };
@@ -197,6 +203,13 @@ impl ToolServer {
         });
         seed.into()
     }
+}
+
+/// A call whose client has said what the call needs.
+struct AskedCall {
+    request: CallToolRequestParams,
+    roots: Vec<PathBuf>,
+    person: Option<ClientPerson>,
 }
 
 impl ServerHandler for ToolServer {
@@ -254,6 +267,7 @@ impl ServerHandler for ToolServer {
         let client = client_of(&context);
         let effect = self.effect_of(&request.name, &client)?;
         let asker = Asker::new(&mut request, &context);
+        let (person, has_person) = (asker.person(), asker.has_somebody());
         let prepared = tokio::select! {
             prepared = self.prepare(&request.name, asker) => prepared,
             () = either(context.ct.clone(), self.input_ended.clone()) => {
@@ -271,12 +285,18 @@ impl ServerHandler for ToolServer {
                 arguments: request.arguments.clone().unwrap_or_default(),
                 roots: roots.clone(),
                 client,
+                has_person,
             };
             if let Some(record) = self.tools.begin_task(&call).await {
                 return Ok(self.go_on(call, record));
             }
         }
-        Ok(self.answer(request, roots, context).await)
+        let asked = AskedCall {
+            request,
+            roots,
+            person,
+        };
+        Ok(self.answer(asked, context).await)
     }
 
     /// Refuses a request that the library does not know or cannot read.
@@ -373,13 +393,14 @@ impl ServerHandler for ToolServer {
         Ok(GetTaskResult::new(task))
     }
 
-    /// Ignores an answer for a task: no task asks anything, so there is nothing that it could be
-    /// for.
+    /// Takes answers to the questions of a task. An answer to no open question is ignored.
     async fn update_task(
         &self,
-        _: UpdateTaskParams,
+        request: UpdateTaskParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let answers = request.input_responses.into_iter().collect();
+        self.tools.answer_task(&request.task_id, answers).await;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::pin::Pin;
 
+use crate::elicitation::ClientPerson;
 use pi_subagents_calls::Effect;
 use pi_subagents_calls::detached_process::CallRecord;
 use pi_subagents_calls::progress::OnCallProgress;
@@ -94,6 +95,16 @@ pub(crate) trait Tools: Send + Sync + 'static {
         Box::pin(async { None })
     }
 
+    /// Takes the answers of the client's person to questions of a call that has a record, each under
+    /// the id of its question.
+    fn answer_task<'a>(
+        &'a self,
+        _id: &'a str,
+        _answers: Map<String, Value>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async {})
+    }
+
     /// Ends a call that has a record early. Returns when it has been asked to end.
     fn cancel_task<'a>(&'a self, _id: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async {})
@@ -143,6 +154,8 @@ pub(crate) struct LongCall {
     /// The directories the client works in, as far as they are known.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) client: Client,
+    /// True if the client has somebody who can answer questions.
+    pub(crate) has_person: bool,
 }
 
 /// One call of a tool.
@@ -154,6 +167,8 @@ pub(crate) struct Call {
     /// The directories the client works in, as far as they are known.
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) client: Client,
+    /// The person of the client, if questions can be sent in the middle of a call.
+    pub(crate) person: Option<ClientPerson>,
     /// Takes how far it is, if somebody wants to know.
     pub(crate) on_progress: Option<OnCallProgress>,
     /// Becomes ready when nobody wants the answer any more.

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::elicitation::{ClientPerson, Seen};
 use crate::shared_places::SharedPlaces;
+use pi_subagents_calls::asking::RunQuestion;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached_process::{
     BegunRun, DetachedOrder, OrderedTool, WaitedCall, WaitedReply,
@@ -60,6 +62,8 @@ pub(super) struct Waiting {
     /// than there are places wait here, and not in separate processes.
     pub(super) room: Arc<Semaphore>,
     pub(super) wanted: u32,
+    /// The client's person, if they are asked in the middle of the call.
+    pub(super) person: Option<ClientPerson>,
     /// The places of its runs among those of this server.
     pub(super) places: SharedPlaces,
 }
@@ -77,6 +81,7 @@ pub(super) async fn answer_within(
         mut cancelled,
         room,
         wanted,
+        person,
         mut places,
     } = waiting;
     let deadline = Instant::now() + patience;
@@ -91,9 +96,30 @@ pub(super) async fn answer_within(
     let mut call = WaitedCall::start(order, &caller.places, known_children).await?;
     // A call of which nothing could begin is answered at once, with the reasons.
     let has_begun = !call.runs().is_empty();
+    let (to_person, mut asked) = mpsc::unbounded_channel::<Box<RunQuestion>>();
+    let (put_aside, mut aside) = mpsc::unbounded_channel();
+    let asking = async {
+        while let Some(asked) = asked.recv().await {
+            let seen = match &person {
+                Some(person) => person.settle(&asked, service, caller).await,
+                None => Seen::Later,
+            };
+            if seen == Seen::Later {
+                // The call may be over.
+                _ = put_aside.send(asked.question.id);
+            }
+        }
+    };
+    tokio::pin!(asking);
     loop {
         let reply = tokio::select! {
             reply = places.next_reply(&mut call) => reply?,
+            // It ends with this loop.
+            () = &mut asking => continue,
+            Some(question) = aside.recv() => {
+                call.put_aside(&question).await;
+                continue;
+            }
             () = sleep_until(deadline), if has_begun => break,
             () = &mut cancelled => return stop(call).await,
         };
@@ -103,6 +129,10 @@ pub(super) async fn answer_within(
                     on_progress(progress);
                 }
             }
+            WaitedReply::Asked(asked) => {
+                // The engine bounds the open questions of a run.
+                _ = to_person.send(asked);
+            }
             WaitedReply::Answered(answer) => return Ok(answer.into()),
         }
     }
@@ -110,12 +140,23 @@ pub(super) async fn answer_within(
     call.go_on().await;
     // It keeps its places until it has ended.
     tokio::spawn(async move {
-        while let Ok(WaitedReply::Progress(_)) = places.next_reply(&mut call).await {}
+        follow_to_end(&mut call, &mut places).await;
         drop(in_background);
     });
     let look =
         move |service: &CallService, caller: &Caller| goes_on(service, caller, &begun, patience);
     service.beside(caller, look).await
+}
+
+/// Follows a call that nobody waits for to its answer. Nobody sees its questions at this door.
+pub(super) async fn follow_to_end(call: &mut WaitedCall, places: &mut SharedPlaces) {
+    while let Ok(reply) = places.next_reply(call).await {
+        match reply {
+            WaitedReply::Progress(_) => {}
+            WaitedReply::Asked(asked) => call.put_aside(&asked.question.id).await,
+            WaitedReply::Answered(_) => return,
+        }
+    }
 }
 
 /// Says that so many sub-agents of the client work already that nothing could begin in time.

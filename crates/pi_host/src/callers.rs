@@ -26,7 +26,7 @@ pub(super) fn caller(
         columns: told.columns,
         answerers: Answerers {
             person: told.has_ui,
-            model: false,
+            model: true,
         },
         session_runs: Some(session_runs),
         pi: told.pi.as_ref().map(|pi| calling_pi(told, pi, session)),

@@ -4,15 +4,16 @@ use pi_subagents_vocabulary::Door;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use super::calls::Call;
 use super::link::HostLink;
-use super::questions::QuestionDialogs;
+use super::questions::{QuestionDialogs, note_question};
 use super::record::SessionRecord;
 use super::results::note_results;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
+use pi_subagents_calls::asking::QuestionDesk;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::service::{CallService, ToolRequest};
 use pi_subagents_calls::trust_question::TrustQuestion;
@@ -50,10 +51,22 @@ impl Execution {
         let pi_session = self.link.session_id();
         let places = self.caller.places.clone();
         let page = spawn_blocking(move || page_origin(&places)).await;
-        let (questions, dialogs) =
-            QuestionDialogs::of_call(&self.link, &self.service, &self.caller.places);
+        let desk = if self.told.has_ui {
+            QuestionDesk::with_person()
+        } else {
+            QuestionDesk::without_person()
+        };
+        // Its dialogs end with the call, unless runs of it go on.
+        let mut dialogs = JoinSet::new();
+        let asking = QuestionDialogs {
+            desk: desk.clone(),
+            link: self.link.clone(),
+            service: Arc::downgrade(&self.service),
+            places: self.caller.places.clone(),
+        };
+        dialogs.spawn(asking.ask());
         let watch = Watch {
-            sinks: vec![Box::new(self.record), Box::new(questions)],
+            sinks: vec![Box::new(self.record)],
             follow: Follow::Windows(WindowFollower {
                 on_update: Box::new(move |windows, seen| link.update(&call_id, windows, seen)),
                 is_drawn: self.told.has_ui,
@@ -61,6 +74,7 @@ impl Execution {
                 page: page.ok().flatten(),
             }),
             details: Details::ForPi,
+            desk: Some(desk.clone()),
             cancelled: Box::pin(self.call.cancelled()),
         };
         let call = ToolRequest {
@@ -69,10 +83,11 @@ impl Execution {
             caller: &self.caller,
             configuration,
         };
-        let answered = tokio::select! {
-            answered = self.service.call(call, watch) => answered,
-            () = dialogs.ask() => Err(CommandError::failed("the call was left")),
-        };
+        let answered = self.service.call(call, watch).await;
+        if desk.is_left() {
+            dialogs.detach_all();
+            note_question(&self.link, &pi_session);
+        }
         let mut answer = answered.map_err(|error| failed(&error))?;
         self.questions.mention_once(&pi_session, &mut answer);
         note_results(&self.link, &pi_session, &answer.details);

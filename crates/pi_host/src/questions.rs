@@ -1,20 +1,21 @@
 //! Questions of the runs of a call, asked in pi's own dialogs, one after the other. Escape means
-//! later: the question stays open and is in the inbox.
+//! later: the question stays open, is in the inbox, and the caller's model may answer it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Weak;
 
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{self, Addressee};
 use pi_subagents_vocabulary::text::{clean, one_line};
-use pi_subagents_vocabulary::{
-    AnswerForm, Door, EventSink, Happening, Question, QuestionId, Reply, Respondent, RunEvent,
-    RunId, RunSummary,
-};
-use tokio::sync::mpsc;
+use pi_subagents_vocabulary::{AnswerForm, Door, Reply, Respondent};
+use serde_json::json;
 
 use super::link::{HostLink, Level};
+use pi_subagents_calls::asking::{QuestionDesk, RunQuestion};
 use pi_subagents_calls::service::CallService;
+
+/// The type of the entry that pi's session gets when a call was answered with questions. With the
+/// first one the extension registers the tool that answers them.
+const QUESTION_TYPE: &str = "pi-subagents:question";
 
 /// The option that leads to words of one's own.
 const OTHER: &str = "Something else…";
@@ -22,71 +23,42 @@ const OTHER: &str = "Something else…";
 /// The option that leaves the question open, as Escape does.
 const LATER: &str = "Later";
 
-/// A question of a run.
-struct AskedHere {
-    run: RunId,
-    name: String,
-    question: Question,
-}
-
-/// Hands the questions of a call on to whoever shows them.
-pub(super) struct QuestionSink {
-    /// Unbounded: the engine bounds the open questions of a run.
-    asked: mpsc::UnboundedSender<AskedHere>,
-    open: OpenHere,
-}
-
-/// The questions that are open, with their runs.
-type OpenHere = Arc<Mutex<HashMap<QuestionId, RunId>>>;
-
 /// The questions of a call, for the person inside pi.
 pub(super) struct QuestionDialogs {
-    asked: mpsc::UnboundedReceiver<AskedHere>,
-    open: OpenHere,
-    link: HostLink,
-    service: Arc<CallService>,
-    places: Places,
+    pub(super) desk: QuestionDesk,
+    pub(super) link: HostLink,
+    /// A call that is over does not keep the service alive.
+    pub(super) service: Weak<CallService>,
+    pub(super) places: Places,
+}
+
+/// Notes in pi's session that its model can answer a question.
+pub(super) fn note_question(link: &HostLink, pi_session: &str) {
+    link.append_entry(pi_session, QUESTION_TYPE, &json!({}));
 }
 
 impl QuestionDialogs {
-    /// Makes the dialogs of a call, and the sink that they get the questions from.
-    pub(super) fn of_call(
-        link: &HostLink,
-        service: &Arc<CallService>,
-        places: &Places,
-    ) -> (QuestionSink, Self) {
-        let (sender, asked) = mpsc::unbounded_channel();
-        let open = OpenHere::default();
-        let sink = QuestionSink {
-            asked: sender,
-            open: Arc::clone(&open),
-        };
-        let dialogs = Self {
-            asked,
-            open,
-            link: link.clone(),
-            service: Arc::clone(service),
-            places: places.clone(),
-        };
-        (sink, dialogs)
-    }
-
-    /// Asks for as long as its future is polled.
-    pub(super) async fn ask(mut self) {
-        while let Some(asked) = self.asked.recv().await {
+    /// Asks until the runs of the call are over.
+    pub(super) async fn ask(self) {
+        loop {
+            let asked = tokio::select! {
+                asked = self.desk.next() => asked,
+                () = self.desk.over() => return,
+            };
+            let id = asked.question.id.clone();
             // Somebody may have answered while another dialog was open.
-            if !lock(&self.open).contains_key(&asked.question.id) {
+            if !self.desk.is_open(&id) {
                 continue;
             }
-            if let Some(reply) = self.reply(&asked).await {
-                self.answer(asked, reply).await;
+            match self.reply(&asked).await {
+                Some(reply) => self.answer(asked, reply).await,
+                None => self.desk.put_aside(&id),
             }
         }
-        std::future::pending::<()>().await;
     }
 
     /// Shows a question; `None` if the person wants to answer later.
-    async fn reply(&self, asked: &AskedHere) -> Option<Reply> {
+    async fn reply(&self, asked: &RunQuestion) -> Option<Reply> {
         let question = &asked.question;
         let mut title = format!("main ▸ {} asks: {}", one_line(&asked.name), question.text);
         if let Some(context) = &question.context {
@@ -123,8 +95,13 @@ impl QuestionDialogs {
         (!words.trim().is_empty()).then_some(Reply::Words(words))
     }
 
-    async fn answer(&self, asked: AskedHere, reply: Reply) {
-        let reach = self.service.owner.reach(&self.places);
+    async fn answer(&self, asked: RunQuestion, reply: Reply) {
+        let Some(service) = Weak::upgrade(&self.service) else {
+            return;
+        };
+        let reach = service.owner.reach(&self.places);
+        drop(service);
+        let id = asked.question.id.clone();
         let to = Addressee {
             run: asked.run,
             name: asked.name,
@@ -134,32 +111,8 @@ impl QuestionDialogs {
         if let Err(error) = answered {
             self.link
                 .notify(&error.lines(Door::PiCommand), Level::Warning);
+            // It is still open if the answer did not fit.
+            self.desk.put_aside(&id);
         }
     }
-}
-
-impl EventSink for QuestionSink {
-    fn on_events(&mut self, events: &[RunEvent], summary: &RunSummary) {
-        for event in events {
-            match &event.happening {
-                Happening::Asked(question) => {
-                    lock(&self.open).insert(question.id.clone(), event.run.clone());
-                    let task = summary.task.as_ref();
-                    // The call may be over.
-                    _ = self.asked.send(AskedHere {
-                        run: event.run.clone(),
-                        name: task.map_or_else(String::new, |task| task.name.clone()),
-                        question: question.clone(),
-                    });
-                }
-                Happening::Answered(answered) => _ = lock(&self.open).remove(&answered.id),
-                Happening::Ended(_) => lock(&self.open).retain(|_, run| *run != event.run),
-                _ => {}
-            }
-        }
-    }
-}
-
-fn lock(open: &OpenHere) -> MutexGuard<'_, HashMap<QuestionId, RunId>> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -92,6 +92,7 @@ pub async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
             }
         }
     }
+    service.stop_left().await;
     drop((host.link, host.connection, host.service, host.background));
     drop(connection);
     if let Some(service) = Arc::into_inner(service) {
@@ -176,8 +177,11 @@ impl Host {
                 let over = self.calls.end_all();
                 self.session_runs.close();
                 self.background.close();
+                let service = Arc::clone(&self.service);
                 self.answer_later(id, async move {
                     over.await;
+                    // Nobody of this session can answer what they wait for.
+                    service.stop_left().await;
                     Ok(json!({}))
                 });
             }

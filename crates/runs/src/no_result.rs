@@ -105,7 +105,8 @@ pub struct PrintedNoResult<'a> {
 
 impl From<NoResult> for CommandError {
     fn from(without: NoResult) -> Self {
-        let sentence = without.sentence();
+        let name = one_line(&without.run.name);
+        let sentence = format!("{name} {} (run {})", without.why.message(), without.run.run);
         without.why.reworded(sentence)
     }
 }

@@ -17,8 +17,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the known words in the order of their similarity to a word, at most so many. A word of
-/// several parts is as similar as the part that is most similar: whoever means a model types a part
+/// Returns the known words that are similar to a word, in the order of their similarity, at most so
+/// many. Where no word is, these are the least different ones. A word of several parts is as similar as the part that is most similar: whoever means a model types a part
 /// of its name.
 pub fn most_similar<'a>(
     word: &str,
@@ -38,6 +38,11 @@ pub fn most_similar<'a>(
         .map(|candidate| (similarity(candidate), candidate))
         .collect();
     words.sort_by_key(|(similarity, _)| *similarity);
+    // Next to a word that was meant, all others only distract.
+    let allowed = (wanted.len() / 3).max(1);
+    if words.first().is_some_and(|((best, _), _)| *best <= allowed) {
+        words.retain(|((slips, _), _)| *slips <= allowed);
+    }
     words.truncate(most);
     words.into_iter().map(|(_, word)| word).collect()
 }
@@ -116,6 +121,7 @@ mod tests {
             "anthropic/claude-sonnet-5-5",
             "openrouter/anthropic/claude-sonnet-5.5",
         ];
-        assert_eq!(most_similar("sonet", known, 2), expected);
+        assert_eq!(most_similar("sonet", known, 4), expected);
+        assert_eq!(most_similar("zzzzzz", known, 4).len(), 4);
     }
 }

@@ -105,6 +105,7 @@ mod refusals;
 mod resume;
 mod retention;
 mod retrieval;
+mod returned_calls;
 mod room;
 mod run_lists;
 mod run_records;

@@ -181,7 +181,7 @@ fn what_is_wrong_with_a_wish_is_said() {
         text
     });
     insta::assert_snapshot!(errors.join("\n"), @r#"
-    action is list, wait, output, session, stop or steer, not "dance"
+    action is list, wait, output, session, stop, steer or answer, not "dance"
     ids is missing: name the runs for stop
     there is no run or session "nope" among those you have started
     subagent_runs with includeCompleted lists them.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_testkit::process::{descendants, parent};
-use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
+use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{wait_for_file, wait_until};
 use serde_json::{Value, json};
 
@@ -157,6 +157,19 @@ impl McpServer {
     /// Starts it and begins as the older versions of the protocol do.
     pub(crate) fn initialized(stage: &Stage, flags: &[&str], capabilities: &Value) -> Self {
         Self::begun(stage, flags, "2025-06-18", capabilities)
+    }
+
+    /// The same with a command that starts the server.
+    pub(crate) fn initialized_by(command: SandboxCommand, capabilities: &Value) -> Self {
+        let params = json!({
+            "protocolVersion": "2025-06-18", "capabilities": capabilities,
+            "clientInfo": {"name": "pipes", "version": "1"}
+        });
+        let server = Self {
+            running: command.spawn(),
+            sent: 0,
+        };
+        server.begin(&params)
     }
 
     /// The same with a certain version.

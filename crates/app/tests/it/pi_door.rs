@@ -7,6 +7,7 @@ mod commands;
 mod ending;
 mod installation;
 mod memory;
+mod questions;
 mod redraws;
 mod registration;
 mod result_screens;

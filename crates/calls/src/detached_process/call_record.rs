@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::order::{AnsweredCall, BegunRun};
+use crate::asking::RunQuestion;
 
 /// The folder of these records in the agent directory.
 const FOLDER: &str = "subagents-calls";
@@ -36,9 +37,9 @@ pub struct CallRecord {
     /// Its runs, once they are open.
     #[serde(default)]
     pub runs: Vec<BegunRun>,
-    /// The line that says how far it is.
-    #[serde(default)]
-    pub message: Option<String>,
+    /// How far it is.
+    #[serde(flatten)]
+    pub news: CallNews,
     #[serde(default)]
     pub answer: Option<AnsweredCall>,
     /// The file it is kept in.
@@ -47,6 +48,17 @@ pub struct CallRecord {
     /// True if its process was gone before it was read, and had left no answer.
     #[serde(skip)]
     is_lost: bool,
+}
+
+/// How far a call is, while it is under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallNews {
+    /// The line that says it.
+    #[serde(default)]
+    pub message: Option<String>,
+    /// The questions that a person at the door is to answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<RunQuestion>,
 }
 
 /// The process that does a call.
@@ -85,7 +97,7 @@ impl CallRecord {
             began_at: now,
             changed_at: now,
             runs: Vec::new(),
-            message: None,
+            news: CallNews::default(),
             answer: None,
             is_lost: false,
         };
@@ -126,15 +138,15 @@ impl CallRecord {
     }
 
     /// Notes how far the call is.
-    pub(super) fn is_at(&mut self, message: String) -> io::Result<()> {
-        self.message = Some(message);
+    pub(super) fn is_at(&mut self, news: CallNews) -> io::Result<()> {
+        self.news = news;
         self.changed()
     }
 
     /// Ends the call with its answer.
     pub fn end(&mut self, answer: AnsweredCall) -> io::Result<()> {
         self.answer = Some(answer);
-        self.message = None;
+        self.news = CallNews::default();
         self.changed()
     }
 
@@ -210,9 +222,13 @@ mod tests {
         let places = home.path();
         let mut record = CallRecord::begin(places).expect("a record");
         let id = record.id().to_owned();
-        record.is_at("1 running".to_owned()).expect("a file");
+        let news = CallNews {
+            message: Some("1 running".to_owned()),
+            questions: Vec::new(),
+        };
+        record.is_at(news).expect("a file");
         let found = CallRecord::read(places, &id).expect("a record");
-        assert_eq!(found.message.as_deref(), Some("1 running"));
+        assert_eq!(found.news.message.as_deref(), Some("1 running"));
         assert!(!found.is_lost());
         let answer = AnsweredCall::refused("no".to_owned());
         record.end(answer.clone()).expect("a file");

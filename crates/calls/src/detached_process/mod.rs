@@ -13,7 +13,7 @@ mod start;
 mod waited_call;
 mod whole_call;
 
-pub use call_record::{CallRecord, KEPT};
+pub use call_record::{CallNews, CallRecord, KEPT};
 pub use life::live;
 pub(crate) use limit::{Place, background_counts, check_limit};
 pub use on_end::run_alone;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call_record::CallRecord;
+use crate::asking::RunQuestion;
 use crate::caller::{Caller, CallingPi, Overrides, Parking};
 use crate::service::ToolAnswer;
 use pi_subagents_ground::error::CommandError;
@@ -47,6 +48,9 @@ pub(super) struct OrderingCaller {
     trusts_project: bool,
     overrides: Overrides,
     pi: Option<CallingPi>,
+    /// Those who see the questions of its runs, if somebody waits for the call.
+    #[serde(default)]
+    pub(super) answerers: Answerers,
 }
 
 impl OrderingCaller {
@@ -57,6 +61,7 @@ impl OrderingCaller {
             trusts_project: caller.trusts_project,
             overrides: caller.overrides.clone(),
             pi: caller.pi.clone(),
+            answerers: caller.answerers,
         }
     }
 
@@ -75,15 +80,17 @@ impl OrderingCaller {
             trusts_project: self.trusts_project,
             overrides: self.overrides,
             pi: self.pi,
-            // A person finds the questions of background runs in the inbox.
-            answerers: Answerers {
-                person: tool == OrderedTool::Background,
-                model: false,
+            answerers: match tool {
+                // A person finds the questions of background runs in the inbox, and the model of a
+                // pi gets them as messages.
+                OrderedTool::Background => Answerers {
+                    person: true,
+                    ..self.answerers
+                },
+                OrderedTool::Delegate | OrderedTool::Subagent => self.answerers,
             },
-            parking: match tool {
-                OrderedTool::Background => Parking::InTime,
-                OrderedTool::Delegate | OrderedTool::Subagent => Parking::Never,
-            },
+            // Its process ends some time, also if nobody comes back with the answer.
+            parking: Parking::InTime,
             ..Caller::at(places)
         }
     }
@@ -171,6 +178,8 @@ pub(super) enum Reply {
     Begun(Vec<BegunRun>),
     /// The progress of a call.
     Progress(ProgressReply),
+    /// A run of a call asks something that a person at the door is to see.
+    Asked(Box<RunQuestion>),
     /// The answer of a call, which is the last reply.
     Answered(AnsweredCall),
 }
@@ -179,6 +188,9 @@ pub(super) enum Reply {
 /// the end of the input without a line, ends the call: its caller has cancelled it, or is gone and
 /// knows nothing of its runs.
 pub(super) const GO_ON: &str = "go on";
+
+/// The word before the id of a question that the person at the door does not answer now.
+pub(super) const LATER: &str = "later ";
 
 /// The word before a number of places, on a line to the detached process.
 pub(super) const PLACES: &str = "places ";

@@ -1,6 +1,6 @@
 //! Starts the detached process of a background run and hands the order over.
 
-use pi_subagents_vocabulary::Advice;
+use pi_subagents_vocabulary::{Advice, QuestionId};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::order::{DetachedOrder, GO_ON, PLACES, Reply, TakenOver};
+use super::order::{DetachedOrder, GO_ON, LATER, PLACES, Reply, TakenOver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::own_commands::{DETACHED, process};
 use pi_subagents_ground::places::Places;
@@ -31,9 +31,8 @@ pub async fn start(
     match replied.await.map_err(|_| silent())?? {
         Some(Reply::TakenOver(taken)) => Ok(*taken),
         Some(Reply::Refused(error)) => Err(error),
-        Some(Reply::Begun(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
-            Err(ended_early())
-        }
+        Some(Reply::Begun(_) | Reply::Progress(_) | Reply::Asked(_) | Reply::Answered(_))
+        | None => Err(ended_early()),
     }
 }
 
@@ -105,6 +104,13 @@ impl DetachedProcess {
     pub(super) async fn go_on(&mut self) {
         // A process that is gone has ended already.
         _ = self.stdin.write_all(format!("{GO_ON}\n").as_bytes()).await;
+    }
+
+    /// Leaves a question to others than the person at the door.
+    pub(super) async fn put_aside(&mut self, question: &QuestionId) {
+        let line = format!("{LATER}{question}\n");
+        // A process that is gone has ended already.
+        _ = self.stdin.write_all(line.as_bytes()).await;
     }
 
     /// Lets this many of its runs work at once.

@@ -4,9 +4,11 @@ use pi_subagents_engine::KnownChildren;
 
 use super::order::{AnsweredCall, BegunRun, DetachedOrder, Reply};
 use super::start::{DetachedProcess, ended_early};
+use crate::asking::RunQuestion;
 use crate::progress::CallProgress;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
+use pi_subagents_vocabulary::QuestionId;
 
 /// A call that another process does. It ends when this is dropped, unless it was let go on.
 pub struct WaitedCall {
@@ -17,6 +19,8 @@ pub struct WaitedCall {
 /// A reply of the detached process while its caller waits.
 pub enum WaitedReply {
     Progress(CallProgress),
+    /// A run asks something that a person is to see.
+    Asked(Box<RunQuestion>),
     Answered(AnsweredCall),
 }
 
@@ -31,9 +35,10 @@ impl WaitedCall {
         match process.reply().await? {
             Some(Reply::Begun(runs)) => Ok(Self { process, runs }),
             Some(Reply::Refused(error)) => Err(error),
-            Some(Reply::TakenOver(_) | Reply::Progress(_) | Reply::Answered(_)) | None => {
-                Err(ended_early())
-            }
+            Some(
+                Reply::TakenOver(_) | Reply::Progress(_) | Reply::Asked(_) | Reply::Answered(_),
+            )
+            | None => Err(ended_early()),
         }
     }
 
@@ -51,6 +56,7 @@ impl WaitedCall {
                 total: told.total,
                 message: told.message,
             })),
+            Some(Reply::Asked(asked)) => Ok(WaitedReply::Asked(asked)),
             Some(Reply::Answered(answer)) => Ok(WaitedReply::Answered(answer)),
             Some(Reply::Refused(error)) => Err(error),
             Some(Reply::TakenOver(_) | Reply::Begun(_)) | None => {
@@ -71,6 +77,11 @@ impl WaitedCall {
     /// Lets this many of its runs work at once, if its order says that it is given places.
     pub async fn give_places(&mut self, number: usize) {
         self.process.give_places(number).await;
+    }
+
+    /// Leaves a question to others: the person at the door does not answer it now.
+    pub async fn put_aside(&mut self, question: &QuestionId) {
+        self.process.put_aside(question).await;
     }
 
     /// Asks for its early end, after which it still answers.

@@ -8,12 +8,16 @@ use std::thread;
 use std::time::Duration;
 
 use pi_subagents_records::RunDir;
+use pi_subagents_vocabulary::QuestionId;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{sleep, timeout};
 
-use super::call_record::CallRecord;
-use super::order::{AnsweredCall, BegunRun, DetachedOrder, GO_ON, PLACES, ProgressReply, Reply};
+use super::call_record::{CallNews, CallRecord};
+use super::order::{
+    AnsweredCall, BegunRun, DetachedOrder, GO_ON, LATER, PLACES, ProgressReply, Reply,
+};
+use crate::asking::QuestionDesk;
 use crate::begin::{PreparedCaller, begin};
 use crate::detached_process::life::{answer, log_panics, no_record};
 use crate::detached_process::on_end;
@@ -46,6 +50,7 @@ pub(super) async fn live<C: Call>(
     let notes = std::mem::take(&mut order.notes);
     let concurrency = order.concurrency;
     let door = order.caller.door;
+    let desk = QuestionDesk::of_answerers(order.caller.answerers);
     let begun = match call.map_err(CommandError::from) {
         Ok(call) => take_over(order, &places, call).await,
         Err(error) => Err(error),
@@ -71,7 +76,13 @@ pub(super) async fn live<C: Call>(
     }
     let is_released = Arc::new(AtomicBool::new(record.is_some()));
     let (places_given, mut places_changed) = watch::channel(0);
-    let stop_requested = listen(Arc::clone(&is_released), places_given, concurrency);
+    let words = CallerWords {
+        is_released: Arc::clone(&is_released),
+        places: places_given,
+        all_places: concurrency,
+        desk: desk.clone(),
+    };
+    let stop_requested = words.listen();
     let cancelled: Cancelled = match &record {
         Some(record) if record.is_cancelled() => Box::pin(std::future::ready(())),
         // Whoever wants it to end stops its runs.
@@ -83,7 +94,11 @@ pub(super) async fn live<C: Call>(
     // There is room for it: it is the first.
     _ = replies.try_send(Reply::Begun(runs));
     let progress = replies.clone();
-    let (newest, notes_to_keep) = watch::channel(None);
+    let (newest, notes_to_keep) = watch::channel(CallNews::default());
+    let asking = desk.clone().map(|desk| {
+        let passing = pass_on(desk, newest.clone(), replies.clone());
+        tokio::spawn(passing)
+    });
     let noting = record
         .clone()
         .map(|record| tokio::spawn(keep_notes(record, notes_to_keep)));
@@ -92,7 +107,7 @@ pub(super) async fn live<C: Call>(
                                 total,
                                 message,
                             }: CallProgress| {
-        newest.send_replace(Some(message.clone()));
+        newest.send_modify(|news| news.message = Some(message.clone()));
         // While the last reply was not read, there is no use for another.
         _ = progress.try_send(Reply::Progress(ProgressReply {
             finished,
@@ -102,10 +117,11 @@ pub(super) async fn live<C: Call>(
     };
     let watch = Watch {
         follow: Follow::Progress(Box::new(on_progress)),
+        desk,
         cancelled,
         ..Watch::nobody()
     };
-    let work = ready.run(&service, watch);
+    let work = service.wait(ready, watch);
     let work = service.owner.until_signalled(signals, work);
     let take_places = async {
         while places_changed.changed().await.is_ok() {
@@ -115,21 +131,25 @@ pub(super) async fn live<C: Call>(
         }
         std::future::pending::<Infallible>().await
     };
+    let mut take_places = Box::pin(take_places);
     let answer = tokio::select! {
         answer = work => answer,
-        never = take_places => match never {},
+        never = &mut take_places => match never {},
     };
-    let answer = answer.to_tool_answer();
+    let answer = match answer {
+        Ok(answer) => answer.to_tool_answer(),
+        Err(error) => AnsweredCall::refused(error.to_answer(door)).into(),
+    };
     let notes = notes.iter().map(|note| format!("\n\n! {note}"));
     let answer = AnsweredCall {
         text: answer.text + &notes.collect::<String>(),
         details: answer.details,
         is_refused: answer.is_refused,
     };
-    if let Some(noting) = noting {
+    for telling in asking.into_iter().chain(noting) {
         // No note comes after the answer.
-        noting.abort();
-        _ = noting.await;
+        telling.abort();
+        _ = telling.await;
     }
     if let Some(record) = &mut record {
         _ = record.end(answer.clone());
@@ -142,6 +162,14 @@ pub(super) async fn live<C: Call>(
     });
     let was_told = was_told.await.unwrap_or(false)
         && (record.is_some() || !is_released.load(Ordering::Relaxed));
+    // Runs that wait for an answer go on, with all places for themselves.
+    is_released.store(true, Ordering::Relaxed);
+    let left = service.owner.until_signalled(signals, service.left.over());
+    tokio::select! {
+        () = left => {}
+        never = &mut take_places => match never {},
+    }
+    drop(take_places);
     let known_children = service.owner.known_children.clone();
     if let Some(service) = Arc::into_inner(service) {
         service.owner.leave().await;
@@ -154,15 +182,35 @@ pub(super) async fn live<C: Call>(
     }
 }
 
-/// Keeps the newest note in the record of a call, until nobody has a newer one.
-async fn keep_notes(mut record: CallRecord, mut notes: watch::Receiver<Option<String>>) {
+/// Keeps the news in the record of a call, until nobody has newer ones.
+async fn keep_notes(mut record: CallRecord, mut notes: watch::Receiver<CallNews>) {
     while notes.changed().await.is_ok() {
-        let note = notes.borrow_and_update().clone();
-        if let Some(note) = note {
-            // Each run has its own record.
-            _ = record.is_at(note);
-        }
+        let news = notes.borrow_and_update().clone();
+        // Each run has its own record.
+        _ = record.is_at(news);
         sleep(NOTE_PACE).await;
+    }
+}
+
+/// Passes questions on to the person at the door: to the process that waits for the call, and to
+/// the record of the call.
+async fn pass_on(desk: QuestionDesk, news: watch::Sender<CallNews>, replies: mpsc::Sender<Reply>) {
+    let mut changes = desk.changes();
+    loop {
+        let next = tokio::select! {
+            next = desk.next() => Some(next),
+            () = changes.next() => None,
+        };
+        news.send_if_modified(|news| {
+            let questions = desk.of_person();
+            let is_new = news.questions != questions;
+            news.questions = questions;
+            is_new
+        });
+        if let Some(asked) = next {
+            // Without a reader the questions are in the inbox.
+            _ = replies.send(Reply::Asked(Box::new(asked))).await;
+        }
     }
 }
 
@@ -232,39 +280,61 @@ async fn write_replies(mut waiting: mpsc::Receiver<Reply>) -> bool {
     true
 }
 
-/// Listens to the caller: it gives places, lets the call go on without it, or wants it to end. The
-/// returned future is ready when it wants that, or is gone without having let the call go on. A call
-/// whose caller is gone has all its places to itself.
-fn listen(
+/// The words of the caller, which come on stdin.
+struct CallerWords {
+    /// True once the call goes on without its caller.
     is_released: Arc<AtomicBool>,
     places: watch::Sender<usize>,
+    /// The number of places if the caller is gone.
     all_places: usize,
-) -> Cancelled {
-    let (sender, receiver) = oneshot::channel();
-    let listen = move || {
-        for line in io::stdin().lines().map_while(Result::ok) {
-            match line.strip_prefix(PLACES).map(str::parse) {
-                Some(Ok(number)) => _ = places.send_replace(number),
-                Some(Err(_)) => {}
-                None if line == GO_ON => is_released.store(true, Ordering::Relaxed),
-                None => {
+    desk: Option<QuestionDesk>,
+}
+
+impl CallerWords {
+    /// Listens to the caller: it gives places, leaves questions to others, lets the call go on
+    /// without it, or wants it to end. The returned future is ready when it wants that, or is gone
+    /// without having let the call go on. A call whose caller is gone has all its places to itself.
+    fn listen(self) -> Cancelled {
+        let (sender, receiver) = oneshot::channel();
+        let listen = move || {
+            for line in io::stdin().lines().map_while(Result::ok) {
+                if self.is_wish_to_end(&line) {
                     // The call may be over.
                     _ = sender.send(());
                     return;
                 }
             }
-        }
-        if is_released.load(Ordering::Relaxed) {
-            places.send_replace(all_places);
+            if self.is_released.load(Ordering::Relaxed) {
+                self.places.send_replace(self.all_places);
+            } else {
+                // The call may be over.
+                _ = sender.send(());
+            }
+        };
+        // Nobody waits for this thread; without it nobody can ask, and the runs can still be stopped.
+        _ = thread::Builder::new().name("stop".to_owned()).spawn(listen);
+        Box::pin(async move {
+            if receiver.await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        })
+    }
+
+    /// Takes a line. Returns whether the caller wants the call to end.
+    fn is_wish_to_end(&self, line: &str) -> bool {
+        if let Some(number) = line.strip_prefix(PLACES) {
+            if let Ok(number) = number.parse() {
+                self.places.send_replace(number);
+            }
+        } else if let Some(id) = line.strip_prefix(LATER) {
+            if let (Some(desk), Some(id)) = (&self.desk, QuestionId::parse(id)) {
+                desk.put_aside(&id);
+            }
+        } else if line == GO_ON {
+            self.is_released.store(true, Ordering::Relaxed);
         } else {
-            _ = sender.send(());
+            return true;
         }
-    };
-    // Nobody waits for this thread; without it nobody can ask, and the runs can still be stopped.
-    _ = thread::Builder::new().name("stop".to_owned()).spawn(listen);
-    Box::pin(async move {
-        if receiver.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    })
+        false
+    }
 }

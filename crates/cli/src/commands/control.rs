@@ -70,15 +70,13 @@ pub(crate) fn steer(args: &SteerArgs, printer: Printer) -> Result<ExitCode, Comm
     tend_records(&index, &places);
     let message = joined("message", &args.message)?;
     let typed = TypedIds::running(&index, &places, printer);
-    let in_progress = |mut runs: Vec<IndexedRun>| {
-        runs.retain(IndexedRun::is_open);
-        of_one_conversation(runs, None)
-    };
-    let runs = typed.runs(&args.id).and_then(in_progress);
-    let run = runs
-        .map_err(|error| ask_which(&error, |run| format!("pi-subagents steer {run} MESSAGE")))?
-        .pop()
-        .ok_or_else(|| not_running(&args.id))?;
+    let which = |error| ask_which(&error, |run| format!("pi-subagents steer {run} MESSAGE"));
+    let found = typed.runs(&args.id).map_err(which)?;
+    let latest = found.last().cloned();
+    let in_progress = found.into_iter().filter(IndexedRun::is_open).collect();
+    let run = of_one_conversation(in_progress, None).map_err(which)?;
+    let run = run.into_iter().next_back();
+    let run = run.ok_or_else(|| not_running(&args.id, latest.as_ref()))?;
     let (reach, to) = (Reach::by_owners(&places), Addressee::from(run));
     let steered = block_on(acts::steer(&reach, &to, message))?;
     if printer.is_json() {
@@ -208,7 +206,15 @@ pub(super) fn conversations_of(
     runs_of_all(typed, ids, command, |runs| of_one_conversation(runs, None))
 }
 
-fn not_running(id: &str) -> CommandError {
-    let resume = Advice::Resume(id.to_owned());
-    CommandError::failed(format!("{id} is not running")).advise("Continue it with ", resume, ".")
+/// Says that the run a word stands for is over.
+fn not_running(word: &str, run: Option<&IndexedRun>) -> CommandError {
+    let (who, id) = match run {
+        Some(run) => (
+            format!("{} is not running (run {})", one_line(&run.name), run.run),
+            run.run.to_string(),
+        ),
+        None => (format!("{word} is not running"), word.to_owned()),
+    };
+    let resume = Advice::Resume(id);
+    CommandError::failed(who).advise("Continue it with ", resume, ".")
 }

@@ -1,6 +1,6 @@
 //! `output`: prints the answer of a run.
 
-use pi_subagents_vocabulary::Door;
+use pi_subagents_vocabulary::{Advice, Door};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -96,11 +96,13 @@ fn print_receipt(
     places: &Places,
     printer: Printer,
 ) -> Result<ExitCode, CommandError> {
-    let latest = session.runs().last();
-    let latest = latest.and_then(|(run, history)| Some((run, history.summary.receipt()?)));
+    let latest_run = session.runs().last();
+    let latest = latest_run.and_then(|(run, history)| Some((run, history.summary.receipt()?)));
     let Some((run, receipt)) = latest else {
         let error = CommandError::no_answer("nothing was seen of this run: it has not answered");
-        return Err(error.hint("See how it stands: pi-subagents status ID"));
+        let id =
+            latest_run.map_or_else(|| session.id().to_string(), |(run, _)| run.run.to_string());
+        return Err(error.advise("See how it stands: ", Advice::Status(id), ""));
     };
     if printer.is_json() {
         printer.json(&ReceiptResult {

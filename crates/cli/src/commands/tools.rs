@@ -31,7 +31,12 @@ pub(crate) fn run(args: &ToolsArgs, printer: Printer) -> Result<ExitCode, Comman
         // The extension registers the tools that every door has.
         tools()
     } else {
-        mcp_tools(ToolSet::All)
+        let mut all = mcp_tools(ToolSet::All);
+        let of_pi = tools().into_iter();
+        let is_new = |tool: &Tool| !all.iter().any(|known| known.name == tool.name);
+        let of_pi: Vec<Tool> = of_pi.filter(is_new).collect();
+        all.extend(of_pi);
+        all
     };
     if let Some(name) = args
         .names
@@ -113,6 +118,9 @@ struct PrintedTool {
     /// True if it is offered only once there are results.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     results: bool,
+    /// True if it is offered only once a run has a question that its caller's model can answer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    questions: bool,
     /// With `--choices`, the agents that it accepts here.
     #[serde(skip_serializing_if = "Option::is_none")]
     choices: Option<String>,
@@ -136,6 +144,7 @@ impl PrintedTool {
             parameters: tool.parameters.clone(),
             models: tool.needs_models,
             results: tool.offered == Offered::WithResults,
+            questions: tool.offered == Offered::WithQuestions,
             choices,
         }
     }

@@ -7,6 +7,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Resume(_) => "the key r".to_owned(),
         Advice::Steer(_) => "the key s".to_owned(),
         Advice::Stop(_) => "the key x".to_owned(),
+        Advice::Answer(_) => "the key !".to_owned(),
         Advice::Output(_) => "the key o".to_owned(),
         Advice::Merge(_) => "the key m".to_owned(),
         Advice::Diff(_) => "the key d".to_owned(),

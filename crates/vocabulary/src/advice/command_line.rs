@@ -8,6 +8,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Resume(id) => format!("pi-subagents resume {id} PROMPT"),
         Advice::Wait(id) => format!("pi-subagents wait {id}"),
         Advice::Steer(id) => format!("pi-subagents steer {id} MESSAGE"),
+        Advice::Answer(question) => format!("pi-subagents answer {question} …"),
         Advice::Stop(run) => format!("pi-subagents stop {run}"),
         Advice::Status(run) => format!("pi-subagents status {run}"),
         Advice::Session(session) => format!("pi-subagents session {session}"),

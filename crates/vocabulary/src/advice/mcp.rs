@@ -9,6 +9,9 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Steer(id) => {
             format!("subagent_runs with action steer, ids [\"{id}\"] and a message")
         }
+        Advice::Answer(question) => format!(
+            "subagent_runs {{\"action\": \"answer\", \"ids\": [\"{question}\"], \"message\": \"…\"}}"
+        ),
         Advice::Stop(run) => format!("subagent_runs with action stop and ids [\"{run}\"]"),
         Advice::Status(_) => "subagent_runs with includeCompleted".to_owned(),
         Advice::Session(session) => {

@@ -43,6 +43,8 @@ pub enum Advice {
     Wait(String),
     /// Sends the sub-agent of a run a message.
     Steer(String),
+    /// Answers a question.
+    Answer(String),
     /// Ends a run.
     Stop(String),
     /// Shows the state of a run.
@@ -138,6 +140,7 @@ mod tests {
             Advice::Resume("talk".to_owned()),
             Advice::Wait("talk".to_owned()),
             Advice::Steer("talk".to_owned()),
+            Advice::Answer("q7f3a".to_owned()),
             Advice::Stop(run.clone()),
             Advice::Status(run.clone()),
             Advice::Session("talk".to_owned()),

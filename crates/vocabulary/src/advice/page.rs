@@ -7,7 +7,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Resume(_) | Advice::Steer(_) => "a message to it".to_owned(),
         Advice::Stop(_) => "the button Stop".to_owned(),
         Advice::Merge(_) => "the button Merge".to_owned(),
-        Advice::Session(_) | Advice::Output(_) => "its page".to_owned(),
+        Advice::Session(_) | Advice::Output(_) | Advice::Answer(_) => "its page".to_owned(),
         Advice::Diff(_) | Advice::DiffStat(_) => "the tab with its changes".to_owned(),
         // The page follows all runs.
         Advice::Wait(_) | Advice::Status(_) | Advice::Attach | Advice::OpenPage => {

@@ -19,7 +19,8 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::EditAgent(name) => format!("/profile edit {name}"),
         Advice::Trust => "Use /subagents trust to allow that.".to_owned(),
         Advice::MakeRoom => "/subagents list shows those of this session; wait until one is over, or stop one (/subagents stop RUN).".to_owned(),
-        Advice::Resume(_)
+        Advice::Answer(_)
+        | Advice::Resume(_)
         | Advice::Wait(_)
         | Advice::MergeIn { .. }
         | Advice::MergeCopies(_)

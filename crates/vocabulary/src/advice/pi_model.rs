@@ -11,6 +11,9 @@ pub(super) fn words(advice: &Advice) -> String {
         | Advice::Merge(_)
         | Advice::MergeIn { .. }
         | Advice::MakeRoom => mcp::words(advice),
+        Advice::Answer(question) => {
+            format!("answer_subagent {{\"question\": \"{question}\", \"answer\": \"…\"}}")
+        }
         Advice::Session(session) => format!("get_subagent_session with sessionId {session}"),
         Advice::Output(session) => format!("get_subagent_output with sessionId {session}"),
         Advice::Status(run) => format!("background_agent_status with run \"{run}\""),

@@ -14,6 +14,7 @@ use super::{
     SeenFiles, SeenGate, SeenModel, SeenSchema, SeenTest, SeenTests,
 };
 use crate::child_protocol::ChildRecord;
+use crate::shell_commands::CommandRefusal;
 use crate::text;
 use crate::{
     AnsweredQuestion, AssistantMessage, Ending, FellBack, GateStep, Gated, Happening,
@@ -289,10 +290,11 @@ impl Witness {
     }
 
     /// Returns whether a call that failed never got as far as its tool: the sub-agent does not have
-    /// the tool, or the run ended before.
+    /// the tool or may not run the command, or the run ended before.
     fn was_never_run(&self, call: &Pending, last_line: &str) -> bool {
         let is_unknown = last_line.starts_with("Tool ") && last_line.ends_with(" not found");
-        is_unknown || (self.reports_begins && call.began.is_none())
+        let is_refused = CommandRefusal::is_in(last_line);
+        is_unknown || is_refused || (self.reports_begins && call.began.is_none())
     }
 
     fn add_uncertain(&mut self) {

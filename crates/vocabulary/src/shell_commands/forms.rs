@@ -24,6 +24,14 @@ pub struct CommandRefusal {
     allowed: String,
 }
 
+impl CommandRefusal {
+    /// Returns whether the result of a call is such an answer, by its last line: nothing was run.
+    pub(crate) fn is_in(last_line: &str) -> bool {
+        last_line.starts_with("Not run: ")
+            && last_line.contains(". This agent may run only these commands, ")
+    }
+}
+
 impl CommandForms {
     /// Reads the forms of a definition; `None` if it has none and its shell runs everything.
     pub fn of(forms: &[String]) -> Option<Self> {

@@ -2,6 +2,7 @@
 
 use pi_subagents_vocabulary::{Status, Timestamp, text};
 
+use crate::asking::question_lines;
 use crate::shared_room::beginning as beginning_of;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_vocabulary::Counts;
@@ -104,6 +105,9 @@ fn row_in(word: &str, row: &RunRow, shown: Shown, door: Door) -> String {
         labelled("  go on with it", resume),
         labelled("  worktree", worktree(row)),
     ];
+    let open = report.questions.iter().filter(|asked| asked.is_open());
+    let asks = open.flat_map(|asked| question_lines(&report.name, &asked.question, door));
+    lines.extend(asks.map(|line| format!("  {line}\n")));
     if row.is_over() && row.artifacts.is_some() {
         lines.push(match (&row.report.output, shown) {
             (Some(output), Shown::UpTo(share)) => {

@@ -12,14 +12,18 @@ use crate::answer::Outcomes;
 pub(super) fn summary(outcomes: &Outcomes) -> String {
     let lines = outcomes.iter().flat_map(|(task, run)| {
         let receipt = run.receipt();
-        let seen = receipt.map(|receipt| receipt_lines_with_figures(&receipt));
+        let asks = outcomes.question_lines(task, run);
+        let seen = receipt.filter(|_| asks.is_empty());
+        let seen = seen.map(|receipt| receipt_lines_with_figures(&receipt));
         let worktree = outcomes.worktree(task);
         let worktree = worktree.map(|worktree| worktree.lines(task.run.as_str(), outcomes.door));
         let worktree = worktree.into_iter().flatten();
         let silent = run
             .has_no_text()
             .then(|| "  ! it completed without a text".to_owned());
-        std::iter::once(summary_line(task, run))
+        let line = asks.is_empty().then(|| summary_line(task, run));
+        line.into_iter()
+            .chain(asks)
             .chain(silent)
             .chain(seen.into_iter().flatten())
             .chain(worktree.map(|line| format!("  {line}")))

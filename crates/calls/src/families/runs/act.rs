@@ -11,7 +11,9 @@ use tokio::time::{Instant, timeout_at};
 use super::client_runs::{Answers, answer_of, counts, meant, of_caller, with_others};
 use super::tools::RunsCall;
 use crate::arguments;
+use crate::asking::{Awaited, until_needed};
 use crate::caller::Caller;
+use crate::families::answering::{GivenAnswer, answer_with};
 use crate::families::delegation;
 use crate::service::{CallService, ToolAnswer};
 use crate::shared_room::{self, ROOM, shares};
@@ -65,7 +67,16 @@ pub(crate) async fn subagent_runs(
             } else {
                 meant(&runs, &call.ids)?
             };
-            let notes = wait(caller, &asked, limit(call.seconds), cancelled).await;
+            let awaited = Awaited {
+                runs: &asked,
+                answered: None,
+            };
+            let notes = tokio::select! {
+                biased;
+                notes = wait(caller, &asked, limit(call.seconds), cancelled) => notes,
+                // Whoever waits for them is the one who can answer.
+                needed = until_needed(service, caller, awaited) => needed.map(|()| Vec::new())?,
+            };
             let asked = again(service, caller, asked).await?;
             let heading = std::iter::once(waited(&asked)).chain(notes);
             let heading = heading.collect::<Vec<_>>().join("\n");
@@ -93,10 +104,11 @@ pub(crate) async fn subagent_runs(
             Ok(answer_of(heading, &stopped, Answers::Begun, caller.door))
         }
         Some("steer") => steer(&service.owner.reach(&caller.places), &call, &runs).await,
+        Some("answer") => answer(service, &call, caller, cancelled).await,
         Some(other) => Err(CommandError::usage(format!(
             "action is {}, not \"{}\"",
             match caller.door {
-                Door::Mcp => "list, wait, output, session, stop or steer",
+                Door::Mcp => "list, wait, output, session, stop, steer or answer",
                 Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => {
                     "list, wait, stop or steer"
                 }
@@ -248,6 +260,28 @@ async fn steer(
     let steered = acts::steer(reach, &to, message.to_owned()).await?;
     let details = json!({"runId": steered.run.as_str(), "steered": true});
     Ok(ToolAnswer::new(steered.sentence(), details))
+}
+
+/// Answers a question of a run, and waits for the run as long as somebody waits for a run.
+async fn answer(
+    service: &Arc<CallService>,
+    call: &RunsCall,
+    caller: &Caller,
+    cancelled: Cancelled,
+) -> Result<ToolAnswer, CommandError> {
+    let [question] = call.ids.as_slice() else {
+        return Err(CommandError::usage(
+            "ids must be the id of one question, such as [\"q7f3a\"], for answer",
+        ));
+    };
+    let answer = call.message.as_deref().unwrap_or_default().trim();
+    if answer.is_empty() {
+        return Err(CommandError::usage(
+            "message is missing: it is the answer to the question",
+        ));
+    }
+    let given = GivenAnswer { question, answer };
+    answer_with(service, caller, given, limit(call.seconds), cancelled).await
 }
 
 fn named<'a>(ids: &'a [String], action: &str) -> Result<&'a [String], CommandError> {

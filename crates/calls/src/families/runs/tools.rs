@@ -57,9 +57,11 @@ pub fn tools() -> Vec<Tool> {
 pub fn client_tools() -> Vec<Tool> {
     let mut schema = parameters::<RunsCall>();
     let action = &mut schema["properties"]["action"];
-    action["enum"] = json!(["list", "wait", "output", "session", "stop", "steer"]);
+    action["enum"] = json!([
+        "list", "wait", "output", "session", "stop", "steer", "answer"
+    ]);
     action["description"] = json!(
-        "list (default); wait, which returns the answers of those that end; output: the whole answer of a session; session: its transcript; stop; steer."
+        "list (default); wait, which returns the answers of those that end; output: the whole answer of a session; session: its transcript; stop; steer; answer: answers a question (its id in ids, the answer in message), and waits as wait does."
     );
     // Inside pi other tools read sessions, and the session of pi has no runs of others.
     let fields = &mut schema["properties"];

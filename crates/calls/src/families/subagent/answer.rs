@@ -19,7 +19,12 @@ pub(super) fn text(call: &SubagentCall, outcomes: &Outcomes, is_new: &[bool]) ->
             parts.push(format!("## {}. {agent}", index + 1));
         }
         let output = outputs.next().flatten();
-        parts.push(block_with(task, run, output.as_deref()));
+        let asks = outcomes.question_lines(task, run);
+        if asks.is_empty() {
+            parts.push(block_with(task, run, output.as_deref()));
+        } else {
+            parts.push(with_header("WAITING", task, &asks.join("\n")));
+        }
         let answerer = run.receipt().and_then(|receipt| receipt.answerer());
         parts.extend(answerer.map(|words| format!("! {words}")));
         let worktree = outcomes.worktree(task);
@@ -73,11 +78,12 @@ fn block_with(task: &Task, run: &RunSummary, output: Option<&str>) -> String {
         Status::Queued | Status::Running => "UNKNOWN",
         Status::Waiting | Status::Parked => "WAITING",
     };
-    format!(
-        "**Status:** {status}\n**Session ID:** `{}`\n\n---\n\n{}",
-        task.session,
-        result(run, output)
-    )
+    with_header(status, task, &result(run, output))
+}
+
+fn with_header(status: &str, task: &Task, text: &str) -> String {
+    let session = &task.session;
+    format!("**Status:** {status}\n**Session ID:** `{session}`\n\n---\n\n{text}")
 }
 
 /// Returns the result, or the error together with the partial result.

@@ -1,0 +1,27 @@
+//! The words about questions in the answer of a call.
+
+use pi_subagents_vocabulary::text::{clean, one_line};
+use pi_subagents_vocabulary::{Advice, Answerer, Door, Question};
+
+/// Writes a question that a run waits with, and the way to answer it.
+pub(crate) fn question_lines(name: &str, question: &Question, door: Door) -> [String; 2] {
+    let id = question.id.as_str();
+    let asked = clean(&question.line());
+    let context = question.context.as_deref().map(one_line);
+    let context = context.map_or(String::new(), |context| format!(" ({})", clean(&context)));
+    let how = match question.answerer {
+        Answerer::Parent => format!("Answer with {}.", Advice::Answer(id.to_owned()).words(door)),
+        // A model may not answer it.
+        Answerer::Person => format!(
+            "Only the user can answer it: {} in a shell.",
+            Advice::Answer(id.to_owned()).words(Door::CommandLine)
+        ),
+    };
+    [
+        format!(
+            "? {}: waits for an answer (question {id}): {asked}{context}",
+            one_line(name)
+        ),
+        format!("  {how}"),
+    ]
+}
