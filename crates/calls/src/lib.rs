@@ -39,6 +39,7 @@ pub mod progress;
 pub mod request;
 pub mod resolve;
 mod result_lines;
+pub mod review_desk;
 pub mod runner;
 pub mod service;
 pub mod shared_room;

@@ -21,7 +21,7 @@ use pi_subagents_runs::typed_ids::TypedIds;
 use pi_subagents_runs::upkeep::tend_records;
 use pi_subagents_view::figures::clock;
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::{QuestionId, Reply, Respondent, RunId, TakenReply, Timestamp, text};
+use pi_subagents_vocabulary::{QuestionId, Reply, Respondent, RunId, Timestamp, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -281,22 +281,6 @@ fn go_on_with(
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} PROMPT")))?;
     let resumption = Resumption::of(session, Caller::at(places))?;
     let places = resumption.caller.places.clone();
-    let answer = go_on(resumption, parked_prompt(&question.text, &taken), printer)?;
+    let answer = go_on(resumption, taken.prompt(&question.text), printer)?;
     Ok(print(&answer, &places, printer))
-}
-
-/// Returns the prompt with which a parked run goes on.
-fn parked_prompt(question: &str, taken: &TakenReply) -> String {
-    let question = text::one_line(question);
-    match taken {
-        TakenReply::Words(words) => format!("Answer to your question \"{question}\": {words}"),
-        TakenReply::Confirmed(true) => format!("Answer to \"{question}\": yes. Do it again."),
-        TakenReply::Confirmed(false) => format!("Answer to \"{question}\": no."),
-        TakenReply::Cancelled => {
-            format!(
-                "Your question was \"{question}\". {}",
-                pi_subagents_vocabulary::NOBODY_ANSWERED
-            )
-        }
-    }
 }

@@ -197,6 +197,7 @@ fn accept_all(
         },
         up_to: args.up_to.tier(),
         only,
+        confirmed: None,
         worktrees: settings.worktrees,
         variables: user_variables(places),
     };

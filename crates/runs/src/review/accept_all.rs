@@ -10,7 +10,6 @@ use pi_subagents_configuration::{Trust, WorktreeSettings};
 use pi_subagents_git::{
     Conflict, FilterTrust, Landed, Landing, ObjectId, Repository, Snapshot, Stacked,
 };
-use pi_subagents_records::RecordedRun;
 use pi_subagents_vocabulary::review::{Acceptance, RedResult, RiskTier, accept};
 use pi_subagents_vocabulary::text::{count, first_of, one_line};
 use pi_subagents_vocabulary::{Gate, RunId, Timestamp};
@@ -55,6 +54,9 @@ pub struct AcceptAll<'a> {
     pub up_to: RiskTier,
     /// The only results, if a person has chosen some. Their tier does not matter then.
     pub only: Option<Vec<RunId>>,
+    /// The gates that a person was asked about; no other is run. `None` if whoever accepts has named
+    /// or written them.
+    pub confirmed: Option<Vec<String>>,
     pub worktrees: WorktreeSettings,
     /// The environment of gates.
     pub variables: BTreeMap<OsString, OsString>,
@@ -137,11 +139,13 @@ impl AcceptAll<'_> {
             tried.into_iter().map(|one| self.candidate(one)).collect();
         if !candidates.is_empty() {
             self.check_gates(&candidates)?;
+            let review_gate = self.review_gate(&checkout);
+            self.check_confirmed(&candidates, review_gate.as_ref())?;
             Acceptor {
                 wanted: self,
                 checkout: &checkout,
                 candidates: &candidates,
-                review_gate: self.review_gate(&checkout),
+                review_gate,
                 plan: ScratchPlan::of(&checkout, self.places, &self.worktrees, &self.variables),
                 report: &mut report,
             }
@@ -207,6 +211,27 @@ impl AcceptAll<'_> {
             .hint("pi-subagents review --accept-all --no-gate takes them unseen."))
     }
 
+    /// Refuses to run a command that a person was not asked about.
+    fn check_confirmed(
+        &self,
+        candidates: &[Candidate<'_>],
+        review_gate: Option<&GateCommand>,
+    ) -> Result<(), CommandError> {
+        let Some(confirmed) = &self.confirmed else {
+            return Ok(());
+        };
+        let own = candidates.iter().flat_map(|one| &one.gates);
+        let mut all = own.chain(review_gate);
+        let Some(other) = all.find(|gate| !confirmed.contains(&gate.command)) else {
+            return Ok(());
+        };
+        let words = format!(
+            "the gate `{}` was not confirmed; nothing was run",
+            one_line(&other.command)
+        );
+        Err(CommandError::failed(words).hint("Look at the gates again, and confirm them."))
+    }
+
     fn review_gate(&self, checkout: &Repository) -> Option<GateCommand> {
         match &self.gates {
             ReviewGates::Run(Some(command)) | ReviewGates::IfAny(Some(command)) => {
@@ -222,9 +247,7 @@ impl AcceptAll<'_> {
 }
 
 fn gates_of(waiting: &WaitingResult) -> Vec<GateCommand> {
-    // A record that cannot be read names no gate, and then the review needs its own.
-    let recorded = RecordedRun::read(&waiting.result.run.directory).ok();
-    let gates = recorded.map(|run| own_gates(&run)).unwrap_or_default();
+    let gates = own_gates(&waiting.result.run);
     let workspace = waiting.result.workspace.as_ref();
     let inside = workspace.map_or_else(PathBuf::new, |workspace| workspace.inside.clone());
     let gates = gates.into_iter().map(|gate| GateCommand {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use pi_subagents_view::figures::ago;
 use pi_subagents_vocabulary::review::{RiskReason, RiskTier};
 use pi_subagents_vocabulary::text::{aligned, cut_characters, one_line};
-use pi_subagents_vocabulary::{RunId, Status, Timestamp};
+use pi_subagents_vocabulary::{Question, RunId, Status, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,6 +40,9 @@ struct PrintedWaiting {
     /// The question, or the reason why the run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// The question, with the form of its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<Question>,
     /// The changes, if there are any.
     #[serde(flatten)]
     change: Option<PrintedChange>,
@@ -90,6 +93,9 @@ struct PrintedChange {
     added: u64,
     /// The number of lines that were taken out.
     removed: u64,
+    /// The gates that its call has set: commands that must pass before it is accepted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gates: Vec<String>,
     /// The state that the run began from.
     #[serde(skip_serializing_if = "Option::is_none")]
     base: Option<PrintedBase>,
@@ -129,9 +135,10 @@ impl ReviewQueue {
             run_id: asked.run.clone(),
             name: asked.name.clone(),
             kind: WaitingKind::Question,
-            since: asked.asked_at,
+            since: asked.asked.asked_at,
             later: false,
             message: Some(asked.question.clone()),
+            question: Some(asked.asked.clone()),
             change: None,
         });
         let unreachable = self.unreachable.iter().map(|without| PrintedWaiting {
@@ -141,6 +148,7 @@ impl ReviewQueue {
             since: without.run.accepted_at,
             later: false,
             message: Some(without.sentence()),
+            question: None,
             change: None,
         });
         let all = questions
@@ -180,6 +188,7 @@ impl PrintedWaiting {
             since: one.at,
             later: one.note.is_later,
             message: one.row.report.error_message.clone(),
+            question: None,
             change: Some(PrintedChange {
                 order,
                 status: one.row.report.status,
@@ -188,6 +197,7 @@ impl PrintedWaiting {
                 files: facts.files.len(),
                 added,
                 removed,
+                gates: one.gates.clone(),
                 base: base.map(|base| PrintedBase {
                     commit: base.commit.clone(),
                     uncommitted: base.uncommitted,
@@ -215,6 +225,7 @@ impl PrintedWaiting {
             since: one.at,
             later: one.note.is_later,
             message: report.error_message.clone(),
+            question: None,
             change: None,
         }
     }

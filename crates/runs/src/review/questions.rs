@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use pi_subagents_vocabulary::text::{clean, one_line};
-use pi_subagents_vocabulary::{RunId, Timestamp};
+use pi_subagents_vocabulary::{Question, RunId};
 
 use crate::inbox::open_questions;
 use crate::known_index::KnownIndex;
@@ -15,10 +15,12 @@ pub struct WaitingQuestion {
     pub run: RunId,
     /// The name of its task.
     pub name: String,
-    /// The words of the question.
+    /// The words of the question, on one line.
     pub question: String,
-    /// The time at which it was asked.
-    pub asked_at: Timestamp,
+    /// The question itself.
+    pub asked: Question,
+    /// True if the run was parked: an answer continues it.
+    pub is_parked: bool,
 }
 
 /// Lists the questions of the runs of a project, oldest first.
@@ -30,7 +32,8 @@ pub(super) fn waiting_questions(index: &KnownIndex, project: &Path) -> Vec<Waiti
         run: one.run_id,
         name: one.name,
         question: one_line(&clean(&one.asked.question.text)),
-        asked_at: one.asked.question.asked_at,
+        is_parked: one.parked,
+        asked: one.asked.question,
     })
     .collect()
 }

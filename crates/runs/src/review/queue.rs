@@ -10,7 +10,7 @@ use pi_subagents_vocabulary::{RunId, Timestamp};
 
 use super::later::ReviewNote;
 use super::questions::{WaitingQuestion, waiting_questions};
-use super::result_facts::facts_of_all;
+use super::result_facts::{facts_of_all, own_gates};
 use super::waiting_runs::{StopKind, StoppedRun, failed_runs};
 use crate::acts::{Checkout, WantedChanges};
 use crate::ask_which::find_failure;
@@ -49,6 +49,8 @@ pub struct WaitingResult {
     /// The time at which its run ended.
     pub at: Timestamp,
     pub note: ReviewNote,
+    /// The commands that its call has set as gates.
+    pub gates: Vec<String>,
 }
 
 impl ReviewQueue {
@@ -76,6 +78,17 @@ impl ReviewQueue {
             queue.add_results(places, &runs, &waiting)?;
         }
         Ok(queue)
+    }
+
+    /// Counts what waits, without a look at the files of results.
+    pub fn count_of(places: &Places, index: &KnownIndex) -> Result<usize, CommandError> {
+        let runs = index.runs().map_err(find_failure)?;
+        let here = Repository::find(&places.cwd).ok();
+        let waiting = here.as_ref().map(|here| waiting_here(&runs, here));
+        let waiting: HashSet<RunId> = waiting.into_iter().flatten().map(|run| run.run).collect();
+        let stopped = failed_runs(&runs, &places.project, |run| waiting.contains(&run.run));
+        let questions = waiting_questions(index, &places.project);
+        Ok(waiting.len() + stopped.len() + questions.len())
     }
 
     fn add_results(
@@ -160,6 +173,10 @@ impl WaitingResult {
         Self {
             at: ended_at(&result.run),
             note: ReviewNote::read(&result.run.directory),
+            gates: own_gates(&result.run)
+                .into_iter()
+                .map(|gate| gate.command)
+                .collect(),
             result,
             row,
             facts,

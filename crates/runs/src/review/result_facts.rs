@@ -2,12 +2,12 @@
 //! files, and the conflicts with the checkout and other results.
 
 use pi_subagents_git::{Conflict, Matrix, Repository, changes, marked_files, moved_submodules};
-use pi_subagents_records::{RecordedRun, RunDir};
+use pi_subagents_records::{IndexedRun, RecordedRun, RunDir};
 use pi_subagents_vocabulary::review::{
     AnswerRecord, ResultFacts, RunClash, TouchedPath, unseen_claims,
 };
 use pi_subagents_vocabulary::text::one_line;
-use pi_subagents_vocabulary::{Ending, Receipt, RunId, RunReport, Status};
+use pi_subagents_vocabulary::{Ending, Gate, Receipt, RunId, RunReport, Status};
 
 use super::later::ReviewNote;
 use crate::results::{RunResult, failed};
@@ -166,7 +166,10 @@ fn unseen(report: &RunReport, receipt: &Receipt) -> Vec<String> {
     })
 }
 
-/// Returns the gates that the call of a run has set for it.
-pub(super) fn own_gates(run: &RecordedRun) -> Vec<pi_subagents_vocabulary::Gate> {
-    run.terms.gates.clone().unwrap_or_default()
+/// Returns the gates that the call of a run has set for it. A record that cannot be read names none,
+/// and then the review needs its own.
+pub(super) fn own_gates(run: &IndexedRun) -> Vec<Gate> {
+    let recorded = RecordedRun::read(&run.directory).ok();
+    let gates = recorded.and_then(|recorded| recorded.terms.gates);
+    gates.unwrap_or_default()
 }

@@ -1,16 +1,12 @@
 //! What waits, as the screen shows it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_git::{Change, Repository};
-use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::review::{
-    ReviewQueue, StopKind, StoppedRun, WaitingQuestion, WaitingResult,
+    ResultSource, ReviewQueue, StopKind, StoppedRun, WaitingQuestion, WaitingResult, seen_lines,
 };
 use pi_subagents_view::figures::clock;
-use pi_subagents_view::receipt_lines;
 use pi_subagents_vocabulary::review::{RiskRule, TouchedPath};
 use pi_subagents_vocabulary::text::{clean, count, one_line};
 use pi_subagents_vocabulary::{RunId, RunReport, Timestamp};
@@ -40,7 +36,7 @@ pub(super) struct ReviewItem {
     pub(super) base: String,
     pub(super) files: Vec<TouchedPath>,
     /// Where its files can be read, if it has any.
-    pub(super) source: Option<Arc<ItemSource>>,
+    pub(super) source: Option<Arc<ResultSource>>,
 }
 
 /// The kinds of what waits, in the order of the screen.
@@ -50,14 +46,6 @@ pub(super) enum ItemKind {
     Limit,
     Change,
     Failure,
-}
-
-/// Where the files of a result can be read.
-#[derive(Debug)]
-pub(super) struct ItemSource {
-    pub(super) indexed: IndexedRun,
-    pub(super) repository: Repository,
-    pub(super) change: Change,
 }
 
 impl ReviewItem {
@@ -82,19 +70,11 @@ impl ReviewItem {
         })
     }
 
-    /// Returns the old and the new path of one of its files, as git knows them.
-    pub(super) fn paths(&self, file: usize) -> Vec<PathBuf> {
-        let file = self.files.get(file);
-        let paths = file.map(|file| [Some(&file.path), file.from.as_ref()]);
-        let paths = paths.into_iter().flatten().flatten();
-        paths.map(PathBuf::from).collect()
-    }
-
     fn of_question(asked: WaitingQuestion) -> Self {
         Self {
             kind: ItemKind::Question,
             word: "asks",
-            since: asked.asked_at,
+            since: asked.asked.asked_at,
             answer: shown(&asked.question),
             ..Self::plain(asked.run, &asked.name)
         }
@@ -114,28 +94,13 @@ impl ReviewItem {
             head: head_of(report),
             task: shown(report.task.as_deref().unwrap_or_default()),
             answer: shown(report.error_message.as_deref().unwrap_or_default()),
-            seen: seen_of(report),
+            seen: seen_lines(report),
             ..Self::plain(report.run_id.clone(), &report.name)
         }
     }
 
     fn of_result(waiting: &WaitingResult) -> Self {
         let report = &waiting.row.report;
-        let base = waiting
-            .result
-            .workspace
-            .as_ref()
-            .and_then(|one| one.base.as_ref());
-        let base = base.map(|base| {
-            let commit = base.commit.get(..7).unwrap_or(&base.commit);
-            match base.uncommitted {
-                0 => format!("began with {commit}"),
-                number => {
-                    let files = count(number, "uncommitted file");
-                    format!("began with your checkout and {files} ({commit})")
-                }
-            }
-        });
         let claims = |rule: RiskRule| rule == RiskRule::NotSeen;
         let reasons = waiting.reasons.iter().filter(|reason| !claims(reason.rule));
         Self {
@@ -147,20 +112,16 @@ impl ReviewItem {
             task: shown(report.task.as_deref().unwrap_or_default()),
             answer: shown(report.output.as_deref().unwrap_or_default()),
             reasons: reasons.map(|reason| shown(&reason.words)).collect(),
-            seen: seen_of(report),
+            seen: seen_lines(report),
             unseen: waiting
                 .facts
                 .unseen
                 .iter()
                 .map(|claim| shown(claim))
                 .collect(),
-            base: base.unwrap_or_default(),
+            base: waiting.base_words().unwrap_or_default(),
             files: waiting.facts.files.clone(),
-            source: Some(Arc::new(ItemSource {
-                indexed: waiting.result.run.clone(),
-                repository: waiting.result.repository.clone(),
-                change: waiting.result.change.clone(),
-            })),
+            source: Some(Arc::new(waiting.source())),
             ..Self::plain(report.run_id.clone(), &report.name)
         }
     }
@@ -202,16 +163,4 @@ fn head_of(report: &RunReport) -> String {
     let parts = [report.agent.clone(), report.full_model(), calls, lasted];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     shown(&parts.join(" • "))
-}
-
-fn seen_of(report: &RunReport) -> Vec<String> {
-    let receipt = report.receipt.as_deref();
-    let lines = receipt.map(receipt_lines).unwrap_or_default();
-    lines
-        .iter()
-        .map(|line| {
-            let line = line.trim();
-            shown(line.strip_prefix("saw: ").unwrap_or(line))
-        })
-        .collect()
 }

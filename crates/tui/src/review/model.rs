@@ -40,8 +40,8 @@ pub(super) enum ReviewEffect {
     /// A failed run is to be listed no more.
     Dismiss(RunId),
     Later(RunId),
-    /// A result goes back to its sub-agent with this prompt.
-    SendBack(RunId, String),
+    /// A result goes back to its sub-agent with these comments.
+    SendBack(RunId, SentBack),
 }
 
 /// Everything the screen shows.
@@ -297,7 +297,7 @@ impl ReviewModel {
             note,
         };
         self.working = Some("the result is sent back".to_owned());
-        vec![ReviewEffect::SendBack(run, sent.prompt())]
+        vec![ReviewEffect::SendBack(run, sent)]
     }
 }
 

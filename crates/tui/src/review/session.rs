@@ -7,22 +7,18 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_calls::start_from_screen::{ScreenStarter, WantedRun};
-use pi_subagents_calls::user_variables;
-use pi_subagents_git::{SavedEdits, file_patch};
-use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_calls::review_desk::{ReviewDesk, WantedAccept, dismiss, look_later, send_back};
+use pi_subagents_calls::start_from_screen::ScreenStarter;
+use pi_subagents_git::SavedEdits;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{self, Signals};
 use pi_subagents_records::IndexedRun;
-use pi_subagents_runs::acts::ToDiscard;
-use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::review::undo::undo;
-use pi_subagents_runs::review::{AcceptAll, ReviewGates, ReviewNote, ReviewQueue, note_later};
+use pi_subagents_runs::review::{ResultSource, ReviewQueue};
 use pi_subagents_view::{Paint, Role};
-use pi_subagents_vocabulary::review::{FileDiff, RiskTier};
 use pi_subagents_vocabulary::{Door, RunId, Timestamp};
 use ratatui::layout::{Position, Rect};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -31,7 +27,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::frame::frame;
-use super::item::{ItemSource, ReviewItem};
+use super::item::ReviewItem;
 use super::model::{ReviewEffect, ReviewMessage, ReviewModel};
 use crate::draw::draw_lines;
 use crate::keyboard::{self, Typed};
@@ -86,7 +82,7 @@ struct ReviewSession {
     typed: mpsc::Receiver<Typed>,
     told: mpsc::Receiver<ReviewMessage>,
     /// Where the files of the results can be read.
-    sources: HashMap<RunId, Arc<ItemSource>>,
+    sources: HashMap<RunId, Arc<ResultSource>>,
     known: HashMap<RunId, IndexedRun>,
     jobs: JoinSet<ReviewMessage>,
 }
@@ -219,13 +215,12 @@ impl ReviewSession {
             }
             ReviewEffect::ReadDiff(run, file) => {
                 let item = self.model.item().filter(|item| item.run == run);
-                let paths = item.map(|item| item.paths(file)).unwrap_or_default();
+                let touched = item.and_then(|item| item.files.get(file).cloned());
                 let source = self.sources.get(&run).cloned();
                 self.jobs.spawn_blocking(move || {
-                    let paths: Vec<_> = paths.iter().map(std::path::PathBuf::as_path).collect();
-                    let diff = source.map_or_else(
+                    let diff = touched.zip(source).map_or_else(
                         || Err("its files cannot be read".to_owned()),
-                        |source| read_diff(&source, &paths),
+                        |(touched, source)| source.diff(&touched),
                     );
                     ReviewMessage::DiffRead(run, file, diff)
                 });
@@ -240,24 +235,15 @@ impl ReviewSession {
                     finished(done.map(|report| Notice::new(Role::Success, report.line())))
                 });
             }
-            ReviewEffect::SendBack(run, prompt) => {
+            ReviewEffect::SendBack(run, sent) => {
                 let Some(indexed) = self.indexed(&run) else {
                     return;
                 };
                 let starter = self.starter.clone();
                 self.jobs.spawn(async move {
-                    let directory = indexed.directory.clone();
-                    let name = indexed.name.clone();
-                    let run = Box::new(indexed);
-                    let begun = starter.start(WantedRun::Resumed { run, prompt }).await;
-                    if begun.is_ok() {
-                        let mut note = ReviewNote::read(&directory);
-                        note.sent_back += 1;
-                        // Without the note the next look only does not count this time.
-                        _ = note.write(&directory);
-                    }
-                    let words = format!("{name} goes on in the background; g looks again");
-                    finished(begun.map(|_| Notice::new(Role::Success, words)))
+                    let went = send_back(&starter, indexed, &sent).await;
+                    let words = |sentence: String| format!("{sentence}; g looks again");
+                    succeeded(went.map(|went| words(went.sentence)))
                 });
             }
             ReviewEffect::Discard(run) | ReviewEffect::Dismiss(run) | ReviewEffect::Later(run)
@@ -265,17 +251,18 @@ impl ReviewSession {
             ReviewEffect::Discard(run) => {
                 if let Some(run) = self.indexed(&run) {
                     self.jobs
-                        .spawn_blocking(move || finished(desk.discard(run)));
+                        .spawn_blocking(move || succeeded(desk.own().discard(run)));
                 }
             }
             ReviewEffect::Dismiss(run) => {
                 if let Some(run) = self.indexed(&run) {
-                    self.jobs.spawn_blocking(move || finished(dismiss(&run)));
+                    self.jobs.spawn_blocking(move || succeeded(dismiss(&run)));
                 }
             }
             ReviewEffect::Later(run) => {
                 if let Some(run) = self.indexed(&run) {
-                    self.jobs.spawn_blocking(move || finished(later(&run)));
+                    self.jobs
+                        .spawn_blocking(move || succeeded(look_later(&run)));
                 }
             }
         }
@@ -294,26 +281,20 @@ impl Desk {
         Ok(queue)
     }
 
-    /// Accepts results, or all that stay green if none is named.
-    fn accept(&self, only: Vec<RunId>) -> Result<Notice, CommandError> {
-        let configuration = Configuration::read_once(&self.places, false);
-        configuration.check()?;
-        let settings = configuration.settings;
-        let gates = if only.is_empty() {
-            ReviewGates::Run(settings.review_gate)
-        } else {
-            ReviewGates::IfAny(settings.review_gate)
-        };
-        let accepting = AcceptAll {
+    fn own(&self) -> ReviewDesk<'_> {
+        ReviewDesk {
             places: &self.places,
             index: &self.index,
-            gates,
-            up_to: RiskTier::Careful,
-            only: (!only.is_empty()).then_some(only),
-            worktrees: settings.worktrees,
-            variables: user_variables(&self.places),
+        }
+    }
+
+    /// Accepts results, or all that stay green if none is named.
+    fn accept(&self, only: Vec<RunId>) -> Result<Notice, CommandError> {
+        let wanted = WantedAccept {
+            only,
+            confirmed: None,
         };
-        let report = accepting.run(&mut |news| {
+        let report = self.own().accept(wanted, &mut |news| {
             // A screen that is gone needs no news.
             _ = self
                 .tell
@@ -326,43 +307,10 @@ impl Desk {
         };
         Ok(Notice::new(role, report.sentence()))
     }
-
-    fn discard(&self, run: IndexedRun) -> Result<Notice, CommandError> {
-        let known = self.index.runs().map_err(find_failure)?;
-        let unwanted = ToDiscard::find(&known, &[vec![run]]);
-        let lines = unwanted.discard().lines()?;
-        Ok(Notice::new(Role::Success, lines.join(" ")))
-    }
 }
 
-fn read_diff(source: &ItemSource, paths: &[&std::path::Path]) -> Result<FileDiff, String> {
-    let patch = file_patch(&source.repository, &source.change, paths);
-    match patch.map_err(|error| error.to_string())? {
-        Some(patch) => Ok(FileDiff::read(&String::from_utf8_lossy(&patch))),
-        None => Err("its difference has more than 20 MB".to_owned()),
-    }
-}
-
-fn dismiss(run: &IndexedRun) -> Result<Notice, CommandError> {
-    let mut note = ReviewNote::read(&run.directory);
-    note.is_dismissed = true;
-    let written = note.write(&run.directory);
-    written.map_err(|error| CommandError::failed("it cannot be dismissed").because(&error))?;
-    Ok(Notice::new(
-        Role::Success,
-        format!("{} is listed no more", run.name),
-    ))
-}
-
-fn later(run: &IndexedRun) -> Result<Notice, CommandError> {
-    let is_later = note_later(&run.directory)
-        .map_err(|error| CommandError::failed("it cannot be marked").because(&error))?;
-    let words = if is_later {
-        "is for later"
-    } else {
-        "waits now again"
-    };
-    Ok(Notice::new(Role::Success, format!("{} {words}", run.name)))
+fn succeeded(outcome: Result<String, CommandError>) -> ReviewMessage {
+    finished(outcome.map(|words| Notice::new(Role::Success, words)))
 }
 
 fn finished(outcome: Result<Notice, CommandError>) -> ReviewMessage {

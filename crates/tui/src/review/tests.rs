@@ -188,9 +188,10 @@ fn comments_and_a_note_become_the_prompt_and_are_gone_then() {
     assert_eq!(stand.press("b\n"), []);
     stand.press("jjjjjcWhy?\n");
     let effects = stand.press("bOr not\n");
-    let [ReviewEffect::SendBack(_, prompt)] = effects.as_slice() else {
+    let [ReviewEffect::SendBack(_, sent)] = effects.as_slice() else {
         panic!("{effects:?}")
     };
+    let prompt = sent.prompt();
     assert!(prompt.contains("\n1. src/http/limit.rs:40\n"), "{prompt}");
     assert!(
         prompt.contains("\n   Why?\n2. whole result\n   Or not\n"),

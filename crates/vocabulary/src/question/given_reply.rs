@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerForm, Question, QuestionKind};
+use super::{AnswerForm, NOBODY_ANSWERED, Question, QuestionKind};
 use crate::text;
 
 /// The largest number of bytes of an answer.
@@ -33,6 +33,19 @@ pub enum TakenReply {
     Confirmed(bool),
     /// No answer.
     Cancelled,
+}
+
+impl TakenReply {
+    /// Returns the prompt with which a parked run goes on.
+    pub fn prompt(&self, question: &str) -> String {
+        let question = text::one_line(question);
+        match self {
+            Self::Words(words) => format!("Answer to your question \"{question}\": {words}"),
+            Self::Confirmed(true) => format!("Answer to \"{question}\": yes. Do it again."),
+            Self::Confirmed(false) => format!("Answer to \"{question}\": no."),
+            Self::Cancelled => format!("Your question was \"{question}\". {NOBODY_ANSWERED}"),
+        }
+    }
 }
 
 /// The reason why an answer is no answer to its question.

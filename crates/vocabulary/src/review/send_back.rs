@@ -39,6 +39,11 @@ pub struct SentBack {
 }
 
 impl SentBack {
+    /// Returns whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.comments.is_empty() && self.note.trim().is_empty()
+    }
+
     /// Writes the prompt. Empty parts are left out.
     pub fn prompt(&self) -> String {
         let name = one_line(&clean(&self.name));

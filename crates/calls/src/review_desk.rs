@@ -1,0 +1,135 @@
+//! The acts of a person at a screen with the queue of a review. Every screen does them here, so that
+//! the terminal and the page do the same.
+
+use pi_subagents_ground::configuration::Configuration;
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
+use pi_subagents_records::IndexedRun;
+use pi_subagents_runs::acts::ToDiscard;
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::review::{
+    AcceptAll, AcceptNews, AcceptReport, ReviewGates, ReviewNote, note_later,
+};
+use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::review::{RiskTier, SentBack};
+use pi_subagents_vocabulary::text::{clean, one_line};
+
+use crate::start_from_screen::{ScreenStarter, WantedRun};
+use crate::user_variables;
+
+/// The queue of one project, on the desk of a person.
+pub struct ReviewDesk<'a> {
+    pub places: &'a Places,
+    pub index: &'a KnownIndex,
+}
+
+/// The results that a person wants to accept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WantedAccept {
+    /// These, whatever their risk is; all up to the tier *careful* if none is named.
+    pub only: Vec<RunId>,
+    /// The gates that the person was asked about; `None` if a screen does not ask.
+    pub confirmed: Option<Vec<String>>,
+}
+
+impl ReviewDesk<'_> {
+    /// Returns the gate that the settings name for reviews, if they name one.
+    pub fn gate(&self) -> Result<Option<String>, CommandError> {
+        let configuration = Configuration::read_once(self.places, false);
+        configuration.check()?;
+        Ok(configuration.settings.review_gate)
+    }
+
+    /// Accepts results as far as they stay green, in one step.
+    pub fn accept(
+        &self,
+        wanted: WantedAccept,
+        news: &mut dyn FnMut(AcceptNews<'_>),
+    ) -> Result<AcceptReport, CommandError> {
+        let configuration = Configuration::read_once(self.places, false);
+        configuration.check()?;
+        let settings = configuration.settings;
+        let WantedAccept { only, confirmed } = wanted;
+        let gates = if only.is_empty() {
+            ReviewGates::Run(settings.review_gate)
+        } else {
+            ReviewGates::IfAny(settings.review_gate)
+        };
+        let accepting = AcceptAll {
+            places: self.places,
+            index: self.index,
+            gates,
+            up_to: RiskTier::Careful,
+            only: (!only.is_empty()).then_some(only),
+            confirmed,
+            worktrees: settings.worktrees,
+            variables: user_variables(self.places),
+        };
+        accepting.run(news)
+    }
+
+    /// Discards a result, and says what went.
+    pub fn discard(&self, run: IndexedRun) -> Result<String, CommandError> {
+        let known = self.index.runs().map_err(find_failure)?;
+        let lines = ToDiscard::find(&known, &[vec![run]]).discard().lines()?;
+        Ok(lines.join(" "))
+    }
+}
+
+/// Marks a run as something to look at later, or takes the mark away; says which.
+pub fn look_later(run: &IndexedRun) -> Result<String, CommandError> {
+    let is_later = note_later(&run.directory)
+        .map_err(|error| CommandError::failed("it cannot be marked").because(&error))?;
+    let words = if is_later {
+        "is for later"
+    } else {
+        "waits now again"
+    };
+    Ok(format!("{} {words}", shown(run)))
+}
+
+/// Lists a failed run no more.
+pub fn dismiss(run: &IndexedRun) -> Result<String, CommandError> {
+    let mut note = ReviewNote::read(&run.directory);
+    note.is_dismissed = true;
+    let written = note.write(&run.directory);
+    written.map_err(|error| CommandError::failed("it cannot be dismissed").because(&error))?;
+    Ok(format!("{} is listed no more", shown(run)))
+}
+
+/// A result that went back to its sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WentBack {
+    /// The run that goes on with it.
+    pub run: RunId,
+    /// The words for the person.
+    pub sentence: String,
+}
+
+/// Sends a result back: the comments and the note become the next prompt of its session.
+pub async fn send_back(
+    starter: &ScreenStarter,
+    run: IndexedRun,
+    sent: &SentBack,
+) -> Result<WentBack, CommandError> {
+    let directory = run.directory.clone();
+    let name = shown(&run);
+    let wanted = WantedRun::Resumed {
+        run: Box::new(run),
+        prompt: sent.prompt(),
+    };
+    let begun = starter.start(wanted).await?;
+    let mut note = ReviewNote::read(&directory);
+    note.sent_back += 1;
+    // Without the note the next look only does not count this time.
+    _ = note.write(&directory);
+    Ok(WentBack {
+        run: begun.run,
+        sentence: format!("{name} goes on in the background with what you wrote"),
+    })
+}
+
+fn shown(run: &IndexedRun) -> String {
+    one_line(&clean(&run.name))
+}
