@@ -8,14 +8,19 @@ use crate::{Outcome, npm, packages};
 
 const DRIVER: &str = "playwright-core@1.65.0";
 
+/// The checks of what people with a screen reader, a keyboard or other eyes need.
+const CHECKS: &str = "axe-core@4.14.0";
+
 /// The paths at which the packages of Debian and Ubuntu put the browser.
 const CHROMIUM: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 
 /// Installs the browser and its driver unless they are there already.
 pub(crate) fn install() -> Outcome<()> {
     let directory = target()?.join("playwright");
-    if !directory.join("node_modules/playwright-core").exists() {
-        npm::install(&directory, &[DRIVER])?;
+    let packages =
+        ["playwright-core", "axe-core"].map(|name| directory.join("node_modules").join(name));
+    if !packages.iter().all(|package| package.exists()) {
+        npm::install(&directory, &[DRIVER, CHECKS])?;
     }
     if is_there() {
         return Ok(());

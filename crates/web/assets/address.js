@@ -5,7 +5,7 @@
 
 /** What changes the address without a step for the Back button: a person who types or walks through a
  * list does not want to go back letter by letter. */
-const WITHOUT_STEP = ["words", "searchHistory", "piece", "wholeRead", "begun", "address"];
+const WITHOUT_STEP = ["words", "searchHistory", "piece", "wholeRead", "begun", "address", "reviewRead", "reviewCount", "reviewDone"];
 
 /** Returns the address of what is shown, without the #. @param {Model} model @returns {string} */
 export function addressOf(model) {
@@ -14,6 +14,10 @@ export function addressOf(model) {
   if (model.project) say("project", model.project);
   else say("all", "1");
   if (model.page !== "runs") say("page", model.page);
+  if (model.page === "review") {
+    say("result", model.review.isOpen ? model.review.selected : null);
+    say("with", model.review.beside);
+  }
   // Only what a person has chosen: the newest run is chosen by itself.
   if (model.hasChosen && model.selected) say("run", model.selected);
   if (model.tab !== "transcript" && model.hasChosen) say("tab", model.tab);

@@ -55,12 +55,12 @@ export function changes(diff) {
   const lines = linesOf(diff);
   const isNumbered = lines.some((line) => line.old !== undefined || line.new !== undefined);
   return html`<pre class="diff ${isNumbered ? "numbered" : ""}" tabindex="0" aria-label="changes">${lines.map(
-    (line) => html`<span class=${line.kind}>${isNumbered ? html`<em aria-hidden="true">${line.old ?? ""}</em><em aria-hidden="true">${line.new ?? ""}</em>` : nothing}${words(line)}\n</span>`,
+    (line) => html`<span class=${line.kind}>${isNumbered ? html`<em aria-hidden="true">${line.old ?? ""}</em><em aria-hidden="true">${line.new ?? ""}</em>` : nothing}${inColours(line)}\n</span>`,
   )}</pre>`;
 }
 
-/** @param {Line} line */
-function words({ kind, text, from, to }) {
+/** Draws the text of a line, with a mark on the part of it that has changed. @param {Line} line */
+export function inColours({ kind, text, from, to }) {
   if (kind === "hunk" || kind === "head") return text;
   if (from === undefined || to === undefined || from >= to) return coloured(text);
   return html`${coloured(text.slice(0, from))}<b>${text.slice(from, to)}</b>${coloured(text.slice(to))}`;
@@ -97,7 +97,7 @@ function kindOf(line) {
 
 /** Marks what has changed inside of lines: as many lines that went as lines that came, one for one.
  * @param {Line[]} lines */
-function markChanged(lines) {
+export function markChanged(lines) {
   for (let begin = 0; begin < lines.length; begin++) {
     let middle = begin;
     while (lines[middle]?.kind === "del") middle++;

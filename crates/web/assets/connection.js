@@ -57,12 +57,24 @@ export class Connection {
 
   /** Wants something of a run. @param {string} run @param {string} what @param {object} body */
   async wish(run, what, body) {
-    const answer = await fetch(`v1/runs/${encodeURIComponent(run)}/${what}`, {
-      method: "POST",
-      headers: { ...this.headers(), "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    return (await checked(answer)).json();
+    return this.post(`runs/${encodeURIComponent(run)}/${what}`, body);
+  }
+
+  /** Wants something done. @param {string} path @param {object} body */
+  async post(path, body) {
+    return (await checked(await this.send(path, body))).json();
+  }
+
+  /** @param {string} path @param {object} body */
+  send(path, body) {
+    const headers = { ...this.headers(), "content-type": "application/json" };
+    return fetch(`v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  /** Wants something done that takes its time, and reads what happens. @param {string} path
+   * @param {object} body @param {(piece: any) => void} each */
+  async read(path, body, each) {
+    await pieces(await checked(await this.send(path, body)), each);
   }
 
   /** Follows what happens until the stream ends or another one is opened. A browser gives a server
@@ -74,7 +86,7 @@ export class Connection {
     this.leave();
     const streaming = new AbortController();
     this.streaming = streaming;
-    const read = () => this.read(view(), each, streaming);
+    const read = () => this.stream(view(), each, streaming);
     for (let slot = 0; slot < STREAMS; slot++) {
       const wasFree = await navigator.locks.request(`stream ${slot}`, { ifAvailable: true }, async (lock) => {
         if (lock && !streaming.signal.aborted) await read();
@@ -106,24 +118,13 @@ export class Connection {
   }
 
   /** @param {Record<string, any>} query @param {(piece: any) => void} each @param {AbortController} streaming */
-  async read(query, each, streaming) {
+  async stream(query, each, streaming) {
     const answer = await fetch(address("stream", query), {
       headers: this.headers(),
       signal: streaming.signal,
       cache: "no-store",
     });
-    const body = (await checked(answer)).body;
-    if (!body) return;
-    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      rest += value;
-      const pieces = rest.split("\n\n");
-      rest = pieces.pop() ?? "";
-      for (const piece of pieces) each(JSON.parse(piece.slice("data: ".length)));
-    }
+    await pieces(await checked(answer), each);
   }
 
   /** Turns a stream that is open to another view. @param {number} stream @param {Record<string, any>} view */
@@ -135,6 +136,21 @@ export class Connection {
   leave() {
     this.streaming?.abort();
     this.streaming = null;
+  }
+}
+
+/** Reads an answer piece by piece, as it comes. @param {Response} answer @param {(piece: any) => void} each */
+async function pieces({ body }, each) {
+  if (!body) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    const whole = rest.split("\n\n");
+    rest = whole.pop() ?? "";
+    for (const piece of whole) each(JSON.parse(piece.slice("data: ".length)));
   }
 }
 

@@ -15,6 +15,9 @@ const LONGEST_WAIT = 5000;
 /** How long a person must have stopped typing before all runs are searched. */
 const TYPING = 250;
 
+/** How long the runs must have been still before what waits is looked at again. */
+const SETTLING = 800;
+
 /** How closely the lanes of finished runs are asked for, in spans. */
 const CLOSELY = 1500;
 
@@ -27,6 +30,8 @@ export class Effects {
     this.leisure = new Leisure();
     /** @type {ReturnType<typeof setTimeout> | undefined} Ends when a person has stopped typing. */
     this.finding = undefined;
+    /** @type {ReturnType<typeof setTimeout> | undefined} Ends when what waits is looked at again. */
+    this.looking = undefined;
     /** How many streams were wanted; only the last is read, older ones end by themselves. */
     this.wanted = 0;
     this.isFollowing = false;
@@ -107,6 +112,32 @@ export class Effects {
         clearTimeout(this.finding);
         this.finding = setTimeout(() => dispatch({ type: "find" }), TYPING);
         return;
+      case "review":
+        return this.readQueue();
+      case "reviewCount":
+        if (connection.isRecorded) return;
+        return dispatch({ type: "reviewCount", ...(await ask("review/count", { project: model.project })) });
+      case "reviewLater":
+        clearTimeout(this.looking);
+        this.looking = setTimeout(() => this.run(model.page === "review" ? { do: "review" } : { do: "reviewCount" }), SETTLING);
+        return;
+      case "reviewed":
+        return this.readReviewed(run);
+      case "reviewDiff": {
+        const diff = await ask(`review/${id}/diff`, { project: model.project, file: effect.file }).catch((error) => ({ problem: said(error) }));
+        return dispatch({ type: "reviewDiffRead", run, file: effect.file, diff });
+      }
+      case "accept":
+        return this.accept(effect);
+      case "reviewWish": {
+        const path = effect.what === "undo" ? "undo" : `runs/${id}/${effect.what}`;
+        const body = effect.what === "undo" ? { project: model.project } : effect.body;
+        const answer = await connection.post(path, body).catch((error) => {
+          giveBackNote(effect);
+          throw error;
+        });
+        return dispatch({ type: "reviewDone", run, what: effect.what, answer });
+      }
       case "usage":
         return dispatch({ type: "usageRead", usage: await ask("usage", { project: model.project }) });
       case "agents":
@@ -124,6 +155,41 @@ export class Effects {
         return save(file, `subagent-${effect.runs.split(",")[0]}.${ending}`);
       }
     }
+  }
+
+  async readQueue() {
+    const { connection, model, dispatch } = this;
+    try {
+      dispatch({ type: "reviewRead", queue: await connection.ask("review", { project: model.project }) });
+    } catch (error) {
+      dispatch({ type: "reviewFailed" });
+      throw error;
+    }
+  }
+
+  /** @param {string} run */
+  async readReviewed(run) {
+    const { connection, model, dispatch } = this;
+    const read = connection.ask(`review/${encodeURIComponent(run)}`, { project: model.project });
+    const detail = await read.catch((error) => ({ problem: said(error), files: [], seen: [], unseen: [] }));
+    dispatch({ type: "reviewedRead", run, detail });
+  }
+
+  /** Accepts results, and tells what happens until the server has told what became of each.
+   * @param {Effect} effect */
+  async accept({ runs, gates }) {
+    const { connection, model, dispatch } = this;
+    let answer;
+    const take = (/** @type {any} */ piece) => {
+      if (piece.news) dispatch({ type: "reviewNews", news: piece.news });
+      else answer = piece;
+    };
+    try {
+      await connection.read("accept", { project: model.project, runs, gates }, take);
+    } catch (error) {
+      answer = { problem: said(error), notes: [], words: [] };
+    }
+    dispatch({ type: "reviewAccepted", answer: answer ?? { problem: "The server ended before it was done. What it began, the next look finishes or takes back.", notes: [], words: [] } });
   }
 
   /** Returns what the server is to be told, and remembers it. A run is followed from where its record
@@ -202,6 +268,12 @@ export class Effects {
     // A person may have opened another run since the stream was asked for.
     this.look();
   }
+}
+
+/** Gives back a note that reached nobody. @param {Effect} effect */
+function giveBackNote({ what, body }) {
+  const input = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("note"));
+  if (what === "send-back" && input && !input.value) input.value = body.note;
 }
 
 /** Gives back the words of a person that reached nobody. @param {string} words */

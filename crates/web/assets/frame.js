@@ -12,7 +12,7 @@ import { pages } from "./keys.js";
 const LONGEST_PATH = 24;
 
 /** @type {Record<string, string>} */
-const NAMES = { runs: "Runs", history: "History", compare: "Compare", usage: "Usage", agents: "Agents" };
+const NAMES = { review: "Needs you", runs: "Runs", history: "History", compare: "Compare", usage: "Usage", agents: "Agents" };
 
 /** Draws a page in its frame. @param {Model} model @param {Dispatch} dispatch @param {any} content
  * @param {HTMLElement} dialog what is shown above the page */
@@ -24,7 +24,7 @@ export function framed(model, dispatch, content, dialog) {
       <p>Run <code>pi-subagents web --open</code>, or open the address that <code>pi-subagents web</code> prints in the terminal. Such an address opens one tab, once and within a minute; after that the tab stays open as long as you like.</p></main>
       <footer class="foot"></footer>`;
   }
-  document.body.className = [`on-${model.page}`, model.isZoomed ? "zoomed" : "", model.hasFigures ? "with-figures" : "", hasNoRuns(model) ? "bare" : "", model.silentSince === null ? "" : "silent"].join(" ");
+  document.body.className = [`on-${model.page}`, model.isZoomed ? "zoomed" : "", model.review.isOpen || model.review.accepting ? "opened" : "", model.hasFigures ? "with-figures" : "", hasNoRuns(model) ? "bare" : "", model.silentSince === null ? "" : "silent"].join(" ");
   return html`${bar(model, dispatch)}${content}${foot(model)}${notice(model, dispatch)}${dialog}`;
 }
 
@@ -41,7 +41,7 @@ function notice(model, dispatch) {
 function bar(model, dispatch) {
   const isRecorded = model.connection === "recorded";
   const page = (/** @type {string} */ name) => html`<button aria-current=${model.page === name ? "page" : "false"}
-    @click=${() => dispatch({ type: "page", page: name })}>${NAMES[name]}${name === "compare" && model.compared.size > 0 ? html` <span class="badge">${model.compared.size}</span>` : nothing}</button>`;
+    @click=${() => dispatch({ type: "page", page: name })}>${NAMES[name]}${name === "compare" && model.compared.size > 0 ? html` <span class="badge">${model.compared.size}</span>` : nothing}${name === "review" && model.review.count ? html` <span class="badge asks">${model.review.count}</span>` : nothing}</button>`;
   return html`<header class="bar"><span class="logo">pi<i>·</i>subagents</span>
     ${isRecorded ? nothing : projects(model, dispatch)}
     <nav aria-label="Pages">${pages(model).map((one) => page(one.page))}</nav>

@@ -3,6 +3,7 @@
 import { html } from "./lit-html.js";
 import { isOver } from "./figures.js";
 import { PAGES } from "./model.js";
+import { pressedInReview, REVIEW_KEYS } from "./review_keys.js";
 
 /** @typedef {import("./model.js").Model} Model */
 
@@ -28,7 +29,7 @@ const KEYS = [
   ["a", "show the runs of all projects, or of this one"],
   ["z", "show all of the timeline"],
   ["b", "show or hide the figures where there is no room for them"],
-  ["1 … 5", "Runs, History, Compare, Usage, Agents"],
+  ["0 … 5", "Needs you, Runs, History, Compare, Usage, Agents"],
   ["Esc", "go back one step"],
   ["?", "show or hide this help"],
 ];
@@ -39,7 +40,7 @@ const PAGES_OF_A_FILE = ["runs", "compare"];
 /** Returns the pages that there are. Their keys are those of a page with a server, also in a file.
  * @param {Model} model @returns {{page: string, key: number}[]} */
 export function pages(model) {
-  const all = PAGES.map((page, place) => ({ page, key: place + 1 }));
+  const all = PAGES.map((page, place) => ({ page, key: place }));
   return model.connection === "recorded" ? all.filter(({ page }) => PAGES_OF_A_FILE.includes(page)) : all;
 }
 
@@ -47,6 +48,7 @@ export function pages(model) {
 export function help(dispatch) {
   return html`<div>
     <h2>Keys</h2><dl>${KEYS.map(([keys, does]) => html`<dt>${keys}</dt><dd>${does}</dd>`)}</dl>
+    <h2>Under “Needs you”</h2><dl>${REVIEW_KEYS.map(([keys, does]) => html`<dt>${keys}</dt><dd>${does}</dd>`)}</dl>
     <p class="muted">On the timeline: drag moves, Ctrl and the wheel zoom, Shift and a drag mark a time, a double click shows all. ▼ is a message to the run, a red line under a call says that it failed, hatched is the time in the queue.</p>
     <div class="choice"><span class="space"></span><button class="quiet" @click=${() => dispatch({ type: "show", what: "keys" })}>Close</button></div></div>`;
 }
@@ -93,9 +95,11 @@ function pressed(key, model, dispatch) {
       document.getElementById(model.page === "history" ? "search-history" : "search")?.focus();
       return true;
     case "a":
+      if (model.page === "review") break;
       dispatch({ type: "project", project: model.project ? null : model.about?.project });
       return true;
   }
+  if (model.page === "review") return pressedInReview(key, model, dispatch);
   if (model.page !== "runs") return false;
   switch (key) {
     case "j":
@@ -176,9 +180,12 @@ function scrollPage(by) {
 /** @param {Model} model @param {(message: import("./model.js").Message) => void} dispatch */
 function escape(model, dispatch) {
   if (model.shown) dispatch({ type: "show", what: model.shown });
+  else if (model.review.asked) dispatch({ type: "reviewAsk", asked: null });
   else if (model.asked) dispatch({ type: "ask", what: null });
   else if (model.hasFigures) dispatch({ type: "figures", on: false });
   else if (model.notice) dispatch({ type: "forgetNotice" });
+  else if (model.page === "review" && model.review.beside) dispatch({ type: "reviewBeside", run: null });
+  else if (model.page === "review" && model.review.isOpen) dispatch({ type: "reviewBack" });
   else if (model.page !== "runs") dispatch({ type: "page", page: "runs" });
   else if (model.tab !== "transcript") dispatch({ type: "tab", tab: "transcript" });
   else if (model.words) dispatch({ type: "words", words: "" });

@@ -21,6 +21,12 @@ import { compare } from "./compare.js";
 import { csv, usage } from "./usage.js";
 import { agents } from "./agents.js";
 import { Dialog } from "./dialog.js";
+import { reviewQueue } from "./review_queue.js";
+import { reviewResult } from "./review_result.js";
+import { reviewSide } from "./review_side.js";
+import { inView } from "./review_diff.js";
+import { askAll, pressedInReview } from "./review_keys.js";
+import { allowNotices, markIcon, tellWhenNeeded, title } from "./attention.js";
 import { listen } from "./keys.js";
 
 /** @typedef {import("./model.js").Message} Message */
@@ -112,6 +118,15 @@ function act(message) {
     case "copy":
       copy(message);
       return [];
+    case "reviewAskAll":
+      askAll(model, dispatch);
+      return [];
+    case "reviewKey":
+      pressedInReview(message.key, model, dispatch);
+      return [];
+    case "allowNotices":
+      allowNotices(dispatch);
+      return [];
     default:
       return [];
   }
@@ -180,7 +195,9 @@ function draw() {
     history.draw();
   }
   dialog.draw();
-  document.title = title();
+  document.title = title(model);
+  markIcon(model);
+  if (model.page === "review") readWhatIsSeen();
   focusQuestion();
   if (behind > 0) redraw();
   tick();
@@ -214,12 +231,11 @@ function tick() {
   }, 1000);
 }
 
-/** Says in the title of the tab what a person waits for. */
-function title() {
-  const { counts, waiting, connection } = model;
-  const running = counts ? counts.queued + counts.running : 0;
-  const parts = [running > 0 ? `${running} running` : "", waiting ? `${waiting} to merge` : ""].filter(Boolean);
-  return connection === "recorded" || parts.length === 0 ? "pi-subagents" : `${parts.join(" · ")} · pi-subagents`;
+/** Asks for the differences that came into view, once the page has settled. */
+function readWhatIsSeen() {
+  const { diffs } = model.review;
+  const wanted = inView().filter(({ run, file }) => !diffs.has(`${run} ${file}`));
+  if (wanted.length > 0) dispatch({ type: "reviewDiffs", wanted });
 }
 
 function isUnderWay() {
@@ -229,6 +245,8 @@ function isUnderWay() {
 
 function content() {
   switch (model.page) {
+    case "review":
+      return html`${reviewQueue(model, dispatch)}${reviewResult(model, dispatch)}${reviewSide(model, dispatch)}`;
     case "history":
       return history.view();
     case "compare":
@@ -279,6 +297,9 @@ window.addEventListener("popstate", () => {
   if (said.has("code")) return location.reload();
   if (model.isBegun) dispatch({ type: "address", said });
 });
+// Differences are read when they come into view.
+document.addEventListener("scroll", () => model.page === "review" && readWhatIsSeen(), { capture: true, passive: true });
+tellWhenNeeded(model, async () => (await connection.ask("review/count", { project: model.project })).count);
 // The timeline is as high as the window allows.
 window.addEventListener("resize", redraw);
 redraw();

@@ -4,6 +4,7 @@
 import { isOver } from "./figures.js";
 import { filters, laneEffects, lanes, list } from "./visible_runs.js";
 import { noPastRuns, noteNews, readOlderRuns, readPastRuns, takePastRuns } from "./past_runs.js";
+import { noReview, readQueue, selectItem, updateReview } from "./review.js";
 import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, toggleAll } from "./open_run.js";
 
 /** @typedef {import("./types.js").Row} Row */
@@ -13,7 +14,7 @@ import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, togg
 /** @typedef {{do: string, [field: string]: any}} Effect */
 
 /** The pages, and the tabs of a run, that an address can name. */
-export const PAGES = ["runs", "history", "compare", "usage", "agents"];
+export const PAGES = ["review", "runs", "history", "compare", "usage", "agents"];
 const TABS = ["transcript", "answer", "changes", "task", "raw"];
 
 /** More runs do not fit beside each other. */
@@ -41,6 +42,8 @@ export function initial() {
     /** @type {Set<string>} */ askedLanes: new Set(),
     /** @type {Row[]} The lanes that were shown when another run was chosen. */ lanesBefore: [],
     page: "runs",
+    /** Whether the page may still choose its first view itself. */ isFirstView: false,
+    review: noReview(),
     tab: "transcript",
     filter: "all",
     words: "",
@@ -50,7 +53,7 @@ export function initial() {
     /** @type {Opened | null} */ opened: null,
     isZoomed: false,
     /** @type {{text: string, isError: boolean} | null} */ notice: null,
-    /** @type {"stop" | "discard" | null} What a person is asked before it is done. */ asked: null,
+    /** @type {"stop" | "discard" | "review" | null} What a person is asked before it is done. */ asked: null,
     /** @type {"keys" | "share" | null} What is shown above the page. */ shown: null,
     /** Whether the figures are shown where there is no room for them beside the run. */ hasFigures: false,
     /** @type {Set<string>} */ compared: new Set(),
@@ -110,6 +113,7 @@ export function update(model, message) {
       model.page = "runs";
       return select(model, message.run, true);
     case "page":
+      model.isFirstView = false;
       return turnTo(model, message.page);
     case "tab":
       model.tab = message.tab;
@@ -246,7 +250,7 @@ export function update(model, message) {
       if (meant) [meant.problem, model.lanesBefore] = [message.text, []];
       return [];
     default:
-      return [];
+      return updateReview(model, message) ?? [];
   }
 }
 
@@ -256,7 +260,8 @@ function begin(model, { said }) {
   model.project = said.get("all") ? null : (said.get("project") ?? model.about?.project) || null;
   // Runs that are named with the command are compared.
   if (said.get("compare") && !said.get("page") && !said.get("run")) said.set("page", "compare");
-  return [{ do: "look" }, ...goTo(model, said)];
+  model.isFirstView = !said.get("page") && !said.get("run");
+  return [{ do: "look" }, ...goTo(model, said), { do: "reviewCount" }];
 }
 
 /** Shows what an address says. @param {Model} model @param {URLSearchParams} said @returns {Effect[]} */
@@ -277,6 +282,10 @@ function goTo(model, said) {
   if (run) effects.push(...select(model, run, true));
   else if (model.hasChosen) [model.hasChosen, model.isZoomed] = [false, false];
   if (run && model.opened?.run === run) effects.push(...tabEffects(model.opened, model.tab, openedRow(model)));
+  const result = said.get("result");
+  if (result) effects.push(...selectItem(model, result, true));
+  model.review.beside = said.get("with");
+  if (model.review.beside) effects.push({ do: "reviewed", run: model.review.beside });
   const page = said.get("page") ?? "runs";
   return [...effects, ...find(model), ...turnTo(model, PAGES.includes(page) ? page : "runs")];
 }
@@ -333,6 +342,7 @@ function takeRows(model, { rows, gone = [], begins = false, isWhole = false }) {
   for (const past of [model.history, model.found]) noteNews(past, { rows, gone, begins });
   /** @type {Effect[]} */
   const effects = [];
+  let isQueueOld = false;
   for (const run of gone) model.rows.delete(run);
   for (const row of rows) {
     const before = model.rows.get(row.runId);
@@ -340,6 +350,7 @@ function takeRows(model, { rows, gone = [], begins = false, isWhole = false }) {
     if (opened && !openedRow(model)) effects.push(...tabEffects(opened, model.tab, row));
     model.rows.set(row.runId, row);
     model.told?.add(row.runId);
+    isQueueOld ||= !begins && needOf(before) !== needOf(row);
     const isNews = before && (before.status !== row.status || before.workspace?.state !== row.workspace?.state);
     if (isNews && isOver(row)) effects.push(...readAgain(model, row.runId));
   }
@@ -350,11 +361,19 @@ function takeRows(model, { rows, gone = [], begins = false, isWhole = false }) {
   }
   // What could not be read while the server was away is read now.
   if (begins) effects.push(...turnTo(model, model.page), ...find(model));
+  if (isQueueOld) effects.push({ do: "reviewLater" });
   list(model);
   if (!model.hasChosen && model.listed.length > 0 && !isBusy(model)) {
     effects.push(...select(model, model.listed[0].runId, false));
   }
   return effects;
+}
+
+/** Returns what of a run can make it wait for a person. @param {any} row */
+function needOf(row) {
+  if (!row) return "";
+  const open = (row.questions ?? []).filter((/** @type {any} */ one) => !one.outcome).length;
+  return [row.status === "failed" ? "failed" : "", row.workspace?.state ?? "", open || ""].join("");
 }
 
 /** Takes what became of the worktree of a run, which is in no list. @param {Model} model
@@ -417,6 +436,9 @@ function select(model, run, isChosen) {
 function turnTo(model, page) {
   model.page = page;
   switch (page) {
+    case "review":
+      model.hasFigures = false;
+      return readQueue(model);
     case "history":
       return readPastRuns(model.history);
     case "usage":
@@ -451,9 +473,10 @@ function changeProject(model, project) {
   model.agents = null;
   model.history = noPastRuns("history");
   model.found = noPastRuns("found", model.words.trim(), model.filter);
+  model.review = noReview();
   model.hasChosen = false;
   model.selected = null;
   model.opened = null;
-  return [{ do: "look" }, ...turnTo(model, model.page)];
+  return [{ do: "look" }, ...turnTo(model, model.page), ...(model.isBegun && model.page !== "review" ? [{ do: "reviewCount" }] : [])];
 }
 

@@ -119,6 +119,26 @@
  * @property {[number, number]} [answered]
  * @property {[number, number]} [ended]
  *
+ * @typedef {object} Waiting Something that waits for a person, as `review --json` prints it.
+ * @property {string} runId
+ * @property {string} name
+ * @property {"question" | "limit" | "change" | "failure" | "unreachable"} kind
+ * @property {string} since
+ * @property {boolean} [later]
+ * @property {string} [message]
+ * @property {any} [question]
+ * @property {"fits" | "look" | "careful" | "decide"} [tier]
+ * @property {{rule: string, words: string, paths?: string[]}[]} [reasons]
+ * @property {number} [files]
+ * @property {number} [added]
+ * @property {number} [removed]
+ * @property {string[]} [gates]
+ * @property {string[]} [conflictsWithCheckout]
+ * @property {{runId: string, name: string, places: string[]}[]} [conflicts]
+ *
+ * @typedef {{path: string, line: number | null, old: number | null, quoted: string, words: string}} Comment
+ * A comment on a line: its number now, or the number that it had.
+ *
  * @typedef {{t: number, input: number, output: number, cacheRead: number, cacheWrite: number,
  *   cost: number | null}} Turn
  */

@@ -23,6 +23,7 @@ use super::index::{Index, SeenRuns};
 use super::markdown::markdown;
 use super::problem::Problem;
 use super::record_opening::Openings;
+use super::review::SeenQueues;
 use super::rows::{changed_files, listed, row_of, whole};
 use super::run_list::WantedRuns;
 use super::same_files::same_files;
@@ -47,8 +48,9 @@ pub(crate) struct ServedRuns {
     pub(super) places: Arc<Places>,
     pub(super) starter: ScreenStarter,
     pub(super) board: Arc<Board>,
-    index: Arc<Index>,
-    finished: Arc<FinishedRuns>,
+    pub(super) index: Arc<Index>,
+    pub(super) finished: Arc<FinishedRuns>,
+    pub(super) queues: Arc<SeenQueues>,
     zone: TimeZone,
     sizes: Arc<ContextSizes>,
     openings: Arc<Openings>,
@@ -78,6 +80,7 @@ impl ServedRuns {
             ),
             index,
             finished,
+            queues: Arc::default(),
             places,
             zone,
             starter,

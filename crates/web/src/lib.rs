@@ -5,7 +5,7 @@
 //!
 //! In reading order: `command` listens and prints the address; `server` serves on this machine only;
 //! `own_names` and `admission` decide which requests are answered at all, by the `tokens` and the
-//! `codes` that are exchanged for them; `routes` calls what answers them in `answers` and `wishes`;
+//! `codes` that are exchanged for them; `routes` calls what answers them in `answers`, `wishes`, `review` and `review_acts`;
 //! `board` follows the runs for all tabs, and `tab` sends one of them its news in its stream;
 //! `assets` are the parts of the page, `bundle` makes one script of its modules, and `files` are
 //! served; `export_file` puts the same and some runs into one HTML file; `markdown` turns the text of
@@ -42,12 +42,13 @@ mod problem;
 mod query;
 mod record_opening;
 mod redact;
+mod review;
+mod review_acts;
 mod routes;
 mod rows;
 mod run_list;
 mod same_files;
 mod scope;
-
 mod server;
 mod streams;
 mod sums;

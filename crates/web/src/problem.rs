@@ -26,6 +26,11 @@ impl Problem {
         }
     }
 
+    /// Returns the words for a person.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Makes the problem that something failed.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, message)

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use pi_subagents_runs::page_address::Power;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::admission::{Gate, admit, exchange, guard};
@@ -18,6 +19,7 @@ use crate::export_file::export_file;
 use crate::files;
 use crate::problem::Problem;
 use crate::query::Query;
+use crate::review_acts::{AcceptWish, AnswerWish, SendBackWish, UndoWish};
 use crate::run_list::WantedRuns;
 use crate::streams::{Streams, View};
 
@@ -63,6 +65,10 @@ pub(crate) fn router(site: Site, gate: Arc<Gate>) -> Router {
         .route("/v1/agents", get(agents))
         .route("/v1/export.html", get(export))
         .route("/v1/trace.json", get(trace))
+        .route("/v1/review", get(review))
+        .route("/v1/review/count", get(review_count))
+        .route("/v1/review/{run}", get(reviewed))
+        .route("/v1/review/{run}/diff", get(reviewed_file))
         .route("/v1/stream", get(stream))
         .route("/v1/streams/{stream}", get(turn));
     if site.power == Power::Full {
@@ -72,7 +78,13 @@ pub(crate) fn router(site: Site, gate: Arc<Gate>) -> Router {
             .route("/v1/runs/{run}/continue", post(go_on))
             .route("/v1/runs/{run}/again", post(again))
             .route("/v1/runs/{run}/merge", post(merge))
-            .route("/v1/runs/{run}/discard", post(discard));
+            .route("/v1/runs/{run}/discard", post(discard))
+            .route("/v1/runs/{run}/later", post(later))
+            .route("/v1/runs/{run}/dismiss", post(dismiss))
+            .route("/v1/runs/{run}/send-back", post(send_back))
+            .route("/v1/runs/{run}/answer", post(answer))
+            .route("/v1/accept", post(accept))
+            .route("/v1/undo", post(undo));
     }
     let api = api.layer(from_fn_with_state(Arc::clone(&gate), admit));
     // The files of the page hold nothing that is secret, and a code is exchanged for a token.
@@ -178,6 +190,27 @@ async fn turn(State(site): State<Site>, Path(stream): Path<String>, query: Query
     Err(Problem::not_found("There is no such stream."))
 }
 
+async fn review(State(site): State<Site>, query: Query) -> Answer {
+    let project = query.text("project");
+    site.json(move |runs| runs.review(project)).await
+}
+
+async fn review_count(State(site): State<Site>, query: Query) -> Answer {
+    let project = query.text("project");
+    site.json(move |runs| runs.review_count(project)).await
+}
+
+async fn reviewed(State(site): State<Site>, Path(run): Path<String>, query: Query) -> Answer {
+    let project = query.text("project");
+    site.json(move |runs| runs.reviewed(&run, project)).await
+}
+
+async fn reviewed_file(State(site): State<Site>, Path(run): Path<String>, query: Query) -> Answer {
+    let (project, file) = (query.text("project"), query.number("file").unwrap_or(0));
+    site.json(move |runs| runs.reviewed_file(&run, project, file))
+        .await
+}
+
 /// Returns the part of the runs that a tab looks at.
 fn view(query: &Query) -> View {
     View {
@@ -221,6 +254,54 @@ async fn merge(State(site): State<Site>, Path(run): Path<String>) -> Answer {
 
 async fn discard(State(site): State<Site>, Path(run): Path<String>) -> Answer {
     Ok(json_value(&site.runs.discard(run).await?))
+}
+
+async fn later(State(site): State<Site>, Path(run): Path<String>) -> Answer {
+    site.json(move |runs| runs.later(&run)).await
+}
+
+async fn dismiss(State(site): State<Site>, Path(run): Path<String>) -> Answer {
+    site.json(move |runs| runs.dismiss(&run)).await
+}
+
+async fn send_back(
+    State(site): State<Site>,
+    Path(run): Path<String>,
+    Wish(wish): Wish<SendBackWish>,
+) -> Answer {
+    Ok(json_value(&site.runs.send_back(run, wish).await?))
+}
+
+async fn answer(
+    State(site): State<Site>,
+    Path(run): Path<String>,
+    Wish(wish): Wish<AnswerWish>,
+) -> Answer {
+    Ok(json_value(&site.runs.answer(run, wish).await?))
+}
+
+async fn accept(State(site): State<Site>, Wish(wish): Wish<AcceptWish>) -> Answer {
+    site.runs.read(move |runs| runs.accept(wish)).await
+}
+
+async fn undo(State(site): State<Site>, Wish(wish): Wish<UndoWish>) -> Answer {
+    site.json(move |runs| runs.undo(wish)).await
+}
+
+/// A wish of a person, in the body of a request.
+struct Wish<W>(W);
+
+impl<S: Send + Sync, W: DeserializeOwned> FromRequest<S> for Wish<W> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let body = Bytes::from_request(request, state).await;
+        let body = body.map_err(|refused| too_long(refused.status()))?;
+        let wish = serde_json::from_slice(&body);
+        wish.map(Self).map_err(|error| {
+            Problem::bad_request(format!("The body of the request does not fit: {error}"))
+        })
+    }
 }
 
 /// The words of a person, in the body of a request.

@@ -68,12 +68,12 @@ impl ServedRuns {
         Ok(discarded?)
     }
 
-    async fn wanted(&self, run: String) -> Result<IndexedRun, Problem> {
+    pub(super) async fn wanted(&self, run: String) -> Result<IndexedRun, Problem> {
         let this = self.clone();
         spawn_blocking(move || this.one(&run)).await?
     }
 
-    async fn start(&self, wanted: WantedRun, usual: String) -> Result<Value, Problem> {
+    pub(super) async fn start(&self, wanted: WantedRun, usual: String) -> Result<Value, Problem> {
         let begun = self.starter.start(wanted).await?;
         let message = begun.warnings.first().cloned().unwrap_or(usual);
         Ok(json!({"run": begun.run.as_str(), "message": message}))

@@ -138,6 +138,7 @@ mod web_callers;
 mod web_lists;
 mod web_page;
 mod web_results;
+mod web_review;
 mod web_safety;
 mod web_stage;
 mod worktrees;

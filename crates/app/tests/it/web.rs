@@ -11,7 +11,7 @@ use crate::stage::Stage;
 use crate::web_stage::{WebStage, code_of, until};
 
 /// Every address of the server that needs a token, and how it is asked.
-pub(crate) const ROUTES: [(&str, &str); 21] = [
+pub(crate) const ROUTES: [(&str, &str); 31] = [
     ("GET", "/v1/about"),
     ("GET", "/v1/runs"),
     ("GET", "/v1/runs/r-1"),
@@ -25,6 +25,10 @@ pub(crate) const ROUTES: [(&str, &str); 21] = [
     ("GET", "/v1/agents"),
     ("GET", "/v1/export.html?runs=r-1"),
     ("GET", "/v1/trace.json?runs=r-1"),
+    ("GET", "/v1/review"),
+    ("GET", "/v1/review/count"),
+    ("GET", "/v1/review/r-1"),
+    ("GET", "/v1/review/r-1/diff"),
     ("GET", "/v1/stream"),
     ("GET", "/v1/streams/1"),
     ("POST", "/v1/runs/r-1/steer"),
@@ -33,6 +37,12 @@ pub(crate) const ROUTES: [(&str, &str); 21] = [
     ("POST", "/v1/runs/r-1/again"),
     ("POST", "/v1/runs/r-1/merge"),
     ("POST", "/v1/runs/r-1/discard"),
+    ("POST", "/v1/runs/r-1/later"),
+    ("POST", "/v1/runs/r-1/dismiss"),
+    ("POST", "/v1/runs/r-1/send-back"),
+    ("POST", "/v1/runs/r-1/answer"),
+    ("POST", "/v1/accept"),
+    ("POST", "/v1/undo"),
 ];
 
 fn rules() -> Value {

@@ -174,7 +174,7 @@ fn a_person_finds_old_results_and_is_warned_and_the_address_leads_back() {
             "history": [format!("{all} runs"), "1 run", "1 run"],
             "back": ["history", "runs", "changes", "transcript"],
             "reloaded": ["api", "Changes", "Failed 1"],
-            "title": "4 to merge · pi-subagents",
+            "title": "4 need you · pi-subagents",
         })
     );
 }

@@ -4,6 +4,7 @@
 import { createRequire } from "node:module";
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
+import { reviewScenes } from "./web_review.mjs";
 
 const asked = JSON.parse(process.argv[2]);
 const { chromium } = createRequire(asked.modules)("playwright-core");
@@ -357,7 +358,8 @@ const scenes = {
 
   // Behind many newer runs: results that wait, failures and words are found; the address leads back.
   async lists() {
-    const page = await open(asked.url);
+    // Results wait, so the first view would be that of what waits.
+    const page = await open(`${asked.url}&page=runs`);
     await page.waitForSelector('.pill:has-text("To merge 4")');
     const listed = async () => [...new Set(await names(page))].sort();
     const pills = await page.$$eval(".pill", (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
@@ -779,6 +781,8 @@ const scenes = {
     return { names: await names(page), tabs, output, figures, acts: (await page.$$("#message")).length, source: readFileSync(asked.file).length > 0 };
   },
 };
+
+Object.assign(scenes, reviewScenes({ open, text, asked }));
 
 try {
   const seen = await scenes[asked.scene]();

@@ -1,0 +1,189 @@
+//! What needs a person, on the page: the queue, comments that become a prompt, accepting behind a gate
+//! that was shown, and questions; by programs, and by a person in a real Chromium.
+
+use std::fs;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::web_page::play;
+use crate::web_results::web_of_repository;
+use crate::web_stage::{WebStage, until};
+
+/// Runs a task that leaves a result in a worktree.
+fn left(web: &WebStage, name: &str, command: &str, answer: &str) -> String {
+    let rules = json!([
+        {"when": "was looked at", "turns": [{"text": "I use the cached one."}]},
+        {"turns": [
+            {"toolCalls": [{"name": "bash", "arguments": {"command": command}}]},
+            {"text": answer},
+        ]},
+    ]);
+    let model = web.script(&rules);
+    let call = json!({"tasks": [{"name": name, "prompt": format!("Do {name}")}]});
+    let output = web
+        .command(&["delegate", "-", "--model", &model])
+        .args(["--runner", "embedded", "--isolation", "worktree", "--json"])
+        .stdin(call.to_string())
+        .run();
+    let runs = output.json();
+    assert_eq!(runs["runs"][0]["workspace"]["state"], "captured", "{runs}");
+    runs["runs"][0]["runId"].as_str().unwrap().to_owned()
+}
+
+/// Three results of which two conflict, and one is red because of a file of its own.
+fn three_results() -> (WebStage, [String; 3]) {
+    let web = web_of_repository(&[]);
+    web.stage
+        .settings(&json!({"reviewGate": "test ! -f ui.html"}));
+    let docs = left(&web, "docs", "echo Sixty. > limits.md", "Wrote limits.md.");
+    let ui = left(
+        &web,
+        "ui",
+        "echo ui > a.txt; echo '<b>' > ui.html",
+        "All 41 tests pass.",
+    );
+    let api = left(
+        &web,
+        "api",
+        "echo api > a.txt; echo lock > Cargo.lock; echo x > x.rs",
+        "Ran `cargo clippy -- -D warnings`, which is clean.",
+    );
+    (web, [docs, ui, api])
+}
+
+fn read(web: &WebStage, name: &str) -> Option<String> {
+    fs::read_to_string(web.stage.sandbox.project().join(name)).ok()
+}
+
+#[test]
+fn what_waits_is_the_first_view_and_comments_become_the_next_prompt() {
+    let (web, [_, _, api]) = three_results();
+    let seen = play(&web.stage, "reviewed", &json!({"url": web.url}));
+    let expected = json!({
+        "rows": ["docs careful", "ui careful", "api careful"],
+        "title": "3 need you · pi-subagents",
+        "icon": "icon-asks.svg",
+        "page": "review",
+        "result": true,
+        "unseen": ["cargo clippy -- -D warnings"],
+        "folded": ["Cargo.lock"],
+        "send": "Send back with 1 comment Ctrl ⏎",
+        "notice": "… goes on in the background with what you wrote",
+    });
+    assert_eq!(seen, expected);
+    let session = web.json(&format!("/v1/runs/{api}"))["sessionId"].clone();
+    let next = |runs: &Value| {
+        let runs = runs["runs"].as_array().unwrap();
+        let next = runs
+            .iter()
+            .find(|run| run["sessionId"] == session && run["runId"] != *api);
+        next.cloned()
+    };
+    until("the session goes on", || {
+        next(&web.json("/v1/runs?project=")).is_some_and(|run| run["status"] == "completed")
+    });
+    let run = next(&web.json("/v1/runs")).unwrap();
+    let task = web.json(&format!("/v1/runs/{}", run["runId"].as_str().unwrap()));
+    let task = task["task"].as_str().unwrap();
+    assert!(
+        task.contains(
+            "1. a.txt:1\n   | api\n   Use the cached one.\n2. whole result\n   Split it, please."
+        ),
+        "{task}"
+    );
+    let waiting = web.json("/v1/review");
+    let sent: Vec<&Value> = waiting["waiting"].as_array().unwrap().iter().collect();
+    let api = sent.iter().find(|one| one["name"] == "api").unwrap();
+    assert!(api["reasons"].to_string().contains("was sent back 1 time"));
+}
+
+#[test]
+fn what_stays_green_is_accepted_behind_the_gate_that_was_shown_and_is_taken_back() {
+    let (web, _) = three_results();
+    let project = web.stage.sandbox.project();
+    fs::write(project.join("mine.txt"), "mine\n").unwrap();
+    let seen = play(&web.stage, "accepted", &json!({"url": web.url}));
+    assert_eq!(seen["gates"], json!(["test ! -f ui.html"]), "{seen}");
+    let fates = json!(["✓ taken", "docs", "✗ left out", "ui", "✓ taken", "api"]);
+    assert_eq!(seen["fates"], fates, "{seen}");
+    assert_eq!(seen["heading"], "2 results taken in one step");
+    assert!(
+        seen["notice"].as_str().unwrap().contains("taken back"),
+        "{seen}"
+    );
+    assert_eq!(read(&web, "a.txt").as_deref(), Some("one\n"));
+    assert_eq!(read(&web, "limits.md"), None);
+    assert_eq!(read(&web, "mine.txt").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn a_gate_that_nobody_was_asked_about_is_not_run() {
+    let (web, [docs, ..]) = three_results();
+    web.stage
+        .settings(&json!({"reviewGate": "touch ../gate-ran"}));
+    let accept = |gates: Value| {
+        let answer = web.post("/v1/accept", &json!({"runs": [docs], "gates": gates}));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body
+    };
+    let refused = accept(json!(["test ! -f ui.html"]));
+    assert!(
+        refused.contains("the gate `touch ../gate-ran` was not confirmed; nothing was run"),
+        "{refused}"
+    );
+    assert_eq!(read(&web, "limits.md"), None);
+    assert!(!web.stage.sandbox.project().join("../gate-ran").exists());
+    let taken = accept(json!(["touch ../gate-ran"]));
+    assert!(taken.contains(r#""taken":1"#), "{taken}");
+    assert_eq!(read(&web, "limits.md").as_deref(), Some("Sixty.\n"));
+}
+
+#[test]
+fn conflicting_results_stand_beside_each_other_and_everybody_can_use_the_page() {
+    let (web, _) = three_results();
+    let seen = play(&web.stage, "beside", &json!({"url": web.url}));
+    assert_eq!(
+        seen,
+        json!({"sides": ["ui", "api"], "lines": ["ui", "api"]})
+    );
+    let seen = play(&web.stage, "accessible", &json!({"url": web.url}));
+    assert_eq!(seen, json!({"found": []}));
+}
+
+#[test]
+fn questions_are_answered_on_the_page() {
+    let web = web_of_repository(&[]);
+    web.stage.settings(&json!({"parkAfter": 300}));
+    let rules = json!([{"turns": [
+        {"toolCalls": [{"name": "ask_parent", "arguments": {"question": "Which schema?", "options": ["v2", "v3"]}}]},
+        {"toolCalls": [{"name": "ask_parent", "arguments": {"question": "Why?"}}]},
+        {"text": "Thank you."},
+    ]}]);
+    let model = web.script(&rules);
+    let asking = web
+        .command(&["run", "Ask", "--model", &model, "--runner", "embedded"])
+        .spawn();
+    let asks = |words: &str| {
+        until("it asks", || {
+            web.json("/v1/review")["waiting"][0]["message"] == words
+        });
+    };
+    asks("Which schema?");
+    let seen = play(
+        &web.stage,
+        "answered",
+        &json!({"url": web.url, "option": "v3"}),
+    );
+    assert_eq!(seen["question"], "Which schema?");
+    assert_eq!(seen["options"], json!(["1 v2", "2 v3"]));
+    asks("Why?");
+    let words = json!({"url": web.url, "words": "It is the newest."});
+    let seen = play(&web.stage, "answered", &words);
+    assert!(
+        seen["notice"].as_str().unwrap().contains("goes on"),
+        "{seen}"
+    );
+    let output = asking.wait();
+    assert!(output.stdout.contains("Thank you."), "{output:?}");
+}
