@@ -482,7 +482,7 @@ impl Tools for ServedTools {
                 person: call.person.is_some(),
                 model: true,
             });
-            let answer = self.answer(call, &caller).await;
+            let answer = Box::pin(self.answer(call, &caller)).await;
             if starts_runs(&tool) || tool == runs::RUNS {
                 self.look_for_results(&client, &caller).await;
             }

@@ -291,12 +291,12 @@ impl ServerHandler for ToolServer {
                 return Ok(self.go_on(call, record));
             }
         }
-        let asked = AskedCall {
+        let with_roots = AskedCall {
             request,
             roots,
             person,
         };
-        Ok(self.answer(asked, context).await)
+        Ok(self.answer(with_roots, context).await)
     }
 
     /// Refuses a request that the library does not know or cannot read.
