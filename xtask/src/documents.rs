@@ -60,8 +60,8 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             content: tools(binary, "merging", &["merge_subagents"])?,
         },
         Document {
-            path: "docs/tools/answering.md".to_owned(),
-            content: tools(binary, "answering", &["answer_subagent"])?,
+            path: "docs/tools/answers.md".to_owned(),
+            content: tools(binary, "answers", &["answer_subagent"])?,
         },
         Document {
             path: "extension/manifest.json".to_owned(),

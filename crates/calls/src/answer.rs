@@ -12,8 +12,8 @@ use pi_subagents_vocabulary::{
 };
 use serde_json::{Map, Value, json};
 
-use super::asking::question_lines;
 use super::call::Worded;
+use super::questions::question_lines;
 use super::window_record::WindowRecord;
 use crate::result_lines::result_lines;
 use crate::service::ToolAnswer;

@@ -18,7 +18,6 @@
 pub mod acts;
 mod answer;
 mod arguments;
-pub mod asking;
 mod begin;
 mod budget;
 mod call;
@@ -36,6 +35,7 @@ pub mod opened_task;
 pub mod owner;
 pub mod preview;
 pub mod progress;
+pub mod questions;
 pub mod request;
 pub mod resolve;
 mod result_lines;
@@ -70,7 +70,7 @@ pub use unknown_fields::check_fields;
 pub use user_variables::user_variables;
 pub use window_record::{SeenLines, WindowRecord};
 
-use self::families::{answering, background, delegation, merging, runs, start_tool, subagent};
+use self::families::{answers, background, delegation, merging, runs, start_tool, subagent};
 
 /// The tools that an MCP client is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub fn tools() -> Vec<Tool> {
         background::tools(),
         runs::tools(),
         merging::tools(),
-        answering::tools(),
+        answers::tools(),
     ];
     families.into_iter().flatten().collect()
 }

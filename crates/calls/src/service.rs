@@ -11,13 +11,13 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::{debug, info};
 
-use crate::asking::{LeftCalls, answer_or_leave};
 use crate::begin::{PreparedCaller, begin};
 use crate::call_sinks::Followed;
 use crate::caller::Caller;
 use crate::elsewhere::Waiting;
-use crate::families::{answering, background, delegation, merging, runs, subagent};
+use crate::families::{answers, background, delegation, merging, runs, subagent};
 use crate::owner::Owner;
+use crate::questions::{LeftCalls, answer_or_leave};
 use crate::tmux::Panes;
 use crate::unknown_fields::without_unknown;
 use crate::updates::due;
@@ -189,8 +189,8 @@ impl CallService {
                 self.answer(call, caller, configuration, watch).await
             }
             background::BACKGROUND => background::background_agent(self, arguments, caller).await,
-            answering::ANSWER => {
-                answering::answer_subagent(self, arguments, caller, watch.cancelled).await
+            answers::ANSWER => {
+                answers::answer_subagent(self, arguments, caller, watch.cancelled).await
             }
             runs::RUNS => runs::subagent_runs(self, arguments, caller, watch.cancelled).await,
             background::STATUS => {

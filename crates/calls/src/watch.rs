@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pi_subagents_vocabulary::EventSink;
 
-use crate::asking::QuestionDesk;
 use crate::progress::OnCallProgress;
+use crate::questions::QuestionDesk;
 use crate::{SeenLines, WindowRecord};
 
 /// The part that a door takes in a call.

@@ -2,14 +2,14 @@
 //! those in the repository, so that the program does not grow unnoticed.
 
 mod agent;
-mod known;
-mod packed;
+mod archive;
+mod yardstick;
 
 use crate::Outcome;
 use crate::machine::target;
 use crate::packages;
 use agent::Agent;
-use known::{Figure, Known};
+use yardstick::{Figure, Known};
 
 /// A kind of build whose figures are known.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) fn weigh(arguments: &[String]) -> Outcome<()> {
     }
     let figures = figures(build)?;
     if is_written {
-        return known::write(build.name(), &figures);
+        return yardstick::write(build.name(), &figures);
     }
     compare(build, &figures)
 }
@@ -61,7 +61,7 @@ fn figures(build: Build) -> Outcome<Vec<Figure>> {
     ];
     if let Build::Dist = build {
         figures.push(Figure::new("program-bytes", program.metadata()?.len()));
-        figures.push(Figure::new("packed-bytes", packed::size(&program)?));
+        figures.push(Figure::new("packed-bytes", archive::size(&program)?));
         // Memory depends on how much of the file the kernel maps at once, so it is compared where
         // somebody looks at the result.
         let memory = agent.memory()?;

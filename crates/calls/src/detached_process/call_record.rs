@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::order::{AnsweredCall, BegunRun};
-use crate::asking::RunQuestion;
+use crate::questions::RunQuestion;
 
 /// The folder of these records in the agent directory.
 const FOLDER: &str = "subagents-calls";

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call_record::CallRecord;
-use crate::asking::RunQuestion;
 use crate::caller::{Caller, CallingPi, Overrides, Parking};
+use crate::questions::RunQuestion;
 use crate::service::ToolAnswer;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;

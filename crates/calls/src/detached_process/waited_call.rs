@@ -4,8 +4,8 @@ use pi_subagents_engine::KnownChildren;
 
 use super::order::{AnsweredCall, BegunRun, DetachedOrder, Reply};
 use super::start::{DetachedProcess, ended_early};
-use crate::asking::RunQuestion;
 use crate::progress::CallProgress;
+use crate::questions::RunQuestion;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 use pi_subagents_vocabulary::QuestionId;

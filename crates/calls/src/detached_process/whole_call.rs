@@ -17,13 +17,13 @@ use super::call_record::{CallNews, CallRecord};
 use super::order::{
     AnsweredCall, BegunRun, DetachedOrder, GO_ON, LATER, PLACES, ProgressReply, Reply,
 };
-use crate::asking::QuestionDesk;
 use crate::begin::{PreparedCaller, begin};
 use crate::detached_process::life::{answer, log_panics, no_record};
 use crate::detached_process::on_end;
 use crate::elsewhere::Waiting;
 use crate::owner::Owner;
 use crate::progress::CallProgress;
+use crate::questions::QuestionDesk;
 use crate::service::CallService;
 use crate::watch::{Cancelled, Follow, Watch};
 use crate::{Call, CallError, ReadyCall};

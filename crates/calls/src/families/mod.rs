@@ -1,6 +1,6 @@
 //! The tool families. Their differences are values.
 
-pub mod answering;
+pub mod answers;
 pub mod background;
 pub mod delegation;
 pub mod merging;

@@ -2,7 +2,7 @@
 
 use pi_subagents_vocabulary::{Status, Timestamp, text};
 
-use crate::asking::question_lines;
+use crate::questions::question_lines;
 use crate::shared_room::beginning as beginning_of;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_vocabulary::Counts;

@@ -17,9 +17,9 @@ use tokio::time::{Instant, sleep_until};
 
 use super::tools::AnswerCall;
 use crate::arguments;
-use crate::asking::{Awaited, until_needed};
 use crate::caller::Caller;
 use crate::families::runs::{Answers, answer_of, of_caller};
+use crate::questions::{Awaited, until_needed};
 use crate::service::{CallService, ToolAnswer};
 use crate::watch::Cancelled;
 
