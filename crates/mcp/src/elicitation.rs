@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use pi_subagents_calls::asking::RunQuestion;
 use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::questions::RunQuestion;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::acts::{self, Addressee};

@@ -24,7 +24,6 @@ use crate::resources;
 use crate::shared_places::SharedPlaces;
 use crate::tools::{Call, Client, LongCall, Question, Tools};
 use crate::waited_answer::{Waiting, answer_within, count_of_tasks, may_take_long};
-use pi_subagents_calls::asking::QuestionDesk;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached_process::{
     AnsweredCall, CallRecord, DetachedOrder, WaitedCall, WaitedReply,
@@ -32,6 +31,7 @@ use pi_subagents_calls::detached_process::{
 use pi_subagents_calls::families::start_tool::BACKGROUND_FIELD;
 use pi_subagents_calls::families::{background, delegation, merging, runs, subagent};
 use pi_subagents_calls::progress::{CallProgress, OnCallProgress};
+use pi_subagents_calls::questions::QuestionDesk;
 use pi_subagents_calls::service::{CallService, ToolAnswer, ToolRequest};
 use pi_subagents_calls::trust_question::{TrustQuestion, remember};
 use pi_subagents_calls::watch::{Cancelled, Follow, Watch};

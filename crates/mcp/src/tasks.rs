@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use pi_subagents_calls::asking::RunQuestion;
 use pi_subagents_calls::detached_process::{CallRecord, KEPT};
+use pi_subagents_calls::questions::RunQuestion;
 use pi_subagents_vocabulary::Timestamp;
 use rmcp::model::{
     CallToolResult, DetailedTask, ErrorData, InputRequests, JsonObject, Task, TaskPayload,

@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::elicitation::{ClientPerson, Seen};
 use crate::shared_places::SharedPlaces;
-use pi_subagents_calls::asking::RunQuestion;
 use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached_process::{
     BegunRun, DetachedOrder, OrderedTool, WaitedCall, WaitedReply,
@@ -19,6 +18,7 @@ use pi_subagents_calls::detached_process::{
 use pi_subagents_calls::families::runs::Answers;
 use pi_subagents_calls::families::{delegation, runs, subagent};
 use pi_subagents_calls::progress::OnCallProgress;
+use pi_subagents_calls::questions::RunQuestion;
 use pi_subagents_calls::service::{CallService, ToolAnswer};
 use pi_subagents_calls::watch::Cancelled;
 use pi_subagents_ground::error::CommandError;

@@ -10,7 +10,7 @@ use pi_subagents_vocabulary::{AnswerForm, Door, Reply, Respondent};
 use serde_json::json;
 
 use super::link::{HostLink, Level};
-use pi_subagents_calls::asking::{QuestionDesk, RunQuestion};
+use pi_subagents_calls::questions::{QuestionDesk, RunQuestion};
 use pi_subagents_calls::service::CallService;
 
 /// The type of the entry that pi's session gets when a call was answered with questions. With the
