@@ -130,7 +130,7 @@ fn a_run_can_be_steered_and_waited_for() {
     --- stdout
     [EOF]
     --- stderr
-    error: <run-1> is not running
+    error: worker is not running (run <run-1>)
     hint: Continue it with pi-subagents resume <run-1> PROMPT.
     [EOF]
     ");

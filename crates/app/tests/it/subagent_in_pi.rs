@@ -91,9 +91,10 @@ fn models_are_resolved_among_those_of_the_caller() {
         asked(json!({"agent": "prompt", "task": "x"})),
         json!(["fake/other-model", "fake/other-model", "other-model"])
     );
-    // The caller's tools, without those that are denied and those that are ours.
+    // The caller's tools, without those that are denied and those that are ours, and the one for
+    // questions that the caller's model can answer.
     asked(json!({"agent": "denied", "task": "x"}));
-    assert_eq!(stage.last_tools(), ["read"]);
+    assert_eq!(stage.last_tools(), ["read", "ask_parent"]);
     host.close_stdin();
     _ = host.wait().expect_success();
 }
@@ -107,8 +108,9 @@ fn a_model_of_a_new_user_can_use_the_plain_sub_agent_at_once() {
     let answer = execute(&stage, &mut host, 1, &arguments);
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.ends_with("---\n\nHere it is."), "{answer}");
-    // The child has its default tools.
-    assert_eq!(stage.last_tools(), ["read", "bash", "edit", "write"]);
+    // The child has its default tools, and the caller's model can answer its questions.
+    let tools = ["read", "bash", "edit", "write", "ask_parent"];
+    assert_eq!(stage.last_tools(), tools);
     host.close_stdin();
     _ = host.wait().expect_success();
 }

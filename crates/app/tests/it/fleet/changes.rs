@@ -100,7 +100,7 @@ fn a_run_that_changed_only_a_submodule_says_where_its_changes_are() {
     let run = ran(stage, "echo inner > libs/inner/inner.txt");
     let diff = stage.command(&["diff", &run]).run();
     insta::assert_snapshot!(stage.printed(&diff), @"
-    error: task has left no changes in this repository  <run-1>
+    error: task has left no changes in this repository (run <run-1>)
     hint: the submodule libs/inner has its own changes; merge run <run-1> there too, in libs/inner
     ");
     let merged = stage.command(&["merge", &run]).cwd(&submodule).run();

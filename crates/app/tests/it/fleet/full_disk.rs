@@ -56,7 +56,7 @@ fn run_without_room(fleet: &FleetStage) -> String {
     insta::allow_duplicates! {
         insta::assert_snapshot!(words, @r#""task: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then""#);
         insta::assert_snapshot!(normalised(fleet, &fleet.printed(&["merge", &run]), &run), @"
-        error: task has no result: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then  <run-1>
+        error: task has no result: what it changed could not be sent: <why>. Worker build-7 keeps it in $SANDBOX/worker-build-7/unsent/<run-1>-1 and sends it when that works; pi-subagents merge <run-1> fetches it then (run <run-1>)
         exit 5
         ");
     }

@@ -86,7 +86,7 @@ fn results_of_a_fleet_are_listed_merged_and_discarded_like_those_of_worktrees() 
     hint: --isolation worktree gives each run one.
     ---
     ui (run: <run-2>, session: <session-2>, started <past>)
-    error: ui has no result: 1 file +1 −1; discarded  <run-2>
+    error: ui has no result: 1 file +1 −1; discarded (run <run-2>)
     ");
     assert_eq!(status(stage), " M readme.md\n?? docs.txt\n");
 }

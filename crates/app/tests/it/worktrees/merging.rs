@@ -319,7 +319,7 @@ fn what_cannot_be_discarded_is_named_and_the_others_are_discarded() {
       ui has nothing to discard: it was discarded  <run-4>
 
     here (run: <run-2>, session: <session-3>, started <past>)
-    error: here has nothing to discard: it has no worktree  <run-2>
+    error: here has nothing to discard: it has no worktree (run <run-2>)
     ");
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);
 }

@@ -94,7 +94,7 @@ fn a_worktree_that_is_gone_cannot_be_kept() {
     ✗ here has nothing to keep: it has no worktree  <run-4>
 
     merged (run: <run-1>, session: <session-1>, started <past>)
-    error: merged has nothing to keep: it was merged  <run-1>
+    error: merged has nothing to keep: it was merged (run <run-1>)
     ");
 }
 

@@ -42,18 +42,18 @@ fn a_run_that_never_began_has_nothing_to_show_or_to_merge() {
     });
     insta::assert_snapshot!(said.join("\n"), @"
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has no result: it never began  <run-1>
+    error: api has no result: it never began (run <run-1>)
     hint: pi-subagents status <run-1> says why.
 
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has no result: it never began  <run-1>
+    error: api has no result: it never began (run <run-1>)
     hint: pi-subagents status <run-1> says why.
 
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has nothing to keep: it never began  <run-1>
+    error: api has nothing to keep: it never began (run <run-1>)
 
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has nothing to discard: it never began  <run-1>
+    error: api has nothing to discard: it never began (run <run-1>)
     ");
 }
 
@@ -81,13 +81,13 @@ fn a_result_whose_repository_or_git_is_gone_says_so() {
     });
     insta::assert_snapshot!(said.join("\n"), @"
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has no result: its repository cannot be read: git is not installed, or not in PATH  <run-1>
+    error: api has no result: its repository cannot be read: git is not installed, or not in PATH (run <run-1>)
 
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has no result: its repository cannot be read: $PROJECT is not in a git repository  <run-1>
+    error: api has no result: its repository cannot be read: $PROJECT is not in a git repository (run <run-1>)
 
     Some(5) api (run: <run-1>, session: <session-1>, started <past>)
-    error: api has no result: the refs that kept it are gone from $PROJECT  <run-1>
+    error: api has no result: the refs that kept it are gone from $PROJECT (run <run-1>)
     ");
 }
 
