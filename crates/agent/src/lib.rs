@@ -66,7 +66,7 @@ mod tools;
 mod turns;
 mod usage;
 
-pub use model_route::{ModelRoute, RoutedAgent, model_route};
+pub use model_route::{ModelRoute, RoutedAgent, check_plain_route, model_route};
 pub use models::{
     AskedModel, CatalogueOrigin, DefaultModel, DefaultReason, FoundModel, KeyPlace, MeantBy,
     MeantModel, ModelCatalogue, ModelOverview, OfferedModel, OfferedPrice, OfferedProvider,

@@ -350,6 +350,11 @@ impl ModelAccess {
         self.keyring().find(&model.provider).await
     }
 
+    /// Returns whether a model is reached by a login of pi.
+    pub(crate) fn has_login(&self, model: &Model) -> bool {
+        self.keyring().has_login(&model.provider)
+    }
+
     fn models_file(&self) -> PathBuf {
         self.agent_dir.join("models.json")
     }

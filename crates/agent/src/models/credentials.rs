@@ -138,6 +138,11 @@ impl Keyring<'_> {
             || self.of_environment(provider).is_some()
     }
 
+    /// Returns whether pi keeps a login for `provider`.
+    pub(crate) fn has_login(&self, provider: &str) -> bool {
+        matches!(self.stored(provider), Some(AuthEntry::Login))
+    }
+
     fn of_environment(&self, provider: &str) -> Option<Credential> {
         let names = builtin::variables_of(provider).iter();
         names.into_iter().find_map(|name| {

@@ -27,7 +27,8 @@ let keyProvider = PROVIDER;
 
 module.exports = function (pi) {
   const key = takeKey();
-  if (key !== undefined) lendKey(pi, key);
+  // Pi has a stand-in for a login, so that it asks its provider as it does with the login itself.
+  if (key?.isToken === false) lendKey(pi, key.secret);
   pi.on("before_provider_headers", (event, ctx) => {
     const provider = ctx.model?.provider;
     keyProvider ??= provider;
@@ -50,7 +51,8 @@ function takeKey() {
   delete process.env.PI_SUBAGENTS_KEY_FD;
   const key = readFileSync(Number(descriptor), "utf8");
   closeSync(Number(descriptor));
-  return key.startsWith(TOKEN_PREFIX) ? key.slice(TOKEN_PREFIX.length) : key;
+  const isToken = key.startsWith(TOKEN_PREFIX);
+  return { isToken, secret: isToken ? key.slice(TOKEN_PREFIX.length) : key };
 }
 
 // Lets pi start without a key of its own.
@@ -67,11 +69,11 @@ function lendKey(pi, key) {
 }
 
 // Beats a key that pi has stored, which would be put into this header later.
-function useKey(headers, key, api) {
-  const header = KEY_HEADERS[api];
+function useKey(headers, { isToken, secret }, api) {
+  const header = isToken ? undefined : KEY_HEADERS[api];
   const isBearer = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
-  if (header !== undefined) setHeader(headers, header, key);
-  if (header === undefined || isBearer) setHeader(headers, "Authorization", `Bearer ${key}`);
+  if (header !== undefined) setHeader(headers, header, secret);
+  if (header === undefined || isBearer) setHeader(headers, "Authorization", `Bearer ${secret}`);
 }
 
 // Copilot counts what a person asks for apart from what an agent does.

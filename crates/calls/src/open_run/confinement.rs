@@ -24,6 +24,8 @@ pub(super) struct ConfinedTask<'a> {
     pub(super) runner: Runner,
     pub(super) program: &'a Program,
     pub(super) session: &'a SessionPolicy,
+    /// The key of its definition, if it has one: then no other key is handed over.
+    pub(super) given_key: Option<&'a Secret>,
     pub(super) cwd: &'a Path,
     /// The directory of the run.
     pub(super) directory: Option<&'a Path>,
@@ -83,6 +85,7 @@ impl ConfinedTask<'_> {
         visible.extend(self.read.iter().cloned());
         visible.extend(absolute(&sandbox.readable));
         visible.extend(self.own_among_others());
+        visible.extend(route.iter().filter_map(|route| route.script.clone()));
         visible.retain(|path| path.is_absolute());
         Ok(PlannedSandbox {
             confinement: Confinement {
@@ -116,6 +119,9 @@ impl ConfinedTask<'_> {
             real: &places.agent_dir,
             run,
             provider: route.map(|route| route.provider.as_str()),
+            key: self
+                .given_key
+                .or_else(|| route.and_then(|route| route.key.as_ref())),
             shell_through: needs_shell.then_some(places.program.as_path()),
         };
         let failed = |error| format!("its agent directory could not be made: {error}.");

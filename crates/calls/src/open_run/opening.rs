@@ -353,6 +353,7 @@ impl<'a> Opening<'a> {
             runner: found.runner,
             program: &program,
             session: &conversation.session,
+            given_key: found.api_key.as_ref(),
             cwd,
             directory: files.directory.as_deref(),
             read: &found.skills,

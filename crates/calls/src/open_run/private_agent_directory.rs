@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{read_own, read_own_text, write_whole};
 use pi_subagents_pi_files::json;
+use pi_subagents_vocabulary::Secret;
 use serde_json::{Map, Value, json};
 
 /// The name of the directory in that of the run.
@@ -20,6 +21,12 @@ const NAME: &str = "agent";
 const SHELL: &str = "shell";
 /// Stands where a key would be; the real one comes on a descriptor.
 const NO_KEY: &str = "kept-outside-of-the-sandbox";
+/// Stands before a token of a login, as it is handed over.
+const TOKEN_PREFIX: &str = "Bearer ";
+/// By this part of a token pi asks Anthropic as it does with a login.
+const ANTHROPIC_LOGIN: &str = "sk-ant-oat";
+/// A stand-in is never renewed: this is the year 2100.
+const NEVER: u64 = 4_102_444_800_000;
 /// Longer files are not settings.
 const LARGEST_FILE: u64 = 16 << 20;
 
@@ -45,6 +52,8 @@ pub(super) struct PrivateAgentDirectory<'a> {
     pub(super) run: &'a Path,
     /// The provider of its model, if that is known.
     pub(super) provider: Option<&'a str>,
+    /// The key that comes on the descriptor.
+    pub(super) key: Option<&'a Secret>,
     /// Our own binary, if the shell of the child is started through it.
     pub(super) shell_through: Option<&'a Path>,
 }
@@ -58,7 +67,7 @@ impl PrivateAgentDirectory<'_> {
         self.write_models(&directory)?;
         if let Some(provider) = self.provider {
             // A pi does not start with a model of which it has no key.
-            let entry = json!({provider: {"type": "api_key", "key": NO_KEY}});
+            let entry = json!({provider: stand_in(self.key)});
             write(&directory.join("auth.json"), &entry)?;
         }
         self.take_others(&directory)?;
@@ -151,6 +160,22 @@ impl PrivateAgentDirectory<'_> {
     }
 }
 
+/// Returns what stands for a key in the file of keys. For a login it is what a pi needs to ask its
+/// provider as it does with the login, without what makes the token valid.
+fn stand_in(key: Option<&Secret>) -> Value {
+    let token = key.and_then(|key| key.expose().strip_prefix(TOKEN_PREFIX));
+    let Some(token) = token else {
+        return json!({"type": "api_key", "key": NO_KEY});
+    };
+    let access = match token.split('.').collect::<Vec<_>>()[..] {
+        // The claims of a signed token name the account, and prove nothing without the signature.
+        [head, claims, _signature] => format!("{head}.{claims}.{NO_KEY}"),
+        _ if token.contains(ANTHROPIC_LOGIN) => format!("{ANTHROPIC_LOGIN}-{NO_KEY}"),
+        _ => NO_KEY.to_owned(),
+    };
+    json!({"type": "oauth", "access": access, "refresh": NO_KEY, "expires": NEVER})
+}
+
 fn write(file: &Path, value: &Value) -> io::Result<()> {
     write_whole(file, value.to_string().as_bytes())
 }
@@ -165,6 +190,26 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    fn a_login_leaves_what_its_provider_is_asked_by_and_no_token() {
+        let entry = |key: &str| stand_in(Some(&Secret::new(key)));
+        let login = |access: &str| json!({"type": "oauth", "access": access, "refresh": NO_KEY, "expires": NEVER});
+        let plain = json!({"type": "api_key", "key": NO_KEY});
+        assert_eq!([stand_in(None), entry("a-key")], [plain.clone(), plain]);
+        assert_eq!(
+            [
+                entry("Bearer sk-ant-oat01-secret"),
+                entry("Bearer head.claims.signature"),
+                entry("Bearer secret"),
+            ],
+            [
+                login("sk-ant-oat-kept-outside-of-the-sandbox"),
+                login("head.claims.kept-outside-of-the-sandbox"),
+                login(NO_KEY),
+            ]
+        );
+    }
 
     #[test]
     fn it_has_the_settings_of_the_user_and_no_key() {
@@ -193,6 +238,7 @@ mod tests {
             real: &real,
             run: &run,
             provider: Some("a"),
+            key: None,
             shell_through: Some(Path::new("/opt/it's/ours")),
         }
         .make()
