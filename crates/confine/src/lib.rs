@@ -48,4 +48,4 @@ pub use inner::confine_inner;
 pub use inner_policy::{INNER_VARIABLE, InnerPolicy};
 pub use order::{ConfineAnswer, ConfineOrder, Seal};
 pub use step::{ConfineFailure, ConfineStep};
-pub use trial::{SandboxTrial, try_sandbox};
+pub use trial::{SandboxTrial, try_sandbox, try_sandbox_once};

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, System};
 use pi_subagents_vocabulary::{Confinement, NetworkReach, Sandbox, SandboxLevel};
@@ -15,7 +16,10 @@ use crate::client::{NotStarted, start_confined};
 use crate::order::ConfineOrder;
 
 /// Changes when the result of an old trial says too little.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
+
+/// A trial that did not show everything is made again after this time: its reason may have passed.
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// What a trial showed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,54 +58,78 @@ impl SandboxTrial {
 /// A trial that is kept until the machine is started again or the program is another one.
 #[derive(Serialize, Deserialize)]
 struct KeptTrial {
+    place: TrialPlace,
+    trial: SandboxTrial,
+}
+
+/// The place for which a trial holds. A container may share files with its host, and allow less.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct TrialPlace {
     edition: u32,
     boot: String,
+    namespaces: Vec<PathBuf>,
+    seccomp: String,
     program: PathBuf,
     modified: u128,
-    trial: SandboxTrial,
+}
+
+impl TrialPlace {
+    /// Describes the place of this process; `None` if it cannot be told from others.
+    fn find(program: &Path) -> Option<Self> {
+        let modified = fs::metadata(program).ok()?.modified().ok()?;
+        let age = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let namespaces = ["user", "mnt"].map(|kind| fs::read_link(format!("/proc/self/ns/{kind}")));
+        let status = fs::read_to_string("/proc/self/status").ok()?;
+        let seccomp = status.lines().find(|line| line.starts_with("Seccomp:"));
+        Some(Self {
+            edition: EDITION,
+            boot: boot.trim().to_owned(),
+            namespaces: namespaces.into_iter().collect::<Result<_, _>>().ok()?,
+            seccomp: seccomp.unwrap_or_default().to_owned(),
+            program: program.to_owned(),
+            modified: age.as_millis(),
+        })
+    }
 }
 
 /// Tries sandboxes with our binary and its hidden command, or returns what an earlier trial showed.
 /// The result is kept in a file; a file that cannot be written costs a trial each time.
 pub fn try_sandbox(program: &Path, command: &str, kept: &Path) -> SandboxTrial {
-    let known = || -> Option<KeptTrial> {
-        let metadata = fs::metadata(program).ok()?;
-        let modified = metadata.modified().ok()?;
-        let age = modified.duration_since(std::time::UNIX_EPOCH).ok()?;
-        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        Some(KeptTrial {
-            edition: EDITION,
-            boot: boot.trim().to_owned(),
-            program: program.to_owned(),
-            modified: age.as_millis(),
-            trial: SandboxTrial::Nothing {
-                reason: String::new(),
-            },
-        })
-    };
-    let Some(now) = known() else {
+    let Some(place) = TrialPlace::find(program) else {
         return try_now(program, command);
     };
-    let earlier = fs::read(kept).ok();
-    let earlier: Option<KeptTrial> = earlier.and_then(|text| serde_json::from_slice(&text).ok());
-    if let Some(earlier) = earlier.filter(|earlier| {
-        earlier.edition == now.edition
-            && earlier.boot == now.boot
-            && earlier.program == now.program
-            && earlier.modified == now.modified
-    }) {
-        return earlier.trial;
+    if let Some(trial) = kept_trial(kept, &place) {
+        return trial;
     }
     let trial = try_now(program, command);
     let result = KeptTrial {
+        place,
         trial: trial.clone(),
-        ..now
     };
     if let Ok(text) = serde_json::to_vec(&result) {
         // The next trial takes some milliseconds.
         _ = fs::write(kept, text);
     }
     trial
+}
+
+/// Tries sandboxes and keeps nothing of it.
+pub fn try_sandbox_once(program: &Path, command: &str) -> SandboxTrial {
+    try_now(program, command)
+}
+
+/// Returns what an earlier trial in this place showed, if that still counts.
+fn kept_trial(kept: &Path, place: &TrialPlace) -> Option<SandboxTrial> {
+    let earlier: KeptTrial = serde_json::from_slice(&fs::read(kept).ok()?).ok()?;
+    let counts = match &earlier.trial {
+        SandboxTrial::All { .. } => true,
+        SandboxTrial::ReadOnly { .. } | SandboxTrial::Nothing { .. } => {
+            let written = fs::metadata(kept).ok()?.modified().ok()?;
+            written.elapsed().is_ok_and(|age| age < PATIENCE)
+        }
+    };
+    (counts && earlier.place == *place).then_some(earlier.trial)
 }
 
 fn try_now(program: &Path, command: &str) -> SandboxTrial {

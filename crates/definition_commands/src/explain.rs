@@ -6,9 +6,12 @@ use std::process::ExitCode;
 
 use pi_subagents_agent::{ModelCatalogue, Surroundings};
 use pi_subagents_calls::ForeignModel;
-use pi_subagents_configuration::{Explanation, Row, check_paths, explain};
+use pi_subagents_calls::resolve::ReadingRun;
+use pi_subagents_configuration::{
+    Explanation, Row, ToolFacts, check_paths, explain, model_of, tools_of,
+};
 use pi_subagents_vocabulary::text::{self, shell_quoted};
-use pi_subagents_vocabulary::{Definition, Field, TranslationNote};
+use pi_subagents_vocabulary::{Definition, Field, Runner, ToolPolicy, TranslationNote};
 
 use super::choose;
 use super::doubts::ModelDoubts;
@@ -170,11 +173,46 @@ fn notes(explanation: &Explanation) -> impl Iterator<Item = String> {
     })
 }
 
-/// Describes the sandbox of its runs, if the agent or the settings give them one.
+/// Describes the sandbox of its runs, if the agent, its tools or the settings give them one; also why
+/// its tools do not.
 fn sandbox(definition: &Definition, seen: &VisibleAgents) -> Result<Option<String>, String> {
-    let decided = seen.settings().sandbox.of_definition(definition)?;
+    let settings = &seen.settings().sandbox;
+    let surroundings = ToolFacts {
+        runner: runner_of(definition, seen),
+        parent: None,
+    };
+    // What is wrong with its tools stands on the page already.
+    let tools = tools_of(definition, &surroundings).map(|given| given.policy);
+    let tools = tools.unwrap_or(ToolPolicy::Inherit);
+    let model = model_of(definition);
+    let reading = ReadingRun {
+        tools: &tools,
+        runner: surroundings.runner,
+        model: &model,
+        fallback_models: &definition.fallback_models,
+        gates: &definition.gates,
+        setup: None,
+        cwd: &seen.places.cwd,
+        trusted: false,
+    };
+    let decided = settings.of_definition(definition, reading.level())?;
+    if decided.is_by_tools {
+        return Ok(Some(match reading.obstacle(&seen.places) {
+            None => format!(
+                "{}, network {}, because its tools only read",
+                decided.level, decided.network
+            ),
+            Some(why) => format!("off, although its tools only read: {why}"),
+        }));
+    }
     let level = Some(decided.level).filter(|level| !level.is_off());
     Ok(level.map(|level| format!("{level}, network {}", decided.network)))
+}
+
+/// Returns the usual kind of child of its runs.
+fn runner_of(definition: &Definition, seen: &VisibleAgents) -> Runner {
+    let choice = definition.runner.unwrap_or(seen.settings().runner);
+    choice.usual()
 }
 
 /// Lists the parts that children get in other ways than as arguments.

@@ -3,7 +3,7 @@
 //! Everything that each door needs and no room above it owns: the places of the user (`places`),
 //! the settings and definitions of a call (`configuration`), errors with hints (`error`, `exit`),
 //! printing (`print`, `terminal`, `locale`, `bell`), signals, the log, and small edges to the system
-//! (`random`, `runtime`, `token_file`). Only this crate and the doors read the environment.
+//! (`random`, `runtime`, `sandbox_trial`, `token_file`). Only this crate and the doors read the environment.
 
 #![expect(
     missing_docs,
@@ -29,6 +29,7 @@ pub mod places;
 pub mod print;
 pub mod random;
 pub mod runtime;
+pub mod sandbox_trial;
 pub mod sheet;
 pub mod signals;
 pub mod terminal;

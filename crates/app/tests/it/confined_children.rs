@@ -13,6 +13,8 @@ use crate::stage::{completed, outcomes};
 for_each_pi! {
     neither_kind_of_child_leaves_its_sandbox,
     a_confined_child_commits_and_finds_its_project_settings,
+    a_child_with_read_tools_is_read_only,
+    a_confined_pi_asks_with_the_login_that_is_kept_outside,
 }
 
 /// Each line tries something that must fail. A line that succeeds prints its name.
@@ -145,5 +147,81 @@ fn a_confined_child_commits_and_finds_its_project_settings(pi: RealPi) {
         let lock = stage.sandbox.project().join(".pi/settings.json.lock");
         assert!(!lock.exists(), "{runner}");
         assert!(!output.stderr.contains("ettings"), "{runner} {output}");
+    }
+}
+
+fn a_child_with_read_tools_is_read_only(pi: RealPi) {
+    for runner in ["embedded", "pi"] {
+        let stage = git_project();
+        stage.sandbox.write("home/.netrc", "hunter2");
+        stage.sandbox.write("project/code", "of the project");
+        let home = stage.sandbox.home().join(".netrc");
+        let server = LlmServer::start(Script::new().otherwise([
+            Turn::tool_call("read", json!({"path": home})),
+            Turn::tool_call("read", json!({"path": "code"})),
+            Turn::text("Done."),
+        ]));
+        stage.sandbox.models_json(&server.base_url());
+        stage.profile("scout", "tools: read, grep", "");
+        let task = json!({"tasks": [{"name": "a", "prompt": "Go.", "profile": "scout"}]});
+        let output = delegate(pi, &stage, runner, &task).run();
+        assert_eq!(
+            outcomes(&output),
+            [completed("a", "Done.")],
+            "{runner} {output}"
+        );
+        assert_eq!(
+            output.json()["runs"][0]["sandbox"],
+            "read-only",
+            "{runner} {output}"
+        );
+        let told = server.requests().last().unwrap().body["messages"].to_string();
+        assert!(
+            told.contains("of the project") && !told.contains("hunter2"),
+            "{runner} {told}"
+        );
+    }
+}
+
+/// The names of headers in which a provider may get a key.
+const KEY_HEADERS: [&str; 2] = ["authorization", "x-api-key"];
+
+fn a_confined_pi_asks_with_the_login_that_is_kept_outside(pi: RealPi) {
+    let stage = git_project();
+    let server = LlmServer::start(Script::new().otherwise([
+        Turn::tool_call(
+            "bash",
+            json!({"command": "grep -rq ACCESS $PI_CODING_AGENT_DIR; echo found: $?"}),
+        ),
+        Turn::text("Done."),
+    ]));
+    let address = server.base_url();
+    let models = json!({"providers": {"anthropic": {"baseUrl": address.trim_end_matches("/v1")}}});
+    stage
+        .sandbox
+        .write("home/.pi/agent/models.json", &models.to_string());
+    // It is valid until the year 2100.
+    let login = json!({"anthropic": {
+        "type": "oauth", "access": "sk-ant-oat01-ACCESS", "refresh": "sk-ant-ort01-REFRESH",
+        "expires": 4_102_444_800_000_u64
+    }});
+    stage
+        .sandbox
+        .write("home/.pi/agent/auth.json", &login.to_string());
+    let task = json!({"tasks": [{"name": "a", "prompt": "Go."}]});
+    let flags = [
+        "--sandbox",
+        "read-only",
+        "--model",
+        "anthropic/claude-sonnet-4-5",
+    ];
+    let output = delegate(pi, &stage, "pi", &task).args(flags).run();
+    assert_eq!(outcomes(&output), [completed("a", "Done.")], "{output}");
+    let requests = server.requests();
+    let told = requests.last().unwrap().body["messages"].to_string();
+    assert!(told.contains("found: 1"), "{told}");
+    for request in requests {
+        let keys = KEY_HEADERS.map(|name| request.headers.get(name).map(String::as_str));
+        assert_eq!(keys, [Some("Bearer sk-ant-oat01-ACCESS"), None]);
     }
 }

@@ -95,6 +95,116 @@ fn the_child_is_told_about_its_sandbox() {
     );
 }
 
+/// Returns the level of a run of an agent with these fields, with these flags.
+fn level(stage: &AgentStage, fields: &str, flags: &[&str]) -> String {
+    let agent = format!("---\nname: box\n{fields}\n---\nLook.\n");
+    stage
+        .sandbox
+        .write("home/.pi/agent/agent-profiles/box.md", &agent);
+    let output = run_of("box", stage, flags).run();
+    let report = report(&output);
+    assert_eq!(report["status"], "completed", "{fields} {output}");
+    report["sandbox"].as_str().unwrap_or("off").to_owned()
+}
+
+fn run_of(agent: &str, stage: &AgentStage, flags: &[&str]) -> SandboxCommand {
+    let binary = std::path::PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"));
+    stage
+        .sandbox
+        .command(&binary)
+        .args(["run", agent, "Go.", "--runner", "embedded", "--json"])
+        .args(flags)
+}
+
+#[test]
+fn a_run_whose_tools_only_read_is_read_only_unless_something_of_it_must_write() {
+    let stage = AgentStage::new(FORMATS[0], Script::new().otherwise([Turn::text("Done.")]));
+    let levels = [
+        ("noTools: true", &[][..]),
+        ("tools: read, grep, find, ls", &[]),
+        ("tools: read, bash", &[]),
+        ("noTools: true", &["--sandbox", "off"]),
+        ("noTools: true", &["--sandbox", "workspace-write"]),
+        ("noTools: true\nsandbox: off", &[]),
+        ("noTools: true\ngate: \"true\"", &[]),
+        ("noTools: true\nfallbackModels: fake/other-model", &[]),
+    ]
+    .map(|(fields, flags)| format!("{fields:?} {flags:?}: {}", level(&stage, fields, flags)));
+    insta::assert_snapshot!(levels.join("\n"));
+    stage.sandbox.write(
+        "home/.pi/agent/settings.json",
+        r#"{"subagents": {"sandbox": "off"}}"#,
+    );
+    assert_eq!(level(&stage, "noTools: true", &[]), "off");
+}
+
+#[test]
+fn a_conversation_that_began_with_reading_goes_on_with_other_tools() {
+    let stage = stage("echo x > made");
+    assert_eq!(level(&stage, "noTools: true", &[]), "read-only");
+    let binary = std::path::PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"));
+    stage.sandbox.write(
+        "home/.pi/agent/agent-profiles/box.md",
+        "---\nname: box\n---\nWrite.\n",
+    );
+    let output = stage
+        .sandbox
+        .command(&binary)
+        .args(["resume", "last", "Write it.", "--json"])
+        .run()
+        .expect_success();
+    assert_eq!(report(&output)["sandbox"], Value::Null, "{output}");
+    assert!(stage.sandbox.project().join("made").exists());
+}
+
+#[test]
+fn a_login_is_not_confined_by_the_tools_of_its_run() {
+    let stage = AgentStage::new(
+        "anthropic-messages",
+        Script::new().otherwise([Turn::text("Done.")]),
+    );
+    let auth = json!({"fake": {"type": "oauth", "access": "old", "refresh": "r", "expires": 1}});
+    stage
+        .sandbox
+        .write("home/.pi/agent/auth.json", &auth.to_string());
+    let stand_in = stage.sandbox.program(
+        "bin/pi",
+        "#!/bin/sh\ntest \"$*\" = 'auth print-bearer-token --provider fake' && echo tok-new\n",
+    );
+    stage.sandbox.write(
+        "home/.pi/agent/agent-profiles/box.md",
+        "---\nname: box\nnoTools: true\n---\n",
+    );
+    for (flags, expected) in [
+        (&[][..], Value::Null),
+        (&["--sandbox", "read-only"], json!("read-only")),
+    ] {
+        let output = run_of("box", &stage, flags)
+            .env("PI_SUBAGENTS_PI", &stand_in)
+            .run()
+            .expect_success();
+        assert_eq!(report(&output)["sandbox"], expected, "{output}");
+    }
+    for request in stage.server.requests() {
+        assert_eq!(request.headers["authorization"], "Bearer tok-new");
+    }
+    let explained = stage
+        .sandbox
+        .command(std::path::Path::new(env!("CARGO_BIN_EXE_pi-subagents")))
+        .args(["agents", "explain", "box"])
+        .run();
+    let line = explained
+        .stdout
+        .lines()
+        .find(|line| line.contains("only read"));
+    assert_eq!(
+        line,
+        Some(
+            "  off, although its tools only read: the token of the login at fake cannot be renewed inside"
+        )
+    );
+}
+
 #[test]
 fn a_host_that_is_not_listed_is_refused_and_counted() {
     let ask = "perl -MSocket -e '$ENV{http_proxy} =~ m{//([^@]*)@([^:]*):(\\d+)} or die; ($u,$h,$p)=($1,$2,$3); \

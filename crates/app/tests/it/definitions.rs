@@ -54,7 +54,7 @@ fn a_profile_reaches_the_model_and_the_summary() {
     let answer = output.json();
     assert_eq!(
         stage.sandbox.normalise(answer["text"].as_str().unwrap()),
-        "✓ a: completed (session: <session-1>) (profile: reviewer, model=fake/fake-model, custom-system-prompt, tools=[read,grep])\n  saw: no tool call, 1 turn, 110 tokens, <$0.01"
+        "✓ a: completed (session: <session-1>) (profile: reviewer, model=fake/fake-model, custom-system-prompt, tools=[read,grep], sandbox=read-only)\n  saw: no tool call, 1 turn, 110 tokens, <$0.01"
     );
     let directory = answer["runs"][0]["directory"].as_str().unwrap();
     let prompt = fs::read_to_string(format!("{directory}/system-prompt.md")).unwrap();

@@ -101,9 +101,9 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
     ✗ silent: error — Timed out after 5s. Consider resuming with a longer timeout. (session: <7>)
     ✗ exits: error — The sub-agent exited with code 3: out of luck (session: <8>)
     ✗ killed: error — The sub-agent was killed by SIGSEGV. (session: <9>)
-    ✗ provider: error — 400: no such deployment (session: <10>) (profile: small, model=fake/fake-model, tools=[read])
+    ✗ provider: error — 400: no such deployment (session: <10>) (profile: small, model=fake/fake-model, tools=[read], sandbox=read-only)
       saw: no tool call, 0 turns, 1 failed request
-    ✓ eleven: completed (session: <11>) (profile: small, model=fake/fake-model, tools=[read])
+    ✓ eleven: completed (session: <11>) (profile: small, model=fake/fake-model, tools=[read], sandbox=read-only)
       saw: no tool call, 1 turn, 110 tokens, <$0.01
     ✓ twelve: completed (session: <12>)
       saw: no tool call, 1 turn, 110 tokens, <$0.01

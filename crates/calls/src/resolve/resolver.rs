@@ -17,8 +17,9 @@ use super::gates::gates_of;
 use super::model::{ChosenModel, Sources, provider_of};
 use super::model_check::{ModelChecks, NamedModel};
 use super::other_agent::check_other_agent;
-use super::place::{check_place, place_of};
-use super::sandbox::{TaskSandbox, sandbox_of};
+use super::place::{RunPlace, check_place, place_of};
+use super::reading_run::ReadingRun;
+use super::sandbox::{SandboxOrigin, TaskSandbox, sandbox_of};
 use super::schema::schema_of;
 use super::task::{FoundHere, RequestedTask, ResolvedTask, ResolvedWork};
 use super::terms::terms_of;
@@ -29,6 +30,7 @@ use crate::elsewhere::may_travel;
 use crate::runner::Runners;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 
 /// The number of corrections for a child that must report.
 const CORRECTIONS: u32 = 3;
@@ -63,6 +65,11 @@ impl<'a> Resolver<'a> {
     /// Returns the settings that hold for the call.
     pub fn settings(&self) -> &'a Settings {
         &self.configuration.settings
+    }
+
+    /// Returns the places of the caller.
+    pub fn places(&self) -> &'a Places {
+        &self.caller.places
     }
 
     /// Resolves all tasks of a call. Fails only if the call as a whole fails; a fault of a single
@@ -108,13 +115,15 @@ impl<'a> Resolver<'a> {
             self.keep_child(&mut terms, work);
         }
         if let Ok(work) = &work {
-            keep_sandbox(&mut terms, &work.work.sandbox);
+            keep_sandbox(&mut terms, work);
         }
         let model = work.as_ref().ok().map(|task| task.work.model.clone());
+        let sandbox = work.as_ref().ok().map(|task| &task.work.sandbox);
         Ok(ResolvedTask {
             cwd,
             definition: named.map(|named| UsedDefinition {
                 model: model.unwrap_or_else(|| named.model.clone()),
+                summary: with_sandbox(&named.summary, sandbox),
                 ..named
             }),
             timeout: match &work {
@@ -236,9 +245,38 @@ impl<'a> Resolver<'a> {
         if schema.is_some() {
             tools = tools.with_report();
         }
-        let TaskSandbox { sandbox, warnings } =
-            sandbox_of(task, patch.as_ref(), self.caller, &settings.sandbox, false)
-                .map_err(Unusable::Task)?;
+        let (place, gates) = (
+            place.map_err(Unusable::Task)?,
+            gates.map_err(Unusable::Task)?,
+        );
+        let trusted = self.may_load(runner, &cwd);
+        let reading = ReadingRun {
+            tools: &tools,
+            runner,
+            model: &model.choice,
+            fallback_models: &fallback_models,
+            gates: &gates,
+            setup: match place {
+                RunPlace::Checkout => None,
+                RunPlace::Worktree { .. } => settings.worktrees.setup.as_deref(),
+            },
+            cwd: &cwd,
+            trusted,
+        };
+        // A worker knows its own sandboxes.
+        let reading = matches!(self.destination, Destination::Here).then_some(reading);
+        let TaskSandbox {
+            sandbox,
+            origin,
+            warnings,
+        } = sandbox_of(
+            task,
+            patch.as_ref(),
+            self.caller,
+            &settings.sandbox,
+            reading,
+        )
+        .map_err(Unusable::Task)?;
         doubts.extend(warnings);
         let ChosenModel {
             choice: model,
@@ -257,7 +295,7 @@ impl<'a> Resolver<'a> {
                 .unwrap_or_default(),
             tools,
             completion: completion_of(schema, of_patch),
-            gates: gates.map_err(Unusable::Task)?,
+            gates,
             pollers: of_patch
                 .map(|patch| patch.definition.pollers.clone())
                 .unwrap_or_default(),
@@ -267,7 +305,7 @@ impl<'a> Resolver<'a> {
                 .map(|patch| patch.definition.commands.clone())
                 .unwrap_or_default(),
             questions: self.questions_of(of_patch),
-            trusted: self.may_load(runner, &cwd),
+            trusted,
             arguments: of_patch
                 .map(PlanPatch::further_arguments)
                 .unwrap_or_default(),
@@ -283,7 +321,8 @@ impl<'a> Resolver<'a> {
             fallbacks: found.fallbacks,
             api_key,
             budgets: RunBudgets::default(),
-            place: place.map_err(Unusable::Task)?,
+            place,
+            sandbox_origin: origin,
             warning,
             doubts,
         };
@@ -379,11 +418,27 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Keeps the sandbox that was decided: a run that continues this one has at least that.
-fn keep_sandbox(terms: &mut RunTerms, sandbox: &Sandbox) {
+/// Keeps the sandbox that somebody has chosen: a run that continues this one has at least that. What
+/// follows from the tools of this run says nothing about a run with others.
+fn keep_sandbox(terms: &mut RunTerms, work: &ResolvedWork) {
+    let sandbox = &work.work.sandbox;
+    match work.here.sandbox_origin {
+        SandboxOrigin::Chosen => {}
+        SandboxOrigin::Tools => return,
+    }
     let is_on = !sandbox.is_off();
     terms.sandbox = is_on.then_some(sandbox.level);
     terms.network = is_on.then(|| sandbox.network.clone());
+}
+
+/// Adds the level of a run to the summary of its definition.
+fn with_sandbox(summary: &str, sandbox: Option<&Sandbox>) -> String {
+    match sandbox {
+        Some(sandbox) if !sandbox.is_off() && !summary.is_empty() => {
+            format!("{summary}, sandbox={}", sandbox.level)
+        }
+        Some(_) | None => summary.to_owned(),
+    }
 }
 
 /// Returns the condition under which a task counts as done.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::{PlanPatch, SandboxSettings};
 use pi_subagents_vocabulary::{
-    DecidedSandbox, Definition, NetworkHost, Refusal, Sandbox, Scope, WishSource, decide_sandbox,
-    hidden_paths,
+    DecidedSandbox, Definition, NetworkHost, NetworkNeedsSandbox, Refusal, Sandbox, SandboxLevel,
+    Scope, WishSource, decide_sandbox, hidden_paths,
 };
 
+use super::reading_run::ReadingRun;
 use super::task::RequestedTask;
 use crate::caller::Caller;
 use crate::families::delegation::FileSpec;
@@ -16,17 +17,28 @@ use crate::families::delegation::FileSpec;
 /// The sandbox of a task, and the wishes that do not hold.
 pub(super) struct TaskSandbox {
     pub(super) sandbox: Sandbox,
+    pub(super) origin: SandboxOrigin,
     pub(super) warnings: Vec<String>,
 }
 
-/// Decides the sandbox of a task. `only_reads` says that its tools only read and that a sandbox for
-/// them can be had here.
+/// Where the sandbox of a task comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxOrigin {
+    /// Somebody has chosen it, or chosen that there is none.
+    Chosen,
+    /// It follows from the tools of the run alone, so a run that goes on with other tools decides
+    /// again.
+    Tools,
+}
+
+/// Decides the sandbox of a task. Where nobody has chosen a level, the tools of the run decide, unless
+/// the run is done elsewhere, which is when there is no `reading`.
 pub(super) fn sandbox_of(
     task: &RequestedTask,
     patch: Option<&PlanPatch>,
     caller: &Caller,
     settings: &SandboxSettings,
-    only_reads: bool,
+    reading: Option<ReadingRun<'_>>,
 ) -> Result<TaskSandbox, Refusal> {
     let definition = patch.map(|patch| &patch.definition);
     let of_definition = definition.map(Definition::sandbox_wish).transpose();
@@ -44,13 +56,28 @@ pub(super) fn sandbox_of(
             .unwrap_or_default(),
         other => settings.wish_of(other, &of_definition, is_own),
     };
-    let decided = decide_sandbox(wish_of, only_reads).map_err(|error| Refusal {
+    let refuse = |error: NetworkNeedsSandbox| Refusal {
         message: error.to_string(),
-    })?;
+    };
+    let by_tools = reading.map_or(SandboxLevel::Off, |reading| reading.level());
+    let mut decided = decide_sandbox(wish_of, by_tools).map_err(refuse)?;
+    let places = &caller.places;
+    if decided.is_by_tools && reading.is_some_and(|reading| reading.obstacle(places).is_some()) {
+        decided = decide_sandbox(wish_of, SandboxLevel::Off).map_err(refuse)?;
+    }
     let warnings = decided.warnings.clone();
+    let origin = if decided.is_by_tools {
+        SandboxOrigin::Tools
+    } else {
+        SandboxOrigin::Chosen
+    };
     let sandbox = with_lists(decided, definition, settings);
     check_files(task, &sandbox, caller)?;
-    Ok(TaskSandbox { sandbox, warnings })
+    Ok(TaskSandbox {
+        sandbox,
+        origin,
+        warnings,
+    })
 }
 
 /// Adds the lists of the settings and of the definition. Those of a project that give more were left

@@ -9,6 +9,7 @@ use pi_subagents_vocabulary::{
 };
 
 use super::place::RunPlace;
+use super::sandbox::SandboxOrigin;
 use crate::open_run::Inherited;
 use crate::request::TaskRequest;
 
@@ -67,6 +68,8 @@ pub struct FoundHere {
     pub budgets: RunBudgets,
     /// The place where the child works.
     pub place: RunPlace,
+    /// The reason for its sandbox.
+    pub sandbox_origin: SandboxOrigin,
     /// The warning for the caller about the program that was chosen.
     pub warning: Option<String>,
     /// Warnings for the caller about the model that was chosen.

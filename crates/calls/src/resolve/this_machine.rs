@@ -6,6 +6,7 @@ use super::definition::Unusable;
 use super::model::ChosenModel;
 use super::place::RunPlace;
 use super::resolver::Resolver;
+use super::sandbox::SandboxOrigin;
 use super::task::FoundHere;
 use crate::runner::ChosenRunner;
 
@@ -40,6 +41,7 @@ impl Resolver<'_> {
             api_key: None,
             budgets: RunBudgets::default(),
             place: RunPlace::Checkout,
+            sandbox_origin: SandboxOrigin::Chosen,
             warning,
             doubts,
         })

@@ -50,7 +50,7 @@ pub(crate) struct RunArgs {
     /// State that new worktrees begin from: working (HEAD with your uncommitted changes), head, or a branch, tag or commit [default: working]
     #[arg(long, value_name = "REV", value_parser = BaseChoice::parse)]
     base: Option<BaseChoice>,
-    /// How much the sub-agents may write [default: the sandbox of the agent, or the setting subagents.sandbox, or off]
+    /// How much the sub-agents may write [default: the sandbox of the agent, or the setting subagents.sandbox, or read-only if its tools only read, else off]
     #[arg(long, value_name = "LEVEL", value_parser = sandbox_parser())]
     sandbox: Option<SandboxLevel>,
     /// What the tools of the sub-agents may reach in a sandbox: full, model, none, or hosts with ports, separated by commas [default: none in a sandbox]

@@ -45,11 +45,16 @@ impl Settings {
 
 impl SandboxSettings {
     /// Decides the sandbox of runs of a definition, as far as it and the settings decide that.
-    pub fn of_definition(&self, definition: &Definition) -> Result<DecidedSandbox, String> {
+    /// `by_tools` is the level of its runs if nobody has chosen one.
+    pub fn of_definition(
+        &self,
+        definition: &Definition,
+        by_tools: SandboxLevel,
+    ) -> Result<DecidedSandbox, String> {
         let wish = definition.sandbox_wish();
         let wish = wish.map_err(|error| format!("network must be {error}"))?;
         let is_own = definition.scope == Scope::Global;
-        let decided = decide_sandbox(|source| self.wish_of(source, &wish, is_own), false);
+        let decided = decide_sandbox(|source| self.wish_of(source, &wish, is_own), by_tools);
         decided.map_err(|error| error.to_string())
     }
 

@@ -49,6 +49,8 @@ pub(crate) fn may_travel(
         // They are for the record, which this machine keeps.
         requested_model: _,
         resolved_model: _,
+        // A worker decides about its own.
+        sandbox_origin: _,
         // A call with a budget does not get here.
         budgets: _,
         // They are for the caller.

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use pi_subagents_fleet_queue::wire::Order;
 
-use pi_subagents_calls::resolve::{ResolvedWork, Resolver};
-use pi_subagents_vocabulary::{Sandbox, Work};
+use pi_subagents_calls::resolve::{ReadingRun, ResolvedWork, Resolver};
+use pi_subagents_vocabulary::{Runner, Sandbox, SandboxLevel, Work};
 
 /// Resolves an order for this machine, or returns the reason why this machine cannot do it. The work
 /// is done as it came; a gate in it needs no permission of its own, because a caller who may give
@@ -15,20 +15,24 @@ pub(super) fn resolve_order(
     order: &Order,
 ) -> Result<ResolvedWork, NotHere> {
     let here = resolver.find_here(&order.work);
+    let here = here.map_err(NotHere::Missing)?;
     Ok(ResolvedWork {
-        here: here.map_err(NotHere::Missing)?,
         work: Work {
-            sandbox: sandbox_here(resolver, &order.work.sandbox),
+            sandbox: sandbox_here(resolver, &order.work, here.runner),
             ..order.work.clone()
         },
+        here,
     })
 }
 
-/// Returns the sandbox of an order as this worker keeps it.
-fn sandbox_here(resolver: &Resolver<'_>, ordered: &Sandbox) -> Sandbox {
+/// Returns the sandbox of an order as this worker keeps it. The worker also decides what follows from
+/// the tools of the run: its caller cannot know which sandboxes can be had here.
+fn sandbox_here(resolver: &Resolver<'_>, work: &Work, runner: Runner) -> Sandbox {
     let settings = resolver.settings();
     let of_user = &settings.sandbox;
     let minimum = settings.fleet.sandbox_minimum.tightened(of_user.minimum);
+    let minimum = minimum.tightened(level_by_tools(resolver, work, runner));
+    let ordered = &work.sandbox;
     let own = Sandbox {
         writable: of_user.writable.clone(),
         hidden: of_user.hidden.clone(),
@@ -37,6 +41,27 @@ fn sandbox_here(resolver: &Resolver<'_>, ordered: &Sandbox) -> Sandbox {
         ..Sandbox::default()
     };
     ordered.clone().on_worker(minimum, own)
+}
+
+/// Returns the level of an order for which nobody has chosen one.
+fn level_by_tools(resolver: &Resolver<'_>, work: &Work, runner: Runner) -> SandboxLevel {
+    let is_chosen = !work.sandbox.is_off() || resolver.settings().sandbox.wish.level.is_some();
+    let places = resolver.places();
+    let reading = ReadingRun {
+        tools: &work.tools,
+        runner,
+        model: &work.model,
+        fallback_models: &work.fallback_models,
+        gates: &work.gates,
+        setup: None,
+        cwd: &places.cwd,
+        trusted: false,
+    };
+    let level = reading.level();
+    if is_chosen || level.is_off() || reading.obstacle(places).is_some() {
+        return SandboxLevel::Off;
+    }
+    level
 }
 
 /// The reason why a worker does not do an order.

@@ -24,11 +24,11 @@ pub struct DecidedSandbox {
 )]
 pub struct NetworkNeedsSandbox(NetworkReach);
 
-/// Decides between the wishes of all sources. `only_reads` says that the tools of the child only
-/// read and that such a child runs at `read-only` unless somebody chose a level.
+/// Decides between the wishes of all sources. `by_tools` is the level of a run for which the user has
+/// chosen none: `read-only` if the tools of its child only read, else `off`.
 pub fn decide_sandbox(
     wish_of: impl Fn(WishSource) -> SandboxWish,
-    only_reads: bool,
+    by_tools: SandboxLevel,
 ) -> Result<DecidedSandbox, NetworkNeedsSandbox> {
     let (own, others): (Vec<_>, Vec<_>) = WishSource::ALL
         .map(|source| (source, wish_of(source)))
@@ -40,9 +40,9 @@ pub fn decide_sandbox(
         levels.take(source, wish.level);
         networks.take(source, wish.network);
     }
-    let is_by_tools = only_reads && levels.value.is_none();
+    let is_by_tools = !by_tools.is_off() && levels.value.is_none();
     if is_by_tools {
-        levels.value = Some(SandboxLevel::ReadOnly);
+        levels.value = Some(by_tools);
     }
     // Without a word of the user about the network, their level decides what is looser.
     if levels.value.is_some_and(|level| !level.is_off()) {
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     /// Reads `setting: read-only none, task: - model`; a dash leaves a part out.
-    fn decided(wishes: &str, only_reads: bool) -> String {
+    fn decided(wishes: &str, by_tools: SandboxLevel) -> String {
         let parsed: Vec<(&str, SandboxWish)> = wishes
             .split(", ")
             .filter(|part| !part.is_empty())
@@ -167,16 +167,16 @@ mod tests {
             let found = all.find(|(of, _)| *of == name(source));
             found.map(|(_, wish)| wish.clone()).unwrap_or_default()
         };
-        match decide_sandbox(wish_of, only_reads) {
+        match decide_sandbox(wish_of, by_tools) {
             Err(error) => format!("refused: {error}"),
             Ok(decided) => {
-                let by_tools = if decided.is_by_tools { " by tools" } else { "" };
+                let origin = if decided.is_by_tools { " by tools" } else { "" };
                 let warnings = decided
                     .warnings
                     .iter()
                     .map(|warning| format!("\n    {warning}"));
                 let warnings: String = warnings.collect();
-                format!("{} {}{by_tools}{warnings}", decided.level, decided.network)
+                format!("{} {}{origin}{warnings}", decided.level, decided.network)
             }
         }
     }
@@ -220,7 +220,7 @@ mod tests {
         ];
         let lines: Vec<String> = table
             .iter()
-            .map(|wishes| format!("{wishes} => {}", decided(wishes, false)))
+            .map(|wishes| format!("{wishes} => {}", decided(wishes, SandboxLevel::Off)))
             .collect();
         insta::assert_snapshot!(lines.join("\n"));
     }
@@ -243,7 +243,7 @@ mod tests {
         ];
         let lines: Vec<String> = table
             .iter()
-            .map(|wishes| format!("{wishes} => {}", decided(wishes, true)))
+            .map(|wishes| format!("{wishes} => {}", decided(wishes, SandboxLevel::ReadOnly)))
             .collect();
         insta::assert_snapshot!(lines.join("\n"));
     }

@@ -40,6 +40,9 @@ fn an_explanation_names_files_lines_and_what_is_hidden() {
     Warnings:
       $HOME/.pi/agent/agent-profiles/worker.md:5:1: unknown key "thinkinglevel" is ignored; did you mean "thinkingLevel"?
 
+    Sandbox of its runs:
+      off, although its tools only read: the model that it asks is not known here
+
     Children are started with (RUN is the directory of the run):
       pi        --system-prompt RUN/system-prompt.md --tools read,subagent_finalize
       embedded  --system-prompt RUN/system-prompt.md --tools read,subagent_finalize

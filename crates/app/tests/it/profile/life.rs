@@ -138,6 +138,9 @@ fn a_definition_is_created_shown_changed_explained_and_deleted() {
       runner              embedded             ~/.pi/agent/agent-profiles/reviewer.md:13
       body                You review.          ~/.pi/agent/agent-profiles/reviewer.md:19
 
+    Sandbox of its runs:
+      read-only, network none, because its tools only read
+
     Children are started with (RUN is the directory of the run):
       pi        --provider anthropic --model claude-sonnet-5 --thinking max --system-prompt RUN/system-prompt.md --append-system-prompt RUN/append-system-prompt.md --no-tools --no-extensions --no-skills --no-context-files --verbose
       embedded  --provider anthropic --model claude-sonnet-5 --thinking max --system-prompt RUN/system-prompt.md --append-system-prompt RUN/append-system-prompt.md --no-tools --no-extensions --no-skills --no-context-files --verbose

@@ -1,8 +1,8 @@
 //! Checks which sandboxes can be had here, by a real trial.
 
-use pi_subagents_confine::{SandboxTrial, try_sandbox};
+use pi_subagents_confine::SandboxTrial;
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
-use pi_subagents_ground::own_commands::CONFINE;
+use pi_subagents_ground::sandbox_trial::sandbox_trial;
 use pi_subagents_vocabulary::{NetworkReach, SandboxLevel};
 
 use super::check::Check;
@@ -12,8 +12,7 @@ const NAMESPACES: &str = "Ubuntu: an AppArmor profile with userns for this progr
 
 /// Tries to make a sandbox, and to leave it.
 pub(super) fn sandbox(seen: &VisibleAgents) -> Check {
-    let kept = seen.places.agent_dir.join("sandbox-trial.json");
-    let trial = try_sandbox(&seen.places.program, CONFINE, &kept);
+    let trial = sandbox_trial(&seen.places);
     let settings = &seen.settings().sandbox;
     let demanded = [
         ("sandbox", settings.wish.level.unwrap_or_default()),
