@@ -16,8 +16,13 @@ use crate::terminal::{CTRL_C, Terminal};
 /// A stand-in for pi that installs as pi does: it writes the source to its settings.
 const PI: &str = r#"#!/bin/sh
 [ "$1" = install ] || exit 3
-printf '{\n  "packages": ["%s"]\n}\n' "$2" > "$PI_CODING_AGENT_DIR/settings.json.new"
-mv "$PI_CODING_AGENT_DIR/settings.json.new" "$PI_CODING_AGENT_DIR/settings.json"
+file=$PI_CODING_AGENT_DIR/settings.json
+if [ -e "$file" ]; then
+  sed "1s|{|{\"packages\": [\"$2\"],|" "$file" > "$file.new"
+else
+  printf '{\n  "packages": ["%s"]\n}\n' "$2" > "$file.new"
+fi
+mv "$file.new" "$file"
 "#;
 
 const CLAUDE: &str = "{\n  \"numStartups\": 7,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"other\"}\n  },\n  \"oauth\": 1\n}\n";
@@ -106,9 +111,10 @@ fn command(stage: &Stage, arguments: &[&str]) -> SandboxCommand {
 }
 
 /// The questions of a machine with everything, in order.
-const QUESTIONS: [&str; 10] = [
+const QUESTIONS: [&str; 11] = [
     "Ask anthropic/claude-sonnet-5-5 now?",
     "Make anthropic/claude-sonnet-5-5 the default model?",
+    "Confine all sub-agents to their directory, without a network?",
     "Write this to ~/.claude.json?",
     "Write this to ~/.codex/config.toml?",
     "Write this to ~/.gemini/settings.json?",
@@ -147,11 +153,12 @@ fn without_a_terminal_it_prints_the_plan_and_writes_nothing() {
 fn a_machine_without_anything_gets_a_plan_too() {
     let stage = Stage::new();
     let output = command(&stage, &["init"]).run().expect_success();
-    insta::assert_snapshot!(stage.printed(&output), @"
+    insta::assert_snapshot!(stage.printed(&output), @r#"
     Found on this machine:
       Keys           none
       Local servers  none
       Default model  none
+      Sandbox        all levels
       pi             not found
       Claude Code    not found
       Codex          not found
@@ -163,11 +170,22 @@ fn a_machine_without_anything_gets_a_plan_too() {
 
     On a terminal, init would ask about:
 
-    1. Ready-made agents
+    1. A sandbox for all sub-agents: workspace-write
+
+      --- /dev/null
+      +++ ~/.pi/agent/settings.json
+      @@ -0,0 +1,5 @@
+      +{
+      +  "subagents": {
+      +    "sandbox": "workspace-write"
+      +  }
+      +}
+
+    2. Ready-made agents
 
       Makes 8 files in ~/.pi/agent/agent-profiles: scout, reviewer, tester, fixer, planner, security-reviewer, documenter, second-opinion.
     Nothing was written: init asks before each change, and there is no terminal. Run it in one: pi-subagents init
-    ");
+    "#);
     assert_eq!(files_below(&stage.sandbox.home()), Vec::<PathBuf>::new());
 }
 
@@ -203,6 +221,10 @@ fn whoever_agrees_to_everything_gets_everything_and_undo_takes_all_of_it_back() 
     );
     let copilot = json(".copilot/mcp-config.json");
     assert_eq!(copilot["mcpServers"]["pi-subagents"]["tools"], json!(["*"]));
+    assert_eq!(
+        json(".pi/agent/settings.json")["subagents"],
+        json!({"sandbox": "workspace-write"})
+    );
     let package = &json(".pi/agent/settings.json")["packages"][0];
     assert!(
         package.as_str().unwrap().ends_with("/extension"),
@@ -264,11 +286,11 @@ fn ctrl_c_keeps_what_was_agreed_to_and_asks_no_more() {
     let machine = Machine::new();
     let before = machine.files();
     let mut terminal = machine.init();
-    for question in &QUESTIONS[..2] {
+    for question in &QUESTIONS[..3] {
         terminal.answer(question, "n\r");
     }
-    terminal.answer(QUESTIONS[2], "y\r");
-    terminal.answer(QUESTIONS[3], CTRL_C);
+    terminal.answer(QUESTIONS[3], "y\r");
+    terminal.answer(QUESTIONS[4], CTRL_C);
     let (code, screen) = terminal.end();
     assert_eq!(code, Some(130), "{screen}");
     assert!(screen.ends_with("pi-subagents init --undo"), "{screen}");
@@ -316,6 +338,8 @@ fn files_that_cannot_be_edited_safely_are_left_alone_and_named() {
     let stage = Stage::new();
     let home = stage.sandbox.home();
     stage.sandbox.write("home/dotfiles/settings.json", "{}");
+    let chosen = json!({"subagents": {"sandbox": "off"}}).to_string();
+    stage.sandbox.write("home/.pi/agent/settings.json", &chosen);
     stage
         .sandbox
         .write("home/.claude.json", "{\n  // mine\n}\n");
@@ -354,13 +378,13 @@ fn files_that_cannot_be_edited_safely_are_left_alone_and_named() {
 fn a_file_that_changes_while_somebody_reads_the_question_is_not_overwritten() {
     let machine = Machine::new();
     let mut terminal = machine.init();
-    for question in &QUESTIONS[..2] {
+    for question in &QUESTIONS[..3] {
         terminal.answer(question, "n\r");
     }
-    terminal.wait_for(QUESTIONS[2]);
+    terminal.wait_for(QUESTIONS[3]);
     machine.stage.sandbox.write("home/.claude.json", "{}");
     terminal.press("y\r");
-    terminal.answer(QUESTIONS[3], CTRL_C);
+    terminal.answer(QUESTIONS[4], CTRL_C);
     let (_, screen) = terminal.end();
     assert!(
         screen.contains("error: ~/.claude.json was not written"),
@@ -378,7 +402,7 @@ fn a_model_and_a_pi_that_fail_are_named_and_the_rest_is_asked() {
     let before = machine.files();
     let mut terminal = machine.init();
     for question in QUESTIONS {
-        let is_wanted = [QUESTIONS[0], QUESTIONS[7]].contains(&question);
+        let is_wanted = [QUESTIONS[0], QUESTIONS[8]].contains(&question);
         terminal.answer(question, if is_wanted { "y\r" } else { "n\r" });
     }
     let (code, screen) = terminal.end();

@@ -1,5 +1,6 @@
 //! Asks a person about each proposal, and does what they agree to.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 
 use pi_subagents_definition_commands::ask::{DialogEnd, Person, nothing_written};
@@ -9,6 +10,7 @@ use pi_subagents_ground::print::Printer;
 
 use super::journal::{FileChange, Journal};
 use super::proposals::{Action, InitPlan, Proposal};
+use super::survey::Survey;
 use super::{page, test_call, tilde};
 
 /// The exit code that shells use for a command that Ctrl-C ended.
@@ -32,21 +34,32 @@ struct Progress {
 
 impl Dialog<'_> {
     /// Asks about one proposal after the other. What fails does not keep the others from being asked.
-    pub(super) fn lead(&self, plan: &InitPlan) -> Result<ExitCode, CommandError> {
-        self.printer.data(&page::beginning(plan));
-        let mut progress = Progress::default();
-        for proposal in &plan.proposals {
+    /// What was agreed to may change a file that a later proposal is about, so the plan is made again.
+    pub(super) fn lead(&self, mut survey: Survey) -> Result<ExitCode, CommandError> {
+        let mut plan = InitPlan::of(&survey);
+        self.printer.data(&page::beginning(&plan));
+        let (mut asked, mut progress) = (HashSet::new(), Progress::default());
+        while let Some(proposal) = plan
+            .proposals
+            .iter()
+            .find(|proposal| !asked.contains(&proposal.title))
+        {
+            asked.insert(proposal.title.clone());
             match self.is_wanted(proposal) {
                 Ok(false) => {}
-                Ok(true) => self.act(proposal, &mut progress),
+                Ok(true) => {
+                    self.act(proposal, &mut progress);
+                    survey.look_at_settings(self.places);
+                    plan = InitPlan::of(&survey);
+                }
                 Err(DialogEnd::Interrupted) => {
-                    self.close(plan, &progress);
+                    self.close(&plan, &progress);
                     return Ok(ExitCode::from(INTERRUPTED));
                 }
                 Err(DialogEnd::Failed(error)) => return Err(error),
             }
         }
-        self.close(plan, &progress);
+        self.close(&plan, &progress);
         Ok(ExitCode::from(u8::from(progress.has_failed)))
     }
 

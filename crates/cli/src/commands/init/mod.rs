@@ -56,7 +56,7 @@ pub(crate) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
         return undo::run(&journal, &places.home, printer);
     }
     let seen = VisibleAgents::from(places.clone(), false, Door::CommandLine);
-    let plan = InitPlan::of(&Survey::take(&seen));
+    let survey = Survey::take(&seen);
     let person = AtTerminal { places: &places };
     if person.is_there() {
         let dialog = Dialog {
@@ -65,8 +65,9 @@ pub(crate) fn run(args: &InitArgs, printer: Printer) -> Result<ExitCode, Command
             journal: &journal,
             printer,
         };
-        return dialog.lead(&plan);
+        return dialog.lead(survey);
     }
+    let plan = InitPlan::of(&survey);
     printer.data(&page::whole(&plan));
     printer.note("Nothing was written: init asks before each change, and there is no terminal. Run it in one: pi-subagents init");
     Ok(ExitCode::SUCCESS)

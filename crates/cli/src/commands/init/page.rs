@@ -1,8 +1,9 @@
 //! The plan as text: what was found, what is left alone, and what is offered.
 
 use super::proposals::{InitPlan, Proposal};
-use super::survey::{FoundClient, FoundModel, FoundPiProgram, Survey};
+use super::survey::{FoundClient, FoundModel, FoundPiProgram, FoundSandbox, Survey};
 use super::tilde;
+use pi_subagents_confine::SandboxTrial;
 
 /// Writes everything, for a reader who cannot be asked.
 pub(super) fn whole(plan: &InitPlan) -> String {
@@ -45,6 +46,7 @@ pub(super) fn found(survey: &Survey) -> String {
         ("Keys", or_none(&survey.keys)),
         ("Local servers", or_none(&survey.servers.join(" "))),
         ("Default model", default_model(&survey.model)),
+        ("Sandbox", sandbox(&survey.sandbox)),
         ("pi", pi(survey)),
     ];
     let clients = survey.clients.iter();
@@ -66,6 +68,18 @@ fn default_model(model: &FoundModel) -> String {
         FoundModel::None => "none".to_owned(),
         FoundModel::Named(name) => format!("{name}, as the settings say"),
         FoundModel::Found { model, .. } => model.name(),
+    }
+}
+
+fn sandbox(found: &FoundSandbox) -> String {
+    let possible = match &found.trial {
+        SandboxTrial::All { .. } => "all levels",
+        SandboxTrial::ReadOnly { .. } => "read-only only",
+        SandboxTrial::Nothing { .. } => "none can be made here",
+    };
+    match found.level {
+        Some(level) => format!("{possible}; the settings say {level}"),
+        None => possible.to_owned(),
     }
 }
 

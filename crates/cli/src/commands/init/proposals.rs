@@ -1,8 +1,10 @@
 //! Decides what to offer, from what was found. Nothing here looks at the machine.
 
 use pi_subagents_agent::{DefaultModel, DefaultReason};
+use pi_subagents_confine::SandboxTrial;
 use pi_subagents_definition_commands::ReadyMadeCopy;
 use pi_subagents_files::Audience;
+use pi_subagents_vocabulary::SandboxLevel;
 use pi_subagents_vocabulary::text::count;
 
 use super::client::McpClient;
@@ -57,6 +59,7 @@ impl InitPlan {
             client_advice: client_advice(survey),
         };
         plan.offer_model(survey);
+        plan.offer_sandbox(survey);
         for client in survey.clients.iter().filter(|client| client.is_there) {
             plan.offer_server(client, survey);
         }
@@ -103,6 +106,29 @@ impl InitPlan {
             question: format!("Make {} the default model?", model.name()),
             by_hand,
             advice: None,
+            is_client: false,
+        };
+        self.offer_edit(&survey.settings, survey, edit, parts);
+    }
+
+    /// Offers to confine all runs, where that can be had and nobody has decided yet.
+    fn offer_sandbox(&mut self, survey: &Survey) {
+        let level = SandboxLevel::WorkspaceWrite;
+        match &survey.sandbox.trial {
+            SandboxTrial::All { .. } if survey.sandbox.level.is_none() => {}
+            SandboxTrial::All { .. }
+            | SandboxTrial::ReadOnly { .. }
+            | SandboxTrial::Nothing { .. } => return,
+        }
+        let edit = |content: Option<&FileContent>| with_sandbox(content, level);
+        let parts = Parts {
+            subject: "Sandbox".to_owned(),
+            title: format!("A sandbox for all sub-agents: {level}"),
+            question: "Confine all sub-agents to their directory, without a network?".to_owned(),
+            by_hand: "Remove the line sandbox under subagents from it.".to_owned(),
+            advice: Some(
+                "One run without it: pi-subagents run --sandbox off \"PROMPT\". docs/sandbox.md says what works inside.",
+            ),
             is_client: false,
         };
         self.offer_edit(&survey.settings, survey, edit, parts);
@@ -323,6 +349,21 @@ fn with_default(
             added: format!("{added}, {id}"),
         },
     })
+}
+
+/// Adds the level of all runs to our part of the settings.
+fn with_sandbox(
+    content: Option<&FileContent>,
+    level: SandboxLevel,
+) -> Result<Insertion, InsertionRefusal> {
+    let text = content.map_or("{}\n".as_bytes(), |content| &content.bytes);
+    let text = std::str::from_utf8(text).map_err(|_| InsertionRefusal::NotText)?;
+    let member = NewMember {
+        above: &["subagents"],
+        key: "sandbox",
+        value: level.as_str().into(),
+    };
+    json_insertion::insert(text, &member)
 }
 
 /// Says how a person takes our server out of a client.

@@ -7,11 +7,13 @@ use pi_subagents_agent::{
     DefaultModel, KeyPlace, ModelCatalogue, Surroundings, local_model_servers, model_overview,
 };
 use pi_subagents_calls::runner::find_other_agent;
+use pi_subagents_confine::SandboxTrial;
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_definition_commands::{ReadyMadeCopy, ready_made_copies};
 use pi_subagents_ground::places::Places;
+use pi_subagents_ground::sandbox_trial::unkept_sandbox_trial;
 use pi_subagents_pi_files::{installed_pi, is_program, on_path};
-use pi_subagents_vocabulary::OtherAgent;
+use pi_subagents_vocabulary::{OtherAgent, SandboxLevel};
 
 use super::client::McpClient;
 use super::file_state::FileState;
@@ -29,6 +31,7 @@ pub(super) struct Survey {
     pub(super) servers: Vec<String>,
     pub(super) model: FoundModel,
     pub(super) settings: FoundFile,
+    pub(super) sandbox: FoundSandbox,
     pub(super) pi: FoundPiProgram,
     pub(super) clients: Vec<FoundClient>,
     /// The command with which a client starts us.
@@ -47,6 +50,13 @@ pub(super) enum FoundModel {
         model: DefaultModel,
         variable: Option<String>,
     },
+}
+
+/// The sandboxes of this machine, and the wish of the user.
+pub(super) struct FoundSandbox {
+    pub(super) trial: SandboxTrial,
+    /// The level that the settings name for all runs.
+    pub(super) level: Option<SandboxLevel>,
 }
 
 pub(super) struct FoundFile {
@@ -107,7 +117,11 @@ impl Survey {
             keys: listed_keys(&overview.usable, seen),
             servers: local_model_servers(),
             model,
-            settings: found_file(places.agent_dir.join("settings.json"), places),
+            settings: found_file(settings_file(places), places),
+            sandbox: FoundSandbox {
+                trial: unkept_sandbox_trial(places),
+                level: seen.settings().sandbox.wish.level,
+            },
             pi: pi_program(seen),
             clients: McpClient::ALL
                 .map(|client| find_client(client, seen))
@@ -117,6 +131,16 @@ impl Survey {
             agents: ready_made_copies(seen),
         }
     }
+
+    /// Looks at the settings again, which one proposal after another may change.
+    pub(super) fn look_at_settings(&mut self, places: &Places) {
+        self.settings = found_file(settings_file(places), places);
+    }
+}
+
+/// Returns the settings of the user.
+fn settings_file(places: &Places) -> PathBuf {
+    places.agent_dir.join("settings.json")
 }
 
 fn found_file(path: PathBuf, places: &Places) -> FoundFile {
