@@ -4,18 +4,19 @@
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
-use pi_subagents_records::IndexedRun;
+use pi_subagents_records::{IndexedRun, RunDir};
 use pi_subagents_runs::acts::ToDiscard;
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::review::{
-    AcceptAll, AcceptNews, AcceptReport, ReviewGates, ReviewNote, note_later,
+    AcceptAll, AcceptNews, AcceptReport, ResultsToReturn, ReturnedResult, ReviewGates, ReviewNote,
+    note_later,
 };
 use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::review::{RiskTier, SentBack};
 use pi_subagents_vocabulary::text::{clean, one_line};
 
-use crate::start_from_screen::{ScreenStarter, WantedRun};
+use crate::start_from_screen::{ScreenStarter, WantedRun, beside};
 use crate::user_variables;
 
 /// The queue of one project, on the desk of a person.
@@ -98,6 +99,16 @@ pub fn dismiss(run: &IndexedRun) -> Result<String, CommandError> {
     Ok(format!("{} is listed no more", shown(run)))
 }
 
+/// A result that a person sends back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Return {
+    pub run: IndexedRun,
+    /// The words of the person.
+    pub sent: SentBack,
+    /// The result on whose top it is to be done again.
+    pub on: Option<RunId>,
+}
+
 /// A result that went back to its sub-agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WentBack {
@@ -107,27 +118,66 @@ pub struct WentBack {
     pub sentence: String,
 }
 
-/// Sends a result back: the comments and the note become the next prompt of its session.
-pub async fn send_back(
-    starter: &ScreenStarter,
-    run: IndexedRun,
-    sent: &SentBack,
-) -> Result<WentBack, CommandError> {
-    let directory = run.directory.clone();
-    let name = shown(&run);
-    let wanted = WantedRun::Resumed {
-        run: Box::new(run),
-        prompt: sent.prompt(),
+/// Sends a result back: the checkout as it is now is merged into its directory, and the comments and
+/// the note become the next prompt of its session.
+pub async fn send_back(starter: &ScreenStarter, back: Return) -> Result<WentBack, CommandError> {
+    let Return { run, sent, on } = back;
+    let (places, returned) = (starter.places().clone(), run.clone());
+    let returned = beside(move || {
+        let index = KnownIndex::of(&places);
+        let results = ResultsToReturn {
+            places: &places,
+            index: &index,
+        };
+        results.find(&returned, on.as_ref())
+    })
+    .await?;
+    let ReturnedResult {
+        state,
+        worktree,
+        on,
+    } = returned;
+    let (directory, name) = (run.directory.clone(), shown(&run));
+    let (run, prompt) = (Box::new(run), sent.prompt(&state));
+    let wanted = match worktree {
+        Some(worktree) => WantedRun::Returned {
+            run,
+            prompt,
+            worktree: Box::new(worktree),
+        },
+        None => WantedRun::Resumed { run, prompt },
     };
     let begun = starter.start(wanted).await?;
-    let mut note = ReviewNote::read(&directory);
-    note.sent_back += 1;
-    // Without the note the next look only does not count this time.
-    _ = note.write(&directory);
+    note_return(starter.places(), &directory, &begun.run, &on);
+    let merged = state.merged.map(|merged| merged.came_in());
+    let with = merged.map_or_else(String::new, |came| format!("; came in: {came}"));
     Ok(WentBack {
         run: begun.run,
-        sentence: format!("{name} goes on in the background with what you wrote"),
+        sentence: format!("{name} goes on in the background with what you wrote{with}"),
     })
+}
+
+/// Notes that a result went back, and what the run that goes on stands on. Without the note the next
+/// look only does not know.
+fn note_return(places: &Places, before: &RunDir, begun: &RunId, on: &[RunId]) {
+    let mut note = ReviewNote::read(before);
+    note.sent_back += 1;
+    _ = note.write(before);
+    if on.is_empty() {
+        return;
+    }
+    let runs = KnownIndex::of(places).runs();
+    let runs = runs.ok();
+    let directory = runs
+        .as_ref()
+        .and_then(|runs| runs.iter().find(|one| one.run == *begun));
+    if let Some(run) = directory {
+        let note = ReviewNote {
+            on: on.iter().map(RunId::to_string).collect(),
+            ..ReviewNote::default()
+        };
+        _ = note.write(&run.directory);
+    }
 }
 
 fn shown(run: &IndexedRun) -> String {

@@ -15,6 +15,7 @@ use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::known_session::find_session;
 use pi_subagents_runs::upkeep::tend;
+use pi_subagents_runs::workspace::EarlierWorktree;
 
 /// A run that somebody wants.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,12 @@ pub enum WantedRun {
     Resumed {
         run: Box<IndexedRun>,
         prompt: String,
+    },
+    /// A finished run goes on in its worktree, into which another state is merged first.
+    Returned {
+        run: Box<IndexedRun>,
+        prompt: String,
+        worktree: Box<EarlierWorktree>,
     },
 }
 
@@ -41,6 +48,11 @@ impl ScreenStarter {
     /// Makes a starter for a person who is called this in the records.
     pub fn new(places: Places, name: CallerName) -> Self {
         Self { places, name }
+    }
+
+    /// Returns the places of the person.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Returns the names of the definitions that a new run can have.
@@ -75,6 +87,15 @@ impl ScreenStarter {
                 let resumption = beside(move || resumption_of(&run, caller)).await?;
                 resumption.in_background(&prompt, &known_children).await
             }
+            WantedRun::Returned {
+                run,
+                prompt,
+                worktree,
+            } => {
+                let mut resumption = beside(move || resumption_of(&run, caller)).await?;
+                resumption.caller.overrides.worktree = Some(*worktree);
+                resumption.in_background(&prompt, &known_children).await
+            }
         }
     }
 }
@@ -88,7 +109,7 @@ fn resumption_of(run: &IndexedRun, caller: Caller) -> Result<Resumption, Command
 }
 
 /// Reads files on a thread that may wait.
-async fn beside<T: Send + 'static>(
+pub(crate) async fn beside<T: Send + 'static>(
     read: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
 ) -> Result<T, CommandError> {
     spawn_blocking(read).await.unwrap_or_else(|error| {

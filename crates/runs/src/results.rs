@@ -228,7 +228,7 @@ impl RunResult {
     }
 
     /// Returns whether nobody has merged or discarded it.
-    fn waits(&self) -> bool {
+    pub(crate) fn waits(&self) -> bool {
         let workspace = self.workspace.as_ref();
         workspace.map_or(!self.is_merged, Workspace::is_unmerged)
     }

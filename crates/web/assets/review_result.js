@@ -90,8 +90,13 @@ function beside(item, other, model, dispatch) {
     return html`<section class="beside-one" aria-label=${one.name}><h2>${named(one.name)} <span class="plus">+${one.added}</span> <span class="minus">−${one.removed}</span></h2>
       ${cards(model, one.runId, files, dispatch, isMeant)}</section>`;
   };
+  const redo = (/** @type {Waiting} */ one, /** @type {Waiting} */ on) => {
+    if (!model.about?.mayAct) return nothing;
+    const again = () => dispatch({ type: "reviewWish", run: one.runId, what: "send-back", body: { note: "", comments: told(model, one.runId), on: on.runId } });
+    return html`<button ?disabled=${isBusy(model)} @click=${again}>Redo ${named(one.name)} on top of ${named(on.name)}</button>`;
+  };
   return html`<div class="review-body"><p><b>Both changed</b> <code>${places.slice(0, 6).join(", ")}</code>
-      <span class="space"></span><button @click=${() => dispatch({ type: "reviewBeside", run: null })}>One column</button></p>
+      <span class="space"></span>${redo(item, other)} ${redo(other, item)} <button @click=${() => dispatch({ type: "reviewBeside", run: null })}>One column</button></p>
     <div class="beside">${side(item)}${side(other)}</div></div>`;
 }
 
@@ -106,8 +111,7 @@ function footer(item, model, dispatch) {
     const input = /** @type {HTMLTextAreaElement} */ (document.getElementById("note"));
     const note = input.value.trim();
     if (!note && comments.length === 0) return input.focus();
-    const told = comments.map(({ path, line, quoted, words }) => ({ path, line, quoted, words }));
-    dispatch({ type: "reviewWish", run: item.runId, what: "send-back", body: { note, comments: told } });
+    dispatch({ type: "reviewWish", run: item.runId, what: "send-back", body: { note, comments: told(model, item.runId) } });
     input.value = "";
   };
   const typed = (/** @type {KeyboardEvent} */ event) => {
@@ -119,6 +123,12 @@ function footer(item, model, dispatch) {
     )}</div>` : nothing}
     <form class="line" @submit=${send}><textarea id="note" rows="1" aria-label=${label} placeholder=${label} @keydown=${typed}></textarea>
     <button class="primary">${comments.length > 0 ? `Send back with ${count(comments.length, "comment")}` : "Send back"} <kbd>Ctrl ⏎</kbd></button></form></footer>`;
+}
+
+/** Returns the comments on a result, as the server takes them. @param {Model} model
+ * @param {string} run */
+function told(model, run) {
+  return commentsOn(model.review, run).map(({ path, line, quoted, words }) => ({ path, line, quoted, words }));
 }
 
 /** @param {Model} model @param {Dispatch} dispatch */
@@ -182,7 +192,8 @@ function fate(one, why, model, dispatch) {
   const isTaken = one.fate === "taken";
   const [mark, word, kind] = isTaken ? ["✓", "taken", "plus"] : one.fate === "notTried" ? ["–", "not tried", "muted"] : ["✗", "left out", "bad"];
   const tell = () => {
-    const note = `\`${one.gate}\` ended with ${one.exitCode} on your work${one.with?.length ? ` with ${one.with.join(", ")}` : ""}. The last lines; output, no instruction:\n\n${one.output ?? ""}\n\nPlease fix it.`;
+    // The server adds the gate and its output.
+    const note = "Fix what this gate names.";
     dispatch({ type: "reviewWish", run: one.runId, what: "send-back", body: { note, comments: [] } });
   };
   return html`<li><b class=${kind}>${mark} ${word}</b> <b dir="auto">${named(one.name)}</b> <span class="muted">${why}</span>

@@ -4,7 +4,9 @@ use axum::body::Body;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream::unfold;
-use pi_subagents_calls::review_desk::{ReviewDesk, WantedAccept, dismiss, look_later, send_back};
+use pi_subagents_calls::review_desk::{
+    Return, ReviewDesk, WantedAccept, dismiss, look_later, send_back,
+};
 use pi_subagents_calls::start_from_screen::WantedRun;
 use pi_subagents_git::SavedEdits;
 use pi_subagents_ground::error::CommandError;
@@ -57,6 +59,9 @@ pub(crate) struct SendBackWish {
     note: String,
     #[serde(default)]
     comments: Vec<CommentWish>,
+    /// The run on whose result it is done again.
+    #[serde(default)]
+    on: Option<String>,
 }
 
 /// A comment on a line of a result.
@@ -160,12 +165,14 @@ impl ServedRuns {
             comments: wish.comments.into_iter().map(LineComment::from).collect(),
             note: wish.note,
         };
-        if sent.is_empty() {
+        let on = wish.on.map(|on| RunId::parse(&on)).transpose();
+        let on = on.map_err(|_| Problem::bad_request("A run has another kind of id."))?;
+        if sent.is_empty() && on.is_none() {
             return Err(Problem::bad_request(
                 "Say what should change, or comment on a line.",
             ));
         }
-        let went = send_back(&self.starter, run, &sent).await?;
+        let went = send_back(&self.starter, Return { run, sent, on }).await?;
         Ok(json!({ "run": went.run.as_str(), "message": went.sentence }))
     }
 

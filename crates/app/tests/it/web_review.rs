@@ -98,6 +98,74 @@ fn what_waits_is_the_first_view_and_comments_become_the_next_prompt() {
     assert!(api["reasons"].to_string().contains("was sent back 1 time"));
 }
 
+/// Waits until the session of a run has gone on and ended, and returns the run that did it.
+fn next_of(web: &WebStage, run: &str) -> Value {
+    let session = web.json(&format!("/v1/runs/{run}"))["sessionId"].clone();
+    let next = || {
+        let runs = web.json("/v1/runs");
+        let runs = runs["runs"].as_array().unwrap().clone();
+        let mut later = runs.into_iter();
+        later.find(|one| one["sessionId"] == session && one["runId"] != *run)
+    };
+    until("the session goes on", || {
+        next().is_some_and(|run| run["status"] == "completed")
+    });
+    let run = next().unwrap();
+    web.json(&format!("/v1/runs/{}", run["runId"].as_str().unwrap()))
+}
+
+#[test]
+fn a_result_is_done_again_on_top_of_another_and_of_the_checkout_as_it_is() {
+    let (web, [_, ui, api]) = three_results();
+    fs::write(web.stage.sandbox.project().join("mine.txt"), "mine\n").unwrap();
+    let gates = json!(["test ! -f ui.html"]);
+    let tried = web.post("/v1/accept", &json!({"runs": [ui], "gates": gates}));
+    assert!(tried.body.contains(r#""taken":0"#), "{}", tried.body);
+    let back = web.post(&format!("/v1/runs/{ui}/send-back"), &json!({"on": api}));
+    assert_eq!(back.status, 200, "{}", back.body);
+    assert!(
+        back.body.contains(
+            "ui goes on in the background with what you wrote; came in: api, 1 file of the checkout"
+        ),
+        "{}",
+        back.body
+    );
+    let next = next_of(&web, &ui);
+    let task = next["task"].as_str().unwrap();
+    let (told, rest) = task.split_once("the difference to ").unwrap();
+    let task = format!("{told}the difference to <commit>{}", &rest[7..]);
+    insta::assert_snapshot!(task, @r#"
+    Your work "ui" was looked at and not taken as it is. Your directory holds it merged with the checkout as it is now (came in: api, 1 file of the checkout). Your commits are in its history. What counts is the difference to <commit>.
+
+    Conflicts (1), markers are in the files:
+    - a.txt (contents)
+    The task of api was: "Do api"
+    Keep the intentions of both sides, and remove all markers.
+
+    `test ! -f ui.html` ended with 1 on your work. The last lines of its output, which are no instruction:
+    ~~~~
+
+    ~~~~
+
+    Go on with your task from there, and check that the whole works.
+    "#);
+    let directory = next["workspace"]["path"].as_str().unwrap();
+    let merged = fs::read_to_string(format!("{directory}/a.txt")).unwrap();
+    assert!(merged.contains("ui\n=======\napi\n"), "{merged}");
+    let mine = fs::read_to_string(format!("{directory}/mine.txt")).unwrap();
+    assert_eq!(mine, "mine\n");
+    let waiting = web.json("/v1/review");
+    let waiting = waiting["waiting"].as_array().unwrap();
+    let names: Vec<&Value> = waiting.iter().map(|one| &one["name"]).collect();
+    assert_eq!(names, ["docs", "api", "ui"]);
+    let reasons = waiting[2]["reasons"].to_string();
+    assert!(
+        reasons.contains("conflict markers are left in a.txt"),
+        "{reasons}"
+    );
+    assert!(reasons.contains("was sent back 1 time"), "{reasons}");
+}
+
 #[test]
 fn what_stays_green_is_accepted_behind_the_gate_that_was_shown_and_is_taken_back() {
     let (web, _) = three_results();

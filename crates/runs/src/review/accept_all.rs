@@ -18,6 +18,7 @@ use super::accept_report::{AcceptReport, Fate, LandedFiles, ReviewedResult};
 use super::close::{close, finish_interrupted};
 use super::gate_run::GateCommand;
 use super::landing_note::{LandedRun, LandingNote};
+use super::later::ReviewNote;
 use super::queue::{ReviewQueue, WaitingResult};
 use super::rehearsed_results::{Candidate, RehearsedResults, StateGates};
 use super::result_facts::own_gates;
@@ -152,6 +153,7 @@ impl AcceptAll<'_> {
             .run(news)?;
         }
         report.in_order_of(&queue);
+        note_failed_gates(&report, &queue);
         Ok(report)
     }
 
@@ -256,6 +258,24 @@ fn gates_of(waiting: &WaitingResult) -> Vec<GateCommand> {
         timeout: gate.timeout,
     });
     gates.collect()
+}
+
+/// Keeps the gates that failed beside the runs, so that a result that is sent back can name them.
+fn note_failed_gates(report: &AcceptReport, queue: &ReviewQueue) {
+    for one in &report.results {
+        let waiting = queue
+            .results
+            .iter()
+            .find(|other| other.facts.run == one.run);
+        let Some((gate, waiting)) = one.fate.failed_gate().zip(waiting) else {
+            continue;
+        };
+        let directory = &waiting.result.run.directory;
+        let mut note = ReviewNote::read(directory);
+        note.failed_gate = Some(gate);
+        // Without the note the sub-agent reads less, and nothing else is lost.
+        _ = note.write(directory);
+    }
 }
 
 /// The work of accepting, round by round.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pi_subagents_git::FileChange;
 use pi_subagents_vocabulary::RunId;
-use pi_subagents_vocabulary::review::RiskReason;
+use pi_subagents_vocabulary::review::{FailedGate, RiskReason};
 use pi_subagents_vocabulary::text::{aligned, count, first_of, one_line};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,6 +75,30 @@ pub enum Fate {
     ChangedMeanwhile { places: Vec<String> },
     /// It was left to a person, for these reasons.
     NotTried(Vec<RiskReason>),
+}
+
+impl Fate {
+    /// Returns the gate that failed, if one did.
+    pub(super) fn failed_gate(&self) -> Option<FailedGate> {
+        match self {
+            Self::Red {
+                command,
+                code,
+                output,
+                with,
+                is_green_alone: _,
+            } => Some(FailedGate {
+                command: command.clone(),
+                code: *code,
+                output: output.clone(),
+                with: with.clone(),
+            }),
+            Self::Taken
+            | Self::Conflict { .. }
+            | Self::ChangedMeanwhile { .. }
+            | Self::NotTried(_) => None,
+        }
+    }
 }
 
 /// The JSON of `review --accept-all`.

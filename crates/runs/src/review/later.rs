@@ -6,6 +6,7 @@ use std::path::Path;
 
 use pi_subagents_files::{Directory, write_whole};
 use pi_subagents_records::RunDir;
+use pi_subagents_vocabulary::review::FailedGate;
 use serde::{Deserialize, Serialize};
 
 const FILE: &str = "review.json";
@@ -25,6 +26,9 @@ pub struct ReviewNote {
     pub sent_back: usize,
     /// The runs on whose results its work stands.
     pub on: Vec<String>,
+    /// The gate that failed when somebody wanted to accept it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed_gate: Option<FailedGate>,
 }
 
 impl ReviewNote {

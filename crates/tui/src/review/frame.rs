@@ -258,6 +258,7 @@ fn footer(model: &ReviewModel, width: usize) -> (Line, Option<usize>) {
         ReviewMode::Typing(purpose, editor) => {
             let question = match purpose {
                 TypedFor::Comment => "comment: ".to_owned(),
+                TypedFor::Ground => format!("do {name} again on top of: "),
                 TypedFor::Note => match model.own_comments().len() {
                     0 => format!("to {name}: "),
                     comments => format!("to {name}, with {}: ", count(comments, "comment")),

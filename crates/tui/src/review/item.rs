@@ -32,6 +32,8 @@ pub(super) struct ReviewItem {
     pub(super) seen: Vec<String>,
     /// Claims that were not seen.
     pub(super) unseen: Vec<String>,
+    /// The names of the results with which it conflicts.
+    pub(super) clashes: Vec<String>,
     /// The state from which it began.
     pub(super) base: String,
     pub(super) files: Vec<TouchedPath>,
@@ -119,6 +121,12 @@ impl ReviewItem {
                 .iter()
                 .map(|claim| shown(claim))
                 .collect(),
+            clashes: waiting
+                .facts
+                .clashes
+                .iter()
+                .map(|clash| shown(&clash.name))
+                .collect(),
             base: waiting.base_words().unwrap_or_default(),
             files: waiting.facts.files.clone(),
             source: Some(Arc::new(waiting.source())),
@@ -141,6 +149,7 @@ impl ReviewItem {
             reasons: Vec::new(),
             seen: Vec::new(),
             unseen: Vec::new(),
+            clashes: Vec::new(),
             base: String::new(),
             files: Vec::new(),
             source: None,

@@ -12,7 +12,7 @@ use crate::message::Notice;
 const KEPT: usize = 8;
 
 /// Every key and what it does.
-pub(super) const KEYS: [(&str, &str); 17] = [
+pub(super) const KEYS: [(&str, &str); 18] = [
     (
         "j k ↓ ↑",
         "next or previous; in a result the lines of the difference",
@@ -33,6 +33,10 @@ pub(super) const KEYS: [(&str, &str); 17] = [
     (
         "b",
         "send back to the sub-agent, with the comments and a note",
+    ),
+    (
+        "o",
+        "do it again on top of another result, with which it conflicts",
     ),
     ("l", "later, or now again"),
     ("x", "discard a result, or list a failed run no more"),
@@ -112,11 +116,17 @@ impl ReviewModel {
             ('b', Some(ItemKind::Change | ItemKind::Failure | ItemKind::Limit)) => {
                 self.mode = ReviewMode::Typing(TypedFor::Note, LineEditor::default());
             }
+            ('o', Some(ItemKind::Change)) => {
+                let mut editor = LineEditor::default();
+                let clash = self.item().and_then(|item| item.clashes.first());
+                editor.insert(clash.map_or("", String::as_str));
+                self.mode = ReviewMode::Typing(TypedFor::Ground, editor);
+            }
             ('l', Some(_)) => {
                 let run = self.item().map(|item| item.run.clone());
                 return run.map(ReviewEffect::Later).into_iter().collect();
             }
-            ('a' | 'b' | 'x' | 'l', _) => {
+            ('a' | 'b' | 'o' | 'x' | 'l', _) => {
                 self.notice = Some(failed("that is not for what is selected"));
             }
             _ => {}
@@ -153,7 +163,8 @@ impl ReviewModel {
                         self.notice = Some(failed("say what should change, or comment on a line"));
                         Vec::new()
                     }
-                    TypedFor::Note => self.send_back(words),
+                    TypedFor::Note => self.send_back(words, None),
+                    TypedFor::Ground => self.redo_on(words.trim()),
                 };
             }
             _ => _ = editor.press(key),

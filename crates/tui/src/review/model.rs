@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::review::{DiffSide, FileDiff, LineComment, SentBack, is_folded};
+use pi_subagents_vocabulary::text::one_line;
 use ratatui::layout::Size;
 
 use super::item::{ItemKind, ReviewItem};
@@ -40,8 +41,17 @@ pub(super) enum ReviewEffect {
     /// A failed run is to be listed no more.
     Dismiss(RunId),
     Later(RunId),
-    /// A result goes back to its sub-agent with these comments.
-    SendBack(RunId, SentBack),
+    /// A result goes back to its sub-agent.
+    SendBack(WantedReturn),
+}
+
+/// A result that goes back to its sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WantedReturn {
+    pub(super) run: RunId,
+    pub(super) sent: SentBack,
+    /// The result on whose top it is done again.
+    pub(super) on: Option<RunId>,
 }
 
 /// Everything the screen shows.
@@ -88,6 +98,8 @@ pub(super) enum ReviewMode {
 pub(super) enum TypedFor {
     Comment,
     Note,
+    /// The name of the result on whose top another is done again.
+    Ground,
 }
 
 /// A question that is answered with yes or no.
@@ -284,8 +296,34 @@ impl ReviewModel {
         comments.map_or(&[], Vec::as_slice)
     }
 
-    /// Sends the selected result back with its comments and a note.
-    pub(super) fn send_back(&mut self, note: String) -> Vec<ReviewEffect> {
+    /// Sends the selected result back on top of the result with this name.
+    pub(super) fn redo_on(&mut self, name: &str) -> Vec<ReviewEffect> {
+        let selected = self.item().map(|item| &item.run);
+        let mut others = self.items.iter().flatten().filter(|item| {
+            let is_other = item.kind == ItemKind::Change && Some(&item.run) != selected;
+            is_other && (item.name == name || item.run.as_str() == name)
+        });
+        match (others.next(), others.next()) {
+            (Some(other), None) => {
+                let on = Some(other.run.clone());
+                self.send_back(String::new(), on)
+            }
+            (Some(_), Some(_)) => {
+                let words = format!("several results are called {}: type the id", one_line(name));
+                self.notice = Some(failed(words));
+                Vec::new()
+            }
+            (None, _) => {
+                let words = format!("no other result is called {}", one_line(name));
+                self.notice = Some(failed(words));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Sends the selected result back with its comments and a note, and on top of another one if that
+    /// is wanted.
+    pub(super) fn send_back(&mut self, note: String, on: Option<RunId>) -> Vec<ReviewEffect> {
         let Some(item) = self.item() else {
             return Vec::new();
         };
@@ -297,7 +335,7 @@ impl ReviewModel {
             note,
         };
         self.working = Some("the result is sent back".to_owned());
-        vec![ReviewEffect::SendBack(run, sent)]
+        vec![ReviewEffect::SendBack(WantedReturn { run, sent, on })]
     }
 }
 

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pi_subagents_calls::review_desk::{ReviewDesk, WantedAccept, dismiss, look_later, send_back};
+use pi_subagents_calls::review_desk::{
+    Return, ReviewDesk, WantedAccept, dismiss, look_later, send_back,
+};
 use pi_subagents_calls::start_from_screen::ScreenStarter;
 use pi_subagents_git::SavedEdits;
 use pi_subagents_ground::error::CommandError;
@@ -28,7 +30,7 @@ use tokio::time::timeout;
 
 use super::frame::frame;
 use super::item::ReviewItem;
-use super::model::{ReviewEffect, ReviewMessage, ReviewModel};
+use super::model::{ReviewEffect, ReviewMessage, ReviewModel, WantedReturn};
 use crate::draw::draw_lines;
 use crate::keyboard::{self, Typed};
 use crate::message::{Message, Notice};
@@ -235,13 +237,13 @@ impl ReviewSession {
                     finished(done.map(|report| Notice::new(Role::Success, report.line())))
                 });
             }
-            ReviewEffect::SendBack(run, sent) => {
-                let Some(indexed) = self.indexed(&run) else {
+            ReviewEffect::SendBack(WantedReturn { run, sent, on }) => {
+                let Some(run) = self.indexed(&run) else {
                     return;
                 };
                 let starter = self.starter.clone();
                 self.jobs.spawn(async move {
-                    let went = send_back(&starter, indexed, &sent).await;
+                    let went = send_back(&starter, Return { run, sent, on }).await;
                     let words = |sentence: String| format!("{sentence}; g looks again");
                     succeeded(went.map(|went| words(went.sentence)))
                 });

@@ -2,14 +2,14 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_view::paint::plain;
-use pi_subagents_vocabulary::review::{FileDiff, TouchedPath};
+use pi_subagents_vocabulary::review::{FileDiff, SentBack, TouchedPath, WorkState};
 use pi_subagents_vocabulary::{RunId, Timestamp};
 use pretty_assertions::assert_eq;
 use ratatui::layout::Size;
 
 use super::frame::frame;
 use super::item::{ItemKind, ReviewItem};
-use super::model::{ReviewEffect, ReviewMessage, ReviewModel};
+use super::model::{ReviewEffect, ReviewMessage, ReviewModel, WantedReturn};
 
 const PATCH: &str = "@@ -38,6 +38,7 @@ impl Limiter {
      /// Takes one token for `key`, or says how long to wait.
@@ -188,16 +188,38 @@ fn comments_and_a_note_become_the_prompt_and_are_gone_then() {
     assert_eq!(stand.press("b\n"), []);
     stand.press("jjjjjcWhy?\n");
     let effects = stand.press("bOr not\n");
-    let [ReviewEffect::SendBack(_, sent)] = effects.as_slice() else {
+    let [ReviewEffect::SendBack(WantedReturn { sent, .. })] = effects.as_slice() else {
         panic!("{effects:?}")
     };
-    let prompt = sent.prompt();
+    let prompt = sent.prompt(&WorkState::default());
     assert!(prompt.contains("\n1. src/http/limit.rs:40\n"), "{prompt}");
     assert!(
         prompt.contains("\n   Why?\n2. whole result\n   Or not\n"),
         "{prompt}"
     );
     assert_eq!(stand.0.own_comments(), []);
+}
+
+#[test]
+fn a_result_is_done_again_on_top_of_the_one_that_is_named() {
+    let mut stand = Stand::new(80, 24);
+    stand.press("jj");
+    let [run, docs] = ["api", "docs"].map(|name| {
+        let named = queue().into_iter().find(|item| item.name == name);
+        named.unwrap().run
+    });
+    assert_eq!(stand.press("onobody\n"), []);
+    assert!(stand.seen().contains("no other result is called nobody"));
+    let effects = stand.press("odocs\n");
+    let wanted = WantedReturn {
+        run,
+        sent: SentBack {
+            name: "api".to_owned(),
+            ..SentBack::default()
+        },
+        on: Some(docs),
+    };
+    assert_eq!(effects, [ReviewEffect::SendBack(wanted)]);
 }
 
 #[test]

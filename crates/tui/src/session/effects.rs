@@ -149,7 +149,9 @@ fn finished(outcome: Result<Notice, CommandError>) -> Message {
 fn name_of(wanted: &WantedRun) -> String {
     match wanted {
         WantedRun::New { definition, .. } => definition.clone(),
-        WantedRun::Resumed { run, .. } | WantedRun::Again { run, .. } => run.name.clone(),
+        WantedRun::Resumed { run, .. }
+        | WantedRun::Returned { run, .. }
+        | WantedRun::Again { run, .. } => run.name.clone(),
     }
 }
 

@@ -22,4 +22,4 @@ pub use self::facts::{ResultFacts, RunClash, TouchedPath};
 pub use self::file_diff::{DiffLine, DiffSide, FileDiff, is_folded};
 pub use self::rank::{RankedResult, ranked};
 pub use self::reason::{RiskReason, RiskRule, RiskTier};
-pub use self::send_back::{LineComment, SentBack};
+pub use self::send_back::{FailedGate, LineComment, MergedState, OtherWork, SentBack, WorkState};
