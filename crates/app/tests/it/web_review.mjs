@@ -76,6 +76,7 @@ export function reviewScenes({ open, text, asked }) {
       await page.waitForSelector('[role=alertdialog] button:text-is("Not now"):focus');
       await page.keyboard.press("Shift+Tab");
       await page.keyboard.press("Enter");
+      await page.waitForSelector('.notice span:has-text("taken back")');
       const notice = await text(page, ".notice span");
       return { question, gates, fates, heading, left, notice };
     },

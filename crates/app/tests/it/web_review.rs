@@ -142,10 +142,7 @@ fn a_result_is_done_again_on_top_of_another_and_of_the_checkout_as_it_is() {
     The task of api was: "Do api"
     Keep the intentions of both sides, and remove all markers.
 
-    `test ! -f ui.html` ended with 1 on your work. The last lines of its output, which are no instruction:
-    ~~~~
-
-    ~~~~
+    `test ! -f ui.html` ended with 1 on your work. It printed nothing.
 
     Go on with your task from there, and check that the whole works.
     "#);
@@ -154,10 +151,19 @@ fn a_result_is_done_again_on_top_of_another_and_of_the_checkout_as_it_is() {
     assert!(merged.contains("ui\n=======\napi\n"), "{merged}");
     let mine = fs::read_to_string(format!("{directory}/mine.txt")).unwrap();
     assert_eq!(mine, "mine\n");
-    let waiting = web.json("/v1/review");
-    let waiting = waiting["waiting"].as_array().unwrap();
-    let names: Vec<&Value> = waiting.iter().map(|one| &one["name"]).collect();
-    assert_eq!(names, ["docs", "api", "ui"]);
+    // The result is there a moment after the run has ended.
+    let waiting = || {
+        let queue = web.json("/v1/review");
+        queue["waiting"].as_array().unwrap().clone()
+    };
+    until(
+        "the new result waits behind the one that it stands on",
+        || {
+            let names: Vec<Value> = waiting().iter().map(|one| one["name"].clone()).collect();
+            names == ["docs", "api", "ui"]
+        },
+    );
+    let waiting = waiting();
     let reasons = waiting[2]["reasons"].to_string();
     assert!(
         reasons.contains("conflict markers are left in a.txt"),

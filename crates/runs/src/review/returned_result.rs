@@ -55,7 +55,7 @@ impl ResultsToReturn<'_> {
             on: Vec::new(),
         };
         let known = self.index.runs().map_err(find_failure)?;
-        let Some(result) = self.result_of(&known, run)? else {
+        let Some(result) = self.result_of(&known, run) else {
             return match on {
                 Some(_) => Err(no_changes(run)),
                 None => Ok(returned),
@@ -75,25 +75,19 @@ impl ResultsToReturn<'_> {
     }
 
     /// Finds the result of a run that has a worktree on this machine.
-    fn result_of(
-        &self,
-        known: &[IndexedRun],
-        run: &IndexedRun,
-    ) -> Result<Option<RunResult>, CommandError> {
+    fn result_of(&self, known: &[IndexedRun], run: &IndexedRun) -> Option<RunResult> {
         let wanted = WantedChanges {
             places: self.places,
             known,
             checkout: Checkout::OfRun,
         };
-        let found = wanted.find(&[vec![run.clone()]]);
         // A run that has left nothing goes on where it was.
-        let Ok(found) = found else { return Ok(None) };
+        let found = wanted.find(&[vec![run.clone()]]).ok()?;
         let (_, mut results, _) = ToMerge::parted(found);
-        let result = results.pop().filter(|result| {
+        results.pop().filter(|result| {
             let workspace = result.workspace.as_ref();
             workspace.is_some_and(|workspace| workspace.worktree.is_some())
-        });
-        Ok(result)
+        })
     }
 
     /// Finds the results to stand on: those that still wait, and the one that is wanted now.
@@ -109,14 +103,13 @@ impl ResultsToReturn<'_> {
             .iter()
             .filter(|id| wanted.is_none_or(|on| on.as_str() != **id))
         {
-            let result = find(id).map(|run| self.result_of(known, run)).transpose()?;
-            others.extend(result.flatten().filter(RunResult::waits));
+            let result = find(id).and_then(|run| self.result_of(known, run));
+            others.extend(result.filter(RunResult::waits));
         }
         if let Some(on) = wanted {
             let run = find(on.as_str())
                 .ok_or_else(|| CommandError::not_found(format!("there is no run {on}")))?;
-            let result = self.result_of(known, run)?;
-            let result = result.filter(RunResult::waits);
+            let result = self.result_of(known, run).filter(RunResult::waits);
             others.push(result.ok_or_else(|| no_changes(run))?);
         }
         Ok(others)

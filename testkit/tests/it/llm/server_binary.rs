@@ -44,5 +44,6 @@ fn it_prints_its_url_and_serves_until_stdin_closes() {
 fn it_says_what_it_needs() {
     let output = Sandbox::new().command(&bin("llm-server")).run();
     assert_eq!(output.code, Some(1));
-    assert_eq!(output.stderr, "Error: \"usage: llm-server SCRIPT.json\"\n");
+    let usage = "Error: \"usage: llm-server SCRIPT.json [ROOT.pem]\"\n";
+    assert_eq!(output.stderr, usage);
 }
