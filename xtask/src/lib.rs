@@ -28,6 +28,7 @@ mod git;
 mod hints;
 mod machine;
 mod mcp_client;
+mod mcp_servers;
 mod models;
 mod nats;
 mod neighbours;

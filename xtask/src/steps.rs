@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::machine::{cargo, target};
 use crate::process_tree::kill_tree;
-use crate::{browser, faults, git, mcp_client, nats, packages, real_pi, typescript, weight};
+use crate::{
+    browser, faults, git, mcp_client, mcp_servers, nats, packages, real_pi, typescript, weight,
+};
 
 /// The longest time a step may take. On two cores a cold build takes six minutes and all tests take
 /// four, so a step that takes longer hangs.
@@ -90,6 +92,7 @@ pub(crate) fn test(filter: &[String]) -> Outcome<()> {
     run(&Step::checks())?;
     typescript::check(&real_pi::install_all()?)?;
     mcp_client::install()?;
+    mcp_servers::install()?;
     nats::install()?;
     browser::install()?;
     packages::install_shells()?;

@@ -21,6 +21,7 @@ use crate::output::Output;
 use crate::providers::Provider;
 use crate::queue::Queue;
 use crate::sections::Sections;
+use crate::servers::Servers;
 use crate::settings::{CompactionSettings, RetrySettings};
 use crate::tools::{Guarded, ModelInUse, Tool, ToolSurroundings};
 
@@ -35,6 +36,8 @@ pub(crate) struct Setup {
     /// The environment of shell commands.
     pub(crate) variables: BTreeMap<String, String>,
     pub(crate) tools: Vec<&'static Tool>,
+    /// The MCP servers, whose tools come beside those.
+    pub(crate) servers: Servers,
     /// The schema that the reported result must meet.
     pub(crate) output_schema: Option<OutputSchema>,
     /// The dialogs by which the client is asked, if it may be.
@@ -51,7 +54,8 @@ impl Setup {
     pub(crate) fn declared_tools(&self) -> Vec<ToolDeclaration> {
         let schema = self.output_schema.as_ref();
         let declare = |tool: &&Tool| tool.declaration(schema);
-        self.tools.iter().map(declare).collect()
+        let own = self.tools.iter().map(declare);
+        own.chain(self.servers.declarations()).collect()
     }
 }
 

@@ -87,6 +87,12 @@ pub(crate) enum Event<'a> {
         level: &'a str,
     },
     AgentSettled,
+    /// Something that was added to the agent failed.
+    ExtensionError {
+        extension_path: &'a str,
+        event: &'a str,
+        error: &'a str,
+    },
 }
 
 /// A piece of an assistant message as it streams in.

@@ -30,6 +30,8 @@ pub(crate) struct Flags {
     pub(crate) ask: Option<String>,
     /// The file with the schema that the reported result must meet.
     pub(crate) output_schema: Option<String>,
+    /// The file with the MCP servers.
+    pub(crate) mcp_servers: Option<String>,
     /// The directory of the run, for output that is too long for a message.
     pub(crate) run_dir: Option<String>,
     /// Directories that are not written to.
@@ -158,6 +160,10 @@ static FLAGS: &[(&[&str], Effect)] = &[
     (
         &["--output-schema"],
         Effect::Value(|flags, value| flags.output_schema = Some(value)),
+    ),
+    (
+        &["--mcp-servers"],
+        Effect::Value(|flags, value| flags.mcp_servers = Some(value)),
     ),
     (
         &["--run-dir"],

@@ -5,7 +5,7 @@
 //!
 //! The way of the data: [`run()`] reads the flags, the settings and the session, builds the system
 //! prompt (`prompt`) and puts an agent together; `rpc` or `one_shot` hand it prompts; `turns` asks
-//! the model (`providers`) and runs the tools that it calls (`tools`). Every step is printed on
+//! the model (`providers`) and runs the tools that it calls (`tools`, and those of MCP `servers`). Every step is printed on
 //! stdout (`event`, `output`) and kept in the conversation and its session file (`conversation`,
 //! `session`). A conversation that has become too long is summarized (`compaction`). The reasons are
 //! in `docs/design/embedded-agent.md`.
@@ -36,6 +36,7 @@ mod dialogs;
 mod event;
 mod flags;
 mod handed_key;
+mod inner_process;
 mod input;
 mod message;
 mod model_access;
@@ -55,6 +56,7 @@ mod run;
 #[cfg(test)]
 mod run_tests;
 mod sections;
+mod servers;
 mod session;
 mod settings;
 mod signals;
@@ -70,8 +72,8 @@ pub use model_route::{ModelRoute, RoutedAgent, check_plain_route, model_route};
 pub use models::{
     AskedModel, CatalogueOrigin, DefaultModel, DefaultReason, FoundModel, KeyPlace, MeantBy,
     MeantModel, ModelCatalogue, ModelOverview, OfferedModel, OfferedPrice, OfferedProvider,
-    UsableProvider, all_providers, catalogue_origin, local_model_servers, model_overview,
-    offered_models, secret_variables,
+    UsableProvider, all_providers, catalogue_origin, is_everyday, local_model_servers,
+    model_overview, offered_models, secret_variables,
 };
 pub use run::run;
 pub use surroundings::Surroundings;

@@ -14,6 +14,7 @@ use crate::models::{
 use crate::providers::{
     ChatProvider, Connections, GATEWAY_KEY, Provider, ProviderError, ScriptError, ScriptedProvider,
 };
+use crate::servers::MissingServer;
 
 /// The variable that every sub-agent has.
 const CHILD_MARKER: &str = "PI_SUBAGENTS_CHILD";
@@ -71,6 +72,8 @@ pub(crate) enum ModelError {
     },
     #[error(transparent)]
     Connections(#[from] ProviderError),
+    #[error(transparent)]
+    Server(#[from] MissingServer),
     #[error("Request aborted")]
     Aborted,
 }
@@ -275,6 +278,11 @@ impl ModelAccess {
 
     /// Checks that a prompt can be answered; an error names the missing part.
     pub(crate) async fn ready(&self, agent: &Agent) -> Result<(), ModelError> {
+        self.ready_model(agent).await?;
+        Ok(agent.setup.servers.start(&agent.output).await?)
+    }
+
+    async fn ready_model(&self, agent: &Agent) -> Result<(), ModelError> {
         let Some(model) = agent.model() else {
             let none = || ModelError::NoneSelected {
                 settings: self.agent_dir.join("settings.json"),

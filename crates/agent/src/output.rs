@@ -26,6 +26,11 @@ impl Output {
         (Self { lines }, receiver)
     }
 
+    /// Returns whether somebody takes the lines.
+    pub(crate) fn has_reader(&self) -> bool {
+        !self.lines.is_closed()
+    }
+
     /// Prints one record as a line.
     ///
     /// Nothing is reported back: if the reader is gone, nobody needs the record, and the closed

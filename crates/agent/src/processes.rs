@@ -51,6 +51,7 @@ impl ShellTree {
         let is_alone = *at_work == 1;
         end_while_any(|| {
             let mut found = own_descendants();
+            leave_kept(&mut found);
             if found.iter().any(|process| process.is_in_group(leader)) {
                 // One of our descendants is in the group, so it cannot be a stranger's.
                 kill_group(leader);
@@ -85,6 +86,44 @@ impl ShellTree {
 impl Drop for ShellTree {
     fn drop(&mut self) {
         *at_work() -= 1;
+    }
+}
+
+/// The leaders of processes that stay until the agent ends.
+static KEPT: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// A process that stays, with everything below it, while shells come and go.
+#[derive(Debug)]
+pub(crate) struct KeptTree {
+    leader: u32,
+}
+
+impl KeptTree {
+    pub(crate) fn of(leader: u32) -> Self {
+        kept().push(leader);
+        Self { leader }
+    }
+}
+
+impl Drop for KeptTree {
+    fn drop(&mut self) {
+        let mut kept = kept();
+        if let Some(place) = kept.iter().position(|leader| *leader == self.leader) {
+            kept.swap_remove(place);
+        }
+        kill_group(self.leader);
+    }
+}
+
+fn kept() -> MutexGuard<'static, Vec<u32>> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the processes that stay out of a list.
+fn leave_kept(found: &mut Vec<ProcessName>) {
+    for leader in kept().iter() {
+        let below: HashSet<u32> = descendants(*leader).iter().map(|one| one.pid).collect();
+        found.retain(|one| one.pid != *leader && !below.contains(&one.pid));
     }
 }
 

@@ -8,16 +8,17 @@ use std::time::Duration;
 use pi_subagents_files::read_own_text;
 use pi_subagents_pi_files::{DEFAULT_TOOLS, with_default_tools};
 use pi_subagents_vocabulary::shell_commands::CommandForms;
-use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, ThinkingLevel, nearest};
+use pi_subagents_vocabulary::{LARGEST_SCHEMA, OutputSchema, ServerTool, ThinkingLevel, nearest};
 
 use crate::agent::{Agent, Setup};
 use crate::conversation::Conversation;
 use crate::dialogs::Dialogs;
 use crate::flags::{self, Flags, Mode};
 use crate::model_access::{ModelAccess, ModelError};
-use crate::models::{Choice, Credential, GivenKey, Wanted, secret_variables};
+use crate::models::{Choice, Credential, GivenKey, Wanted, is_everyday, secret_variables};
 use crate::opened_session::{OpenError, OpenedSession};
 use crate::output::{Output, Writer};
+use crate::servers::{ServerPlaces, Servers, ToolChoice};
 use crate::settings::Settings;
 use crate::signals::Signals;
 use crate::surroundings::Surroundings;
@@ -132,6 +133,8 @@ pub(crate) enum StartError {
     UnknownTools(String, String),
     #[error("--output-schema {0}: {1}")]
     Schema(String, String),
+    #[error("--mcp-servers {0}: {1}")]
+    Servers(String, String),
     #[error("--api-key needs a model: name one with --model, or a provider with --provider.")]
     KeyWithoutModel,
 }
@@ -172,6 +175,7 @@ pub(crate) fn assemble(
         }
     }
     let tools = choose_tools(flags, settings.default_tools.as_deref());
+    let servers = servers(flags, surroundings, &cwd)?;
     let setup = Setup {
         sections: prompt::build(flags, &tools, &cwd, surroundings),
         cwd,
@@ -184,8 +188,9 @@ pub(crate) fn assemble(
             .as_ref()
             .map(|word| Dialogs::new(word, output.clone())),
         run_directory: flags.run_dir.as_ref().map(PathBuf::from),
-        variables: without_secrets(surroundings),
+        variables: without_secrets(surroundings, &servers),
         tools,
+        servers,
         retry: settings.retry,
         compaction: settings.compaction,
     };
@@ -204,6 +209,25 @@ pub(crate) fn assemble(
         agent.conversation.borrow_mut().set_name(name);
     }
     Ok((agent, access))
+}
+
+/// Reads the servers that an owner has written down, and the lists that choose among their tools.
+fn servers(flags: &Flags, surroundings: &Surroundings, cwd: &Path) -> Result<Servers, StartError> {
+    let wanted = match &flags.mcp_servers {
+        Some(file) => Servers::read(file).map_err(|why| StartError::Servers(file.clone(), why))?,
+        None => Vec::new(),
+    };
+    let choice = ToolChoice {
+        allowed: flags.tools.clone(),
+        excluded: flags.exclude_tools.clone(),
+        is_nothing: flags.no_tools,
+    };
+    let places = ServerPlaces {
+        cwd: cwd.to_owned(),
+        agent_dir: surroundings.agent_dir.clone(),
+        variables: surroundings.variables.clone(),
+    };
+    Ok(Servers::new(wanted, choice, places))
 }
 
 /// Reads the schema that the reported result must meet, if there is one.
@@ -307,7 +331,8 @@ fn equip(
 /// Returns warnings about tools of the flags that do not exist; fails if no allowed tool exists.
 fn tool_doubts(flags: &Flags) -> Result<Vec<String>, StartError> {
     let known: Vec<&str> = TOOLS.iter().map(|tool| tool.id).collect();
-    let is_unknown = |name: &&String| !known.contains(&name.as_str());
+    let is_unknown =
+        |name: &&String| !known.contains(&name.as_str()) && ServerTool::read(name).is_none();
     let allowed = flags.tools.as_deref().unwrap_or_default();
     if !allowed.is_empty() && allowed.iter().all(|name| is_unknown(&name)) {
         let unknown = allowed.join(", ");
@@ -350,9 +375,13 @@ fn choose_tools(flags: &Flags, usual: Option<&[String]>) -> Vec<&'static Tool> {
 }
 
 /// Returns the environment of shell commands: no secret, and nothing of another agent's session.
-fn without_secrets(surroundings: &Surroundings) -> BTreeMap<String, String> {
+fn without_secrets(surroundings: &Surroundings, servers: &Servers) -> BTreeMap<String, String> {
     let mut kept = surroundings.variables.clone();
-    for name in secret_variables(&surroundings.agent_dir) {
+    let of_servers = servers.variables().filter(|name| !is_everyday(name));
+    for name in secret_variables(&surroundings.agent_dir)
+        .into_iter()
+        .chain(of_servers)
+    {
         kept.remove(&name);
     }
     for name in [

@@ -8,8 +8,8 @@ use pi_subagents_configuration::{
     Asker, DEFAULT_AGENT, IgnoredReason, RememberError, Settings, Trust, TrustDecision,
 };
 use pi_subagents_pi_files::SettingsFile;
-use pi_subagents_vocabulary::Definition;
 use pi_subagents_vocabulary::text::clean;
+use pi_subagents_vocabulary::{Definition, McpServer};
 use serde_json::Value;
 
 use crate::caller::Caller;
@@ -149,7 +149,13 @@ fn consequences(project: &Path, definitions: &[&Definition]) -> Vec<String> {
     let own = definitions.iter().flat_map(|one| commands_of(one));
     let commands = own.chain(setup_of(project)).chain(review_gate_of(project));
     let commands = commands.map(|command| format!("It will run: {command}"));
-    replaces.into_iter().chain(commands).collect()
+    let servers = definitions.iter().flat_map(|one| &one.mcp_servers);
+    let servers = servers.map(McpServer::consequence);
+    replaces
+        .into_iter()
+        .chain(commands)
+        .chain(servers)
+        .collect()
 }
 
 /// Returns the commands that a definition runs: the program of an agent of others, and its gates.

@@ -1,14 +1,17 @@
 //! Applies a definition to a run. Pure.
 
 mod flag_texts;
+mod servers;
 mod tools;
 
 use std::path::{Path, PathBuf};
 
 use pi_subagents_vocabulary::{
-    BodyUse, Definition, Field, FieldValue, ModelChoice, PromptTexts, Runner, ToolPolicy,
+    BodyUse, Definition, Field, FieldValue, McpServers, ModelChoice, PromptTexts, Runner,
+    ToolPolicy,
 };
 
+use servers::servers_of;
 pub use tools::{GivenTools, ParentTools, ToolFacts, tools_of};
 
 use crate::skills::ResolvedSkills;
@@ -27,6 +30,8 @@ pub struct PlanPatch {
     pub system_prompt: PromptTexts,
     /// The tools that the child has.
     pub tools: ToolPolicy,
+    /// The MCP servers that the child has.
+    pub mcp_servers: McpServers,
     /// Files of skills that are offered.
     pub skills: Vec<PathBuf>,
     /// The file with the schema that the result must meet.
@@ -59,6 +64,7 @@ impl PlanPatch {
                 replace: system_prompt,
                 append: joined(appended),
             },
+            mcp_servers: servers_of(definition, &given.policy),
             tools: given.policy,
             skills: skills.suggested.clone(),
             output_schema_file: definition.output_schema_file.as_ref().map(|file| {
@@ -85,6 +91,9 @@ impl PlanPatch {
             None if !self.definition.command.is_empty() => {
                 Err(Invalid::CommandNeedsAgent { title })
             }
+            None if runner.loads_extensions() && !self.mcp_servers.is_empty() => {
+                Err(Invalid::ServersNeedEmbedded { title })
+            }
             None if runner.loads_extensions() || self.definition.extensions.is_empty() => Ok(()),
             None => Err(Invalid::NeedsPi { title }),
         }
@@ -92,10 +101,11 @@ impl PlanPatch {
 
     /// Returns the fields of the definition that an agent of others cannot have.
     fn not_for_others(&self) -> impl Iterator<Item = Field> {
-        const FIELDS: [Field; 9] = [
+        const FIELDS: [Field; 10] = [
             Field::Provider,
             Field::FallbackModels,
             Field::Extensions,
+            Field::McpServers,
             Field::NoExtensions,
             Field::SuggestedSkills,
             Field::NoSkills,
@@ -131,6 +141,7 @@ impl PlanPatch {
                 | FieldValue::Time(_)
                 | FieldValue::Count(_)
                 | FieldValue::Gates(_)
+                | FieldValue::Servers(_)
                 | FieldValue::Json(_) => others.extend([argument.to_owned(), value.to_string()]),
             }
         }

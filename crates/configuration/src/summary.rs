@@ -44,6 +44,9 @@ pub fn summary(definition: &Definition) -> String {
     add(replaces.then(|| "custom-system-prompt".to_owned()));
     add(appends.then(|| "appended-system-prompt".to_owned()));
     add(tools(definition));
+    let servers = definition.mcp_servers.iter();
+    let servers: Vec<String> = servers.map(|server| server.name.clone()).collect();
+    add(list("mcpServers", &servers));
     add(list("suggestedSkills", &definition.suggested_skills));
     add(list("loadSkills", &definition.load_skills));
     parts.join(", ")

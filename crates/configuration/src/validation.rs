@@ -108,6 +108,14 @@ pub enum Invalid {
         /// The dialect and name of the definition.
         title: String,
     },
+    /// A pi child has only the servers of its user.
+    #[error(
+        "{title} has mcpServers, which a pi child cannot be given: it has those of its own mcp.json and no others. Use \"runner: embedded\"."
+    )]
+    ServersNeedEmbedded {
+        /// The dialect and name of the definition.
+        title: String,
+    },
     /// The embedded agent has no extensions.
     #[error("{title} loads extensions, which need the real pi. Use \"runner: pi\".")]
     NeedsPi {
@@ -133,6 +141,7 @@ impl Invalid {
             | Self::MissingExtension(_)
             | Self::NotForOtherAgent { .. }
             | Self::CommandNeedsAgent { .. }
+            | Self::ServersNeedEmbedded { .. }
             | Self::NeedsPi { .. } => false,
         }
     }

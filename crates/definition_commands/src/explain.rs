@@ -11,7 +11,7 @@ use pi_subagents_configuration::{
     Explanation, Row, ToolFacts, check_paths, explain, model_of, tools_of,
 };
 use pi_subagents_vocabulary::text::{self, shell_quoted};
-use pi_subagents_vocabulary::{Definition, Field, Runner, ToolPolicy, TranslationNote};
+use pi_subagents_vocabulary::{Definition, Field, McpServer, Runner, ToolPolicy, TranslationNote};
 
 use super::choose;
 use super::doubts::ModelDoubts;
@@ -144,6 +144,12 @@ pub(super) fn page(
         };
         format!("{:8}  {shown}", runner.as_str())
     });
+    // A row shows the beginning of a value, and a command must be read in full.
+    section(
+        &mut lines,
+        "Its MCP servers:",
+        definition.mcp_servers.iter().map(McpServer::consequence),
+    );
     section(
         &mut lines,
         "Children are started with (RUN is the directory of the run):",

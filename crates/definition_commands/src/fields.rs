@@ -1,7 +1,7 @@
 //! The fields of a definition as programs and people read them. Keys are masked.
 
 use pi_subagents_vocabulary::{
-    Definition, Dialect, Field, FieldValue, Gate, Translation, TranslationNote,
+    Definition, Dialect, Field, FieldValue, Gate, McpServer, Translation, TranslationNote,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,6 +24,7 @@ fn to_value(value: FieldValue<'_>) -> Value {
         },
         FieldValue::Count(count) => json!(count),
         FieldValue::Gates(gates) => Gate::write_all(gates),
+        FieldValue::Servers(servers) => McpServer::write_all(servers),
         FieldValue::Json(value) => value.clone(),
     }
 }

@@ -72,6 +72,7 @@ fn flags_of(row: &FieldRow, help: FlagHelp) -> Vec<Arg> {
     vec![match row.kind {
         FieldKind::Name
         | FieldKind::Schema(_)
+        | FieldKind::Servers(_)
         | FieldKind::Text(_)
         | FieldKind::Names(_)
         | FieldKind::OptionalNames(_) => with_value,
@@ -167,8 +168,9 @@ fn apply_field(
 ) -> Result<(), CommandError> {
     let word = words.first().map_or("", String::as_str);
     match field.row().kind {
-        // The name is no flag, a schema is given in a file, and keys have flags of their own.
-        FieldKind::Name | FieldKind::Schema(_) | FieldKind::Secret(_) => {}
+        // The name is no flag, schemas and servers are written into the file, and keys have flags of
+        // their own.
+        FieldKind::Name | FieldKind::Schema(_) | FieldKind::Servers(_) | FieldKind::Secret(_) => {}
         FieldKind::Text(slot) => *slot.of(definition) = filled(word),
         FieldKind::LongText(slot) => *slot.of(definition) = filled(&long_text(word, places)?),
         FieldKind::Choice(choice) => choice.set(definition, Some(word)),

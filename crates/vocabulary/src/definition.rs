@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::{
-    BadReach, Dialect, Field, FieldValue, Gate, Isolation, NetworkReach, Origin, PermissionChoice,
-    QuestionChoice, RunnerChoice, SandboxLevel, SandboxWish, Secret, ThinkingLevel, Translation,
+    BadReach, Dialect, Field, FieldValue, Gate, Isolation, McpServer, NetworkReach, Origin,
+    PermissionChoice, QuestionChoice, RunnerChoice, SandboxLevel, SandboxWish, Secret,
+    ThinkingLevel, Translation,
 };
 
 /// A named agent.
@@ -68,6 +69,8 @@ pub struct Definition {
     pub api_key: Option<Secret>,
     /// Further arguments for the child.
     pub extra_args: Vec<String>,
+    /// The MCP servers that its sub-agents have.
+    pub mcp_servers: Vec<McpServer>,
     /// The kind of child that does its work.
     pub runner: Option<RunnerChoice>,
     /// The program of an agent of others that does its work, with its arguments.

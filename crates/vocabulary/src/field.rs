@@ -126,6 +126,7 @@ fields! {
         .shows(Dialect::Profile)
         .help("", "Load no extensions except those named with --extensions")
         .argument("--no-extensions");
+    McpServers => FieldRow::new("mcpServers", "mcp-servers", FieldKind::Servers(slot!(mcp_servers)));
     SuggestedSkills => FieldRow::new("suggestedSkills", "suggested-skills", FieldKind::Names(slot!(suggested_skills)))
         .shows(Dialect::Profile)
         .help("NAMES", "Skills to mention to the model, separated by commas");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Definition, Field, FieldValue, Gate, Secret};
+use crate::{Definition, Field, FieldValue, Gate, McpServer, Secret};
 
 /// The kind of a field, with access to its value in a definition.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +40,8 @@ pub enum FieldKind {
     Gates(FieldSlot<Vec<Gate>>),
     /// A JSON schema.
     Schema(FieldSlot<Option<Value>>),
+    /// MCP servers.
+    Servers(FieldSlot<Vec<McpServer>>),
 }
 
 /// Access to the value of one field.
@@ -147,6 +149,7 @@ impl FieldKind {
             Self::Count(slot) => (slot.get)(definition).map(FieldValue::Count),
             Self::Gates(slot) => filled((slot.get)(definition)).map(FieldValue::Gates),
             Self::Schema(slot) => (slot.get)(definition).as_ref().map(FieldValue::Json),
+            Self::Servers(slot) => filled((slot.get)(definition)).map(FieldValue::Servers),
         }
     }
 
@@ -170,6 +173,7 @@ impl FieldKind {
             Self::Count(slot) => *slot.of(definition) = None,
             Self::Gates(slot) => slot.of(definition).clear(),
             Self::Schema(slot) => *slot.of(definition) = None,
+            Self::Servers(slot) => slot.of(definition).clear(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Gate, Secret};
+use crate::{Gate, McpServer, Secret};
 
 /// The place of a field in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub enum FieldValue<'a> {
     Count(u32),
     /// Gates.
     Gates(&'a [Gate]),
+    /// MCP servers.
+    Servers(&'a [McpServer]),
     /// Any value.
     Json(&'a Value),
 }
@@ -51,6 +53,10 @@ impl fmt::Display for FieldValue<'_> {
             Self::Gates(gates) => {
                 let commands: Vec<&str> = gates.iter().map(|gate| gate.command.as_str()).collect();
                 formatter.write_str(&commands.join("; "))
+            }
+            Self::Servers(servers) => {
+                let shown: Vec<String> = servers.iter().map(McpServer::to_string).collect();
+                formatter.write_str(&shown.join("; "))
             }
             Self::Json(value) => write!(formatter, "{value}"),
         }

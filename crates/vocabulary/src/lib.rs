@@ -28,6 +28,7 @@ mod gate;
 mod history;
 mod ids;
 mod isolation;
+mod mcp_server;
 mod message;
 pub mod moment;
 mod nearest_word;
@@ -89,6 +90,10 @@ pub use gate::{Gate, GateStep, Gated};
 pub use history::{Gap, HeldMessages, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use isolation::{BadBase, BaseChoice, Isolation};
+pub use mcp_server::{
+    McpServer, McpServers, SERVER_PREFIX, ServerFault, ServerReach, ServerTool, read_servers,
+    variables_in,
+};
 pub use message::{AssistantMessage, Message, Part, StopReason, ToolCall, ToolChange, ToolResult};
 pub use nearest_word::{most_similar, nearest};
 pub use other_agent::OtherAgent;

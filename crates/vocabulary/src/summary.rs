@@ -125,12 +125,7 @@ impl RunSummary {
             Happening::Granted(grant) => self.granted = Some(*grant),
             Happening::Placed(worker) => self.worker = Some(worker.clone()),
             Happening::Said { record, .. } => self.add_record(record),
-            Happening::Warned(warning) => {
-                if self.warnings.len() < MAX_WARNINGS {
-                    let warning = text::cut_bytes(warning.clone(), MAX_COMPLAINT_BYTES);
-                    self.warnings.push(warning);
-                }
-            }
+            Happening::Warned(warning) => self.warn(warning),
             Happening::Corrected(_) => {
                 self.keep_text();
                 self.corrections += 1;
@@ -248,10 +243,18 @@ impl RunSummary {
         }
     }
 
+    fn warn(&mut self, warning: &str) {
+        if self.warnings.len() < MAX_WARNINGS {
+            let warning = text::cut_bytes(warning.to_owned(), MAX_COMPLAINT_BYTES);
+            self.warnings.push(warning);
+        }
+    }
+
     fn add_record(&mut self, record: &ChildRecord) {
         self.usage += record.usage();
         match record {
             ChildRecord::MessageEnded(message) => self.add_message(message),
+            ChildRecord::ExtensionFailed { error } => self.warn(error),
             ChildRecord::ToolEnded {
                 tool,
                 is_error: false,

@@ -5,14 +5,15 @@
 //! runs: a fleet sends the value itself, and a worker that does not know the field refuses the order.
 //! In [`Here`] it stays, and the machine that does the work finds its own.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BudgetLimits, BudgetScope, Completion, Confinement, Fallbacks, Gate, Limits, ModelChoice,
-    OutputSchema, Program, PromptTexts, QuestionTerms, Refusal, Runner, RunnerChoice, Sandbox,
-    Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
+    BudgetLimits, BudgetScope, Completion, Confinement, Fallbacks, Gate, Limits, McpServers,
+    ModelChoice, OutputSchema, Program, PromptTexts, QuestionTerms, Refusal, Runner, RunnerChoice,
+    Sandbox, Secret, SessionPolicy, Setup, SharedCheckout, SystemPrompt, ToolPolicy,
 };
 
 /// The part of a task that holds on every machine. It names no program, no path of one machine and
@@ -53,6 +54,9 @@ pub struct Work {
     /// The forms of the only commands that its shell runs; all commands if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// The MCP servers whose tools it has.
+    #[serde(default, skip_serializing_if = "McpServers::is_empty")]
+    pub mcp_servers: McpServers,
     /// Whom it may ask.
     #[serde(default, skip_serializing_if = "QuestionTerms::is_silent")]
     pub questions: QuestionTerms,
@@ -111,6 +115,9 @@ pub struct Here {
     pub confinement: Option<Result<Confinement, Refusal>>,
     /// The key of its provider, which reaches the child on a descriptor and nowhere else.
     pub api_key: Option<Secret>,
+    /// The variables that its MCP servers name, as far as they are set. They reach the child on a
+    /// descriptor too.
+    pub server_variables: BTreeMap<String, Secret>,
 }
 
 /// The budgets of a run.
@@ -131,7 +138,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{Allowance, Answerer, Dollars, NetworkReach, SandboxLevel, ThinkingLevel};
+    use crate::{
+        Allowance, Answerer, Dollars, McpServer, NetworkReach, SandboxLevel, ServerReach,
+        ThinkingLevel,
+    };
 
     fn work() -> Work {
         Work {
@@ -171,6 +181,7 @@ mod tests {
                 ..Sandbox::default()
             },
             commands: vec!["git status".to_owned()],
+            mcp_servers: McpServers(vec![McpServer::new("docs", ServerReach::Configured)]),
             questions: QuestionTerms {
                 asks: Some(Answerer::Parent),
                 dialogs: Some(Answerer::Person),
@@ -203,6 +214,7 @@ mod tests {
             },
             "sandbox": {"level": "read-only", "network": "none"},
             "commands": ["git status"],
+            "mcpServers": {"docs": {}},
             "questions": {"asks": "parent", "dialogs": "person", "parkAfter": 600.0},
             "trusted": true,
             "arguments": ["--offline"],

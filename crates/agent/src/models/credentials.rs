@@ -159,9 +159,7 @@ impl Keyring<'_> {
     }
 
     pub(super) fn stored(&self, provider: &str) -> Option<AuthEntry> {
-        let text = read_own_text(&self.agent_dir.join(AUTH_FILE), LARGEST_FILE).ok()?;
-        let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
-        serde_json::from_value(entries.remove(provider)?).ok()
+        stored_entry(provider, self.agent_dir)
     }
 
     async fn advice(&self, provider: &str, missed: Missed) -> String {
@@ -194,6 +192,26 @@ impl Keyring<'_> {
         }
         advice
     }
+}
+
+fn stored_entry(name: &str, agent_dir: &Path) -> Option<AuthEntry> {
+    let text = read_own_text(&agent_dir.join(AUTH_FILE), LARGEST_FILE).ok()?;
+    let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_str(&text).ok()?;
+    serde_json::from_value(entries.remove(name)?).ok()
+}
+
+/// Returns a key of the user's file of keys; `None` if it holds no key of this name.
+pub(crate) async fn stored_key(
+    name: &str,
+    agent_dir: &Path,
+    variables: &BTreeMap<String, String>,
+) -> Option<String> {
+    let AuthEntry::ApiKey { key, env } = stored_entry(name, agent_dir)? else {
+        return None;
+    };
+    let mut known = variables.clone();
+    known.extend(env);
+    interpolation::resolve(&key, &known, agent_dir).await.ok()
 }
 
 /// The places that should hold a key and gave none.

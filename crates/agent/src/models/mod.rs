@@ -23,7 +23,7 @@ mod wire;
 pub use builtin_models::{CatalogueOrigin, catalogue_origin};
 pub use catalogue::{AskedModel, FoundModel, ModelCatalogue};
 pub(crate) use choice_error::ChoiceError;
-pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring};
+pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring, stored_key};
 pub use default_model::{DefaultModel, DefaultReason};
 pub(crate) use entries::Compat;
 pub(crate) use installed_pi::InstalledPi;
@@ -37,7 +37,7 @@ pub use offered_models::{
 };
 pub use overview::{KeyPlace, ModelOverview, UsableProvider, model_overview};
 pub(crate) use pattern::{Choice, Wanted, choose};
-pub use secrets::secret_variables;
+pub use secrets::{is_everyday, secret_variables};
 pub(crate) use wire::Wire;
 
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use super::credentials::AUTH_FILE;
 use super::models_file::MODELS_FILE;
 use super::{LARGEST_FILE, builtin, interpolation};
 
-/// A command that prints a key may name these; they are no secrets, and no shell works without.
+/// A command that prints a key, or a server, may name these; they are no secrets, and no shell works without.
 const EVERYDAY: [&str; 10] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TERM", "TMPDIR", "PWD",
 ];
@@ -28,8 +28,13 @@ pub fn secret_variables(agent_dir: &Path) -> BTreeSet<String> {
             collect(&value, &mut names);
         }
     }
-    names.retain(|name| !EVERYDAY.contains(&name.as_str()));
+    names.retain(|name| !is_everyday(name));
     names
+}
+
+/// Returns whether a variable is no secret, whoever names it.
+pub fn is_everyday(name: &str) -> bool {
+    EVERYDAY.contains(&name)
 }
 
 /// Adds the names in keys and headers, at every level.

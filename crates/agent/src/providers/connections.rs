@@ -17,7 +17,7 @@ const REDIRECTS: usize = 3;
 /// An HTTP client; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Connections {
-    pub(super) client: reqwest::Client,
+    pub(crate) client: reqwest::Client,
 }
 
 impl Connections {

@@ -15,12 +15,13 @@ use pi_subagents_os::{Descriptors as _, System};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::{Instant, sleep_until};
 
 use super::bash_output::{BashOutput, Shown};
 use super::{ToolError, ToolOutput, ToolResult, ToolSurroundings, Updates};
 use crate::abort::Aborted;
+use crate::inner_process::inner_process;
 use crate::orphans::{self, Awaited};
 use crate::processes;
 
@@ -261,7 +262,7 @@ impl Shell {
 
 /// Returns the directory for long output: the run directory if there is one, else the directory of
 /// temporary files.
-fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
+pub(super) fn place_for_output(surroundings: &ToolSurroundings) -> PathBuf {
     if let Some(run) = &surroundings.run_directory {
         return run.clone();
     }
@@ -309,7 +310,7 @@ fn spawn(
     } else {
         "sh"
     };
-    let mut process = shell_process(shell, surroundings)?;
+    let mut process = inner_process(shell, &surroundings.variables)?;
     process
         .args(["-c", command])
         .current_dir(&surroundings.cwd)
@@ -325,21 +326,6 @@ fn spawn(
     let (child, awaited) = orphans::start(&mut process)?;
     let pipe = pipe::Receiver::from_owned_fd(reader)?;
     Ok((child, awaited, pipe))
-}
-
-/// Returns the process of a shell. In a sandbox it is our own program, which closes the inner layer
-/// around itself and becomes the shell.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "running commands is what this tool is for"
-)]
-fn shell_process(shell: &str, surroundings: &ToolSurroundings) -> io::Result<Command> {
-    if !surroundings.variables.contains_key(INNER_VARIABLE) {
-        return Ok(Command::new(shell));
-    }
-    let mut process = Command::new(std::env::current_exe()?);
-    process.args(["confine", "--inner", shell]);
-    Ok(process)
 }
 
 /// Returns the sentence for a command that failed because of the sandbox, as far as its output shows

@@ -63,7 +63,7 @@ impl ToolOutput {
         Self::text(message).with_details(json!({}))
     }
 
-    fn with_details(mut self, details: Value) -> Self {
+    pub(crate) fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
@@ -87,7 +87,7 @@ impl ToolError {
         Self(message.into())
     }
 
-    fn aborted() -> Self {
+    pub(crate) fn aborted() -> Self {
         Self::new("Operation aborted")
     }
 }
@@ -152,6 +152,15 @@ pub(crate) async fn execute(
 
 fn parse<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_json::from_value(arguments).map_err(|error| ToolError::new(error.to_string()))
+}
+
+/// Returns as much of a text as a model gets, and details about the rest. The whole of a long text
+/// becomes a file where the output of shell commands does.
+pub(crate) fn bounded_text(text: &str, surroundings: &ToolSurroundings) -> (String, Option<Value>) {
+    let mut output = bash_output::BashOutput::new(&bash::place_for_output(surroundings));
+    output.add(text.as_bytes());
+    let shown = output.shown();
+    (shown.text(), shown.details())
 }
 
 /// Runs file work on a thread of its own, so that an abort or a command never waits for it.

@@ -13,6 +13,7 @@ use crate::abort::Aborted;
 use crate::event::Event;
 use crate::message::{AssistantMessage, Message, ToolCall, ToolResultMessage};
 use crate::output::Output;
+use crate::servers::Servers;
 use crate::tools::{self, Tool, ToolError, ToolOutput, ToolSurroundings, Update, Updates};
 
 /// Updates that may wait to be printed; more are dropped, for each replaces the last.
@@ -52,6 +53,7 @@ impl Done {
 #[derive(Clone, Copy)]
 pub(crate) struct OfferedTools<'a> {
     pub(crate) tools: &'a [&'static Tool],
+    pub(crate) servers: &'a Servers,
     /// The reason for which all but the report are refused, once they are.
     pub(crate) blocked: &'a RefCell<Option<String>>,
 }
@@ -114,17 +116,17 @@ async fn run_one(
     {
         return Err(ToolError::new(reason));
     }
-    match offered.tools.iter().find(|tool| tool.id == call.name) {
-        Some(tool) => {
-            debug!(tool = tool.id, "tool started");
-            let begun = Instant::now();
-            let done = tools::execute(tool, call, surroundings, aborted, updates).await;
-            let (seconds, is_error) = (begun.elapsed().as_secs_f64(), done.is_err());
-            debug!(tool = tool.id, seconds, is_error, "tool ended");
-            done
-        }
-        None => Err(ToolError::new(format!("Tool {} not found", call.name))),
-    }
+    let Some(tool) = offered.tools.iter().find(|tool| tool.id == call.name) else {
+        let called = offered.servers.call(call, surroundings, aborted).await;
+        let missing = || ToolError::new(format!("Tool {} not found", call.name));
+        return called.unwrap_or_else(|| Err(missing()));
+    };
+    debug!(tool = tool.id, "tool started");
+    let begun = Instant::now();
+    let done = tools::execute(tool, call, surroundings, aborted, updates).await;
+    let (seconds, is_error) = (begun.elapsed().as_secs_f64(), done.is_err());
+    debug!(tool = tool.id, seconds, is_error, "tool ended");
+    done
 }
 
 /// Fails all calls of an answer that was cut off, because their arguments may be incomplete.

@@ -187,6 +187,7 @@ impl Agent {
             let surroundings = self.tool_surroundings();
             let offered = calls::OfferedTools {
                 tools: &self.setup.tools,
+                servers: &self.setup.servers,
                 blocked: &self.blocked,
             };
             calls::run_all(answer, offered, &surroundings, &run.aborted, &self.output).await

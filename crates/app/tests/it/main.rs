@@ -75,6 +75,7 @@ mod mcp_http;
 mod mcp_in_sub_agent;
 mod mcp_lines;
 mod mcp_runs;
+mod mcp_servers;
 mod mcp_stage;
 mod mcp_tasks;
 mod offline;

@@ -10,9 +10,9 @@ use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_unti
 use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pi_subagents_vocabulary::{
-    Allowance, Completion, Ending, Here, Limits, ModelChoice, Plan, PlannedTask, Program,
-    PromptTexts, QuestionTerms, RunBudgets, RunId, Runner, RunnerChoice, Sandbox, SessionId,
-    SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
+    Allowance, Completion, Ending, Here, Limits, McpServers, ModelChoice, Plan, PlannedTask,
+    Program, PromptTexts, QuestionTerms, RunBudgets, RunId, Runner, RunnerChoice, Sandbox,
+    SessionId, SessionPolicy, SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use rustix::fs::{FlockOperation, flock};
@@ -126,6 +126,7 @@ fn plan(script: String) -> Plan {
         },
         sandbox: Sandbox::default(),
         commands: Vec::new(),
+        mcp_servers: McpServers::default(),
         questions: QuestionTerms::default(),
         trusted: false,
         arguments: Vec::new(),
@@ -152,6 +153,7 @@ fn plan(script: String) -> Plan {
         ask: None,
         fallbacks: None,
         api_key: None,
+        server_variables: std::collections::BTreeMap::new(),
     };
     let work = TaskPlan { work, here };
     Plan {

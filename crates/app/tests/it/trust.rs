@@ -110,7 +110,9 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
             "extraArgs": [
               "--verbose"
             ],
+            "command": [],
             "gates": [],
+            "mcpServers": {},
             "replacesDefault": false,
             "ignoredAnyway": null
           },
@@ -120,7 +122,9 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
             "file": "$PROJECT/prompts/named.md",
             "extensions": [],
             "extraArgs": [],
+            "command": [],
             "gates": [],
+            "mcpServers": {},
             "replacesDefault": false,
             "ignoredAnyway": null
           },
@@ -130,7 +134,9 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
             "file": "$PROJECT/.pi/agents/plain.md",
             "extensions": [],
             "extraArgs": [],
+            "command": [],
             "gates": [],
+            "mcpServers": {},
             "replacesDefault": false,
             "ignoredAnyway": null
           }

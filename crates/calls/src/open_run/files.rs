@@ -6,7 +6,7 @@ use pi_subagents_configuration::skill_arguments;
 use pi_subagents_files::write_whole;
 use pi_subagents_pi_files::read_context_files;
 use pi_subagents_records::RunDir;
-use pi_subagents_vocabulary::{PromptFiles, Refusal, Sandbox, SystemPrompt};
+use pi_subagents_vocabulary::{McpServer, PromptFiles, Refusal, Sandbox, SystemPrompt};
 
 use super::child_extension::{ChildExtension, secret_word, write_child_extension};
 use super::confinement::CHILD_DIRECTORY;
@@ -24,8 +24,8 @@ pub(super) struct RunFiles {
     pub(super) ask: Option<String>,
     /// The extension that a pi child loads.
     extension: Option<ChildExtension>,
-    /// The arguments of the embedded agent: the directories that it does not write to, and the
-    /// schema of its report. A pi has both in its extension.
+    /// The arguments of the embedded agent: the directories that it does not write to, the schema of
+    /// its report, and its MCP servers. A pi has the first two in its extension, and no servers.
     further: Vec<String>,
 }
 
@@ -93,6 +93,13 @@ impl RunFiles {
             if here.runner.has_our_flags() {
                 further.extend(["--output-schema".to_owned(), file.display().to_string()]);
             }
+        }
+        if !work.mcp_servers.is_empty() && here.runner.has_our_flags() {
+            let file = directory.path().join("mcp-servers.json");
+            let servers = McpServer::write_all(&work.mcp_servers.0).to_string();
+            write_whole(&file, servers.as_bytes())
+                .map_err(|error| refuse(&format!("{}: {error}", file.display())))?;
+            further.extend(["--mcp-servers".to_owned(), file.display().to_string()]);
         }
         Ok(Self {
             prompts,

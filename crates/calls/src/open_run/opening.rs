@@ -1,14 +1,16 @@
 //! From a resolved task to its part of the plan, with a run directory and a record.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pi_subagents_agent::is_everyday;
 use pi_subagents_configuration::Asker;
 use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, Store, tools_of_session};
 use pi_subagents_vocabulary::{
-    Here, ModelChoice, Refusal, RunId, RunTerms, Setup, SharedCheckout, Task, TaskPlan, Timestamp,
-    ToolPolicy,
+    Here, McpServer, McpServers, ModelChoice, Refusal, RunId, RunTerms, Secret, Setup,
+    SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy,
 };
 
 use super::confinement::ConfinedTask;
@@ -22,6 +24,7 @@ use crate::opened_task::{OpenedTask, OpenedWork};
 use crate::request::TaskRequest;
 use crate::resolve::{ResolvedTask, ResolvedWork, Resolver, RunPlace};
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 use pi_subagents_ground::random;
 
 /// Opens the runs of one call for an owner.
@@ -381,6 +384,7 @@ impl<'a> Opening<'a> {
             arguments,
             fallbacks: found.fallbacks,
             api_key: found.api_key.or(found_key),
+            server_variables: server_variables(&work.mcp_servers, &self.resolver.caller.places),
         };
         Ok((TaskPlan { work, here }, doubts))
     }
@@ -404,6 +408,18 @@ impl<'a> Opening<'a> {
         arguments.push(OFF[0].to_owned());
         files.add_context(cwd, &self.resolver.caller.places)
     }
+}
+
+/// Returns the variables that servers name. One that is not set is missed by its server, which says
+/// so.
+fn server_variables(servers: &McpServers, places: &Places) -> BTreeMap<String, Secret> {
+    let named = servers.0.iter().flat_map(McpServer::variables);
+    let named = named.filter(|name| !is_everyday(name));
+    let set = named.filter_map(|name| {
+        let value = places.variable(&name)?.to_str()?;
+        Some((name, Secret::new(value)))
+    });
+    set.collect()
 }
 
 /// Names the model that was found, unless the task names one.

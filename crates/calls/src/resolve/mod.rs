@@ -16,6 +16,7 @@ mod reading_run;
 mod resolver;
 mod sandbox;
 mod schema;
+mod servers;
 mod task;
 mod terms;
 #[cfg(test)]

@@ -21,6 +21,7 @@ use super::place::{RunPlace, check_place, place_of};
 use super::reading_run::ReadingRun;
 use super::sandbox::{SandboxOrigin, TaskSandbox, sandbox_of};
 use super::schema::schema_of;
+use super::servers::check_servers;
 use super::task::{FoundHere, RequestedTask, ResolvedTask, ResolvedWork};
 use super::terms::terms_of;
 use super::working_directory::working_directory;
@@ -160,6 +161,13 @@ impl<'a> Resolver<'a> {
             .runner
             .or(definition.and_then(|definition| definition.runner))
             .unwrap_or(settings.runner);
+        let choice = match (choice, definition) {
+            // No other child can be given servers.
+            (RunnerChoice::Auto, Some(definition)) if !definition.mcp_servers.is_empty() => {
+                RunnerChoice::Embedded
+            }
+            (choice, _) => choice,
+        };
         let command = definition.map_or(&[][..], |definition| &definition.command);
         let (runner, warning) = self.runner(choice, command).map_err(Unusable::Task)?;
         let other_agent = runner.other_agent();
@@ -278,6 +286,9 @@ impl<'a> Resolver<'a> {
         )
         .map_err(Unusable::Task)?;
         doubts.extend(warnings);
+        if let Some(patch) = &patch {
+            check_servers(&patch.mcp_servers, &sandbox).map_err(Unusable::Task)?;
+        }
         let ChosenModel {
             choice: model,
             requested,
@@ -303,6 +314,9 @@ impl<'a> Resolver<'a> {
             sandbox,
             commands: of_patch
                 .map(|patch| patch.definition.commands.clone())
+                .unwrap_or_default(),
+            mcp_servers: of_patch
+                .map(|patch| patch.mcp_servers.clone())
                 .unwrap_or_default(),
             questions: self.questions_of(of_patch),
             trusted,

@@ -9,7 +9,7 @@ use pi_subagents_configuration::{
     Asker, DEFAULT_AGENT, Ignored, IgnoredReason, Trust, TrustDecision, TrustSource, name,
 };
 use pi_subagents_pi_files::SettingsFile;
-use pi_subagents_vocabulary::{Definition, Scope, text};
+use pi_subagents_vocabulary::{Definition, McpServer, Scope, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -217,8 +217,14 @@ fn page(carried: &Carried, seen: &VisibleAgents) -> String {
             lines.extend(consequences(definition));
         }
     }
-    let foreign = foreign.into_iter().map(|(one, _)| one);
-    lines.extend(counted(foreign, seen));
+    let foreign = || foreign.iter().map(|(one, _)| one);
+    lines.extend(counted(foreign(), seen));
+    // Those that run something are not only counted.
+    for definition in foreign().filter(|one| !one.mcp_servers.is_empty()) {
+        let file = seen.short(&definition.file);
+        lines.push(format!("  agent       {}  {file}", name(definition)));
+        lines.extend(consequences(definition));
+    }
     if !carried.settings.is_empty() {
         lines.push(format!("  settings    {}", carried.settings.join(", ")));
         let commands = carried.setup.iter().chain(&carried.review_gate);
@@ -247,7 +253,7 @@ fn page(carried: &Carried, seen: &VisibleAgents) -> String {
     lines.join("\n")
 }
 
-/// Counts the agents of other tools by folder: there may be hundreds, and they run no commands.
+/// Counts the agents of other tools by folder: there may be hundreds, and few of them run anything.
 fn counted<'a>(foreign: impl Iterator<Item = &'a Definition>, seen: &VisibleAgents) -> Vec<String> {
     let mut folders: BTreeMap<(&'static str, PathBuf), usize> = BTreeMap::new();
     let places = seen.definition_places();
@@ -278,7 +284,13 @@ fn consequences(definition: &Definition) -> Vec<String> {
         .then(|| "    replaces  default: every task that names no agent uses it".to_owned());
     let commands = commands_of(definition);
     let commands = commands.flat_map(|command| will_run(&command));
-    replaces.into_iter().chain(commands).collect()
+    let servers = definition.mcp_servers.iter();
+    let servers = servers.map(|server| format!("    mcp server {server}"));
+    replaces
+        .into_iter()
+        .chain(commands)
+        .chain(servers)
+        .collect()
 }
 
 /// Writes a command in full. A command of several lines keeps them, so that none is overlooked.
@@ -411,8 +423,12 @@ struct PrintedDefinition<'a> {
     file: &'a Path,
     extensions: &'a [String],
     extra_args: &'a [String],
+    /// The program of an agent of others that does its work, with its arguments.
+    command: &'a [String],
     /// The commands of its gates.
     gates: Vec<&'a str>,
+    /// Its MCP servers by their names. A value may name a key and never holds one.
+    mcp_servers: Value,
     /// True if it takes the place of the plain sub-agent.
     replaces_default: bool,
     /// The reason why it is ignored even after a yes: `outsideProject` or `otherProject`.
@@ -460,11 +476,13 @@ impl<'a> PrintedDefinition<'a> {
             file: &definition.file,
             extensions: &definition.extensions,
             extra_args: &definition.extra_args,
+            command: &definition.command,
             gates: definition
                 .gates
                 .iter()
                 .map(|gate| gate.command.as_str())
                 .collect(),
+            mcp_servers: McpServer::write_all(&definition.mcp_servers),
             replaces_default: definition.name == DEFAULT_AGENT,
             ignored_anyway: ignored.map(|ignored| match ignored.reason {
                 IgnoredReason::OutsideProject => "outsideProject",

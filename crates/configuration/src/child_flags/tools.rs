@@ -2,7 +2,7 @@
 
 use pi_subagents_pi_files::BUILT_IN_TOOLS;
 use pi_subagents_vocabulary::{
-    Definition, Dialect, FINALIZE_TOOL, Field, Runner, ToolPolicy, nearest,
+    Definition, Dialect, FINALIZE_TOOL, Field, McpServer, Runner, ServerTool, ToolPolicy, nearest,
 };
 
 use crate::validation::Invalid;
@@ -101,6 +101,8 @@ fn without_denied(
         }
         (_, _) => inherited(definition, surroundings),
     };
+    let servers = definition.mcp_servers.iter().map(all_of);
+    offered.extend(servers);
     offered.retain(|name| !is_ours(name) && !denied.contains(name));
     if offered.is_empty() {
         ToolPolicy::Nothing
@@ -130,12 +132,14 @@ fn is_built_in(name: &str) -> bool {
 /// The tools that a child may be given by name.
 struct KnownTools<'a> {
     names: Vec<&'a str>,
+    /// The MCP servers of the definition, whose tools nobody knows before they start.
+    servers: Vec<&'a str>,
     /// True if no other tools can exist.
     are_all: bool,
 }
 
 impl<'a> KnownTools<'a> {
-    fn of(definition: &Definition, surroundings: &ToolFacts<'a>) -> Self {
+    fn of(definition: &'a Definition, surroundings: &ToolFacts<'a>) -> Self {
         let mut names = BUILT_IN_TOOLS.to_vec();
         names.extend(definition.finalize.then_some(FINALIZE_TOOL));
         let loads_its_own = !definition.extensions.is_empty();
@@ -149,7 +153,12 @@ impl<'a> KnownTools<'a> {
             }
             (true, None) => false,
         };
-        Self { names, are_all }
+        let servers = definition.mcp_servers.iter();
+        Self {
+            names,
+            servers: servers.map(|server| server.name.as_str()).collect(),
+            are_all,
+        }
     }
 
     /// Refuses a list without any known tool, if all tools are known. Returns warnings about the
@@ -183,9 +192,12 @@ impl<'a> KnownTools<'a> {
     }
 
     fn unknown<'b>(&self, names: &'b [String]) -> impl Iterator<Item = &'b String> {
-        names
-            .iter()
-            .filter(|name| !self.names.contains(&name.as_str()))
+        names.iter().filter(|name| {
+            let is_named = self.names.contains(&name.as_str());
+            let of_server = ServerTool::read(name);
+            let has_server = of_server.is_some_and(|named| self.servers.contains(&named.server));
+            !is_named && !has_server
+        })
     }
 
     /// Returns a warning about a name that is no known tool. A name that resembles no known tool
@@ -208,6 +220,15 @@ impl GivenTools {
             warnings: Vec::new(),
         }
     }
+}
+
+/// Returns the name that means all tools of a server.
+fn all_of(server: &McpServer) -> String {
+    let all = ServerTool {
+        server: &server.name,
+        tool: None,
+    };
+    all.name()
 }
 
 fn is_ours(name: &str) -> bool {

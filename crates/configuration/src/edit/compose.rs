@@ -1,6 +1,6 @@
 //! A definition → the text of a new file.
 
-use pi_subagents_vocabulary::{Definition, Dialect, Field, FieldValue, Gate};
+use pi_subagents_vocabulary::{Definition, Dialect, Field, FieldValue, Gate, McpServer};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -63,6 +63,7 @@ pub(super) fn written(definition: &Definition, field: Field) -> Option<Written> 
             Value::String(command) => Written::Text(command),
             other => Written::Json(other),
         },
+        FieldValue::Servers(servers) => Written::Json(McpServer::write_all(servers)),
         FieldValue::Json(value) => Written::Json(value.clone()),
     })
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::foreign::is_restriction_elsewhere;
 use super::keys::{field_of, meant_by};
 use super::values::{
-    gates, json, names, optional_names, seconds, switch, text, whole_number, words,
+    gates, json, names, optional_names, seconds, servers, switch, text, whole_number, words,
 };
 use pi_subagents_pi_files::yaml::YamlEntry;
 use pi_subagents_pi_files::{Position, Problem};
@@ -99,6 +99,7 @@ fn take(
         FieldKind::Count(slot) => *slot.of(definition) = whole_number(entry)?,
         FieldKind::Gates(slot) => *slot.of(definition) = gates(entry)?,
         FieldKind::Schema(slot) => *slot.of(definition) = schema(entry)?,
+        FieldKind::Servers(slot) => *slot.of(definition) = servers(entry)?,
     }
     Ok(None)
 }

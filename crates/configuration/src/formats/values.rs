@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pi_subagents_pi_files::Problem;
 use pi_subagents_pi_files::yaml::{Node, Value, YamlEntry};
-use pi_subagents_vocabulary::Gate;
+use pi_subagents_vocabulary::{Gate, McpServer, read_servers};
 
 /// Reads a text; a number is taken as it was written.
 pub(super) fn text(entry: &YamlEntry) -> Result<Option<String>, Problem> {
@@ -135,6 +135,12 @@ pub(super) fn whole_number(entry: &YamlEntry) -> Result<Option<u32>, Problem> {
 /// Reads gates: a command, a mapping with a command, or a list of these.
 pub(super) fn gates(entry: &YamlEntry) -> Result<Vec<Gate>, Problem> {
     Gate::read_all(&json(&entry.value.value))
+        .map_err(|why| Problem::at(entry.value.position, format!("\"{}\" {why}", entry.key)))
+}
+
+/// Reads MCP servers: names of the user's, or servers by their names.
+pub(super) fn servers(entry: &YamlEntry) -> Result<Vec<McpServer>, Problem> {
+    read_servers(&json(&entry.value.value))
         .map_err(|why| Problem::at(entry.value.position, format!("\"{}\" {why}", entry.key)))
 }
 

@@ -109,8 +109,8 @@ mod tests {
     use std::time::Duration;
 
     use pi_subagents_vocabulary::{
-        Allowance, Here, Limits, Program, PromptTexts, QuestionTerms, RunBudgets, RunnerChoice,
-        Sandbox, ThinkingLevel, Work,
+        Allowance, Here, Limits, McpServers, Program, PromptTexts, QuestionTerms, RunBudgets,
+        RunnerChoice, Sandbox, ThinkingLevel, Work,
     };
 
     use super::*;
@@ -138,6 +138,7 @@ mod tests {
                 },
                 sandbox: Sandbox::default(),
                 commands: Vec::new(),
+                mcp_servers: McpServers::default(),
                 questions: QuestionTerms::default(),
                 trusted: false,
                 arguments: Vec::new(),
@@ -161,6 +162,7 @@ mod tests {
                 fallbacks: None,
                 confinement: None,
                 api_key: None,
+                server_variables: std::collections::BTreeMap::new(),
             },
         }
     }
@@ -196,6 +198,7 @@ mod tests {
                 tools: ToolPolicy::Only(vec!["read".into(), "ls".into()]),
                 sandbox: Sandbox::default(),
                 commands: Vec::new(),
+                mcp_servers: McpServers::default(),
                 questions: QuestionTerms::default(),
                 trusted: true,
                 arguments: vec!["--offline".into()],

@@ -1,5 +1,6 @@
 //! Starts a child. The only place that does, through the keeper that will end its whole tree.
 
+use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::ffi::OsString;
 use std::io;
@@ -144,6 +145,7 @@ pub(crate) async fn launch(
     let child_ends = [keepers.into(), child_stdout, child_stderr];
     let keeper = KeeperEnvironment {
         secrets: Secrets::of(plan),
+        of_servers: &plan.here.server_variables,
         budgets: &plan.here.budgets.scopes,
     };
     let (name, reaped) = start_keeper(launcher, task, &keeper, child_ends)?;
@@ -347,6 +349,7 @@ pub(crate) async fn launch_command(
     let child_ends = [keepers.into(), child_stdout, child_stderr];
     let keeper = KeeperEnvironment {
         secrets: Secrets::LeftOut,
+        of_servers: &plan.here.server_variables,
         budgets: &plan.here.budgets.scopes,
     };
     let (name, reaped) = start_keeper(launcher, task, &keeper, child_ends)?;
@@ -384,6 +387,8 @@ impl Secrets {
 /// The variables of a keeper, and so of its child, in which children differ.
 struct KeeperEnvironment<'a> {
     secrets: Secrets,
+    /// The variables of MCP servers, which the child hands to nobody else.
+    of_servers: &'a BTreeMap<String, Secret>,
     /// The budgets in which everything counts that the child starts.
     budgets: &'a [BudgetScope],
 }
@@ -441,6 +446,9 @@ fn start_keeper(
             command.env_remove(name);
         }
     }
+    for name in environment.of_servers.keys() {
+        command.env_remove(name);
+    }
     let started = launcher.known_children.start(&mut command);
     let mut process = started.map_err(|source| LaunchError::Keeper {
         program: keeper.path.display().to_string(),
@@ -472,12 +480,17 @@ fn has_one_key(plan: &TaskPlan) -> bool {
 
 /// Writes down the variables that a child gets on a descriptor, if it looks for them there.
 fn secrets_for(launcher: &Launcher, plan: &TaskPlan) -> Option<String> {
-    if !plan.here.runner.takes_secrets_apart() || launcher.secrets.is_empty() || has_one_key(plan) {
+    if !plan.here.runner.takes_secrets_apart() {
         return None;
     }
-    let secrets = launcher.secrets.iter();
+    let of_user = (!has_one_key(plan)).then_some(&launcher.secrets);
+    let secrets = of_user
+        .into_iter()
+        .flatten()
+        .chain(&plan.here.server_variables);
     let variables = secrets.map(|(name, value)| (name.clone(), value.expose().into()));
-    Some(serde_json::Value::Object(variables.collect()).to_string())
+    let variables: serde_json::Map<_, _> = variables.collect();
+    (!variables.is_empty()).then(|| serde_json::Value::Object(variables).to_string())
 }
 
 #[cfg(test)]

@@ -241,7 +241,12 @@ pub(super) fn of_record(record: &ChildRecord) -> Option<super::What<'_>> {
             (RemarkKind::Compacted, words)
         }
         ChildRecord::ExtensionFailed { error } => {
-            let words = format!("extension failed: {error}");
+            // A server of the embedded agent says by itself what it is.
+            let words = if error.starts_with("MCP server ") {
+                error.clone()
+            } else {
+                format!("extension failed: {error}")
+            };
             (RemarkKind::ExtensionFailed, words)
         }
         _ => return None,

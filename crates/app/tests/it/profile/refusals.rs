@@ -77,7 +77,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     [2] error: there is nothing to change
     hint: Give at least one field, for example --model MODEL or --unset model, or run it on a terminal.
     [2] error: Profile "there" has both "tools" and "excludeTools" set. These are mutually exclusive.
-    [2] error: invalid value 'name' for '--unset <FIELD>': a field is one of description, provider, model, thinking, fallback-models, tools, no-tools, exclude-tools, extensions, no-extensions, suggested-skills, load-skills, no-skills, no-context-files, append-system-prompt, api-key, extra-args, runner, command, isolation, sandbox, network, sandbox-writable, sandbox-hidden, sandbox-readable, network-hosts, commands, timeout, max-turns, questions, permissions, pollers, gate, output-schema, output-schema-file, finalize, system-prompt
+    [2] error: invalid value 'name' for '--unset <FIELD>': a field is one of description, provider, model, thinking, fallback-models, tools, no-tools, exclude-tools, extensions, no-extensions, mcp-servers, suggested-skills, load-skills, no-skills, no-context-files, append-system-prompt, api-key, extra-args, runner, command, isolation, sandbox, network, sandbox-writable, sandbox-hidden, sandbox-readable, network-hosts, commands, timeout, max-turns, questions, permissions, pollers, gate, output-schema, output-schema-file, finalize, system-prompt
 
     For more information, try '--help'.
     [3] error: there is no "there" with that scope and format

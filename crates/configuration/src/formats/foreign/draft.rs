@@ -3,7 +3,7 @@
 use pi_subagents_pi_files::Problem;
 use pi_subagents_pi_files::yaml::YamlEntry;
 use pi_subagents_vocabulary::{
-    Definition, Dialect, Field, NoteKind, Origin, Translation, TranslationNote,
+    Definition, Dialect, Field, NoteKind, Origin, ServerTool, Translation, TranslationNote,
 };
 
 use super::super::{Source, body_of};
@@ -124,10 +124,28 @@ impl Draft {
         self.definition.origins.insert(field, Origin { key, line });
     }
 
+    fn deny_of_server(&mut self, denied: ServerTool<'_>) {
+        let servers = &mut self.definition.mcp_servers;
+        match denied.tool {
+            None => servers.retain(|server| server.name != denied.server),
+            Some(tool) => {
+                let mut servers = servers.iter_mut();
+                if let Some(server) = servers.find(|server| server.name == denied.server) {
+                    server.excluded_tools.push(tool.to_owned());
+                }
+            }
+        }
+    }
+
     /// Decides about the tools, and hands over the definition.
     pub(super) fn finish(mut self) -> Result<ForeignFile, Problem> {
         if let Some(problem) = self.not_offered {
             return Ok(ForeignFile::NotOffered(problem.of(&self.definition.name)));
+        }
+        for denied in self.tools.take_denied_of_servers() {
+            if let Some(named) = ServerTool::read(&denied) {
+                self.deny_of_server(named);
+            }
         }
         let field = match std::mem::take(&mut self.tools).left()? {
             LeftTools::Default => None,

@@ -10,6 +10,7 @@ use super::super::values::{json, names, switch, text};
 use super::draft::Draft;
 use super::keys::{Meaning, is_restriction_elsewhere, meaning_of, misspelt_restriction};
 use super::permissions;
+use super::servers;
 use super::tool_list::ToolNote;
 use super::tools::{ToolMeaning, meaning_of as tool_meaning};
 
@@ -32,6 +33,10 @@ pub(super) fn take(draft: &mut Draft, entry: &YamlEntry) -> Result<(), Problem> 
     };
     match meaning {
         Meaning::Name | Meaning::Quiet => Ok(()),
+        Meaning::Servers => {
+            servers::take(draft, entry, key);
+            Ok(())
+        }
         Meaning::Lost(reason) => {
             if entry.value.value != Value::Null {
                 draft.lose(entry, reason);

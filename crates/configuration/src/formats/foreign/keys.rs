@@ -68,6 +68,8 @@ pub(super) enum Meaning {
     ExcludedExtensions,
     /// A switch for "no extensions and no skills".
     Isolated,
+    /// MCP servers, which are read before everything else: lists of tools name them.
+    Servers,
     /// A limit of turns.
     Turns,
     Minutes,
@@ -92,7 +94,7 @@ const fn row(key: &'static str, of: &'static [Dialect], meaning: Meaning) -> Key
 }
 
 const ALL: &[Dialect] = &Dialect::FOREIGN;
-const NO_SERVERS: &str = "an agent has no MCP servers of its own here";
+const NO_SERVERS: &str = "Codex itself takes no MCP servers from an agent file";
 const NO_SAMPLING: &str = "the model's own default is used";
 const NO_MEMORY: &str = "an agent has no memory here; resume continues a session";
 const NO_CONVERSATION: &str = "a sub-agent does not get the conversation of its caller";
@@ -151,8 +153,8 @@ const KEYS: &[KeyRow] = &[
     row("maxSteps", &[Opencode], Meaning::Turns),
     row("timeout_mins", &[Gemini], Meaning::Minutes),
     row("timeoutMs", &[Nicobailon], Meaning::Milliseconds),
-    row("mcpServers", &[Claude, Gemini], Meaning::Lost(NO_SERVERS)),
-    row("mcp-servers", &[Copilot], Meaning::Lost(NO_SERVERS)),
+    row("mcpServers", &[Claude, Gemini], Meaning::Servers),
+    row("mcp-servers", &[Copilot], Meaning::Servers),
     row("mcp_servers", &[Codex], Meaning::Lost(NO_SERVERS)),
     row("memory", &[Claude, Tintinweb, Nicobailon], Meaning::Lost(NO_MEMORY)),
     row("temperature", &[Opencode, Gemini], Meaning::Lost(NO_SAMPLING)),

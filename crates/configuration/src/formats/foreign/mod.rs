@@ -9,6 +9,7 @@ mod keys;
 mod literal;
 mod name;
 mod permissions;
+mod servers;
 mod tool_list;
 mod tools;
 
@@ -18,6 +19,7 @@ use pi_subagents_vocabulary::{Definition, Dialect};
 
 use super::Source;
 use draft::Draft;
+use keys::Meaning;
 pub(crate) use keys::{is_restriction_elsewhere, shared_folder_dialect};
 
 /// What became of a file.
@@ -107,7 +109,14 @@ fn translate(source: &Source, dialect: Dialect, parts: &Parts<'_>) -> Result<For
     if let Some(problem) = &parts.is_odd {
         draft.note_odd(problem);
     }
-    for entry in &parts.entries {
+    // Lists of tools name servers, wherever these stand in the file.
+    let is_servers = |entry: &&YamlEntry| {
+        keys::meaning_of(dialect, &entry.key)
+            .is_some_and(|(meaning, _)| meaning == Meaning::Servers)
+    };
+    let first = parts.entries.iter().filter(is_servers);
+    let rest = parts.entries.iter().filter(|entry| !is_servers(entry));
+    for entry in first.chain(rest) {
         if !source.dropped.contains(&entry.key) {
             entry_reader::take(&mut draft, entry).map_err(of_name)?;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pi_subagents_pi_files::yaml::{Value, YamlEntry};
 use pi_subagents_pi_files::{BUILT_IN_TOOLS, Position, Problem};
-use pi_subagents_vocabulary::{Dialect, NoteKind};
+use pi_subagents_vocabulary::{Dialect, NoteKind, ServerTool};
 
 use super::super::values;
 use super::tools::{ToolMeaning, meaning_of, names_tools_of_pi};
@@ -15,6 +15,8 @@ const NO_TOOLS: [&str; 1] = ["none"];
 /// What a file says about tools.
 #[derive(Debug, Default)]
 pub(super) struct ToolList {
+    /// The MCP servers of the file.
+    pub(super) servers: Vec<String>,
     allowed: Option<Allowed>,
     denied: BTreeSet<String>,
 }
@@ -63,9 +65,14 @@ impl ToolList {
         }
         let is_none = |name: &String| NO_TOOLS.contains(&name.to_ascii_lowercase().as_str());
         for name in names.iter().filter(|name| !is_none(name)) {
-            match Name::of(dialect, name) {
+            match self.name(dialect, name) {
                 Name::Tools(tools) => allowed.add(tools),
                 Name::OfPi => allowed.add_one(name),
+                Name::OfServer(ours) => allowed.add_one(&ours),
+                Name::OfAllServers => {
+                    let all = self.servers.iter().map(|server| all_of(server));
+                    all.for_each(|name| allowed.add_one(&name));
+                }
                 Name::Part(tools) => {
                     notes.push(part_note(name, tools));
                     self.deny_all(tools);
@@ -94,9 +101,14 @@ impl ToolList {
                 self.deny_all(&BUILT_IN_TOOLS);
                 continue;
             }
-            match Name::of(dialect, &name) {
+            match self.name(dialect, &name) {
                 Name::Tools(tools) => self.deny_all(tools),
                 Name::OfPi => _ = self.denied.insert(name),
+                Name::OfServer(ours) => _ = self.denied.insert(ours),
+                Name::OfAllServers => {
+                    let all = self.servers.iter().map(|server| all_of(server));
+                    self.denied.extend(all);
+                }
                 Name::Part(tools) => {
                     notes.push(part_note(&name, tools));
                     self.deny_all(tools);
@@ -114,6 +126,23 @@ impl ToolList {
         self.denied.extend(tools);
     }
 
+    fn name(&self, dialect: Dialect, name: &str) -> Name {
+        match Name::of(dialect, name) {
+            Name::Unknown | Name::OfPi => {
+                server_tool(dialect, name, &self.servers).unwrap_or_else(|| Name::of(dialect, name))
+            }
+            known => known,
+        }
+    }
+
+    /// Takes the denied tools of servers out of this list: they are kept by the servers themselves.
+    pub(super) fn take_denied_of_servers(&mut self) -> Vec<String> {
+        let is_of_server = |name: &&String| ServerTool::read(name).is_some();
+        let denied: Vec<String> = self.denied.iter().filter(is_of_server).cloned().collect();
+        self.denied.retain(|name| ServerTool::read(name).is_none());
+        denied
+    }
+
     /// Returns the tools that are left. Fails if an allow list leads to no tool of ours: its author
     /// wanted some tools, and none of them is there.
     pub(super) fn left(self) -> Result<LeftTools, Problem> {
@@ -128,9 +157,10 @@ impl ToolList {
                 Ok(LeftTools::of(left.cloned().collect()))
             }
             None if self.denied.is_empty() => Ok(LeftTools::Default),
-            None if BUILT_IN_TOOLS
-                .iter()
-                .all(|tool| self.denied.contains(*tool)) =>
+            None if self.servers.is_empty()
+                && BUILT_IN_TOOLS
+                    .iter()
+                    .all(|tool| self.denied.contains(*tool)) =>
             {
                 Ok(LeftTools::Nothing)
             }
@@ -176,6 +206,9 @@ enum Name {
     Tools(&'static [&'static str]),
     /// A tool that an extension of pi may have.
     OfPi,
+    /// A tool of a server of the file, or all tools of it, as our lists name it.
+    OfServer(String),
+    OfAllServers,
     /// A part of what a tool can do, such as `Bash(git:*)`.
     Part(&'static [&'static str]),
     Needless,
@@ -199,6 +232,52 @@ impl Name {
             ToolMeaning::Everything | ToolMeaning::Unknown => Self::Unknown,
         }
     }
+}
+
+/// Returns what a name means if it is one for tools of servers: `mcp__S__T` everywhere, `mcp_S_T` and
+/// `mcp_*` of Gemini CLI, `S/T` of Copilot.
+fn server_tool(dialect: Dialect, name: &str, servers: &[String]) -> Option<Name> {
+    let of = |server: &str, tool: Option<&str>| {
+        let known = servers.iter().find(|known| *known == server)?;
+        let tool = tool.filter(|tool| *tool != "*");
+        let named = ServerTool {
+            server: known,
+            tool,
+        };
+        Some(Name::OfServer(named.name()))
+    };
+    if let Some(named) = ServerTool::read(name) {
+        return of(named.server, named.tool);
+    }
+    match dialect {
+        Dialect::Gemini => {
+            let rest = name.strip_prefix("mcp_")?;
+            if rest == "*" && !servers.is_empty() {
+                return Some(Name::OfAllServers);
+            }
+            servers.iter().find_map(|server| {
+                let tool = rest.strip_prefix(server.as_str())?.strip_prefix('_')?;
+                of(server, Some(tool))
+            })
+        }
+        Dialect::Copilot => match name.split_once('/') {
+            Some((server, tool)) => of(server, Some(tool)),
+            None => of(name, None),
+        },
+        Dialect::Claude
+        | Dialect::Codex
+        | Dialect::Cursor
+        | Dialect::Opencode
+        | Dialect::Tintinweb
+        | Dialect::Nicobailon
+        | Dialect::Profile
+        | Dialect::Preset
+        | Dialect::Prompt => None,
+    }
+}
+
+fn all_of(server: &str) -> String {
+    ServerTool { server, tool: None }.name()
 }
 
 /// Returns whether a name can be that of a tool of pi; `mcp:x` and `ext:x/y` are not.

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System};
 use pi_subagents_vocabulary::{
-    Allowance, Completion, Here, Limits, ModelChoice, Program, PromptTexts, QuestionTerms,
-    RunBudgets, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy, Started,
-    SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
+    Allowance, Completion, Here, Limits, McpServers, ModelChoice, Program, PromptTexts,
+    QuestionTerms, RunBudgets, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy,
+    Started, SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
 };
 use pretty_assertions::assert_eq;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -296,6 +296,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             limits,
             sandbox: Sandbox::default(),
             commands: Vec::new(),
+            mcp_servers: McpServers::default(),
             questions: QuestionTerms::default(),
             trusted: false,
             arguments: Vec::new(),
@@ -314,6 +315,7 @@ pub(crate) fn plan(limits: Limits) -> TaskPlan {
             fallbacks: None,
             confinement: None,
             api_key: None,
+            server_variables: std::collections::BTreeMap::new(),
         },
     }
 }
