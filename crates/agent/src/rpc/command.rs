@@ -1,5 +1,7 @@
-//! The commands of pi's RPC protocol that the agent understands: those that the engine sends, and
-//! those that a change of the model needs. `block_tools` is ours: a pi gets it from an extension. The reasons are in `docs/design/embedded-agent.md`.
+//! The commands of pi's RPC protocol that the agent understands: those that the engine sends,
+//! those that a change of the model needs, and those that adapters for editors ask for. `block_tools` is ours: a pi gets it from an extension. The reasons are in `docs/design/embedded-agent.md`.
+
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -39,6 +41,13 @@ pub(super) enum Request {
     Abort,
     AbortRetry,
     GetState,
+    GetMessages,
+    GetSessionStats,
+    GetCommands,
+    GetAvailableThinkingLevels,
+    SwitchSession {
+        session_path: PathBuf,
+    },
     GetAvailableModels,
     SetModel {
         provider: String,
@@ -66,13 +75,18 @@ pub(super) enum StreamingBehavior {
     FollowUp,
 }
 
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 17] = [
     "prompt",
     "steer",
     "follow_up",
     "abort",
     "abort_retry",
     "get_state",
+    "get_messages",
+    "get_session_stats",
+    "get_commands",
+    "get_available_thinking_levels",
+    "switch_session",
     "get_available_models",
     "set_model",
     "set_thinking_level",

@@ -3,6 +3,7 @@
 mod command;
 mod response;
 mod server;
+mod session;
 mod state;
 
 pub(crate) use server::serve;

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 
 use super::command::{Command, Request, StreamingBehavior};
 use super::response::Response;
+use super::session;
 use super::state;
 use crate::agent::Agent;
 use crate::event::Event;
@@ -199,6 +200,12 @@ impl Server<'_> {
                 Some(disposition("queued"))
             }
             Request::GetState => Some(state::report(agent)),
+            Request::GetMessages => Some(session::messages(agent)),
+            Request::GetSessionStats => Some(session::stats(agent)),
+            // There are neither extensions nor templates, and a skill is no command here.
+            Request::GetCommands => Some(json!({"commands": []})),
+            Request::GetAvailableThinkingLevels => Some(json!({"levels": levels(agent)})),
+            Request::SwitchSession { session_path } => Some(session::switch(agent, &session_path)?),
             Request::GetAvailableModels => Some(json!({"models": self.access.available(agent)})),
             Request::SetModel { provider, model_id } => {
                 let switched = self.access.switch(agent, &provider, &model_id).await;
@@ -294,6 +301,18 @@ async fn answer(agent: &Agent, id: &Value, command: &str, outcome: Outcome) {
         error,
     };
     agent.output.emit(&response).await;
+}
+
+/// Returns the levels that the model has; all of them before there is a model.
+fn levels(agent: &Agent) -> Vec<&'static str> {
+    let model = agent.model();
+    let has = |level: &ThinkingLevel| {
+        model
+            .as_ref()
+            .is_none_or(|model| model.clamp(*level) == *level)
+    };
+    let levels = ThinkingLevel::ALL.into_iter().filter(has);
+    levels.map(ThinkingLevel::as_str).collect()
 }
 
 /// Returns the data about the fate of a message; pi's client reads it since 1.5.

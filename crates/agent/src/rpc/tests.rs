@@ -211,3 +211,54 @@ async fn model_and_thinking_can_be_changed() {
         [&json!({"type": "thinking_level_changed", "level": "high"})]
     );
 }
+
+/// Asks for everything that an adapter for editors asks for, and goes on with an earlier session.
+#[tokio::test]
+async fn an_adapter_reads_the_session_and_changes_to_another() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.path("first.jsonl").display().to_string();
+    let flags = sandbox.script(&patient());
+    let mut bench = sandbox.agent(&format!("{flags} --session {file}")).unwrap();
+    let first = [r#"{"type":"prompt","message":"one"}"#];
+    converse(&mut bench, &first, |event| {
+        (event["type"] == "agent_settled").then_some("")
+    })
+    .await;
+    drop(bench);
+    let mut bench = sandbox.playing(&patient());
+    let switch = format!(r#"{{"id":"s","type":"switch_session","sessionPath":"{file}"}}"#);
+    let missing = r#"{"id":"m","type":"switch_session","sessionPath":"/no/such.jsonl"}"#;
+    let asked = [
+        missing,
+        &switch,
+        r#"{"id":"l","type":"get_available_thinking_levels"}"#,
+        r#"{"id":"c","type":"get_commands"}"#,
+        r#"{"id":"g","type":"get_messages"}"#,
+        r#"{"id":"t","type":"get_session_stats"}"#,
+    ];
+    let (_, events) = converse(&mut bench, &asked, |event| {
+        (event["id"] == "t").then_some("")
+    })
+    .await;
+    let answers = responses(&events);
+    assert_eq!(answers[0]["error"], "There is no session /no/such.jsonl");
+    assert_eq!(answers[1]["data"], json!({"cancelled": false}));
+    assert_eq!(answers[2]["data"]["levels"][0], "off");
+    assert_eq!(answers[3]["data"], json!({"commands": []}));
+    let said = answers[4]["data"]["messages"].as_array().unwrap();
+    let said: Vec<&Value> = said
+        .iter()
+        .map(|message| &message["content"][0]["text"])
+        .collect();
+    assert_eq!(said, ["one", "You said one."]);
+    let stats = &answers[5]["data"];
+    assert_eq!(stats["sessionFile"], json!(file));
+    assert_eq!(
+        (
+            &stats["userMessages"],
+            &stats["assistantMessages"],
+            &stats["totalMessages"]
+        ),
+        (&json!(1), &json!(1), &json!(2))
+    );
+}
