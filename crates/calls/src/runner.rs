@@ -16,6 +16,7 @@ use pi_subagents_pi_files::{installed_pi, on_path};
 use pi_subagents_vocabulary::Ending::CouldNotStart;
 use pi_subagents_vocabulary::{OtherAgent, Program, Runner};
 
+pub use self::asked_pi::ask_version;
 use self::asked_pi::version_of;
 use self::version::Version;
 use crate::caller::Caller;

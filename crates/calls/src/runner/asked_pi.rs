@@ -89,7 +89,8 @@ fn identify(path: &Path) -> io::Result<KnownFile> {
     })
 }
 
-fn ask_version(path: &Path) -> Result<String, String> {
+/// Asks a program for its version, or returns why it has said none.
+pub fn ask_version(path: &Path) -> Result<String, String> {
     let offline = ("PI_OFFLINE".into(), "1".into());
     let command = ProgramCommand {
         program: path.to_owned(),

@@ -1,7 +1,7 @@
 //! Finds the agents of others that can do the work of runs.
 
 use pi_subagents_bridge::facts_of;
-use pi_subagents_calls::runner::find_other_agent;
+use pi_subagents_calls::runner::{ask_version, find_other_agent};
 use pi_subagents_definition_commands::visible_agents::VisibleAgents;
 use pi_subagents_pi_files::{is_program, on_path};
 use pi_subagents_vocabulary::OtherAgent;
@@ -16,7 +16,7 @@ const ALONE: [(&str, OtherAgent); 2] =
 /// Checks them; `None` if there are none.
 pub(super) fn other_agents(seen: &VisibleAgents) -> Option<Check> {
     let named = &seen.configuration().settings.runners;
-    let mut found = Vec::new();
+    let mut programs = Vec::new();
     let mut broken = Vec::new();
     for agent in OtherAgent::ALL {
         let Ok(command) = find_other_agent(agent, named, &seen.places) else {
@@ -24,8 +24,7 @@ pub(super) fn other_agents(seen: &VisibleAgents) -> Option<Check> {
         };
         let program = command.first().map_or("", String::as_str);
         if is_there(program, seen) {
-            let (title, program) = (agent.title(), seen.short(Path::new(program)));
-            found.push(format!("{title} ({program}; --runner {})", agent.as_str()));
+            programs.push((agent, program.to_owned()));
         } else {
             broken.push(format!(
                 "subagents.runners.{}.command names {program}, which is no program",
@@ -33,6 +32,7 @@ pub(super) fn other_agents(seen: &VisibleAgents) -> Option<Check> {
             ));
         }
     }
+    let found = with_versions(&programs, seen);
     let search_path = seen.places.variable("PATH").unwrap_or_default();
     let alone = ALONE.into_iter().filter(|(program, agent)| {
         let can_work = find_other_agent(*agent, named, &seen.places).is_ok();
@@ -54,6 +54,35 @@ pub(super) fn other_agents(seen: &VisibleAgents) -> Option<Check> {
     };
     let check = Check::new("other agents", text);
     Some(hints.iter().fold(check, Check::hint).warnings(broken))
+}
+
+/// Names the agents with the versions of their programs, which are asked side by side: some take
+/// seconds to start.
+fn with_versions(programs: &[(OtherAgent, String)], seen: &VisibleAgents) -> Vec<String> {
+    let search_path = seen.places.variable("PATH").unwrap_or_default();
+    let path_of = |program: &str| {
+        on_path(program, search_path).unwrap_or_else(|| seen.places.cwd.join(program))
+    };
+    std::thread::scope(|scope| {
+        let asked: Vec<_> = programs
+            .iter()
+            .map(|(_, program)| {
+                let path = path_of(program);
+                scope.spawn(move || ask_version(&path).ok())
+            })
+            .collect();
+        let versions = asked.into_iter().map(|asked| asked.join().ok().flatten());
+        let named = programs
+            .iter()
+            .zip(versions)
+            .map(|((agent, program), version)| {
+                let version = version.unwrap_or_else(|| "version not told".to_owned());
+                let program = seen.short(Path::new(program));
+                let (title, runner) = (agent.title(), agent.as_str());
+                format!("{title} {version} ({program}; --runner {runner})")
+            });
+        named.collect()
+    })
 }
 
 fn is_there(program: &str, seen: &VisibleAgents) -> bool {
