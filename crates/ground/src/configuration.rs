@@ -6,14 +6,17 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_configuration::{
-    Catalogue, DefinitionPlaces, ReadSettings, Settings, SettingsFiles, SkillPlaces, Skills, Trust,
-    TrustDecision, UsedKeys, Viewpoint, ignored_skills,
+    Catalogue, DefinitionDir, DefinitionPlaces, ReadSettings, Settings, SettingsFiles, SkillPlaces,
+    Skills, Trust, TrustDecision, UsedKeys, Viewpoint, ignored_skills,
 };
-use pi_subagents_vocabulary::Definition;
+use pi_subagents_vocabulary::{Definition, Scope};
 use tracing::debug;
 
 use crate::error::CommandError;
 use crate::places::Places;
+
+/// The variable that names further folders of agents, as `PATH` names folders of programs.
+const AGENT_DIRS: &str = "PI_SUBAGENTS_AGENT_DIRS";
 
 /// The beginning of the warning about a project whose settings are not used.
 pub const IGNORED_SETTINGS: &str = "Ignored the settings of ";
@@ -55,7 +58,7 @@ impl Configuration {
         let decision = trust.of(&places.project);
         let is_trusted = decision.is_trusted();
         let ReadSettings {
-            settings,
+            mut settings,
             used: used_settings,
             warnings: problems,
             broken,
@@ -65,6 +68,7 @@ impl Configuration {
             home: &places.home,
         });
         warnings.extend(problems);
+        settings.definition_dirs.extend(of_caller(places));
         let has_settings = places
             .real_project()
             .is_some_and(Settings::project_has_some);
@@ -174,4 +178,17 @@ fn skills_seen(cwd: &Path, places: &Places, trust: &Trust) -> Skills {
         agent_dir: &places.agent_dir,
     };
     Skills::discover(&places, trust)
+}
+/// Returns the folders of agents that the program names which started us: its own agents, which no
+/// other program sees. They count as the user's.
+fn of_caller(places: &Places) -> Vec<DefinitionDir> {
+    let named = places.variable(AGENT_DIRS).unwrap_or_default();
+    let folders = std::env::split_paths(named);
+    let absolute = folders.filter(|folder| folder.is_absolute());
+    absolute
+        .map(|path| DefinitionDir {
+            path,
+            scope: Scope::Global,
+        })
+        .collect()
 }

@@ -7,6 +7,7 @@ mod ar;
 mod build;
 mod check;
 mod checksum;
+mod client_packages;
 mod contents;
 mod deb;
 mod elf;

@@ -51,6 +51,7 @@ pub(super) fn platform(release: &Release, contents: &Contents) -> Outcome<Vec<u8
     ])
 }
 
-fn package(files: Vec<PackedFile>) -> Outcome<Vec<u8>> {
+/// Packs files as npm wants them.
+pub(super) fn package(files: Vec<PackedFile>) -> Outcome<Vec<u8>> {
     gzip(&tar(&below("package", files))?)
 }

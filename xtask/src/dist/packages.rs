@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::checksum::{checksum, checksums};
+use super::client_packages;
 use super::contents::Contents;
 use super::deb::deb;
 use super::elf::GlibcVersion;
@@ -34,6 +35,8 @@ pub(super) struct Packages {
     pub(super) plugin: String,
     pub(super) gemini: String,
     pub(super) image: String,
+    typescript: String,
+    python: String,
 }
 
 impl Packages {
@@ -57,6 +60,8 @@ impl Packages {
             bundle: format!("{}.mcpb", release.folder()),
             plugin: format!("{NAME}-claude-plugin-{version}.tar.gz"),
             gemini: format!("{NAME}-gemini-{version}.tar.gz"),
+            typescript: format!("{NAME}-client-{version}.tgz"),
+            python: format!("pi_subagents_client-{version}-py3-none-any.whl"),
             image: format!("{NAME}-worker-{version}-{}.oci.tar", platform.triple),
         })
     }
@@ -88,6 +93,8 @@ impl Packages {
         self.add(&self.bundle.clone(), plugin::bundle(release, contents)?)?;
         self.add(&self.plugin.clone(), plugin::marketplace()?)?;
         self.add(&self.gemini.clone(), plugin::gemini(release)?)?;
+        self.add(&self.typescript.clone(), client_packages::typescript()?)?;
+        self.add(&self.python.clone(), client_packages::python(release)?)?;
         if let Some(image) = image(release, contents)? {
             self.add(&self.image.clone(), image)?;
         }

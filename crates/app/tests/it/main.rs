@@ -32,6 +32,7 @@ mod bad_servers;
 mod broken_pi;
 mod budgets;
 mod clean;
+mod clients;
 mod completion;
 mod concurrency;
 mod confined_children;

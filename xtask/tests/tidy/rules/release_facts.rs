@@ -6,7 +6,8 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// Files that git hands out as they are, so that they cannot be templates.
-const WITH_VERSION: [&str; 5] = [
+const WITH_VERSION: [&str; 6] = [
+    "clients/typescript/package.json",
     "package.json",
     "extension/package.json",
     ".claude-plugin/marketplace.json",
@@ -18,7 +19,8 @@ const WITH_VERSION: [&str; 5] = [
 const WITH_LINES: [&str; 2] = ["README.md", "docs/github-action.md"];
 
 /// The packages of ours in the registry of npm, and the repository as a package.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
+    "client",
     "pi",
     "linux-arm64",
     "linux-x64",
