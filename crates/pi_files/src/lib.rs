@@ -11,6 +11,7 @@
 //! - [`written_path`] understands the `~` of a path.
 //! - [`installed_pi`] and [`on_path`] find programs.
 //! - [`json`] reads JSON and says in plain words what is wrong with it.
+//! - [`json_of_yaml`] reads a file that may be written as YAML or as JSON.
 //! - [`markdown`] and [`yaml`] read a file with a frontmatter; a [`Problem`] says what is wrong
 //!   with it.
 //!
@@ -36,6 +37,7 @@ pub mod toml_file;
 mod tools;
 mod written_path;
 pub mod yaml;
+mod yaml_document;
 
 pub use context_files::{ContextFiles, read_context_files};
 pub use problem::{Position, Problem};
@@ -45,3 +47,4 @@ pub use skill_places::{SkillPlaces, up_to_repository};
 pub use skills::{FoundSkill, FoundSkills, Skill, discover_skills, read_skills};
 pub use tools::{BUILT_IN_TOOLS, DEFAULT_TOOLS, with_default_tools};
 pub use written_path::written_path;
+pub use yaml_document::json_of_yaml;
