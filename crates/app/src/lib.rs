@@ -5,8 +5,8 @@
 //! events are those of [`vocabulary`].
 
 pub use pi_subagents_team::{
-    ChangedFile, Clash, Conflict, Delegated, MergeCheck, MergeOutcome, Merged, Outcome, Task,
-    TaskWorkspace, TaskWorkspaceState, Team, TeamError, TeamErrorKind, TeamOptions,
+    ChangedFile, Clash, Conflict, Delegated, ForEach, MergeCheck, MergeOutcome, Merged, Outcome,
+    Task, TaskWorkspace, TaskWorkspaceState, Team, TeamError, TeamErrorKind, TeamOptions,
 };
 pub use pi_subagents_vocabulary as vocabulary;
 pub use pi_subagents_vocabulary::{

@@ -282,6 +282,7 @@ impl Answer {
                 run.ending,
                 Some(
                     Ending::Refused { .. }
+                        | Ending::NotStarted { .. }
                         | Ending::SessionInUse { .. }
                         | Ending::CouldNotStart { .. }
                         | Ending::NotConfined { .. }

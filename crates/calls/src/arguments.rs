@@ -64,8 +64,12 @@ pub(crate) fn place_of_task(call: &Value, index: usize) -> String {
     }
 }
 
-/// The number of tasks that one call may have on this machine; the schemas have the same limit.
+/// The number of tasks that a call of a model may have on this machine; the schemas have the same
+/// limit.
 pub(crate) const MAX_TASKS: usize = 16;
+
+/// The number of tasks that any call may have.
+pub(crate) const MOST_TASKS: usize = 1000;
 
 /// The number of tasks that one call may have in a fleet, whose workers are many.
 pub(crate) const MAX_TASKS_IN_FLEET: usize = 256;

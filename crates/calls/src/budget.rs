@@ -176,6 +176,14 @@ impl CallBudgets {
                     .map_err(|problem| unusable(&problem))?;
             }
         }
+        self.expect(ledgers, runs)
+    }
+
+    /// Notes that these runs wait for their turn, so that each gets its share.
+    pub(crate) fn expect(&self, ledgers: &Ledgers, runs: &[RunId]) -> Result<(), CommandError> {
+        if self.is_empty() || runs.is_empty() {
+            return Ok(());
+        }
         let scopes = self.of_runs().scopes;
         let expected = ledgers.expect(&scopes, runs, self.parent.as_ref());
         expected.map_err(|problem| unusable(&problem))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pi_subagents_records::RunDir;
 use pi_subagents_view::PreviewContext;
-use pi_subagents_vocabulary::{BudgetLimits, Refusal, RunSummary};
+use pi_subagents_vocabulary::{BudgetLimits, Plan, PlannedGraph, Refusal, RunSummary};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -19,10 +19,12 @@ use super::window_record::WindowRecord;
 use crate::PreparedCaller;
 use crate::call_sinks::Followed;
 use crate::elsewhere::{Departure, work_here};
+use crate::graph::{CallBounds, CallGraph};
 use crate::opened_task::{OpenedTask, plan_here};
 use crate::owner::Owner;
 use crate::preview::preview_context;
 use crate::questions::QuestionDesk;
+use crate::request::TaskRequest;
 use crate::service::CallService;
 use crate::sweeper;
 use crate::tmux::Panes;
@@ -38,7 +40,7 @@ use pi_subagents_vocabulary::Counts;
 use pi_subagents_vocabulary::Door;
 
 /// A call of a family, read and found to fit.
-pub trait Call: Send + Sized + 'static {
+pub trait Call: Send + Sync + Sized + 'static {
     /// The traits of its family.
     const FAMILY: Family;
 
@@ -79,6 +81,13 @@ pub trait Call: Send + Sized + 'static {
         session: &Self::Session,
         beginning: &OpenedRun<'_>,
     ) -> Result<ChildConversation, Refusal>;
+
+    /// Returns the call with one task for each run, and what waits for what. It fails if that cannot
+    /// be done; nothing was made for the call then.
+    fn unfold(self, bounds: &CallBounds<'_>) -> Result<(Self, CallGraph), CommandError>;
+
+    /// Returns a call with the same words for everything, and these tasks.
+    fn with_tasks(&self, tasks: Vec<TaskRequest>) -> Self;
 
     /// Returns the limits that the call itself sets for all its runs together.
     fn budget(&self) -> BudgetLimits {
@@ -150,6 +159,8 @@ pub struct ReadyCall<C: Call> {
     places: Places,
     /// The way to other machines, if it works there.
     departure: Option<Box<dyn Departure>>,
+    /// The order in which its runs may begin, if some wait for others.
+    pub(crate) graph: Option<PlannedGraph>,
     /// The counts of the background runs with these, if they are background runs.
     pub(crate) counts: Option<Counts>,
     /// Closes its runs if it is dropped before they begin; none if it has opened no run.
@@ -179,6 +190,7 @@ impl<C: Call> ReadyCall<C> {
             door: caller.door,
             places: caller.places.clone(),
             departure,
+            graph: None,
             counts: None,
             unbegun: None,
         }
@@ -187,7 +199,11 @@ impl<C: Call> ReadyCall<C> {
     /// Returns the work of its runs, for an owner whom nobody watches.
     pub(crate) fn into_work(mut self, owner: &Owner) -> CallWork<'_> {
         self.begin_runs();
-        work_of(self.opened.tasks, self.departure, owner, &self.places)
+        let planned = PlannedCall {
+            tasks: self.opened.tasks,
+            graph: self.graph,
+        };
+        work_of(planned, self.departure, owner, &self.places)
     }
 
     /// Notes that its runs begin, so that they are not closed as runs that nobody begins.
@@ -267,7 +283,11 @@ impl<C: Call> ReadyCall<C> {
             )
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
-        let work = work_of(tasks, self.departure, &service.owner, &self.places);
+        let planned = PlannedCall {
+            tasks,
+            graph: self.graph,
+        };
+        let work = work_of(planned, self.departure, &service.owner, &self.places);
         let panes = Arc::new(self.panes);
         let worded = WordedCall {
             call: self.call,
@@ -323,16 +343,28 @@ impl<C: Call> WordedCall<C> {
     }
 }
 
+/// The tasks of a call, with the order in which they may begin.
+struct PlannedCall {
+    tasks: Vec<OpenedTask>,
+    graph: Option<PlannedGraph>,
+}
+
 /// Returns the work of tasks whose runs are open, here or in a fleet.
 fn work_of<'a>(
-    tasks: Vec<OpenedTask>,
+    planned: PlannedCall,
     departure: Option<Box<dyn Departure>>,
     owner: &'a Owner,
     places: &Places,
 ) -> CallWork<'a> {
     match departure {
-        None => work_here(owner, places, plan_here(tasks)),
-        Some(departure) => departure.work(tasks, owner),
+        None => {
+            let plan = Plan {
+                graph: planned.graph,
+                ..plan_here(planned.tasks)
+            };
+            work_here(owner, places, plan)
+        }
+        Some(departure) => departure.work(planned.tasks, owner),
     }
 }
 

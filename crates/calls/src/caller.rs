@@ -84,6 +84,9 @@ pub struct Overrides {
     /// The wishes about budgets.
     #[serde(default)]
     pub budget: BudgetWishes,
+    /// True if a person has agreed to maps of many items without a budget.
+    #[serde(default)]
+    pub takes_many_items: bool,
 }
 
 /// The wishes of a call about its fleet; the settings decide the rest.

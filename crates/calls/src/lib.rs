@@ -21,6 +21,7 @@ mod arguments;
 mod begin;
 mod budget;
 mod call;
+mod call_ground;
 mod call_sinks;
 pub mod caller;
 mod choices;
@@ -28,6 +29,7 @@ pub mod destination;
 pub mod detached_process;
 pub mod elsewhere;
 pub mod families;
+mod graph;
 #[cfg(test)]
 mod never_panics;
 pub mod open_run;

@@ -20,14 +20,25 @@ pub struct CallWork<'a> {
     pub stop: Box<dyn Fn() + Send + Sync + 'a>,
 }
 
+/// Returns the act that stops all runs of a plan, also those that are opened while others are under
+/// way.
+pub fn stop_of<'a>(owner: &'a Owner, plan: &Plan) -> Box<dyn Fn() + Send + Sync + 'a> {
+    let tasks = plan.tasks.iter();
+    let runs: Vec<_> = tasks.map(|planned| planned.task.run.clone()).collect();
+    let opener = plan.graph.as_ref().map(|graph| Arc::clone(&graph.opener));
+    Box::new(move || {
+        let late = opener.as_ref().map(|opener| opener.opened());
+        owner.stop(&[runs.clone(), late.unwrap_or_default()].concat());
+    })
+}
+
 impl<'a> CallWork<'a> {
     /// Returns the work of a plan on this machine.
     pub fn here(owner: &'a Owner, plan: Plan) -> Self {
-        let tasks = plan.tasks.iter();
-        let runs: Vec<_> = tasks.map(|planned| planned.task.run.clone()).collect();
+        let stop = stop_of(owner, &plan);
         Self {
             begin: Box::new(move |sinks| Box::pin(owner.run(plan, sinks))),
-            stop: Box::new(move || owner.stop(&runs)),
+            stop,
         }
     }
 }

@@ -68,6 +68,8 @@ pub struct Settings {
     pub worktrees: WorktreeSettings,
     /// The largest number of children that an owner has at once, 1 to 1000.
     pub max_concurrency: usize,
+    /// The largest number of tasks of a call that no model has made, 1 to 1000.
+    pub max_tasks: usize,
     /// The largest number of background runs that a user has at once, 1 to 1000.
     pub max_background: usize,
     /// The largest number of bytes that the files of one run may take, from a megabyte to a
@@ -195,6 +197,7 @@ impl Default for Settings {
             sandbox: SandboxSettings::default(),
             worktrees: WorktreeSettings::default(),
             max_concurrency: 4,
+            max_tasks: 256,
             max_background: 16,
             max_run_disk: 1000 * MEGABYTE,
             resume: ResumeMode::Transcript,

@@ -1,6 +1,9 @@
 //! The loop that knows the state of all runs of an owner. It alone calls the sinks and answers
 //! requests from outside.
 
+mod live_call;
+mod needs;
+
 use std::collections::HashMap;
 use std::mem;
 use std::sync::Arc;
@@ -9,21 +12,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    Decision, Ending, EventSink, Happening, Plan, PlannedTask, RunEvent, RunId, RunSummary, Status,
-    Task, TaskPlan, Timestamp,
+    Decision, Ending, Happening, RunEvent, RunId, RunSummary, Status, Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
+use self::live_call::{CallNumber, LiveCall, LiveRun, RunState};
+use self::needs::OpenedMap;
 use crate::child::LineMemory;
 use crate::clock::{self, RunClock};
 use crate::launcher::Launcher;
 use crate::life;
 use crate::limits::OwnerLimits;
-use crate::partial_feed::{Extent, PartialFeed, PartialReader};
+use crate::partial_feed::PartialReader;
 use crate::partial_pace::PartialPace;
-use crate::purse::close_unbegun;
 use crate::request::{EngineRequest, NotRunning, UnitEvent, UnitEvents, UnitRequest};
 use crate::room::{Room, children_that_fit};
 use crate::scheduler::Scheduler;
@@ -52,17 +55,19 @@ pub(crate) async fn dispatch(
         runs_of_units: HashMap::new(),
         calls: HashMap::new(),
         runs: HashMap::new(),
+        openings: JoinSet::new(),
         next_call: 0,
         partial_pace: PartialPace::new(),
         shutdown: None,
         warden: None,
     };
     let mut is_reachable = true;
-    while is_reachable || !dispatcher.runs.is_empty() {
+    while is_reachable || !dispatcher.calls.is_empty() {
         let wake = tokio::select! {
             request = requests.recv(), if is_reachable => Wake::Request(request),
             Some(events) = happenings.recv() => Wake::Events(events),
             Some(joined) = dispatcher.units.join_next_with_id() => Wake::UnitEnded(joined),
+            Some(opened) = dispatcher.openings.join_next() => Wake::MapOpened(opened),
             () = dispatcher.partial_pace.due() => Wake::PartialMessages,
         };
         match wake {
@@ -73,6 +78,9 @@ pub(crate) async fn dispatch(
             }
             Wake::Events(events) => dispatcher.happened(events),
             Wake::UnitEnded(joined) => dispatcher.unit_ended(&joined),
+            Wake::MapOpened(Ok(opened)) => dispatcher.enter_map(opened),
+            // It only waits for a thread, whose panic it survives.
+            Wake::MapOpened(Err(error)) => error!(%error, "a map was not opened"),
             Wake::PartialMessages => dispatcher.send_partial_messages(),
         }
     }
@@ -88,6 +96,7 @@ enum Wake {
     Request(Option<EngineRequest>),
     Events(UnitEvents),
     UnitEnded(Result<(Id, ()), JoinError>),
+    MapOpened(Result<OpenedMap, JoinError>),
     /// Models have written more, and it is time to show it.
     PartialMessages,
 }
@@ -102,43 +111,14 @@ struct Dispatcher {
     runs_of_units: HashMap<Id, RunId>,
     calls: HashMap<CallNumber, LiveCall>,
     runs: HashMap<RunId, LiveRun>,
+    /// The maps whose runs are being opened.
+    openings: JoinSet<OpenedMap>,
     next_call: CallNumber,
     partial_pace: PartialPace,
     /// Set once the owner must end; then nothing starts any more.
     shutdown: Option<Decision>,
     /// Started with the first child.
     warden: Option<Warden>,
-}
-
-type CallNumber = u64;
-
-/// A call whose tasks are not all over.
-struct LiveCall {
-    sinks: Vec<Box<dyn EventSink>>,
-    /// In the order of the tasks.
-    outcomes: Vec<(RunId, Option<Arc<RunSummary>>)>,
-    done: oneshot::Sender<Vec<Arc<RunSummary>>>,
-}
-
-/// A run that is not over.
-struct LiveRun {
-    call: CallNumber,
-    summary: RunSummary,
-    state: RunState,
-    partial: PartialFeed,
-    /// Reads for the sinks of its call, if one of them wants partial messages.
-    partial_reader: Option<PartialReader>,
-    /// True while it waits for an answer and another run may have its place.
-    has_lent_its_place: bool,
-    waiters: Vec<oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>>,
-}
-
-enum RunState {
-    Waiting {
-        task: Arc<Task>,
-        plan: Box<TaskPlan>,
-    },
-    Started(mpsc::UnboundedSender<UnitRequest>),
 }
 
 impl Dispatcher {
@@ -174,80 +154,6 @@ impl Dispatcher {
         }
     }
 
-    fn accept(
-        &mut self,
-        plan: Plan,
-        sinks: Vec<Box<dyn EventSink>>,
-        done: oneshot::Sender<Vec<Arc<RunSummary>>>,
-    ) {
-        let call = self.next_call;
-        self.next_call += 1;
-        let outcomes = plan
-            .tasks
-            .iter()
-            .map(|planned| (planned.task.run.clone(), None))
-            .collect();
-        self.calls.insert(
-            call,
-            LiveCall {
-                sinks,
-                outcomes,
-                done,
-            },
-        );
-        let mut refused = Vec::new();
-        for planned in plan.tasks {
-            if let Some(ended) = self.enter(call, planned) {
-                refused.push(ended);
-            }
-        }
-        for (run, ending) in refused {
-            self.emit(&run, Happening::Ended(ending));
-        }
-        self.close_if_over(call);
-        self.start_next();
-    }
-
-    /// Accepts one task. Returns its ending if it ended before it began.
-    fn enter(&mut self, call: CallNumber, planned: PlannedTask) -> Option<(RunId, Ending)> {
-        let PlannedTask { task, work } = planned;
-        let run = task.run.clone();
-        let (state, ending) = match (work, self.shutdown) {
-            (Ok(plan), None) => (
-                RunState::Waiting {
-                    task: Arc::clone(&task),
-                    plan,
-                },
-                None,
-            ),
-            (Ok(_), Some(decision)) => (no_unit(), Some(decision.ending())),
-            (Err(refusal), _) => {
-                let message = refusal.message;
-                (no_unit(), Some(Ending::Refused { message }))
-            }
-        };
-        let partial = PartialFeed::new(self.partial_pace.news());
-        let wants = |live: &LiveCall| live.sinks.iter().any(|sink| sink.wants_partial_messages());
-        let is_shown = self.calls.get(&call).is_some_and(wants);
-        self.runs.insert(
-            run.clone(),
-            LiveRun {
-                call,
-                summary: RunSummary::default(),
-                state,
-                partial_reader: is_shown.then(|| partial.subscribe(Extent::Newest)),
-                partial,
-                has_lent_its_place: false,
-                waiters: Vec::new(),
-            },
-        );
-        self.emit(&run, Happening::Accepted(task));
-        if ending.is_none() {
-            self.scheduler.enqueue(run.clone());
-        }
-        Some((run, ending?))
-    }
-
     fn start_next(&mut self) {
         while let Some(run) = self.scheduler.next() {
             let (free, waiting) = (self.scheduler.free(), self.scheduler.waiting());
@@ -257,6 +163,7 @@ impl Dispatcher {
     }
 
     fn start(&mut self, run: &RunId) {
+        let prompt = self.fed_prompt(run);
         let Some(live) = self.runs.get_mut(run) else {
             self.scheduler.release();
             return;
@@ -271,9 +178,12 @@ impl Dispatcher {
                 .ok();
         }
         let (ask, requests) = mpsc::unbounded_channel();
-        if let RunState::Waiting { task, plan } =
+        if let RunState::Waiting { task, mut plan, .. } =
             mem::replace(&mut live.state, RunState::Started(ask))
         {
+            if let Some(Ok(prompt)) = prompt {
+                plan.work.prompt = prompt;
+            }
             let unit = Unit {
                 task,
                 plan,
@@ -309,9 +219,8 @@ impl Dispatcher {
         if call.is_some() && !self.runs.contains_key(&run) {
             self.scheduler.release();
             if let Some(call) = call {
-                self.close_if_over(call);
+                self.settle(call);
             }
-            self.start_next();
         }
     }
 
@@ -399,38 +308,6 @@ impl Dispatcher {
         }
     }
 
-    fn close(&mut self, run: &RunId) {
-        let Some(live) = self.runs.remove(run) else {
-            return;
-        };
-        let summary = Arc::new(live.summary);
-        for waiter in live.waiters {
-            // The caller may have stopped waiting.
-            _ = waiter.send(Ok(Arc::clone(&summary)));
-        }
-        if let Some(call) = self.calls.get_mut(&live.call) {
-            for (id, outcome) in &mut call.outcomes {
-                if id == run {
-                    *outcome = Some(Arc::clone(&summary));
-                }
-            }
-        }
-    }
-
-    fn close_if_over(&mut self, number: CallNumber) {
-        let is_over = self
-            .calls
-            .get(&number)
-            .is_some_and(|call| call.outcomes.iter().all(|(_, outcome)| outcome.is_some()));
-        if is_over && let Some(call) = self.calls.remove(&number) {
-            // Sinks finish when they are dropped, and the caller goes on after that.
-            drop(call.sinks);
-            let outcomes = call.outcomes.into_iter().filter_map(|(_, outcome)| outcome);
-            // The caller may have left.
-            _ = call.done.send(outcomes.collect());
-        }
-    }
-
     fn wait(&mut self, run: RunId, done: oneshot::Sender<Result<Arc<RunSummary>, NotRunning>>) {
         match self.runs.get_mut(&run) {
             Some(live) => live.waiters.push(done),
@@ -488,6 +365,10 @@ impl Dispatcher {
     }
 
     fn end_all(&mut self, decision: Decision) {
+        // Nothing follows from the end of a run any more.
+        for call in self.calls.values_mut() {
+            call.needs = None;
+        }
         let runs: Vec<RunId> = self.runs.keys().cloned().collect();
         for run in runs {
             self.end(&run, decision);
@@ -505,12 +386,9 @@ impl Dispatcher {
                 // A unit that is gone has sent its end already.
                 _ = ask.send(UnitRequest::End(decision));
             }
-            RunState::Waiting { plan, .. } => {
-                let budgets = plan.here.budgets.scopes.clone();
-                close_unbegun(self.launcher.treasurer.as_ref(), run, budgets);
-                self.scheduler.withdraw(run);
-                self.emit(run, Happening::Ended(decision.ending()));
-                self.close_if_over(call);
+            RunState::Waiting { .. } => {
+                self.end_unbegun(run, decision.ending());
+                self.settle(call);
             }
         }
     }
@@ -521,9 +399,4 @@ fn decoded(line: Bytes) -> Happening {
         ChildLine::Record(record) => Happening::Said { line, record },
         ChildLine::Text => Happening::Printed(line),
     }
-}
-
-/// Makes the state of a run that has no unit and never will: nobody receives its requests.
-fn no_unit() -> RunState {
-    RunState::Started(mpsc::unbounded_channel().0)
 }

@@ -39,16 +39,28 @@ pub(super) fn may_take_long(tool: &str) -> Option<OrderedTool> {
 }
 
 /// Counts the tasks of a call, as far as its arguments show them: each needs a place among the
-/// background runs.
+/// background runs. A task that is done for the items of a list counts as all of them; if they are
+/// not known yet, it takes all places that a call can have.
 pub(super) fn count_of_tasks(arguments: &Value) -> u32 {
     let tasks = match &arguments["tasks"] {
-        Value::Array(tasks) => tasks.len(),
-        Value::String(text) => {
-            serde_json::from_str(text).map_or(1, |tasks: Vec<Value>| tasks.len())
-        }
+        Value::Array(tasks) => tasks.iter().map(count_of_runs).sum(),
+        Value::String(text) => serde_json::from_str(text)
+            .map_or(1, |tasks: Vec<Value>| tasks.iter().map(count_of_runs).sum()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => 1,
     };
     u32::try_from(tasks.max(1)).unwrap_or(u32::MAX)
+}
+
+/// The number of items that a list counts for while nobody knows it.
+const UNKNOWN_ITEMS: usize = 16;
+
+fn count_of_runs(task: &Value) -> usize {
+    match &task["forEach"] {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::Array(items) => items.len(),
+        Value::String(text) if text.trim().is_empty() => 1,
+        Value::String(_) | Value::Object(_) => UNKNOWN_ITEMS,
+    }
 }
 
 /// The terms on which somebody waits for a call.

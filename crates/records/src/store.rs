@@ -242,6 +242,7 @@ fn meta(run: &NewRun<'_>, at: Timestamp, sequence: u64) -> Meta {
         requested_model: task.requested_model.clone(),
         resolved_model: run.model.map(str::to_owned),
         accepted_at: at.to_string(),
+        call: task.call.clone(),
         sequence,
         project: run.project.to_owned(),
         owner: run.owner.clone(),

@@ -45,6 +45,7 @@ use pi_subagents_calls::{PreparedCaller, begin};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
+pub use pi_subagents_vocabulary::ForEach;
 
 /// A team of sub-agents, owned by this process.
 ///

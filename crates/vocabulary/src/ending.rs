@@ -56,6 +56,11 @@ pub enum Ending {
         /// The reason for the refusal.
         message: String,
     },
+    /// It never began, because of other runs of its call.
+    NotStarted {
+        /// The reason, as a sentence.
+        reason: String,
+    },
     /// Another run holds the session it was to continue.
     SessionInUse {
         /// The session's id.
@@ -281,7 +286,7 @@ impl Ending {
         match self {
             Self::Completed => Status::Completed,
             Self::Parked { .. } => Status::Parked,
-            Self::Stopped | Self::Interrupted(_) => Status::Stopped,
+            Self::Stopped | Self::NotStarted { .. } | Self::Interrupted(_) => Status::Stopped,
             Self::ReportedError { .. }
             | Self::NeverFinalized { .. }
             | Self::SchemaNotMet { .. }
@@ -322,6 +327,7 @@ impl Ending {
             | Self::ModelError { .. }
             | Self::CutOff
             | Self::Refused { .. }
+            | Self::NotStarted { .. }
             | Self::SessionInUse { .. }
             | Self::CouldNotStart { .. }
             | Self::NotConfined { .. }
@@ -348,6 +354,7 @@ impl Ending {
             | Self::ModelError { message }
             | Self::Refused { message }
             | Self::NotConfined { reason: message } => message.clone(),
+            Self::NotStarted { reason } => format!("Not started. {reason}"),
             Self::CutOff => {
                 "Its answer was cut off at the number of tokens that its model may write."
                     .to_owned()
@@ -535,6 +542,9 @@ mod tests {
                 message: text("401 Unauthorized"),
             },
             Ending::CutOff,
+            Ending::NotStarted {
+                reason: "It needs plan, which did not complete.".to_owned(),
+            },
             Ending::Refused {
                 message: text("cwd must be an absolute path"),
             },
@@ -625,6 +635,7 @@ mod tests {
         failed      1 The gate `c` still fails after 3 attempts: r.
         failed      1 401 Unauthorized
         failed      1 Its answer was cut off at the number of tokens that its model may write.
+        stopped     1 Not started. It needs plan, which did not complete.
         failed      1 cwd must be an absolute path
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until that is over, or stop it.
         failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait until that is over, or stop it.
@@ -670,6 +681,7 @@ mod tests {
         {"kind":"gateFailed","command":"c","reason":"r","attempts":3}
         {"kind":"modelError","message":"401 Unauthorized"}
         {"kind":"cutOff"}
+        {"kind":"notStarted","reason":"It needs plan, which did not complete."}
         {"kind":"refused","message":"cwd must be an absolute path"}
         {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":"r1"}
         {"kind":"sessionInUse","session":"s1","file":"/sticky/scout_s1.jsonl","holder":null}

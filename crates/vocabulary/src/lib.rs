@@ -25,6 +25,7 @@ mod field_kind;
 mod field_value;
 mod finalize_report;
 mod gate;
+mod graph;
 mod history;
 mod ids;
 mod isolation;
@@ -87,6 +88,11 @@ pub use finalize_report::{
     CheckedReport, FINALIZE_TOOL, Finalized, MOST_MISFITS, REPORT_FITS, REPORT_QUESTION, Rejected,
 };
 pub use gate::{Gate, GateStep, Gated};
+pub use graph::{
+    AfterFailure, AskedTask, BadPlaceholder, CheckedTask, FedPrompt, ForEach, GraphFault,
+    GraphNode, GraphProgress, GraphStep, MOST_ITEMS, NeedResult, Placeholder, ResultValue,
+    TaskGraph, TaskResults, Template, TemplateNames, check_graph, item_name,
+};
 pub use history::{Gap, HeldMessages, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};
 pub use isolation::{BadBase, BaseChoice, Isolation};
@@ -101,7 +107,8 @@ pub use pacer::Pacer;
 pub use partial_message::{Activity, PartialMessage};
 pub use place::{Place, Priority, WorkspaceChoice, fits_fleet_name};
 pub use plan::{
-    Plan, PlannedTask, Program, Refusal, SharedCheckout, Task, TaskPlan, UsedDefinition,
+    CallOfRun, CallPlace, MapOpener, Plan, PlannedGraph, PlannedTask, Program, Refusal,
+    SharedCheckout, Task, TaskPlan, UsedDefinition,
 };
 pub use policy::{Completion, ModelChoice, READ_TOOLS, SessionPolicy, ThinkingLevel, ToolPolicy};
 pub use question::{

@@ -2,19 +2,52 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::{BudgetLimits, Here, ModelChoice, RunId, Sandbox, SessionId, Work};
+use crate::{
+    BudgetLimits, FedPrompt, Here, ModelChoice, RunId, Sandbox, SessionId, TaskGraph, Work,
+};
 
 /// The tasks of one call, in the order the caller gave them.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The tasks; each becomes one run.
     pub tasks: Vec<PlannedTask>,
+    /// The order in which they may begin, if some wait for others.
+    pub graph: Option<PlannedGraph>,
+}
+
+impl Plan {
+    /// Makes a plan of tasks that do not wait for each other.
+    pub fn of(tasks: Vec<PlannedTask>) -> Self {
+        Self { tasks, graph: None }
+    }
+}
+
+/// The graph of a call whose tasks wait for others.
+#[derive(Debug, Clone)]
+pub struct PlannedGraph {
+    /// The tasks as the call names them.
+    pub graph: TaskGraph,
+    /// Opens the runs of maps whose items are not known yet.
+    pub opener: Arc<dyn MapOpener>,
+}
+
+/// Opens the runs of a map when its items are known.
+pub trait MapOpener: fmt::Debug + Send + Sync {
+    /// Opens a run for each item of a task, or one run that will never begin if there are none. It
+    /// may block. Everything that is wrong becomes a refusal, so there is at least one run.
+    fn open(&self, task: usize, items: Option<Vec<Value>>) -> Vec<PlannedTask>;
+
+    /// Returns the runs that it has opened.
+    fn opened(&self) -> Vec<RunId>;
 }
 
 /// One task, ready or refused; a refusal ends its task and no other.
@@ -24,6 +57,33 @@ pub struct PlannedTask {
     pub task: Arc<Task>,
     /// The plan for the task, or the reason why it is refused.
     pub work: Result<Box<TaskPlan>, Refusal>,
+    /// Its place in its call.
+    pub place: CallPlace,
+    /// Its prompt, if it gets the results of other tasks.
+    pub fed: Option<FedPrompt>,
+}
+
+impl PlannedTask {
+    /// Plans a task that waits for no other.
+    pub fn alone(task: Arc<Task>, work: Result<Box<TaskPlan>, Refusal>) -> Self {
+        Self {
+            task,
+            work,
+            place: CallPlace::default(),
+            fed: None,
+        }
+    }
+}
+
+/// The place of a run in its call.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct CallPlace {
+    /// The number of its task.
+    pub task: usize,
+    /// The number of its item, if the task has items.
+    pub item: usize,
 }
 
 /// The caller's task, with the ids of its run.
@@ -62,6 +122,22 @@ pub struct Task {
     /// The time at which its run was opened, which the record has too; none if somebody else
     /// opened it.
     pub accepted_at: Option<Timestamp>,
+    /// Its call, if that can be gone on with.
+    pub call: Option<CallOfRun>,
+}
+
+/// The call of a run, as its record has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallOfRun {
+    /// The id of the call. A call that goes on with the rest of another one has the same.
+    pub id: String,
+    /// The place of the run in the call.
+    #[serde(flatten)]
+    pub place: CallPlace,
+    /// All tasks of the call, in one of its runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Value>,
 }
 
 impl Task {
@@ -90,6 +166,7 @@ impl Task {
             sandbox: Sandbox::default(),
             call_budget: BudgetLimits::default(),
             accepted_at: None,
+            call: None,
         }
     }
 }

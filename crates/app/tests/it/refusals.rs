@@ -30,8 +30,8 @@ fn tasks(count: usize) -> String {
 fn calls_that_do_not_fit_are_refused_with_words() {
     let hint = "hint: stdin must contain {\"tasks\": [{\"name\": …, \"prompt\": …}]}.\n";
     assert_eq!(
-        refused(&tasks(17)),
-        "error: tasks must have at most 16 tasks, not 17\nhint: Make several calls of them, or send them to a fleet with --on fleet.\n"
+        refused(&tasks(257)),
+        "error: tasks must have at most 256 tasks, not 257\nhint: Raise subagents.maxTasks in settings.json, or make several calls of them.\n"
     );
     assert_eq!(
         refused(&tasks(0)),

@@ -156,12 +156,7 @@ fn plan(script: String) -> Plan {
         server_variables: std::collections::BTreeMap::new(),
     };
     let work = TaskPlan { work, here };
-    Plan {
-        tasks: vec![PlannedTask {
-            task: Arc::new(task),
-            work: Ok(Box::new(work)),
-        }],
-    }
+    Plan::of(vec![PlannedTask::alone(Arc::new(task), Ok(Box::new(work)))])
 }
 
 #[expect(

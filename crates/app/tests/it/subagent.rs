@@ -171,7 +171,7 @@ fn what_does_not_fit_fails_the_call_and_starts_nothing() {
     );
     assert_eq!(
         error(json!({"chain": [scout("x")]})),
-        "chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks"
+        "chain is not supported: call delegate_to_subagents with \"needs\": [\"NAME\"] in each step that needs the result of another; steps that need nothing from each other go into tasks"
     );
     let same = json!({"preset": "scout", "task": "x", "sessionId": "s"});
     let same_again = json!({"agent": "scout", "task": "y", "sessionId": "s", "cwd": stage.stage.sandbox.project()});

@@ -4,8 +4,10 @@
 
 mod background;
 mod repetition;
+mod rest_of_call;
 mod resume;
 
 pub use self::background::{Spawned, StartedRun, spawn};
 pub use self::repetition::Repetition;
+pub use self::rest_of_call::RestOfCall;
 pub use self::resume::{ResumedCall, Resumption};

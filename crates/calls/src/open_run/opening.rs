@@ -9,7 +9,7 @@ use pi_subagents_agent::is_everyday;
 use pi_subagents_configuration::Asker;
 use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, Store, tools_of_session};
 use pi_subagents_vocabulary::{
-    Here, McpServer, McpServers, ModelChoice, Refusal, RunId, RunTerms, Secret, Setup,
+    FedPrompt, Here, McpServer, McpServers, ModelChoice, Refusal, RunId, RunTerms, Secret, Setup,
     SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy,
 };
 
@@ -85,6 +85,7 @@ impl<'a> Opening<'a> {
         let Err(refusal) = work else {
             return Ok(None);
         };
+        let place = request.place();
         let run = random::new_run_id()?;
         let task = Arc::new(Task {
             definition,
@@ -94,6 +95,8 @@ impl<'a> Opening<'a> {
         });
         Ok(Some(OpenedTask {
             task,
+            place,
+            fed: None,
             work: Err(refusal),
         }))
     }
@@ -157,6 +160,8 @@ impl<'a> Opening<'a> {
                 others: Vec::new(),
             })
         });
+        let fed = ready.as_ref().ok();
+        let fed = fed.and_then(|ready| fed_prompt(&request, &ready.conversation.prompt));
         let session = ready.as_ref().ok();
         let session = session.and_then(|ready| ready.conversation.session.file());
         let session_tools = session.and_then(tools_of_session);
@@ -188,6 +193,7 @@ impl<'a> Opening<'a> {
                 .map(|ready| ready.task.here.budgets.call)
                 .unwrap_or_default(),
             accepted_at: Some(Timestamp::now()),
+            call: request.call.clone(),
         });
         self.record(
             &request,
@@ -215,7 +221,12 @@ impl<'a> Opening<'a> {
                 Ok(OpenedWork::Elsewhere)
             }
         });
-        Ok(OpenedTask { task, work })
+        Ok(OpenedTask {
+            place: request.place(),
+            fed,
+            task,
+            work,
+        })
     }
 
     /// Makes the directory of a run; a run without a directory has no record, but it runs.
@@ -420,6 +431,24 @@ fn server_variables(servers: &McpServers, places: &Places) -> BTreeMap<String, S
         Some((name, Secret::new(value)))
     });
     set.collect()
+}
+
+/// Returns the prompt of a task that gets the results of others: everything before the prompt of the
+/// task itself is as it is.
+fn fed_prompt(request: &TaskRequest, whole: &str) -> Option<FedPrompt> {
+    let template = request
+        .template
+        .clone()
+        .filter(|_| !request.needs.is_empty())?;
+    let before = whole
+        .strip_suffix(&request.prompt)
+        .unwrap_or_default()
+        .to_owned();
+    Some(FedPrompt {
+        before,
+        template,
+        item_of: request.item_of.clone(),
+    })
 }
 
 /// Names the model that was found, unless the task names one.

@@ -84,6 +84,7 @@ impl Opening<'_> {
             sandbox: resolved.work.sandbox.clone(),
             call_budget: BudgetLimits::default(),
             accepted_at: None,
+            call: None,
         });
         let files = RunFiles::write(&resolved, &self.resolver, Some(&directory), None);
         let ready = files.map(|files| Ready {
@@ -107,10 +108,7 @@ impl Opening<'_> {
             }
             plan
         });
-        Ok(PlannedTask {
-            task,
-            work: work.map(Box::new),
-        })
+        Ok(PlannedTask::alone(task, work.map(Box::new)))
     }
 
     fn record_taken(&self, task: &Task, ready: Option<&Ready>) -> Result<(), CommandError> {

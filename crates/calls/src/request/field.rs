@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_vocabulary::SessionId;
+use pi_subagents_vocabulary::{AfterFailure, ForEach, SessionId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -93,6 +93,51 @@ pub(crate) static FILES: TaskField = TaskField {
         let is_meant = |file: &FileSpec| !file.path().as_os_str().is_empty();
         task.files = files.into_iter().filter(is_meant).collect();
         Ok(!task.files.is_empty())
+    },
+};
+
+pub(crate) static NEEDS: TaskField = TaskField {
+    schema: || json!({"type": "array", "items": {"type": "string"}}),
+    put: |task, value, place| {
+        #[derive(Deserialize)]
+        struct Needs(#[serde(deserialize_with = "arguments::list")] Vec<String>);
+
+        let Needs(needs) = read_at(value, place)?;
+        let needs = needs.into_iter().map(|need| need.trim().to_owned());
+        task.needs = needs.filter(|need| !need.is_empty()).collect();
+        Ok(!task.needs.is_empty())
+    },
+};
+
+pub(crate) static AFTER_FAILURE: TaskField = TaskField {
+    schema: || json!({"type": "string", "enum": ["skip", "run"]}),
+    put: |task, value, place| {
+        let choice = text(value, place)?.map(|word| {
+            AfterFailure::from_word(word.trim())
+                .ok_or_else(|| CallError(format!("{place} must be skip or run, not \"{word}\"")))
+        });
+        Ok(fill(&mut task.after_failure, choice.transpose()?))
+    },
+};
+
+/// The list for whose items a task is done.
+pub(crate) static FOR_EACH: TaskField = TaskField {
+    // A list of other things than texts can be written as a text of JSON: some providers take no list
+    // of anything.
+    schema: || {
+        let text = json!({"type": "string"});
+        json!({"anyOf": [text, {"type": "array", "items": text}, {"type": "object"}]})
+    },
+    put: |task, value, place| {
+        let each = match value {
+            Value::Null => None,
+            Value::String(text) if text.trim().is_empty() => None,
+            value => {
+                let each = ForEach::try_from(value.clone());
+                Some(each.map_err(|problem| CallError(format!("{place} {problem}")))?)
+            }
+        };
+        Ok(fill(&mut task.for_each, each))
     },
 };
 

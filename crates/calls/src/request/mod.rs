@@ -9,6 +9,9 @@ mod task;
 mod terms;
 
 pub(crate) use budget::{BUDGET, budget_of, budget_schema};
-pub(crate) use field::{AGENT, CWD, FILES, MODEL, NAME, PROMPT, RESUME, SESSION, TIMEOUT};
+pub(crate) use field::{
+    AFTER_FAILURE, AGENT, CWD, FILES, FOR_EACH, MODEL, NAME, NEEDS, PROMPT, RESUME, SESSION,
+    TIMEOUT,
+};
 pub(crate) use form::{Described, FormField, Need, TaskFields, TaskForm, Word};
 pub use task::{Continues, TaskRequest};

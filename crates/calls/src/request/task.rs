@@ -5,35 +5,63 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    BaseChoice, Gate, Isolation, NetworkReach, RunTerms, SandboxLevel, SessionId,
+    AfterFailure, BaseChoice, CallOfRun, CallPlace, ForEach, Gate, Isolation, NetworkReach,
+    RunTerms, SandboxLevel, SessionId, Template,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::families::delegation::FileSpec;
 use crate::open_run::EarlierSession;
 
 /// A task for one sub-agent.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 #[must_use]
 pub struct TaskRequest {
     /// The name of its window; empty for a task without a name.
     pub(crate) name: String,
     pub(crate) prompt: String,
     /// The name of the agent that does it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
     /// The directory in which it works, as an absolute path without `..` segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<PathBuf>,
     /// The earlier session that it goes on with.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) continues: Option<Continues>,
     /// The files that are put before the prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<FileSpec>,
     /// The state that its worktree begins with. A run that continues this one has no use for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base: Option<BaseChoice>,
+    #[serde(skip_serializing_if = "RunTerms::is_plain")]
     pub(crate) terms: RunTerms,
+    /// The names of the tasks whose results it needs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) needs: Vec<String>,
+    /// What becomes of it if one of them fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) after_failure: Option<AfterFailure>,
+    /// The list for whose items it is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) for_each: Option<ForEach>,
+    /// Its prompt, if values are put into it when it begins.
+    #[serde(skip)]
+    pub(crate) template: Option<Template>,
+    /// The task in whose result its item stands, if it is done for an item of a list there.
+    #[serde(skip)]
+    pub(crate) item_of: Option<String>,
+    /// Its call.
+    #[serde(skip)]
+    pub(crate) call: Option<CallOfRun>,
 }
 
 /// The earlier session that a task goes on with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum Continues {
     /// A word that is still to be looked up: the id of the session or of one of its runs, or the
     /// beginning of either.
@@ -42,6 +70,23 @@ pub enum Continues {
     Session(SessionId),
     /// Found by the maker of the request, with everything that was read of it.
     Found(Arc<EarlierSession>),
+}
+
+impl From<String> for Continues {
+    fn from(word: String) -> Self {
+        Self::Named(word)
+    }
+}
+
+/// A record has a session by its id.
+impl From<Continues> for String {
+    fn from(continues: Continues) -> Self {
+        match continues {
+            Continues::Named(word) => word,
+            Continues::Session(session) => session.to_string(),
+            Continues::Found(earlier) => earlier.id().to_string(),
+        }
+    }
 }
 
 impl TaskRequest {
@@ -132,6 +177,26 @@ impl TaskRequest {
     #[doc(hidden)]
     pub fn agent_name(&self) -> Option<&str> {
         self.agent.as_deref()
+    }
+
+    /// Returns the place of the task in its call.
+    pub(crate) fn place(&self) -> CallPlace {
+        self.call
+            .as_ref()
+            .map(|call| call.place)
+            .unwrap_or_default()
+    }
+
+    /// Needs the result of another task of the call, by its name.
+    pub fn need(mut self, task: impl Into<String>) -> Self {
+        self.needs.push(task.into());
+        self
+    }
+
+    /// Does it for each item of a list; `{{item}}` in its prompt stands for the item.
+    pub fn for_each(mut self, each: ForEach) -> Self {
+        self.for_each = Some(each);
+        self
     }
 
     /// Returns the prompt, without files and transcript.

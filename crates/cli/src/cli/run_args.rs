@@ -108,6 +108,7 @@ impl RunArgs {
             worktree: None,
             fleet: self.fleet.wishes(),
             budget: self.budget.wishes(),
+            takes_many_items: false,
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use pi_subagents_pi_files::json;
+use pi_subagents_pi_files::{Problem, json, json_of_yaml};
 use pi_subagents_view::AtEnd;
 use serde_json::Value;
 
@@ -116,8 +116,8 @@ fn show_warnings(warnings: &[String], printer: Printer) -> Vec<String> {
     warnings.to_vec()
 }
 
-/// Reads the JSON of a call from a file, or with `-` from stdin. Also returns the name of the file,
-/// for errors.
+/// Reads a call from a file of JSON or YAML, or its JSON with `-` from stdin. Also returns the name of
+/// the file, for errors.
 #[expect(
     clippy::disallowed_methods,
     reason = "a file that the user names may be a pipe of a shell"
@@ -139,10 +139,41 @@ pub(super) fn read_call(file: &Path) -> Result<(String, Value), CommandError> {
             "It must contain the JSON of a call; pi-subagents tools prints the fields of each tool.",
         ));
     }
-    let value = json::parse(&content).map_err(|problem| {
+    let read = if is_yaml(file) {
+        json_of_yaml(&content)
+    } else {
+        json::parse(&content).map_err(|problem| Problem {
+            message: format!("is not JSON: {}", problem.message),
+            ..problem
+        })
+    };
+    let mut value = read.map_err(|problem| {
         let place = problem.place(Path::new(&name));
-        CommandError::usage(format!("{place} is not JSON: {}", problem.message))
+        CommandError::usage(format!("{place} {}", problem.message))
             .hint("pi-subagents tools prints the fields of each tool.")
     })?;
+    check_version(&name, &mut value)?;
     Ok((name, value))
+}
+
+/// Returns whether a file is written as YAML.
+pub(super) fn is_yaml(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|end| end == "yaml" || end == "yml")
+}
+
+/// The version of files with tasks that this program reads.
+const VERSION: u64 = 1;
+
+/// Takes the version out of a file with tasks. A file of another version may mean something else.
+fn check_version(name: &str, value: &mut Value) -> Result<(), CommandError> {
+    let fields = value.as_object_mut();
+    match fields.and_then(|fields| fields.remove("version")) {
+        None => Ok(()),
+        Some(version) if version.as_u64() == Some(VERSION) => Ok(()),
+        Some(version) => Err(CommandError::usage(format!(
+            "{name} is of version {version}, and this program reads version {VERSION}"
+        ))
+        .hint("Write \"version\": 1, or use the pi-subagents for which it was written.")),
+    }
 }

@@ -1,14 +1,15 @@
 //! `delegate`: runs tasks in parallel and waits for them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use crate::cli::{ConcurrencyArgs, DryRunArgs, RunArgs};
 use crate::commands::answer_output::print;
-use crate::commands::call::{answer_of, read_call};
+use crate::commands::call::{answer_of, is_yaml, read_call};
 use crate::commands::dry_run;
+use crate::commands::junit::JunitArgs;
 use crate::commands::short_name::short_name;
 use crate::commands::words::joined;
 use crate::places::find_places;
@@ -20,28 +21,55 @@ use pi_subagents_calls::{Call as _, TaskRequest};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_vocabulary::Door;
+use pi_subagents_vocabulary::{Door, ForEach};
 
 #[derive(Args)]
 #[command(
     override_usage = "pi-subagents delegate [OPTIONS] <PROMPT>...\n       pi-subagents delegate [OPTIONS] --task <NAME=PROMPT>...\n       pi-subagents delegate [OPTIONS] <FILE>"
 )]
 pub(crate) struct DelegateArgs {
-    /// Prompts, one task each; or one file with the call of the tool `delegate_to_subagents` as JSON (-, an existing file, or a name that ends in .json)
+    /// Prompts, one task each; or one file of tasks: the call of the tool `delegate_to_subagents` as JSON or YAML (-, an existing file, or a name that ends in .json, .yaml or .yml)
     #[arg(value_name = "PROMPT|FILE")]
     given: Vec<String>,
-    /// A task with its name; may be given up to 16 times, and NAME=- reads its prompt from stdin
+    /// A task with its name; may be given several times, and NAME=- reads its prompt from stdin
     #[arg(long = "task", value_name = "NAME=PROMPT", value_parser = parse_task)]
     tasks: Vec<(String, String)>,
+    /// Do each --task once for every file that the pattern names, such as 'src/**/*.rs', without those that git ignores; {{item}} in its prompt is the path
+    #[arg(
+        long,
+        value_name = "GLOB",
+        requires = "tasks",
+        conflicts_with = "each_line"
+    )]
+    each: Option<String>,
+    /// Do each --task once for every line of a file; {{item}} in its prompt is the line
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "tasks")]
+    each_line: Option<PathBuf>,
+    /// Do more than 16 items without a budget
+    #[arg(long)]
+    yes: bool,
+    /// Begin no further task after the first one that fails. Those under way go on to their end
+    #[arg(long)]
+    fail_fast: bool,
     /// Agent for the tasks that name none themselves
     #[arg(long, alias = "profile", value_name = "NAME")]
     agent: Option<String>,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
+    junit: JunitArgs,
+    #[command(flatten)]
     concurrency: ConcurrencyArgs,
     #[command(flatten)]
     dry_run: DryRunArgs,
+}
+
+impl DelegateArgs {
+    /// Returns the list for whose items the tasks are done, if there is one.
+    fn each(&self) -> Option<ForEach> {
+        let files = self.each.clone().map(ForEach::Files);
+        files.or_else(|| self.each_line.clone().map(ForEach::Lines))
+    }
 }
 
 fn parse_task(text: &str) -> Result<(String, String), String> {
@@ -60,7 +88,11 @@ pub(crate) fn run(
     printer: Printer<'static>,
 ) -> Result<ExitCode, CommandError> {
     let mut call = call_of(args)?;
-    let caller = caller(&args.run)?;
+    if args.fail_fast {
+        call.stop_after = Some(1);
+    }
+    let mut caller = caller(&args.run)?;
+    caller.overrides.takes_many_items = args.yes;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     if let Some(agent) = &args.agent {
         DelegateCall::check_agent(agent, &configuration, caller.door)?;
@@ -69,7 +101,9 @@ pub(crate) fn run(
     if args.dry_run.dry_run {
         return dry_run::print(&caller, &configuration, printer);
     }
+    args.junit.check(&caller.places)?;
     let answer = answer_of(call, &caller, configuration, args.concurrency, printer)?;
+    args.junit.write(&answer, &caller.places)?;
     Ok(print(&answer, &caller.places, printer))
 }
 
@@ -101,9 +135,9 @@ fn call_of(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
 /// Returns whether an argument names a file with tasks, and is no prompt.
 fn is_file(given: &str) -> bool {
     let path = Path::new(given);
-    let is_json = path.extension().is_some_and(|end| end == "json");
-    let is_json = is_json && !given.contains(char::is_whitespace);
-    given == "-" || is_json || (path.exists() && !path.is_dir())
+    let is_named = path.extension().is_some_and(|end| end == "json") || is_yaml(path);
+    let is_named = is_named && !given.contains(char::is_whitespace);
+    given == "-" || is_named || (path.exists() && !path.is_dir())
 }
 
 fn in_file(file: &str) -> Result<DelegateCall, CommandError> {
@@ -137,7 +171,11 @@ fn typed(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
         } else {
             prompt.clone()
         };
-        tasks.push(TaskRequest::new(name, prompt));
+        let task = TaskRequest::new(name, prompt);
+        tasks.push(match args.each() {
+            Some(each) => task.for_each(each),
+            None => task,
+        });
     }
     for prompt in &args.given {
         let name = short_name(prompt, &names);

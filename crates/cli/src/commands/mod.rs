@@ -21,6 +21,7 @@ pub(crate) mod fleet;
 pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod init;
+mod junit;
 pub(crate) mod keeper;
 pub(crate) mod logs;
 pub(crate) mod manual;

@@ -9,10 +9,12 @@ use crate::commands::answer_output::print;
 use crate::commands::call::answer_of;
 use crate::commands::delegate::caller;
 use crate::commands::dry_run;
+use crate::commands::junit::JunitArgs;
 use crate::commands::option_place::OptionPlace;
 use crate::commands::words::joined;
 use pi_subagents_calls::Answer;
-use pi_subagents_calls::acts::{ResumedCall, Resumption};
+use pi_subagents_calls::acts::{RestOfCall, ResumedCall, Resumption};
+use pi_subagents_calls::caller::Caller;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -34,8 +36,21 @@ pub(crate) struct ResumeArgs {
     /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
     /// The prompt; several words are joined, and - reads it from stdin
-    #[arg(required = true)]
+    #[arg(required_unless_present = "failed")]
     prompt: Vec<String>,
+    /// Do the rest of a call, which ID leads to by any of its runs: every task that has not completed begins anew, and none that has is repeated
+    #[arg(long, conflicts_with = "prompt")]
+    failed: bool,
+    /// With --failed, begin no further task after the first one that fails
+    #[arg(long, requires = "failed")]
+    fail_fast: bool,
+    /// With --failed, do more than 16 items without a budget
+    #[arg(long, requires = "failed")]
+    yes: bool,
+    #[command(flatten)]
+    junit: JunitArgs,
+    #[command(flatten)]
+    concurrency: ConcurrencyArgs,
     #[command(flatten)]
     run: RunArgs,
     #[command(flatten)]
@@ -48,6 +63,9 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
     let index = KnownIndex::of(&caller.places);
     tend(&index, &caller.places);
     let typed = TypedIds::newest(&index, &caller.places, printer);
+    if args.failed {
+        return do_rest(args, typed, caller.clone(), printer);
+    }
     let session = typed
         .conversation(&args.id)
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} PROMPT")))?;
@@ -59,8 +77,38 @@ pub(crate) fn run(args: &ResumeArgs, printer: Printer<'static>) -> Result<ExitCo
         return dry_run::print(caller, &configuration, printer);
     }
     let places = resumption.caller.places.clone();
+    args.junit.check(&places)?;
     let answer = go_on(resumption, prompt, printer)?;
+    args.junit.write(&answer, &places)?;
     Ok(print(&answer, &places, printer))
+}
+
+/// Does the tasks of a call that have not completed.
+fn do_rest(
+    args: &ResumeArgs,
+    typed: TypedIds<'_>,
+    caller: Caller,
+    printer: Printer<'static>,
+) -> Result<ExitCode, CommandError> {
+    let found = typed.runs(&args.id);
+    let found = found
+        .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} --failed")));
+    let run = found?.pop();
+    let run = run.ok_or_else(|| CommandError::not_found(format!("{} has no runs", args.id)))?;
+    let RestOfCall {
+        mut caller,
+        mut call,
+    } = RestOfCall::of(&run, typed.index, caller)?;
+    caller.overrides.takes_many_items = args.yes;
+    call.stop_after = args.fail_fast.then_some(1);
+    let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
+    if args.dry_run.dry_run {
+        return dry_run::print(&caller, &configuration, printer);
+    }
+    args.junit.check(&caller.places)?;
+    let answer = answer_of(call, &caller, configuration, args.concurrency, printer)?;
+    args.junit.write(&answer, &caller.places)?;
+    Ok(print(&answer, &caller.places, printer))
 }
 
 /// Goes on with a session in the foreground.

@@ -97,6 +97,7 @@ pub(super) fn next_steps(answer: &Answer) -> Vec<String> {
     let recorded: Vec<(&Task, &RunSummary)> = recorded.collect();
     let is_alone = answer.tasks().count() == 1;
     let mut steps = Vec::from_iter(merging(answer));
+    steps.extend(rest(&recorded));
     let is_completed = |(_, run): &&(&Task, &RunSummary)| run.status() == Status::Completed;
     if let Some((task, _)) = recorded.iter().find(is_completed) {
         steps.extend(after_an_answer(task, is_alone));
@@ -105,6 +106,17 @@ pub(super) fn next_steps(answer: &Answer) -> Vec<String> {
         steps.extend(after_a_failure(task, run, is_alone));
     }
     aligned(&steps)
+}
+
+/// Returns the command that does the tasks of a call that have not completed, if there are several
+/// tasks.
+fn rest(runs: &[(&Task, &RunSummary)]) -> Option<Step> {
+    let (task, _) = runs.iter().find(|(task, run)| {
+        let may_go_on = run.ending.is_some() && run.status() != Status::Parked;
+        task.call.is_some() && run.status() != Status::Completed && may_go_on
+    })?;
+    let command = format!("pi-subagents resume {} --failed", task.run);
+    (runs.len() > 1).then(|| step("Do the rest", command))
 }
 
 /// Returns the command that merges the results of several runs, if more than one waits. Tasks are
@@ -170,7 +182,7 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
     };
     let check = || step("Check the setup", "pi-subagents doctor".to_owned());
     match run.ending.as_ref() {
-        Some(Ending::Refused { .. } | Ending::Completed) => Vec::new(),
+        Some(Ending::Refused { .. } | Ending::NotStarted { .. } | Ending::Completed) => Vec::new(),
         None => vec![step(
             &format!("Catch up with {it}"),
             format!("pi-subagents wait {}", task.run),

@@ -13,7 +13,7 @@ const SHOWN: usize = 80;
 
 /// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
 /// runs would do what the user wanted to forbid.
-pub(super) const RESTRICTING: [&str; 19] = [
+pub(super) const RESTRICTING: [&str; 20] = [
     "budget",
     "cost",
     "day",
@@ -22,6 +22,7 @@ pub(super) const RESTRICTING: [&str; 19] = [
     "maxConcurrency",
     "maxCost",
     "maxRunDisk",
+    "maxTasks",
     "maxTokens",
     "maxTurns",
     "models",

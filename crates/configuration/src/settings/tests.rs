@@ -64,6 +64,7 @@ const ROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
+    ("maxTasks", &["300", "0", "5000", "[]"]),
     ("maxBackground", &["1", "0", "5000", "[]"]),
     ("maxRunDisk", &["20", "0", "5000000", "\"1GB\""]),
     ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
@@ -127,6 +128,7 @@ fn value_of(key: &str, settings: &Settings) -> String {
         }
         "maxTokens" => format!("{:?}", settings.allowance.tokens),
         "maxConcurrency" => format!("{}", settings.max_concurrency),
+        "maxTasks" => format!("{}", settings.max_tasks),
         "maxBackground" => format!("{}", settings.max_background),
         "maxRunDisk" => format!("{}", settings.max_run_disk),
         "runner" => format!("{:?}", settings.runner),
@@ -237,6 +239,12 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       5000 → 1000
       "4" → 4
         refused: ~/settings.json:1:15: subagents.maxConcurrency must be a number, not "4"
+    maxTasks, by default 256
+      300 → 300
+      0 → 1
+      5000 → 1000
+      [] → 256
+        refused: ~/settings.json:1:15: subagents.maxTasks must be a number, not []
     maxBackground, by default 16
       1 → 1
       0 → 1

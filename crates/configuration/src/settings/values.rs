@@ -75,6 +75,9 @@ impl Settings {
         if let Some(count) = reader.number("maxConcurrency", 1, 1000) {
             self.max_concurrency = usize::try_from(count).unwrap_or(usize::MAX);
         }
+        if let Some(count) = reader.number("maxTasks", 1, 1000) {
+            self.max_tasks = usize::try_from(count).unwrap_or(usize::MAX);
+        }
         if let Some(count) = reader.number("maxBackground", 1, 1000) {
             self.max_background = usize::try_from(count).unwrap_or(usize::MAX);
         }

@@ -179,10 +179,9 @@ async fn give(
                     is_from_elsewhere: false,
                 });
             }
-            Err(message) => given.refused.push(PlannedTask {
-                task,
-                work: Err(Refusal { message }),
-            }),
+            Err(message) => given
+                .refused
+                .push(PlannedTask::alone(task, Err(Refusal { message }))),
         }
     }
     given

@@ -100,9 +100,7 @@ impl Worker {
         let start_copy = || CopyOut::start(&self.fleet, held.run(), held.n(), &directory);
         let mut copy = start_copy();
         let speaker = Speaker::new(&self.fleet, &self.owner, held.run(), &task.run);
-        let plan = Plan {
-            tasks: vec![planned],
-        };
+        let plan = Plan::of(vec![planned]);
         let done = self
             .until_over(plan, &task.run, &held, &copy, &speaker, &mut asked)
             .await;

@@ -137,6 +137,7 @@ fn kind(ending: &Ending) -> &'static str {
         Ending::ModelError { .. } => "model error",
         Ending::CutOff => "cut off",
         Ending::Refused { .. } => "refused",
+        Ending::NotStarted { .. } => "not started",
         Ending::SessionInUse { .. } => "session in use",
         Ending::CouldNotStart { .. } => "could not start",
         Ending::NotConfined { .. } => "not confined",

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    BadId, BudgetLimits, ModelChoice, RunId, RunTerms, Sandbox, SessionId, Task, ThinkingLevel,
-    Timestamp, UsedDefinition,
+    BadId, BudgetLimits, CallOfRun, ModelChoice, RunId, RunTerms, Sandbox, SessionId, Task,
+    ThinkingLevel, Timestamp, UsedDefinition,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +75,9 @@ pub(crate) struct Meta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resolved_model: Option<String>,
     pub(crate) accepted_at: String,
+    /// Its call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<CallOfRun>,
     /// Its place among all runs of the user, for a rebuilt index.
     #[serde(default)]
     pub(crate) sequence: u64,
@@ -115,6 +118,7 @@ impl Meta {
             sandbox: self.sandbox.clone(),
             call_budget: BudgetLimits::default(),
             accepted_at: None,
+            call: self.call.clone(),
         }))
     }
 

@@ -1,16 +1,22 @@
 //! The answer to a caller of the delegation family: one line per task.
 
 use pi_subagents_view::receipt_lines_with_figures;
-use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::one_line;
+use pi_subagents_vocabulary::{Advice, Door};
 use pi_subagents_vocabulary::{RunSummary, Status, Task};
 
 use crate::answer::Outcomes;
 
+/// The number of runs of a call up to which those that completed have a line each.
+const MOST_LISTED: usize = 64;
+
 /// Returns the text of the answer: a line per task with its receipt, in their order, a line per
 /// warning, and the answers that no record keeps.
 pub(super) fn summary(outcomes: &Outcomes) -> String {
-    let lines = outcomes.iter().flat_map(|(task, run)| {
+    let left_out = left_out(outcomes);
+    let is_listed = |run: &RunSummary| left_out.is_none() || run.status() != Status::Completed;
+    let listed = outcomes.iter().filter(|(_, run)| is_listed(run));
+    let lines = listed.flat_map(|(task, run)| {
         let receipt = run.receipt();
         let asks = outcomes.question_lines(task, run);
         let seen = receipt.filter(|_| asks.is_empty());
@@ -37,13 +43,36 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
         format!("! {name}: its record may lack its answer, which is:\n{answer}")
     });
     let matrix = outcomes.matrix().map(|matrix| format!("\n{matrix}"));
-    let lines = lines.chain(matrix).chain(warnings).chain(answers);
+    let lines = left_out
+        .clone()
+        .into_iter()
+        .chain(lines)
+        .chain(matrix)
+        .chain(warnings)
+        .chain(answers);
     let summary = lines.collect::<Vec<_>>().join("\n");
     match outcomes.door {
         // A client asks its person before every further call.
         Door::Mcp => summary + &answers_of(outcomes),
         Door::CommandLine | Door::Pi | Door::PiCommand | Door::Attach | Door::Page => summary,
     }
+}
+
+/// Returns the line that stands for the completed runs of a call with very many runs.
+fn left_out(outcomes: &Outcomes) -> Option<String> {
+    let all = outcomes.iter().count();
+    if all <= MOST_LISTED {
+        return None;
+    }
+    let completed = outcomes
+        .iter()
+        .filter(|(_, run)| run.status() == Status::Completed);
+    let list = Advice::ListRuns.words(outcomes.door);
+    Some(format!(
+        "{} {} of {all} runs completed; {list}",
+        Status::Completed.icon(),
+        completed.count()
+    ))
 }
 
 /// Returns what the sub-agents have answered, each under its name.

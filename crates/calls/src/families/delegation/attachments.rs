@@ -8,7 +8,7 @@ use pi_subagents_files::{open_own, read_bounded};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::arguments;
 
@@ -16,8 +16,8 @@ use crate::arguments;
 const LARGEST_FILE: u64 = 1 << 20;
 
 /// A file to put before the prompt: its path, or its path and which of its lines.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum FileSpec {
     /// The whole file.
     Path(PathBuf),
@@ -26,7 +26,7 @@ pub enum FileSpec {
 }
 
 /// Lines are counted from 1, and ranges include their end.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileLines {
     /// Relative to the task's cwd, or absolute.
     #[serde(deserialize_with = "path_text")]

@@ -11,7 +11,9 @@ use super::open::{FAMILY, conversation, resolve};
 use super::schema::DelegateCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
+use crate::graph::{CallBounds, CallGraph, DoneTasks, Unfolded, WrittenCall, unfold};
 use crate::open_run::{ChildConversation, EarlierSession, Opening};
+use crate::request::TaskRequest;
 use crate::resolve::{Family, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -29,6 +31,43 @@ impl Call for DelegateCall {
         index: &KnownIndex,
     ) -> Result<ResolvedCall<Self>, CommandError> {
         resolve(self, resolver, index)
+    }
+
+    fn unfold(self, bounds: &CallBounds<'_>) -> Result<(Self, CallGraph), CommandError> {
+        let Self {
+            mut tasks,
+            profile,
+            budget,
+            stop_after,
+            done,
+        } = self;
+        for task in &mut tasks {
+            task.agent = task.agent.take().or_else(|| profile.clone());
+        }
+        let written = WrittenCall {
+            tasks,
+            stop_after,
+            done,
+        };
+        let Unfolded { tasks, graph } = unfold(written, bounds)?;
+        let call = Self {
+            tasks,
+            profile,
+            budget,
+            stop_after,
+            done: DoneTasks::default(),
+        };
+        Ok((call, graph))
+    }
+
+    fn with_tasks(&self, tasks: Vec<TaskRequest>) -> Self {
+        Self {
+            tasks,
+            profile: self.profile.clone(),
+            budget: self.budget,
+            stop_after: None,
+            done: DoneTasks::default(),
+        }
     }
 
     fn check_free(

@@ -5,9 +5,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::arguments::{self, CallError};
+use crate::graph::DoneTasks;
 use crate::request::{
-    AGENT, BUDGET, CWD, Described, FILES, FormField, MODEL, NAME, Need, PROMPT, RESUME, TIMEOUT,
-    TaskFields, TaskForm, TaskRequest, Word, budget_of, budget_schema,
+    AFTER_FAILURE, AGENT, BUDGET, CWD, Described, FILES, FOR_EACH, FormField, MODEL, NAME, NEEDS,
+    Need, PROMPT, RESUME, TIMEOUT, TaskFields, TaskForm, TaskRequest, Word, budget_of,
+    budget_schema,
 };
 
 /// A call that fits.
@@ -18,6 +20,10 @@ pub struct DelegateCall {
     pub profile: Option<String>,
     /// The limits of all tasks together.
     pub(crate) budget: BudgetLimits,
+    /// The number of failures after which nothing more begins, if there is one.
+    pub stop_after: Option<usize>,
+    /// What earlier calls have done of it.
+    pub(crate) done: DoneTasks,
 }
 
 /// The arguments of `delegate_to_subagents`.
@@ -28,6 +34,12 @@ struct DelegateArguments {
     tasks: Vec<TaskFields>,
     #[serde(default, deserialize_with = "arguments::optional_text")]
     profile: Option<String>,
+    #[serde(
+        default,
+        rename = "stopAfter",
+        deserialize_with = "arguments::optional_count"
+    )]
+    stop_after: Option<usize>,
 }
 
 static FORM: TaskForm = TaskForm {
@@ -97,6 +109,30 @@ static FORM: TaskForm = TaskForm {
             need: Need::Optional,
         },
         FormField {
+            field: &NEEDS,
+            words: &[Word {
+                name: "needs",
+                about: "Names of tasks of this call whose results it needs; it starts when all have completed. {{NAME.output}} or {{NAME.structured.KEY}} in its prompt become their values; a prompt without them begins with the results.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &AFTER_FAILURE,
+            words: &[Word {
+                name: "afterFailure",
+                about: "\"run\": it starts also if one of its needs fails, and is told; else it is skipped.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &FOR_EACH,
+            words: &[Word {
+                name: "forEach",
+                about: "Do it for each item: a list, {\"files\": \"src/**/*.rs\"}, {\"lines\": \"list.txt\"} or a list in a result, such as \"{{NAME.structured.KEY}}\". {{item}}, {{item.KEY}} and {{index}} stand for the item in the prompt. More than 16 items need a budget.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
             field: &FILES,
             words: &[Word {
                 name: "files",
@@ -114,16 +150,21 @@ pub(super) fn delegate_parameters() -> Value {
         "properties": {
             "tasks": {
                 "type": "array",
-                "description": "1 to 16 tasks to run in parallel, each in an isolated sub-agent.",
+                "description": "1 to 16 tasks to run in parallel, each in an isolated sub-agent; up to 64 if some need others.",
                 "items": FORM.schema(Described::Everything),
                 "minItems": 1,
-                "maxItems": 16,
+                "maxItems": 64,
             },
             "profile": {
                 "type": "string",
                 "description": "Default profile for all tasks; a task's own profile overrides it.",
             },
             BUDGET: budget_schema(),
+            "stopAfter": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Number of failures after which no further task starts.",
+            },
         },
         "required": ["tasks"],
     })
@@ -132,7 +173,11 @@ pub(super) fn delegate_parameters() -> Value {
 impl DelegateCall {
     /// Reads the tool's JSON.
     pub fn parse(value: &Value) -> Result<Self, CallError> {
-        let DelegateArguments { tasks, profile } = arguments::read(value)?;
+        let DelegateArguments {
+            tasks,
+            profile,
+            stop_after,
+        } = arguments::read(value)?;
         let budget = budget_of(value)?;
         let tasks = tasks.iter().enumerate().map(|(index, task)| {
             let place = arguments::place_of_task(value, index);
@@ -143,6 +188,8 @@ impl DelegateCall {
             tasks,
             profile,
             budget,
+            stop_after,
+            done: DoneTasks::default(),
         }
         .checked()
     }
@@ -153,13 +200,26 @@ impl DelegateCall {
             tasks,
             profile: None,
             budget: BudgetLimits::default(),
+            stop_after: None,
+            done: DoneTasks::default(),
         }
         .checked()
     }
 
+    /// Makes a call of the tasks that an earlier call has left.
+    pub(crate) fn of_rest(tasks: Vec<TaskRequest>, done: DoneTasks) -> Self {
+        Self {
+            tasks,
+            profile: None,
+            budget: BudgetLimits::default(),
+            stop_after: None,
+            done,
+        }
+    }
+
     /// Checks the number of tasks, and names those without a name.
     fn checked(mut self) -> Result<Self, CallError> {
-        arguments::check_count(self.tasks.len(), arguments::MAX_TASKS_IN_FLEET)?;
+        arguments::check_count(self.tasks.len(), arguments::MOST_TASKS)?;
         for (index, task) in self.tasks.iter_mut().enumerate() {
             if task.name.is_empty() {
                 task.name = format!("task {}", index + 1);
@@ -216,7 +276,7 @@ mod tests {
                 .extend(extra.as_object().unwrap().clone());
             json!({"tasks": [task]})
         };
-        let many = json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); 257]});
+        let many = json!({"tasks": vec![json!({"name": "a", "prompt": "p"}); 1001]});
         let errors = [
             error(&json!(5)),
             error(&json!([{"name": "a", "prompt": "p"}])),
@@ -243,7 +303,7 @@ mod tests {
                 "tasks is missing",
                 "tasks must be a list, not string \"a\"",
                 "tasks must have at least 1 task",
-                "tasks must have at most 256 tasks, not 257",
+                "tasks must have at most 1000 tasks, not 1001",
                 "tasks[0] must be an object, not string \"a\"",
                 "tasks[0].prompt is missing",
                 "tasks[0].prompt must not be empty",

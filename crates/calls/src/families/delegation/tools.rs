@@ -97,7 +97,7 @@ mod tests {
         let schema = delegate_parameters();
         let task = &schema["properties"]["tasks"]["items"];
         assert_eq!(schema["required"], json!(["tasks"]));
-        assert_eq!(schema["properties"]["tasks"]["maxItems"], 16);
+        assert_eq!(schema["properties"]["tasks"]["maxItems"], 64);
         assert_eq!(task["required"], json!(["prompt"]));
         assert_eq!(task["properties"]["timeout"]["type"], "number");
         assert_eq!(task["properties"]["timeout"]["minimum"], 1);

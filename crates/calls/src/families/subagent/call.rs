@@ -8,7 +8,9 @@ use super::open::{FAMILY, NamedNewSession, converse, resolve};
 use super::schema::SubagentCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
+use crate::graph::{CallBounds, CallGraph};
 use crate::open_run::{ChildConversation, Opening};
+use crate::request::TaskRequest;
 use crate::resolve::{Family, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -26,6 +28,15 @@ impl Call for SubagentCall {
         index: &KnownIndex,
     ) -> Result<ResolvedCall<Self>, CommandError> {
         resolve(self, resolver, index)
+    }
+
+    fn unfold(self, bounds: &CallBounds<'_>) -> Result<(Self, CallGraph), CommandError> {
+        bounds.check_tasks(self.tasks().len())?;
+        Ok((self, CallGraph::default()))
+    }
+
+    fn with_tasks(&self, tasks: Vec<TaskRequest>) -> Self {
+        self.of_tasks(tasks)
     }
 
     fn check_free(&self, _: &[Self::Session], _: &KnownIndex) -> Result<(), CommandError> {

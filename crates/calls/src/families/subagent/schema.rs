@@ -134,7 +134,7 @@ impl SubagentCall {
                 "{field} stands beside tasks; give either one task (preset and task) or tasks, each with its own fields"
             ))),
             (None, count) => {
-                arguments::check_count(count, arguments::MAX_TASKS)?;
+                arguments::check_count(count, arguments::MOST_TASKS)?;
                 let tasks = tasks.iter().enumerate().map(|(index, task)| {
                     let place = arguments::place_of_task(value, index);
                     FORM.read(task, &place)?.checked().map(named)
@@ -169,6 +169,15 @@ impl SubagentCall {
         Self { budget, ..self }
     }
 
+    /// Returns the call with other tasks.
+    pub(super) fn of_tasks(&self, tasks: Vec<TaskRequest>) -> Self {
+        Self {
+            tasks,
+            is_list: self.is_list,
+            budget: self.budget,
+        }
+    }
+
     /// Returns its tasks, in their order.
     pub(crate) fn tasks(&self) -> &[TaskRequest] {
         &self.tasks
@@ -186,7 +195,7 @@ fn named(mut task: TaskRequest) -> TaskRequest {
     task
 }
 
-const NO_CHAIN: &str = "chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks";
+const NO_CHAIN: &str = "chain is not supported: call delegate_to_subagents with \"needs\": [\"NAME\"] in each step that needs the result of another; steps that need nothing from each other go into tasks";
 
 fn given_list<'de, D, T>(deserializer: D) -> Result<Option<Vec<T>>, D::Error>
 where
@@ -274,7 +283,7 @@ mod tests {
             error(json!({"base": "", "gate": "true", "outputSchema": {}, "tasks": [one]})),
             error(json!({"outputSchema": false, "tasks": [one]})),
             error(json!({"tasks": []})),
-            error(json!({"tasks": vec![one.clone(); 17]})),
+            error(json!({"tasks": vec![one.clone(); 1001]})),
             error(json!({"tasks": [one, {"preset": "scout"}]})),
             error(json!({"tasks": [one, with("agent", json!("judge"))]})),
             error(json!({"tasks": [with("timeout", json!(0.5))]})),
@@ -294,11 +303,11 @@ mod tests {
         gate stands beside tasks; give either one task (preset and task) or tasks, each with its own fields
         outputSchema stands beside tasks; give either one task (preset and task) or tasks, each with its own fields
         tasks must have at least 1 task
-        tasks must have at most 16 tasks, not 17
+        tasks must have at most 1000 tasks, not 1001
         tasks[1].task is missing
         tasks[1].preset and tasks[1].agent name the same thing, but differ: "scout" and "judge"
         tasks[0].timeout must be at least 1
-        chain is not supported: call subagent once per step and put what one step found into the task of the next; steps that need nothing from each other go into tasks
+        chain is not supported: call delegate_to_subagents with "needs": ["NAME"] in each step that needs the result of another; steps that need nothing from each other go into tasks
         sessionId cannot be used: "../x" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
         sessionId cannot be used: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" is not an id: it must have 1 to 64 letters, digits, "_" or "-"
         timeout must be a number, not "soon"

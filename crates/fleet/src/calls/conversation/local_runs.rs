@@ -13,12 +13,12 @@ use crate::runs::connection::caller_of;
 use crate::runs::control::fleet_of_user;
 use crate::runs::conversation::save;
 use pi_subagents_calls::owner::Owner;
-use pi_subagents_calls::work::CallWork;
+use pi_subagents_calls::work::{CallWork, stop_of};
 use pi_subagents_ground::places::Places;
 
 /// Returns the work of a plan on this machine that continues conversations which a fleet keeps too.
 pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> CallWork<'a> {
-    let runs: Vec<RunId> = plan.tasks.iter().map(|one| one.task.run.clone()).collect();
+    let stop = stop_of(owner, &plan);
     let places = places.clone();
     CallWork {
         begin: Box::new(move |sinks| {
@@ -31,7 +31,7 @@ pub(crate) fn work_here<'a>(owner: &'a Owner, places: &Places, plan: Plan) -> Ca
                 outcomes
             })
         }),
-        stop: Box::new(move || owner.stop(&runs)),
+        stop,
     }
 }
 
@@ -80,7 +80,8 @@ async fn take_all(owner: &Owner, places: &Places, plan: Plan) -> (Plan, Vec<Take
         }
         tasks.push(planned);
     }
-    (Plan { tasks }, taken)
+    let graph = plan.graph;
+    (Plan { tasks, graph }, taken)
 }
 
 /// Takes the conversation of one run, if the file here holds all of it.

@@ -1,0 +1,100 @@
+//! The runs of maps whose items stand in the result of another run: opened while their call is under
+//! way, by the same functions that opened the call.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::random;
+use pi_subagents_vocabulary::{FedPrompt, MapOpener, PlannedTask, Refusal, RunId, Task, Timestamp};
+use serde_json::Value;
+
+use super::unfolded_call::with_item;
+use crate::budget::CallBudgets;
+use crate::call::Call;
+use crate::call_ground::CallGround;
+use crate::opened_task::plan_here;
+use crate::request::TaskRequest;
+
+/// Opens the runs of maps.
+pub(crate) struct LateRuns<C> {
+    pub(crate) ground: Arc<CallGround>,
+    /// A call of the family, without tasks.
+    pub(crate) call: C,
+    /// The maps, by the numbers of their tasks.
+    pub(crate) maps: HashMap<usize, TaskRequest>,
+    pub(crate) budgets: CallBudgets,
+    pub(crate) opened: Mutex<Vec<RunId>>,
+}
+
+impl<C> fmt::Debug for LateRuns<C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("LateRuns").finish_non_exhaustive()
+    }
+}
+
+impl<C> LateRuns<C> {
+    fn ids(&self) -> MutexGuard<'_, Vec<RunId>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<C: Call + Sync> LateRuns<C> {
+    fn open_requests(&self, requests: Vec<TaskRequest>) -> Result<Vec<PlannedTask>, CommandError> {
+        let call = self.call.with_tasks(requests);
+        let tasks = self.ground.open_late(&call, &self.budgets)?;
+        Ok(plan_here(tasks).tasks)
+    }
+}
+
+impl<C: Call + Sync> MapOpener for LateRuns<C> {
+    fn open(&self, task: usize, items: Option<Vec<Value>>) -> Vec<PlannedTask> {
+        let Some(map) = self.maps.get(&task) else {
+            return Vec::new();
+        };
+        let requests = match &items {
+            // It never begins; its record says why.
+            None => Ok(vec![map.clone()]),
+            Some(items) => {
+                let items = items.iter().enumerate();
+                let one = |(number, item): (usize, &Value)| with_item(map, item, number);
+                items.map(one).collect::<Result<Vec<_>, _>>()
+            }
+        };
+        let opened = match requests {
+            Ok(requests) => {
+                let opened = self.open_requests(requests);
+                opened.map_err(|error| error.sentence())
+            }
+            Err(problem) => Err(format!(
+                "The prompt of {} cannot be filled: {problem}",
+                map.name
+            )),
+        };
+        let runs = opened.unwrap_or_else(|message| refused(map, message).into_iter().collect());
+        self.ids()
+            .extend(runs.iter().map(|planned| planned.task.run.clone()));
+        runs
+    }
+
+    fn opened(&self) -> Vec<RunId> {
+        self.ids().clone()
+    }
+}
+
+/// Returns a run without a record, for a map whose runs could not be opened.
+fn refused(map: &TaskRequest, message: String) -> Option<PlannedTask> {
+    let run = random::new_run_id().ok()?;
+    let session = random::new_session_id().ok()?;
+    let cwd = map.cwd.clone().unwrap_or_default();
+    let task = Task {
+        accepted_at: Some(Timestamp::now()),
+        ..Task::new(run, session, map.name.clone(), map.prompt.clone(), cwd)
+    };
+    Some(PlannedTask {
+        place: map.place(),
+        fed: None::<FedPrompt>,
+        ..PlannedTask::alone(Arc::new(task), Err(Refusal { message }))
+    })
+}

@@ -1,0 +1,317 @@
+//! From the tasks of a call as they are written to one task for each run, and to the graph of those
+//! that wait.
+
+use std::collections::HashMap;
+
+use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::random;
+use pi_subagents_vocabulary::text::first_of;
+use pi_subagents_vocabulary::{
+    Advice, AskedTask, CallOfRun, CallPlace, CheckedTask, ForEach, GraphFault, GraphNode,
+    MOST_ITEMS, NeedResult, TaskGraph, TaskResults, check_graph, item_name,
+};
+use serde_json::{Value, json};
+
+use super::bounds::CallBounds;
+use super::map_items::items_of;
+use crate::request::TaskRequest;
+
+/// The tasks of a call as they are written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WrittenCall {
+    pub(crate) tasks: Vec<TaskRequest>,
+    /// The number of failures after which nothing more begins, if there is one.
+    pub(crate) stop_after: Option<usize>,
+    /// What earlier calls have done of it.
+    pub(crate) done: DoneTasks,
+}
+
+/// The results that earlier calls have left for a call that does the rest.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DoneTasks {
+    /// The id of the first call, if there was one.
+    pub(crate) call: Option<String>,
+    pub(crate) results: HashMap<CallPlace, NeedResult>,
+}
+
+impl DoneTasks {
+    /// Returns the items of a map over a result that is there already.
+    fn items(&self, map: &CheckedTask) -> Option<Vec<Value>> {
+        let list = map.map.as_ref()?;
+        let of_list = |need: &&usize| {
+            let place = CallPlace {
+                task: **need,
+                item: 0,
+            };
+            self.results
+                .get(&place)
+                .is_some_and(|result| result.is_of(&list.task))
+        };
+        let task = *map.needs.iter().find(of_list)?;
+        let result = self.results.get(&CallPlace { task, item: 0 })?;
+        let results = TaskResults {
+            name: &list.task,
+            is_map: false,
+            results: std::slice::from_ref(result),
+        };
+        match results.data(&list.path)? {
+            Value::Array(items) if !items.is_empty() => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Counts the runs of a task that are done.
+    fn count_of(&self, task: usize) -> usize {
+        self.results
+            .keys()
+            .filter(|place| place.task == task)
+            .count()
+    }
+}
+
+/// A call with one task for each run.
+pub(crate) struct Unfolded {
+    pub(crate) tasks: Vec<TaskRequest>,
+    pub(crate) graph: CallGraph,
+}
+
+/// The part of a call that says what waits for what.
+#[derive(Default)]
+pub struct CallGraph {
+    /// None if nothing waits.
+    pub(crate) graph: Option<TaskGraph>,
+    /// The tasks whose items stand in results that are not there yet, by their numbers.
+    pub(crate) maps: HashMap<usize, TaskRequest>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A task that was checked, with the items of its map.
+struct WrittenTask {
+    number: usize,
+    request: TaskRequest,
+    checked: CheckedTask,
+    /// The items, if it is a map and they are known.
+    items: Option<Vec<Value>>,
+}
+
+/// Unfolds the tasks of a call. A call that cannot be done is refused as a whole: nothing was made
+/// for it.
+pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfolded, CommandError> {
+    let WrittenCall {
+        tasks,
+        stop_after,
+        done,
+    } = call;
+    let waits = stop_after.is_some() || tasks.iter().any(|task| !task.needs.is_empty());
+    if waits {
+        bounds.check_graph(tasks.len())?;
+    } else {
+        bounds.check_tasks(tasks.len())?;
+    }
+    if waits && bounds.is_for_fleet {
+        return Err(CommandError::usage(
+            "tasks that need each other, and stopAfter, cannot be sent to a fleet yet",
+        )
+        .hint("Leave out --on to do them on this machine."));
+    }
+    let written = check(tasks, &done, bounds)?;
+    let all: usize = written
+        .iter()
+        .map(|task| task.items.as_ref().map_or(1, Vec::len))
+        .sum();
+    if all > MOST_ITEMS {
+        return Err(CommandError::usage(format!(
+            "the call has {all} runs, and a call has at most {MOST_ITEMS}"
+        ))
+        .hint("Make several calls of them."));
+    }
+    let id = match &done.call {
+        Some(id) => id.clone(),
+        None => random::new_run_id()?.to_string(),
+    };
+    let mut unfolded = Unfolded {
+        tasks: Vec::new(),
+        graph: CallGraph::default(),
+    };
+    let recorded: Vec<Value> = written
+        .iter()
+        .map(|task| json!(task.recorded(bounds)))
+        .collect();
+    let mut graph = TaskGraph {
+        tasks: Vec::new(),
+        stop_after,
+    };
+    for task in written {
+        let call = CallOfRun {
+            id: id.clone(),
+            place: CallPlace {
+                task: task.number,
+                item: 0,
+            },
+            tasks: None,
+        };
+        let node = task.unfold(&call, &done, bounds, &mut unfolded)?;
+        graph.tasks.push(node);
+    }
+    if unfolded.tasks.is_empty() && unfolded.graph.maps.is_empty() {
+        return Err(
+            CommandError::usage("all runs of this call have completed").advise(
+                "",
+                Advice::ListRuns,
+                ".",
+            ),
+        );
+    }
+    if let Some(call) = unfolded
+        .tasks
+        .first_mut()
+        .and_then(|task| task.call.as_mut())
+    {
+        call.tasks = Some(recorded.into());
+    }
+    unfolded.graph.graph = waits.then_some(graph);
+    Ok(unfolded)
+}
+
+fn check(
+    tasks: Vec<TaskRequest>,
+    done: &DoneTasks,
+    bounds: &CallBounds<'_>,
+) -> Result<Vec<WrittenTask>, CommandError> {
+    let asked = tasks.iter().map(|task| AskedTask {
+        name: &task.name,
+        needs: &task.needs,
+        for_each: task.for_each.as_ref(),
+        prompt: &task.prompt,
+    });
+    let asked: Vec<AskedTask<'_>> = asked.collect();
+    let checked = check_graph(&asked).map_err(|fault| {
+        let error = CommandError::usage(fault.to_string());
+        match fault {
+            GraphFault::Circle(_) => error.hint("Leave one of these needs out."),
+            GraphFault::UnknownNeed { .. } => {
+                let names: Vec<String> = tasks.iter().map(|task| task.name.clone()).collect();
+                let names = first_of(names, 8, ", ");
+                error.hint(format!("The call has the tasks {names}."))
+            }
+            GraphFault::SharedName { .. }
+            | GraphFault::Placeholder { .. }
+            | GraphFault::Map { .. } => error,
+        }
+    })?;
+    let tasks = tasks.into_iter().zip(checked).enumerate();
+    tasks
+        .map(|(number, (request, checked))| {
+            let cwd = request.cwd.as_deref().unwrap_or(&bounds.cwd);
+            let each = request.for_each.as_ref();
+            let items = each.map(|each| items_of(&request.name, each, cwd));
+            let items = items.transpose()?.flatten();
+            let items = items.or_else(|| done.items(&checked));
+            if let Some(items) = &items {
+                let left = items.len() - done.count_of(number);
+                bounds.check_items(&request.name, left)?;
+            }
+            Ok(WrittenTask {
+                number,
+                request,
+                checked,
+                items,
+            })
+        })
+        .collect()
+}
+
+impl WrittenTask {
+    /// Returns the task as a record keeps it, so that another process can do it: with the terms of
+    /// its call, and with a list in the place of a pattern.
+    fn recorded(&self, bounds: &CallBounds<'_>) -> TaskRequest {
+        let mut request = self.request.clone();
+        request.terms = request.terms.or(bounds.overrides.terms.clone());
+        request.base = request.base.or_else(|| bounds.overrides.base.clone());
+        request.cwd.get_or_insert_with(|| bounds.cwd.clone());
+        if let Some(items) = &self.items {
+            request.for_each = Some(ForEach::Items(items.clone()));
+        }
+        request
+    }
+
+    /// Adds a task for each run that is still to be done. Returns its node of the graph.
+    fn unfold(
+        self,
+        call: &CallOfRun,
+        done: &DoneTasks,
+        bounds: &CallBounds<'_>,
+        unfolded: &mut Unfolded,
+    ) -> Result<GraphNode, CommandError> {
+        let Self {
+            number,
+            mut request,
+            checked,
+            items,
+        } = self;
+        let name = request.name.clone();
+        let doubts = checked.doubts.iter().map(|doubt| {
+            format!("{name}: {doubt} in its prompt names no task of this call, and stays as it is")
+        });
+        unfolded.graph.warnings.extend(doubts);
+        let mut node = GraphNode {
+            name,
+            needs: checked.needs,
+            after_failure: request.after_failure.unwrap_or_default(),
+            is_map: request.for_each.is_some(),
+            runs: 0,
+            map: None,
+            most_items: bounds.most_items,
+            done: Vec::new(),
+        };
+        request.item_of = checked.map.as_ref().map(|list| list.task.clone());
+        request.template = Some(checked.template);
+        request.call = Some(call.clone());
+        // A list that is there already is like one that the call names.
+        if items.is_none() && checked.map.is_some() {
+            node.map = checked.map;
+            unfolded.graph.maps.insert(number, request);
+            return Ok(node);
+        }
+        let count = items.as_ref().map_or(1, Vec::len);
+        for item in 0..count {
+            let place = CallPlace { task: number, item };
+            if let Some(result) = done.results.get(&place) {
+                node.done.push((item, result.clone()));
+                continue;
+            }
+            let one = match &items {
+                Some(items) => with_item(&request, &items[item], item),
+                None => Ok(request.clone()),
+            };
+            let one = one.map_err(|problem| {
+                CommandError::usage(format!(
+                    "the prompt of {} cannot be filled: {problem}",
+                    node.name
+                ))
+            })?;
+            node.runs += 1;
+            unfolded.tasks.push(one);
+        }
+        Ok(node)
+    }
+}
+
+/// Returns the task for one item of a map; items are counted from 0 here.
+pub(super) fn with_item(
+    request: &TaskRequest,
+    value: &Value,
+    item: usize,
+) -> Result<TaskRequest, String> {
+    let mut one = request.clone();
+    one.for_each = None;
+    one.name = item_name(&request.name, item);
+    if let Some(call) = &mut one.call {
+        call.place.item = item;
+    }
+    let template = request.template.clone().unwrap_or_default();
+    let template = template.with_item(value, item + 1)?;
+    one.prompt = template.to_string();
+    one.template = Some(template);
+    Ok(one)
+}
