@@ -37,6 +37,7 @@ mod packages;
 mod pictures;
 mod process_tree;
 mod real_pi;
+mod release_build;
 pub mod source;
 mod steps;
 mod typescript;
@@ -66,7 +67,8 @@ usage: cargo xtask COMMAND
                         make everything that a release ships into target/dist/packages;
                         --check installs each into a fresh home and works with it,
                         --program packs a program that is built already
-  zig                   fetch the linker with which dist builds for an old glibc
+  zig                   fetch the parts of an old glibc with which dist links, out of zig
+  order                 write the order of functions in which dist links, counted by valgrind
   roots                 make the file systems of Debian that dist puts under the image of workers
                         and on which dist --check tries the floor of glibc; needs root
   clients               fetch Claude Code, Codex and Gemini CLI, into which dist --check installs
@@ -82,6 +84,15 @@ usage: cargo xtask COMMAND
 
 /// Runs the command that the arguments name.
 pub fn run(arguments: &[String]) -> ExitCode {
+    if release_build::is_linker() {
+        return match release_build::link(arguments) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("xtask as a linker FAILED: {error}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let (command, rest) = match arguments {
         [command, rest @ ..] => (command.as_str(), rest),
         [] => ("help", arguments),
@@ -92,7 +103,8 @@ pub fn run(arguments: &[String]) -> ExitCode {
         "bench" => bench::Wishes::parse(rest).and_then(bench::bench),
         "faults" => faults::faults(rest),
         "dist" => dist::Wishes::parse(rest).and_then(|wishes| dist::dist(&wishes)),
-        "zig" => dist::install_zig(),
+        "zig" => release_build::install_old_glibc(),
+        "order" => release_build::write_order(),
         "roots" => dist::install_roots(),
         "clients" => dist::install_clients(),
         "nats" => nats::install().map(|program| println!("{}", program.display())),

@@ -21,6 +21,7 @@ mod worktrees;
 
 use crate::Outcome;
 use crate::machine::cargo;
+use crate::release_build;
 
 /// The names of all measurements, as a person types them.
 const MEASURES: [&str; 13] = [
@@ -76,7 +77,7 @@ impl Wishes {
 /// Builds the program as it is shipped, and measures it.
 #[expect(clippy::needless_pass_by_value, reason = "they are used up here")]
 pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
-    build("build --profile dist --locked")?;
+    release_build::build()?;
     // The page is measured with a browser alone.
     if MEASURES
         .iter()

@@ -4,7 +4,6 @@
 //! Facts come from `Cargo.toml` (`release.rs`), texts from the templates in `packaging/`.
 
 mod ar;
-mod build;
 mod check;
 mod checksum;
 mod client_packages;
@@ -25,7 +24,6 @@ mod tarball;
 mod template;
 mod zip;
 
-pub(crate) use build::install_zig;
 pub(crate) use check::install_clients;
 pub(crate) use roots::install_roots;
 
@@ -37,6 +35,7 @@ use self::elf::{GlibcVersion, needed_glibc};
 use self::packages::Packages;
 use self::release::Release;
 use crate::Outcome;
+use crate::release_build;
 
 /// The arguments of the command.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,7 +73,7 @@ pub(crate) fn dist(wishes: &Wishes) -> Outcome<()> {
     let release = Release::read()?;
     let program = match &wishes.program {
         Some(path) => fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => build::build(&release)?,
+        None => fs::read(release_build::build()?)?,
     };
     let packages = pack(&release, program)?;
     if wishes.check {
