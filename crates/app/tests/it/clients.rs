@@ -106,6 +106,7 @@ fn the_example_of_each_readme_works() {
         .write("project/example.py", &example("python", "python"));
     let output = program(&stage, "python3".as_ref())
         .env("PYTHONPATH", clients().join("python/src"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(&file)
         .run();
     check_example(&output.stdout);
@@ -149,6 +150,7 @@ fn the_python_client_does_what_the_program_does() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/client_trial.py");
     let command = program(&stage, "python3".as_ref())
         .env("PYTHONPATH", clients().join("python/src"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(script);
     assert_eq!(trial(&stage, command), expected());
 }

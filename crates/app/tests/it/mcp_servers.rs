@@ -210,6 +210,30 @@ fn a_server_sees_its_own_variables_and_no_shell_command_sees_them() {
 }
 
 #[test]
+fn a_server_is_confined_as_its_run_is_and_has_its_key_there() {
+    let stage = Stage::new();
+    let environment = json!({"SHOWN": "${MY_KEY}"});
+    let servers = json!({"one": {"command": bin("mcp-server"), "env": environment}});
+    helper(&stage, &servers, "sandbox: read-only");
+    let turns = json!([
+        calls("mcp__one__variables", ""),
+        {"toolCalls": [{"name": "bash", "arguments": {"command": "echo [$MY_KEY]"}}]},
+        says("Done."),
+    ]);
+    let words = arguments(&stage, &turns);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let output = stage
+        .command(&words)
+        .env("MY_KEY", "kept-for-the-server")
+        .run();
+    let seen = results(&output);
+    let text = seen[0][2].as_str().unwrap();
+    assert!(text.contains("PI_SUBAGENTS_SANDBOX "), "{text}");
+    assert!(text.ends_with("SHOWN is kept-for-the-server"), "{text}");
+    assert_eq!(seen[1][2], "[]\n");
+}
+
+#[test]
 fn a_bad_server_costs_its_tools_and_never_the_run() {
     let stage = Stage::new();
     let cases = [
