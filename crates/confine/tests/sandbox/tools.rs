@@ -1,6 +1,8 @@
 //! Everyday tools at `workspace-write` without a network.
 
-use std::path::Path;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use pi_subagents_vocabulary::{NetworkReach, SandboxLevel};
 use pretty_assertions::assert_eq;
@@ -92,6 +94,63 @@ fn everyday_tools_work() {
     for user in User::all() {
         check(&Stage::of(user), user);
     }
+}
+
+/// A crate without dependencies that the build of this workspace has downloaded.
+const CACHED: &str = "itoa";
+
+/// Returns the version of a crate in the lock file of this workspace.
+fn locked_version(name: &str) -> String {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
+    let lock = fs::read_to_string(lock).unwrap();
+    let (_, rest) = lock
+        .split_once(&format!("name = \"{name}\"\nversion = \""))
+        .unwrap();
+    rest.split_once('"').unwrap().0.to_owned()
+}
+
+#[test]
+fn cargo_builds_and_tests_with_cached_dependencies() {
+    let home = env::var_os("HOME").map(|home| Path::new(&home).join(".cargo"));
+    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from).or(home);
+    let cargo_home = cargo_home.unwrap();
+    if !cargo_home.join("registry/cache").is_dir() {
+        eprintln!("NOT TRIED: cargo, because its downloads are not in {cargo_home:?}");
+        return;
+    }
+    let stage = Stage::of(User::Tester);
+    let version = locked_version(CACHED);
+    let files = [
+        (
+            "Cargo.toml",
+            format!(
+                "[package]\nname = \"tried\"\nedition = \"2021\"\n[dependencies]\n{CACHED} = \"={version}\"\n[workspace]\n"
+            ),
+        ),
+        (
+            "src/lib.rs",
+            "#[test]\nfn a_number_is_written() {\n    assert_eq!(itoa::Buffer::new().format(7), \"7\");\n}\n".to_owned(),
+        ),
+    ];
+    for (name, text) in files {
+        let file = stage.project().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let programs = Path::new(env!("CARGO")).parent().unwrap();
+    let script = format!(
+        "export PATH={}:$PATH CARGO_HOME={} CARGO_TARGET_DIR=target; \
+         cargo build --offline && cargo test --offline && ! touch $CARGO_HOME/made",
+        programs.display(),
+        cargo_home.display()
+    );
+    let ended = stage.run(SandboxLevel::WorkspaceWrite, NetworkReach::None, &script);
+    assert_eq!(ended.code, Some(0), "{}", ended.output);
+    assert!(
+        ended.output.contains("test a_number_is_written ... ok"),
+        "{}",
+        ended.output
+    );
 }
 
 #[test]
