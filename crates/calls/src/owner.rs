@@ -6,9 +6,10 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use pi_subagents_configuration::{ReadSettings, SettingsFiles};
 use pi_subagents_engine::{
-    Engine, Extent, KnownChildren, Launcher, NotRunning, NotSent, OwnerLimits, OwnerSocket,
-    PartialReader, ProcessName, ToChild,
+    Engine, Extent, KnownChildren, Launcher, MeetingPlace, NotRunning, NotSent, OwnerLimits,
+    OwnerSocket, PartialReader, ProcessName, ToChild,
 };
 use pi_subagents_os::{Descriptors as _, System};
 use pi_subagents_records::{Detached, Ledgers, OwnerName, Recorder, Store};
@@ -117,6 +118,10 @@ impl Owner {
             confine: ours(CONFINE),
             warden: ours(WARDEN),
             known_children: known_children.clone(),
+            meeting_place: MeetingPlace {
+                directory: Some(places.sockets.join("room")),
+                most: most_on_machine(places),
+            },
             file_limit,
             environment: places.for_children.clone(),
             treasurer: Some(Arc::clone(&ledgers) as Arc<dyn Treasurer>),
@@ -336,4 +341,14 @@ fn secrets(places: &Places) -> BTreeMap<String, Secret> {
         Some((name, Secret::new(value)))
     });
     found.collect()
+}
+
+/// Returns how many sub-agents the user wants at most on this machine.
+fn most_on_machine(places: &Places) -> Option<usize> {
+    let files = SettingsFiles {
+        agent_dir: &places.agent_dir,
+        trusted_project: None,
+        home: &places.home,
+    };
+    ReadSettings::of(&files).settings.max_on_machine
 }

@@ -24,7 +24,8 @@ pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use pi_subagents_vocabulary::{
-    Allowance, Dialect, Isolation, Limits, OtherAgent, QuestionChoice, RunnerChoice, Scope, nearest,
+    Allowance, Dialect, Door, Isolation, Limits, OtherAgent, QuestionChoice, RunnerChoice, Scope,
+    nearest,
 };
 use reader::{RESTRICTING, Reader, shown};
 pub use sandbox::SandboxSettings;
@@ -66,8 +67,11 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// The settings of worktrees.
     pub worktrees: WorktreeSettings,
-    /// The largest number of children that an owner has at once, 1 to 1000.
-    pub max_concurrency: usize,
+    /// The largest number of children that an owner has at once, 1 to 1000; `None` leaves it to the
+    /// door.
+    pub max_concurrency: Option<usize>,
+    /// The largest number of children that all owners of the user have at once on this machine.
+    pub max_on_machine: Option<usize>,
     /// The largest number of tasks of a call that no model has made, 1 to 1000.
     pub max_tasks: usize,
     /// The largest number of background runs that a user has at once, 1 to 1000.
@@ -167,7 +171,20 @@ pub struct SettingsFiles<'a> {
     pub home: &'a Path,
 }
 
+/// The children at once that an owner has unless somebody has said how many: pi's tools keep the
+/// number of their documentation.
+const AT_ONCE_IN_PI: usize = 4;
+const AT_ONCE: usize = 16;
+
 impl Settings {
+    /// Returns how many children an owner behind this door has at once.
+    pub fn concurrency(&self, door: Door) -> usize {
+        self.max_concurrency.unwrap_or(match door {
+            Door::Pi | Door::PiCommand => AT_ONCE_IN_PI,
+            Door::CommandLine | Door::Mcp | Door::Attach | Door::Page => AT_ONCE,
+        })
+    }
+
     /// Returns the limits of runs whose tasks set none. The time of a run is a matter of its agent.
     pub fn limits(&self) -> Limits {
         Limits {
@@ -196,7 +213,8 @@ impl Default for Settings {
             isolation: Isolation::None,
             sandbox: SandboxSettings::default(),
             worktrees: WorktreeSettings::default(),
-            max_concurrency: 4,
+            max_concurrency: None,
+            max_on_machine: None,
             max_tasks: 256,
             max_background: 16,
             max_run_disk: 1000 * MEGABYTE,

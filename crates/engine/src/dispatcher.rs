@@ -25,6 +25,7 @@ use crate::clock::{self, RunClock};
 use crate::launcher::Launcher;
 use crate::life;
 use crate::limits::OwnerLimits;
+use crate::machine_room::MachineRoom;
 use crate::partial_feed::PartialReader;
 use crate::partial_pace::PartialPace;
 use crate::request::{EngineRequest, NotRunning, UnitEvent, UnitEvents, UnitRequest};
@@ -46,6 +47,7 @@ pub(crate) async fn dispatch(
 ) {
     let (events, mut happenings) = mpsc::channel(EVENTS_WAITING);
     let mut dispatcher = Dispatcher {
+        machine: MachineRoom::new(launcher.meeting_place.clone(), limits.concurrency),
         launcher: Arc::new(launcher),
         memory: LineMemory::new(limits.line_memory),
         scheduler: Scheduler::new(places(limits.concurrency)),
@@ -105,6 +107,7 @@ struct Dispatcher {
     launcher: Arc<Launcher>,
     memory: LineMemory,
     room: Arc<Room>,
+    machine: Arc<MachineRoom>,
     scheduler: Scheduler<RunId>,
     events: mpsc::Sender<UnitEvents>,
     units: JoinSet<()>,
@@ -190,6 +193,7 @@ impl Dispatcher {
                 launcher: Arc::clone(&self.launcher),
                 memory: self.memory.clone(),
                 room: Arc::clone(&self.room),
+                machine: Arc::clone(&self.machine),
                 purse: None,
                 partial: live.partial.clone(),
                 clock: RunClock::start(),

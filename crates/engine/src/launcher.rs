@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pi_subagents_vocabulary::{Program, Secret, Treasurer};
 
 use crate::known_children::KnownChildren;
+use crate::machine_room::MeetingPlace;
 
 /// The programs and limits with which the children of all plans are started.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct Launcher {
     pub warden: Program,
     /// The children of this process, which may have others beside those of the engine.
     pub known_children: KnownChildren,
+    /// Where owners share the room of this machine.
+    pub meeting_place: MeetingPlace,
     /// The number of files that children may have open, if this process may have more.
     pub file_limit: Option<u64>,
     /// Variables that children get in addition to those of this process.

@@ -42,6 +42,7 @@ mod launcher;
 mod life;
 mod limits;
 mod live_child;
+mod machine_room;
 mod marks;
 mod model_check;
 mod owner;
@@ -69,6 +70,7 @@ pub use keeper::keep;
 pub use known_children::{HasProcess, KnownChildren};
 pub use launcher::Launcher;
 pub use limits::OwnerLimits;
+pub use machine_room::MeetingPlace;
 pub use marks::{BUDGETS, MARKS};
 pub use owner::{
     AskError, LONGEST_SOCKET_NAME, OwnerAddress, OwnerReply, OwnerRequest, OwnerSocket,

@@ -1,7 +1,9 @@
 //! The life of one sub-agent: its child is launched and watched and, if it exits without the report
 //! it owes, launched again.
 
-use pi_subagents_vocabulary::{Decision, Ending, Happening, Timestamp};
+use std::mem::discriminant;
+
+use pi_subagents_vocabulary::{Decision, Ending, Happening, Rung, RungStep, Timestamp};
 use tokio::task::spawn_blocking;
 use tracing::warn;
 
@@ -10,6 +12,7 @@ use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session
 use crate::fallback::{CooldownFile, choose_first};
 use crate::gate::{Gates, run_gates};
 use crate::live_child::{Outcome, Running};
+use crate::machine_room::Claim;
 use crate::purse::fill_purse;
 use crate::request::UnitRequest;
 use crate::room::{Patience, Place};
@@ -108,11 +111,15 @@ async fn launch_in_room(
     unit: &mut Unit,
     lock: Option<&SessionLock>,
 ) -> Result<Result<(LaunchedChild, Place), Decision>, LaunchError> {
+    let mut claim = match claim_room(unit).await {
+        Ok(claim) => Some(claim),
+        Err(decision) => return Ok(Err(decision)),
+    };
     let mut patience = Patience::new();
     loop {
         let memory = unit.memory.clone();
         match launch(&unit.launcher, &unit.task, &unit.plan, memory, lock).await {
-            Ok(child) => return Ok(Ok((child, unit.room.take()))),
+            Ok(child) => return Ok(Ok((child, unit.room.take(claim.take())))),
             Err(error) if error.is_for_want_of_room() => {
                 warn!(run = %unit.task.run, %error, "there is no room for a child");
                 if !patience.wait_for(&unit.room).await {
@@ -125,6 +132,37 @@ async fn launch_in_room(
             return Ok(Err(decision));
         }
     }
+}
+
+/// Claims room on the machine for a child. Where there is none, the run says what it waits for.
+async fn claim_room(unit: &mut Unit) -> Result<Claim, Decision> {
+    let mut told = None;
+    loop {
+        let shortage = match unit.machine.claim(unit.plan.here.runner).await {
+            Ok(claim) => {
+                if told.is_some() {
+                    let words = "this machine has room for it now".to_owned();
+                    report_step(unit, RungStep::WentOn, words).await;
+                }
+                return Ok(claim);
+            }
+            Err(shortage) => shortage,
+        };
+        // The figures change all the time.
+        let kind = discriminant(&shortage);
+        if told.replace(kind) != Some(kind) {
+            report_step(unit, RungStep::Queued, shortage.to_string()).await;
+        }
+        unit.room.wait_a_moment().await;
+        if let Some(decision) = requested_end(unit) {
+            return Err(decision);
+        }
+    }
+}
+
+async fn report_step(unit: &mut Unit, step: RungStep, words: String) {
+    unit.report(Happening::Rung(Rung { step, words })).await;
+    unit.send_events().await;
 }
 
 /// Ends a run that has no child right now.

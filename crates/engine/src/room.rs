@@ -8,6 +8,8 @@ use pi_subagents_os::{Descriptors as _, System};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
+use crate::machine_room::Claim;
+
 /// The number of our descriptors that one child takes: three pipes, two for its keeper, one for the
 /// end of the keeper, and the files of its record.
 const PER_CHILD: u64 = 10;
@@ -32,15 +34,26 @@ pub(crate) struct Room {
     freed: Notify,
 }
 
-/// The room that one child takes.
+/// The room that one child takes, here and on the machine.
 #[derive(Debug)]
-pub(crate) struct Place(Arc<Room>);
+pub(crate) struct Place {
+    room: Arc<Room>,
+    _on_machine: Option<Claim>,
+}
 
 impl Room {
     /// Counts one more child, until the place is dropped.
-    pub(crate) fn take(self: &Arc<Self>) -> Place {
+    pub(crate) fn take(self: &Arc<Self>, on_machine: Option<Claim>) -> Place {
         self.children.fetch_add(1, Ordering::Relaxed);
-        Place(Arc::clone(self))
+        Place {
+            room: Arc::clone(self),
+            _on_machine: on_machine,
+        }
+    }
+
+    /// Waits until a child of this owner has ended, or for a moment: those of others make room too.
+    pub(crate) async fn wait_a_moment(&self) {
+        _ = timeout(TRY_AGAIN, self.freed.notified()).await;
     }
 
     fn is_empty(&self) -> bool {
@@ -50,8 +63,8 @@ impl Room {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.children.fetch_sub(1, Ordering::Relaxed);
-        self.0.freed.notify_waiters();
+        self.room.children.fetch_sub(1, Ordering::Relaxed);
+        self.room.freed.notify_waiters();
     }
 }
 
@@ -79,7 +92,7 @@ impl Patience {
             return false;
         }
         // The start is tried again in both cases: a child has ended, or the time is over.
-        _ = timeout(TRY_AGAIN, room.freed.notified()).await;
+        room.wait_a_moment().await;
         true
     }
 }
@@ -121,7 +134,7 @@ mod tests {
             tries += 1;
         }
         assert_eq!(tries, TRIES_ALONE);
-        let place = room.take();
+        let place = room.take(None);
         let start = Instant::now();
         let mut patient = Patience::new();
         let (waited, ()) = tokio::join!(patient.wait_for(&room), async { drop(place) });

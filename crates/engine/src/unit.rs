@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use crate::child::LineMemory;
 use crate::clock::RunClock;
 use crate::launcher::Launcher;
+use crate::machine_room::MachineRoom;
 use crate::partial_feed::PartialFeed;
 use crate::purse::Purse;
 use crate::request::{UnitEvent, UnitEvents, UnitRequest};
@@ -29,6 +30,8 @@ pub(crate) struct Unit {
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) memory: LineMemory,
     pub(crate) room: Arc<Room>,
+    /// The room of the machine, which all owners share.
+    pub(crate) machine: Arc<MachineRoom>,
     /// Its part of its budgets, once it has one.
     pub(crate) purse: Option<Purse>,
     pub(crate) partial: PartialFeed,

@@ -24,6 +24,7 @@ use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_ground::signals::Signals;
 use pi_subagents_loopback::Token;
+use pi_subagents_vocabulary::Door;
 
 /// The instructions for a client's model, about all tools together.
 const INSTRUCTIONS: &str = "\
@@ -56,7 +57,9 @@ pub fn run(caller: Caller, options: McpOptions) -> Result<ExitCode, CommandError
         return serve_nothing();
     }
     let settings = Configuration::read_once(&caller.places, caller.trusts_project).settings;
-    let concurrency = options.concurrency.unwrap_or(settings.max_concurrency);
+    let concurrency = options
+        .concurrency
+        .unwrap_or(settings.concurrency(Door::Mcp));
     notes::to_a_person(&caller);
     let served = Options {
         concurrency,

@@ -311,6 +311,10 @@ pub trait Machine {
     /// are not the superuser.
     fn hide_this_process() -> io::Result<()>;
 
+    /// Returns the bytes of memory that programs can still take without others losing theirs, as far
+    /// as this process may take them; `None` if the system does not say.
+    fn free_memory() -> Option<u64>;
+
     /// Returns the facts about this system.
     fn facts() -> SystemFacts;
 }

@@ -34,12 +34,13 @@ use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::signals::{Signals, Told};
 use pi_subagents_runs::session_runs::{SessionRuns, StartedSession};
+use pi_subagents_vocabulary::Door;
 
 /// Serves one pi. When its end of the wire is gone, all our runs are ended.
 pub async fn serve(places: &Places) -> Result<ExitCode, CommandError> {
     let mut signals = Signals::listen_to_pause()?;
     let settings = Configuration::read_once(places, false).settings;
-    let mut service = CallService::open(places, settings.max_concurrency)?;
+    let mut service = CallService::open(places, settings.concurrency(Door::Pi))?;
     let (connection, mut lines) = connection::open()?;
     let session_runs = Arc::<SessionRuns>::default();
     let link = HostLink::new(connection.clone());

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use pi_subagents_configuration::Asker;
 pub use pi_subagents_git::Conflict;
 use pi_subagents_records::CallerName;
-use pi_subagents_vocabulary::{Definition, EventSink, RunId, RunTerms};
+use pi_subagents_vocabulary::{Definition, Door, EventSink, RunId, RunTerms};
 
 pub use self::failure::{TeamError, TeamErrorKind};
 pub use self::merging::{Clash, MergeCheck};
@@ -93,7 +93,7 @@ impl Team {
         let settings = Configuration::read_once(&places, options.trusts_project).settings;
         let concurrency = options
             .concurrency
-            .map_or(settings.max_concurrency, NonZeroUsize::get);
+            .map_or(settings.concurrency(Door::CommandLine), NonZeroUsize::get);
         Ok(Self {
             service: CallService::open_in_a_program(&places, concurrency)?,
             caller: Caller {

@@ -200,7 +200,10 @@ impl ListRow {
             return recorded.map_or_else(String::new, |recorded| recorded.outcome.clone());
         };
         match self.status() {
-            Status::Queued => "queued until another run ends".to_owned(),
+            Status::Queued => match &live.summary.waits_for {
+                Some(wait) => format!("waits: {wait}"),
+                None => "queued until another run ends".to_owned(),
+            },
             Status::Parked | Status::Failed | Status::Stopped => {
                 live.window.error().unwrap_or_default()
             }

@@ -40,6 +40,8 @@ pub struct RunFacts {
     pub granted: Option<Allowance>,
     /// True if the run waits for a person.
     pub is_paused: bool,
+    /// What it waits for on this machine, as in `waiting for memory`.
+    pub shortage: Option<String>,
     /// The number of the child's tools, if the child reported all of them.
     pub tools: Option<usize>,
     /// The number of tool calls.
@@ -66,7 +68,11 @@ impl RunFacts {
         self.stop_reason.clone_from(&summary.stop_reason);
         self.usage = summary.usage;
         self.granted = summary.granted;
-        self.is_paused = summary.waits_for.is_some();
+        self.is_paused = summary.waits_for.is_some() && !summary.lacks_room;
+        let shortage = summary.waits_for.as_ref().filter(|_| summary.lacks_room);
+        // The reason alone; `status ID` has the figures.
+        let shortage = shortage.and_then(|words| words.split(':').next());
+        self.shortage = shortage.map(|what| format!("waiting for {what}"));
         self.tools = summary.tools.as_ref().map(BTreeSet::len);
         self.tool_calls = summary.tool_calls;
         let gate = summary.witness.running_gate();

@@ -196,6 +196,7 @@ fn todos(window: &Window) -> Option<String> {
 
 fn state(window: &Window) -> Option<String> {
     match window.status() {
+        Status::Queued if window.facts().shortage.is_some() => window.facts().shortage.clone(),
         // A worker has it, and makes its workspace.
         Status::Queued | Status::Running if window.facts().is_paused => Some("paused".to_owned()),
         Status::Queued if window.facts().worker.is_some() => Some("starting".to_owned()),

@@ -82,6 +82,7 @@ fn words_of(remark: &Remark<'_>) -> Option<String> {
         | RemarkKind::Stuck
         | RemarkKind::Told
         | RemarkKind::Paused
+        | RemarkKind::Queued
         | RemarkKind::WentOn
         | RemarkKind::GateBegan
         | RemarkKind::GatePassed

@@ -43,6 +43,7 @@ mod question;
 pub mod receipt;
 mod report;
 pub mod review;
+mod room;
 mod rung;
 mod runner;
 mod runner_choice;
@@ -119,6 +120,7 @@ pub use question::{
 };
 pub use receipt::{Receipt, Witness};
 pub use report::{RunReport, SCHEMA_VERSION};
+pub use room::{ClaimedChild, MachineLoad, RoomShortage};
 pub use rung::{Rung, RungStep};
 pub use runner::Runner;
 pub use runner_choice::RunnerChoice;

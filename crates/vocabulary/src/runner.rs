@@ -123,6 +123,23 @@ impl Runner {
         }
     }
 
+    /// Returns the megabytes that it takes soon after its start.
+    pub fn memory(self) -> u64 {
+        match self {
+            Self::Pi => 120,
+            Self::Embedded => 16,
+            Self::Bridge(_) => 250,
+        }
+    }
+
+    /// Returns whether it takes so much that few fit on a processor.
+    pub fn is_heavy(self) -> bool {
+        match self {
+            Self::Pi | Self::Bridge(_) => true,
+            Self::Embedded => false,
+        }
+    }
+
     /// Returns whether it reads the instructions beside the code itself, within limits and without
     /// following links out of the project.
     pub fn reads_context_safely(self) -> bool {

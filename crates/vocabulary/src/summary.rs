@@ -55,6 +55,8 @@ pub struct RunSummary {
     pub granted: Option<Allowance>,
     /// What the run waits for a person to do, while it does.
     pub waits_for: Option<String>,
+    /// True if it is the machine for which it waits.
+    pub lacks_room: bool,
     /// The tools of the child, if all of them are known: a child that continues an old session
     /// lists only the changes.
     pub tools: Option<BTreeSet<String>>,
@@ -145,9 +147,13 @@ impl RunSummary {
                 self.questions.answer(answered, event.at);
             }
             Happening::Rung(rung) => match rung.step {
-                RungStep::Paused => self.waits_for = Some(rung.words.clone()),
+                RungStep::Paused | RungStep::Queued => {
+                    self.waits_for = Some(rung.words.clone());
+                    self.lacks_room = rung.step == RungStep::Queued;
+                }
                 RungStep::Warned | RungStep::Steered | RungStep::WrappedUp | RungStep::WentOn => {
                     self.waits_for = None;
+                    self.lacks_room = false;
                 }
             },
             Happening::Ended(ending) => {

@@ -245,6 +245,7 @@ impl PageItems {
             | RemarkKind::Told
             | RemarkKind::Asked
             | RemarkKind::Paused
+            | RemarkKind::Queued
             | RemarkKind::WentOn
             | RemarkKind::GateFailed => PageWhat::Warned { text: line },
             RemarkKind::Report { is_met: true }

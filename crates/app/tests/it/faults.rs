@@ -77,7 +77,7 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
     tasks.extend(late.map(|name| waiting(&stage, name)));
     tasks.push(scripted("missing program", json!([{"reply": "never"}])));
     let running = stage
-        .command(&["delegate", "-", "--json"])
+        .command(&["delegate", "-", "--json", "--concurrency", "4"])
         .env("PI_SUBAGENTS_PI", &pi)
         .stdin(json!({"tasks": tasks}).to_string())
         .spawn();

@@ -35,6 +35,7 @@ fn sixteen(stage: &Stage) -> Terminal {
         .sandbox
         .write("project/call.json", &call(&tasks).to_string());
     let command = stage.command(&["delegate", "call.json", "--runner", "pi"]);
+    let command = command.args(["--concurrency", "4"]);
     Terminal::start_sized(command, 80, 24)
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use pi_subagents_testkit::process::{descendants, file_limit};
-use pi_subagents_testkit::sandbox::SandboxCommand;
-use pi_subagents_testkit::{bin, wait_for_file};
+use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
+use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, call, outcomes};
+use crate::stage::{Stage, call, completed, outcomes};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -106,4 +106,55 @@ fn a_page_with_many_tabs_may_have_as_many_files_open_as_the_system_allows() {
         .spawn();
     page.wait_for_stdout("\n");
     assert!(file_limit(page.pid()) > Some(512));
+}
+
+/// Returns the words of the row that waits for room, if one does.
+fn waiting_row(stage: &Stage) -> Option<String> {
+    let rows = stage.command(&["status"]).run().stdout;
+    let row = rows.lines().find(|line| line.contains("waits: "));
+    row.map(|row| row.trim().to_owned())
+}
+
+/// Two owners on a machine for two sub-agents; returns the first one, which has both places.
+fn crowded(stage: &Stage) -> RunningCommand {
+    stage.settings(&json!({"maxOnMachine": 2}));
+    let ready = ["one", "two"].map(|name| stage.path(name));
+    let [one, two] = ready
+        .each_ref()
+        .map(|file| json!([{"touch": file}, {"hang": true}]));
+    let first = stage.delegate(&call(&[("one", one), ("two", two)])).spawn();
+    for file in ready {
+        wait_for_file(file, PATIENCE);
+    }
+    first
+}
+
+const OTHERS: &str = "waits: other runs: your setting subagents.maxOnMachine allows 2 sub-agents at once on this machine";
+
+#[test]
+fn owners_share_the_machine_and_a_killed_one_gives_its_places_back() {
+    let stage = Stage::new();
+    let first = crowded(&stage);
+    let second = stage
+        .delegate(&call(&[("three", json!([{"reply": "done"}]))]))
+        .spawn();
+    let row = wait_until(PATIENCE, || waiting_row(&stage));
+    assert_eq!(row.as_deref(), Some(OTHERS));
+    first.kill(Signal::KILL);
+    assert_eq!(outcomes(&second.wait()), [completed("three", "done")]);
+    assert_eq!(waiting_row(&stage), None);
+}
+
+#[test]
+fn who_waits_for_the_machine_can_be_stopped_and_says_why_in_its_lines() {
+    let stage = Stage::new();
+    let first = crowded(&stage);
+    let lines = stage
+        .command(&["delegate", "--runner", "pi", "--task", "three=x"])
+        .spawn();
+    lines.wait_for_stderr("three  waits for: other runs");
+    stage.command(&["stop", "three"]).run().expect_success();
+    assert_eq!(lines.wait().code, Some(143));
+    first.kill(Signal::INT);
+    _ = first.wait();
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pi_subagents_engine::{Engine, KnownChildren, Launcher, OwnerLimits};
+use pi_subagents_engine::{Engine, KnownChildren, Launcher, MeetingPlace, OwnerLimits};
 use pi_subagents_testkit::process::{descendants, exists, kill, parent, wait_until_gone};
 use pi_subagents_testkit::sandbox::{RunningCommand, SandboxCommand};
 use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
@@ -81,6 +81,7 @@ fn own(script: String) {
             confine: ours("confine"),
             warden: ours("warden"),
             known_children: KnownChildren::spare_unknown(),
+            meeting_place: MeetingPlace::default(),
             file_limit: None,
             environment: Vec::new(),
             treasurer: None,

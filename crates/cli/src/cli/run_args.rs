@@ -192,7 +192,7 @@ fn parse_gate(text: &str) -> Result<String, String> {
 /// The option of every command that can start several runs at once.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct ConcurrencyArgs {
-    /// How many sub-agents may run at once [default: the setting subagents.maxConcurrency, or 4]
+    /// How many sub-agents may run at once [default: the setting subagents.maxConcurrency, or 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     concurrency: Option<u16>,
 }

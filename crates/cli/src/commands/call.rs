@@ -55,7 +55,7 @@ pub(super) fn answer_after_windows<C: Call>(
             "--details adds to JSON, so it needs --json",
         ));
     }
-    let concurrency = concurrency.or(configuration.settings.max_concurrency);
+    let concurrency = concurrency.or(configuration.settings.concurrency(caller.door));
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;
         let service = CallService::open(&caller.places, concurrency)?;

@@ -13,7 +13,7 @@ const SHOWN: usize = 80;
 
 /// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
 /// runs would do what the user wanted to forbid.
-pub(super) const RESTRICTING: [&str; 20] = [
+pub(super) const RESTRICTING: [&str; 21] = [
     "budget",
     "cost",
     "day",
@@ -21,6 +21,7 @@ pub(super) const RESTRICTING: [&str; 20] = [
     "maxBackground",
     "maxConcurrency",
     "maxCost",
+    "maxOnMachine",
     "maxRunDisk",
     "maxTasks",
     "maxTokens",

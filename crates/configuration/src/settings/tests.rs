@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pi_subagents_vocabulary::{Place, Priority, SandboxLevel, WorkspaceChoice};
+use pi_subagents_vocabulary::{Door, Place, Priority, SandboxLevel, WorkspaceChoice};
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -65,6 +65,7 @@ const ROWS: &[(&str, &[&str])] = &[
     ),
     ("maxConcurrency", &["16", "0", "5000", "\"4\""]),
     ("maxTasks", &["300", "0", "5000", "[]"]),
+    ("maxOnMachine", &["40", "0", "5000", "\"4\""]),
     ("maxBackground", &["1", "0", "5000", "[]"]),
     ("maxRunDisk", &["20", "0", "5000000", "\"1GB\""]),
     ("runner", &["\"pi\"", "\"embedded\"", "\"docker\"", "1"]),
@@ -127,7 +128,8 @@ fn value_of(key: &str, settings: &Settings) -> String {
             serde_json::to_string(&limits).unwrap()
         }
         "maxTokens" => format!("{:?}", settings.allowance.tokens),
-        "maxConcurrency" => format!("{}", settings.max_concurrency),
+        "maxConcurrency" => format!("{:?}", settings.max_concurrency),
+        "maxOnMachine" => format!("{:?}", settings.max_on_machine),
         "maxTasks" => format!("{}", settings.max_tasks),
         "maxBackground" => format!("{}", settings.max_background),
         "maxRunDisk" => format!("{}", settings.max_run_disk),
@@ -233,11 +235,11 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         refused: ~/settings.json:1:15: subagents.models must be "not-dearer" or a list of models, such as ["anthropic/claude-haiku-*"]
       5 → Listed([])
         refused: ~/settings.json:1:15: subagents.models must be "not-dearer" or a list of models, such as ["anthropic/claude-haiku-*"]
-    maxConcurrency, by default 4
-      16 → 16
-      0 → 1
-      5000 → 1000
-      "4" → 4
+    maxConcurrency, by default None
+      16 → Some(16)
+      0 → Some(1)
+      5000 → Some(1000)
+      "4" → None
         refused: ~/settings.json:1:15: subagents.maxConcurrency must be a number, not "4"
     maxTasks, by default 256
       300 → 300
@@ -245,6 +247,12 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
       5000 → 1000
       [] → 256
         refused: ~/settings.json:1:15: subagents.maxTasks must be a number, not []
+    maxOnMachine, by default None
+      40 → Some(40)
+      0 → Some(1)
+      5000 → Some(1000)
+      "4" → None
+        refused: ~/settings.json:1:15: subagents.maxOnMachine must be a number, not "4"
     maxBackground, by default 16
       1 → 1
       0 → 1
@@ -368,7 +376,7 @@ fn a_trusted_project_changes_single_values() {
         home: root.path(),
     };
     let alone = ReadSettings::of(&files);
-    assert_eq!(alone.settings.max_concurrency, 8);
+    assert_eq!(alone.settings.max_concurrency, Some(8));
     assert_eq!((alone.warnings, alone.broken), (Vec::new(), Vec::new()));
     let ReadSettings {
         settings: merged,
@@ -386,7 +394,7 @@ fn a_trusted_project_changes_single_values() {
         keys: keys.to_vec(),
     });
     assert_eq!(used, expected);
-    assert_eq!((merged.max_concurrency, merged.tmux), (2, true));
+    assert_eq!((merged.max_concurrency, merged.tmux), (Some(2), true));
     let dirs: Vec<_> = merged
         .definition_dirs
         .iter()
@@ -593,4 +601,14 @@ fn a_long_wrong_value_is_cut() {
     let (_, warnings) = parse(&format!(r#"{{"tmux": "{long}"}}"#));
     assert!(warnings[0].len() < 200, "{warnings:?}");
     assert!(warnings[0].ends_with("x...; it is ignored"), "{warnings:?}");
+}
+
+#[test]
+fn pi_has_the_number_at_once_of_its_documentation_and_others_have_more() {
+    let mut settings = Settings::default();
+    let at_once =
+        |settings: &Settings| [Door::Pi, Door::CommandLine].map(|door| settings.concurrency(door));
+    assert_eq!(at_once(&settings), [4, 16]);
+    settings.max_concurrency = Some(2);
+    assert_eq!(at_once(&settings), [2, 2]);
 }

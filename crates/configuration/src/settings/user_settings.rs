@@ -13,6 +13,8 @@ const RETENTION: &str = "retention";
 const ON_END: &str = "onEnd";
 const GATES: &str = "gates";
 const RUNNERS: &str = "runners";
+/// The key of the most sub-agents on this machine.
+const ON_MACHINE: &str = "maxOnMachine";
 
 /// The limits of age and size for the records of one project's runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +57,7 @@ impl Settings {
                 (ON_END, on_end),
                 (GATES, gates),
                 (RUNNERS, runners),
+                (ON_MACHINE, reader.value(ON_MACHINE)),
             ] {
                 if value.is_some() {
                     reader.refuse(key, "only your own settings may have it");
@@ -62,6 +65,8 @@ impl Settings {
             }
             return;
         }
+        let most = reader.number(ON_MACHINE, 1, 1000);
+        self.max_on_machine = most.and_then(|most| usize::try_from(most).ok());
         let gates = reader.texts(GATES).into_iter();
         self.gates.extend(gates.map(str::to_owned));
         if let Some(runners) = reader.value(RUNNERS) {

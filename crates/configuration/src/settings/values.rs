@@ -73,7 +73,7 @@ impl Settings {
             self.max_turns = u32::try_from(count).ok().filter(|count| *count > 0);
         }
         if let Some(count) = reader.number("maxConcurrency", 1, 1000) {
-            self.max_concurrency = usize::try_from(count).unwrap_or(usize::MAX);
+            self.max_concurrency = usize::try_from(count).ok();
         }
         if let Some(count) = reader.number("maxTasks", 1, 1000) {
             self.max_tasks = usize::try_from(count).unwrap_or(usize::MAX);

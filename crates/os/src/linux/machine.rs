@@ -10,7 +10,17 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::system::uname;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::control_group;
 use crate::{Machine, ProcessName, Processes as _, System, SystemFacts};
+
+/// Returns the bytes that `/proc/meminfo` calls available.
+fn available(meminfo: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
 
 impl Machine for System {
     const OPENER: &'static str = "xdg-open";
@@ -36,6 +46,12 @@ impl Machine for System {
     fn random(bytes: &mut [u8; 8]) -> io::Result<()> {
         getrandom(bytes, GetRandomFlags::empty())?;
         Ok(())
+    }
+
+    fn free_memory() -> Option<u64> {
+        let meminfo = fs::read_to_string("/proc/meminfo").ok()?;
+        let machine = available(&meminfo)?;
+        Some(control_group::free_memory().map_or(machine, |group| group.min(machine)))
     }
 
     fn facts() -> SystemFacts {

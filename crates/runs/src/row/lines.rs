@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_view::figures::usage_words;
-use pi_subagents_vocabulary::{Timestamp, text};
+use pi_subagents_vocabulary::{Status, Timestamp, text};
 
 use super::RunRow;
 
@@ -45,11 +45,15 @@ impl RunRow {
         if let Some(away) = &self.away {
             return Some(away.sentence(&self.report.run_id));
         }
-        let owner = self.owner.as_ref().filter(|owner| owner.owner_stopped)?;
-        let pid = owner.owner_pid;
-        Some(format!(
-            "its owner (pid {pid}) is stopped (suspended); kill -CONT {pid} continues it"
-        ))
+        if let Some(owner) = self.owner.as_ref().filter(|owner| owner.owner_stopped) {
+            let pid = owner.owner_pid;
+            return Some(format!(
+                "its owner (pid {pid}) is stopped (suspended); kill -CONT {pid} continues it"
+            ));
+        }
+        let wait = self.report.waits_for.as_ref()?;
+        let is_queued = self.report.status == Status::Queued;
+        is_queued.then(|| format!("waits: {}", text::one_line(&text::clean(wait))))
     }
 
     /// Writes name, state and session: the end of a run, in few words.

@@ -110,7 +110,7 @@ impl Story {
             Happening::FellBack(change) => one(remark::of_change(change, at)),
             Happening::Rung(rung) => {
                 match rung.step {
-                    RungStep::Warned | RungStep::Paused | RungStep::WentOn => {}
+                    RungStep::Warned | RungStep::Paused | RungStep::Queued | RungStep::WentOn => {}
                     RungStep::Steered | RungStep::WrappedUp => self.note_sent(&rung.words),
                 }
                 remark::of(happening).map_or_else(Vec::new, one)

@@ -46,6 +46,8 @@ pub enum RemarkKind<'a> {
     Told,
     /// The run waits until somebody raises its budget.
     Paused,
+    /// It waits until the machine has room for it.
+    Queued,
     /// It goes on after that.
     WentOn,
     /// A gate began.
@@ -114,6 +116,7 @@ impl Remark<'_> {
             RemarkKind::Stuck => "⚠",
             RemarkKind::Told => "told",
             RemarkKind::Paused => "paused",
+            RemarkKind::Queued => "waits for",
             RemarkKind::WentOn => "goes on",
             RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
             RemarkKind::Asked => "?",
@@ -142,6 +145,7 @@ impl Remark<'_> {
             | RemarkKind::Steered
             | RemarkKind::Told
             | RemarkKind::Paused
+            | RemarkKind::Queued
             | RemarkKind::WentOn
             | RemarkKind::Corrected
             | RemarkKind::GateBegan
@@ -165,6 +169,7 @@ impl Remark<'_> {
             | RemarkKind::Stuck
             | RemarkKind::Asked
             | RemarkKind::Paused
+            | RemarkKind::Queued
             | RemarkKind::Told => Role::Warning,
             RemarkKind::Steered
             | RemarkKind::WentOn
@@ -198,6 +203,7 @@ pub(super) fn of(happening: &Happening) -> Option<super::What<'_>> {
         Happening::Reported(report) => of_report(report),
         Happening::Rung(rung) => match rung.step {
             RungStep::Paused => (RemarkKind::Paused, rung.words.as_str().into()),
+            RungStep::Queued => (RemarkKind::Queued, rung.words.as_str().into()),
             RungStep::WentOn => (RemarkKind::WentOn, rung.words.as_str().into()),
             RungStep::Warned => (RemarkKind::Stuck, rung.words.as_str().into()),
             RungStep::Steered | RungStep::WrappedUp => {

@@ -80,7 +80,7 @@ fn facts(row: &RunRow, sheet: &Sheet) -> Vec<Fact> {
     facts.of_usage(row.report.usage, row.report.tool_calls);
     facts.of_grant(row.report.usage, row.report.granted);
     if let Some(wait) = &row.report.waits_for {
-        facts.add("paused", Role::Warning, text::one_line(&text::clean(wait)));
+        facts.add("waits", Role::Warning, text::one_line(&text::clean(wait)));
     }
     facts.of_receipt(row.report.receipt.as_deref());
     facts.of_place(row);

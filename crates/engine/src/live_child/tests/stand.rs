@@ -25,6 +25,7 @@ use crate::clock::RunClock;
 use crate::known_children::KnownChildren;
 use crate::launcher::Launcher;
 use crate::live_child::*;
+use crate::machine_room::{MachineRoom, MeetingPlace};
 use crate::partial_feed::PartialFeed;
 use crate::request::{UnitEvent, UnitEvents};
 
@@ -248,6 +249,7 @@ pub(crate) fn unit(
             confine: program("confine"),
             warden: program("warden"),
             known_children: KnownChildren::spare_unknown(),
+            meeting_place: MeetingPlace::default(),
             file_limit: None,
             environment: Vec::new(),
             treasurer: None,
@@ -255,6 +257,7 @@ pub(crate) fn unit(
         }),
         memory: LineMemory::new(1 << 20),
         room: Arc::default(),
+        machine: MachineRoom::new(MeetingPlace::default(), 4),
         purse: None,
         events,
         unsent: Vec::new(),

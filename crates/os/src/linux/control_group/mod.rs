@@ -5,6 +5,7 @@
 //! Everything works without groups too; they find the processes that cleared their environment and
 //! lost their parents.
 
+mod memory;
 mod place;
 
 use std::fs;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::ProcessName;
+
+pub(in crate::system) use memory::free_memory;
 
 /// The beginning of the names of our groups.
 const PREFIX: &str = "pisub-";
