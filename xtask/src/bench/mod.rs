@@ -13,6 +13,7 @@ mod past_runs;
 mod pi;
 mod processes;
 mod receipts;
+mod sandbox;
 mod scripted_server;
 mod stage;
 mod stream;
@@ -24,8 +25,9 @@ use crate::machine::cargo;
 use crate::release_build;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 13] = [
+const MEASURES: [&str; 14] = [
     "one-turn",
+    "sandbox",
     "https",
     "receipts",
     "stream",
@@ -99,6 +101,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     for name in MEASURES.into_iter().filter(|name| wishes.want(name)) {
         match (name, &pi) {
             ("one-turn", _) => one_turn::measure()?,
+            ("sandbox", pi) => sandbox::measure(pi.as_ref())?,
             ("https", _) => https::measure()?,
             ("receipts", _) => receipts::measure()?,
             ("stream", _) => stream::measure()?,

@@ -159,7 +159,7 @@ fn by_hand_at_once(stage: &Stage, pi: &Pi, together: usize) -> Outcome<()> {
     Ok(())
 }
 
-fn delegate(stage: &Stage, pi: &Pi, runner: &str, together: usize) -> Outcome<Command> {
+pub(super) fn delegate(stage: &Stage, pi: &Pi, runner: &str, together: usize) -> Outcome<Command> {
     let mut command = stage.command(&["delegate", "--quiet", "--model", "fake/fake-model"])?;
     command
         .args(["--runner", runner, "--concurrency", &together.to_string()])
