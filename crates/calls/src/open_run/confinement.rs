@@ -12,6 +12,10 @@ use pi_subagents_vocabulary::{
     hidden_paths,
 };
 
+/// The compiled code of a pi, which Node keeps among the temporary files. A pi that cannot read it
+/// starts in twice the time.
+const COMPILE_CACHE: &str = "/tmp/node-compile-cache";
+
 /// Longer lists of borrowed objects git does not write.
 const LONGEST_LIST: u64 = 1 << 20;
 
@@ -86,6 +90,9 @@ impl ConfinedTask<'_> {
         visible.extend(absolute(&sandbox.readable));
         visible.extend(self.own_among_others());
         visible.extend(route.iter().filter_map(|route| route.script.clone()));
+        if self.runner.loads_extensions() {
+            visible.push(PathBuf::from(COMPILE_CACHE));
+        }
         visible.retain(|path| path.is_absolute());
         Ok(PlannedSandbox {
             confinement: Confinement {
