@@ -27,41 +27,8 @@ pub fn generated_documents(binary: &Path) -> Outcome<Vec<Document>> {
             content: command_line(binary)?,
         },
         Document {
-            path: "docs/tools/delegation.md".to_owned(),
-            content: tools(
-                binary,
-                "delegation",
-                &[
-                    "delegate_to_subagents",
-                    "get_subagent_output",
-                    "get_subagent_session",
-                    "list_subagent_profiles",
-                ],
-            )?,
-        },
-        Document {
-            path: "docs/tools/subagent.md".to_owned(),
-            content: tools(binary, "subagent", &["subagent"])?,
-        },
-        Document {
-            path: "docs/tools/background.md".to_owned(),
-            content: tools(
-                binary,
-                "background",
-                &["background_agent", "background_agent_status"],
-            )?,
-        },
-        Document {
-            path: "docs/tools/runs.md".to_owned(),
-            content: tools(binary, "runs", &["subagent_runs"])?,
-        },
-        Document {
-            path: "docs/tools/merging.md".to_owned(),
-            content: tools(binary, "merging", &["merge_subagents"])?,
-        },
-        Document {
-            path: "docs/tools/answers.md".to_owned(),
-            content: tools(binary, "answers", &["answer_subagent"])?,
+            path: "docs/tools.md".to_owned(),
+            content: tools(binary)?,
         },
         Document {
             path: "extension/manifest.json".to_owned(),
@@ -84,13 +51,40 @@ fn schemas(binary: &Path) -> Outcome<Vec<Document>> {
     names.lines().map(document).collect()
 }
 
-/// Makes `docs/tools/FAMILY.md`: the tools of a family, with their schemas.
-fn tools(binary: &Path, family: &str, names: &[&str]) -> Outcome<String> {
-    let tools = output_of(binary, &[&["tools"], names].concat())?;
-    Ok(format!(
-        "# Tools of the {family} family\n\nAs a caller's model sees them. Written by \
-         `cargo xtask docs`; change `crates/calls/src/families/{family}` instead.\n\n{tools}"
-    ))
+/// The tools of calling models, by their purpose.
+const TOOLS: [(&str, &[&str]); 6] = [
+    (
+        "Run tasks and wait",
+        &[
+            "delegate_to_subagents",
+            "get_subagent_output",
+            "get_subagent_session",
+            "list_subagent_profiles",
+        ],
+    ),
+    ("Give a task to a named sub-agent", &["subagent"]),
+    (
+        "Run in the background",
+        &["background_agent", "background_agent_status"],
+    ),
+    ("Look at runs, and control them", &["subagent_runs"]),
+    ("Answer questions", &["answer_subagent"]),
+    ("Merge changes", &["merge_subagents"]),
+];
+
+/// Makes `docs/tools.md`: the tools of calling models, each with a table of its fields.
+fn tools(binary: &Path) -> Outcome<String> {
+    let mut page = "# Tools\n\nThe tools that a calling model has inside pi, and over MCP with \
+                    `--tools all`. [MCP clients](mcp.md#the-tools) get four of them by default. \
+                    `pi-subagents tools --json` prints the JSON schemas. `cargo xtask docs` writes \
+                    this page. Change `crates/calls/src/families` instead.\n"
+        .to_owned();
+    for (heading, names) in TOOLS {
+        let tools = output_of(binary, &[&["tools"], names].concat())?;
+        let tools = tools.replace("## ", "### ");
+        write!(page, "\n## {heading}\n\n{}\n", tools.trim_end())?;
+    }
+    Ok(page)
 }
 
 /// Returns the output of a command.

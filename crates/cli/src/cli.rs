@@ -33,7 +33,7 @@ use pi_subagents_ground::log::{self, LevelFilter};
 use pi_subagents_ground::print::{Format, Output, Printer};
 use pi_subagents_runs::cleanup::retention;
 
-/// Gives coding agents, scripts and people a team of sub-agents that work in parallel.
+/// Runs coding sub-agents in parallel, for a person, a script or another agent.
 #[derive(Parser)]
 #[command(
     name = "pi-subagents",
@@ -425,8 +425,8 @@ fn refused(mut error: clap::Error, arguments: &[OsString], wants_json: bool) -> 
 }
 
 const WELCOME: &str = "\
-pi-subagents gives a coding agent, a script or a person a team of sub-agents.
-They work in parallel, each in a process of its own, and every run is recorded.
+pi-subagents runs coding sub-agents in parallel, each in a separate process.
+They work in your directory or in git worktrees, and every run is recorded.
 
   pi-subagents tour                        see it work, offline, without a key
   pi-subagents init                        set it up, one question at a time

@@ -124,8 +124,8 @@ fn without_a_command_a_few_lines_say_what_to_type() {
     let output = stage.command(&[]).run().expect_success();
     assert_eq!(output.stdout.lines().count(), 11);
     insta::assert_snapshot!(output.stdout, @r#"
-    pi-subagents gives a coding agent, a script or a person a team of sub-agents.
-    They work in parallel, each in a process of its own, and every run is recorded.
+    pi-subagents runs coding sub-agents in parallel, each in a separate process.
+    They work in your directory or in git worktrees, and every run is recorded.
 
       pi-subagents tour                        see it work, offline, without a key
       pi-subagents init                        set it up, one question at a time

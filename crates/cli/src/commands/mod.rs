@@ -47,6 +47,7 @@ pub(crate) mod spawn;
 pub(crate) mod status;
 mod summary;
 pub(crate) mod sweeper;
+mod tool_table;
 pub(crate) mod tools;
 pub(crate) mod tour;
 pub(crate) mod trace;

@@ -223,8 +223,9 @@ fn print_report(report: &AcceptReport, printer: Printer<'static>) {
     }
     if report.others > 0 {
         let others = count(report.others, "other thing");
+        let verb = if report.others == 1 { "waits" } else { "wait" };
         printer.note(&format!(
-            "{others} waits for you; pi-subagents review lists it."
+            "{others} {verb} for you. pi-subagents review shows the list."
         ));
     }
     for note in report.notes() {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use super::tool_table::table;
 use crate::places::find_places;
 use clap::Args;
 use pi_subagents_configuration::Catalogue;
@@ -152,7 +153,9 @@ impl PrintedTool {
 
 fn to_page(tool: &Tool) -> String {
     format!(
-        "## {}\n\n{}\n\n```json\n{:#}\n```\n",
-        tool.name, tool.description, tool.parameters
+        "## {}\n\n{}\n\n{}",
+        tool.name,
+        tool.description,
+        table(&tool.parameters)
     )
 }
