@@ -1,6 +1,6 @@
 //! # A team for a Rust program
 //!
-//! The library door: a team of sub-agents for a Rust program.
+//! The library: sub-agents for a Rust program. The crate `pi-subagents` publishes it.
 
 mod failure;
 mod merging;
@@ -49,12 +49,13 @@ pub use pi_subagents_vocabulary::ForEach;
 
 /// A team of sub-agents, owned by this process.
 ///
-/// It works as the command line does: same settings, agents, trust, record on disk. Other
-/// processes reach its runs with `pi-subagents status`, `steer`, `stop` and `wait`. However this
-/// process ends, nothing of its runs is left.
+/// It uses the settings, agents and trust of the command line, and writes the same records. Other
+/// processes reach its runs with `pi-subagents status`, `steer`, `stop` and `wait`. When this process
+/// exits, also by `SIGKILL`, all its sub-agents end.
 ///
-/// The process becomes a subreaper: processes whose parents are gone become its children. Nothing
-/// else is changed but the soft limit of open files, which is raised.
+/// The process becomes a subreaper: processes whose parents are gone become its children, so a
+/// `wait` for any child may return one that it did not start. The soft limit of open files is raised,
+/// and nothing else of the process changes.
 ///
 /// ```no_run
 /// use pi_subagents::{Task, Team, TeamOptions};
