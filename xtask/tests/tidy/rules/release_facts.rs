@@ -16,7 +16,7 @@ const WITH_VERSION: [&str; 6] = [
 ];
 
 /// Documents with lines to paste that name a release.
-const WITH_LINES: [&str; 2] = ["README.md", "docs/github-action.md"];
+const WITH_LINES: [&str; 2] = ["README.md", "docs/ci.md"];
 
 /// The packages of ours in the registry of npm, and the repository as a package.
 const PACKAGES: [&str; 6] = [

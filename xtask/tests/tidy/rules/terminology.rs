@@ -1,4 +1,4 @@
-//! The words of `docs/terminology.md` are those of the code: each row names the type or module that
+//! The words of `docs/design/vocabulary.md` are those of the code: each row names the type or module that
 //! carries its word, and that name occurs in the sources.
 
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use xtask::source::Tree;
 
 use crate::finding::Finding;
 
-const PAGE: &str = "docs/terminology.md";
+const PAGE: &str = "docs/design/vocabulary.md";
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let Some(page) = tree.text(PAGE) else {
@@ -72,8 +72,8 @@ mod tests {
         assert_eq!(
             found(check, &files),
             [
-                "docs/terminology.md:4: \"run\" has a row already; a word has one meaning",
-                "docs/terminology.md:5: no source has the name `Dialect`; name what \"dialect\" is now",
+                "docs/design/vocabulary.md:4: \"run\" has a row already; a word has one meaning",
+                "docs/design/vocabulary.md:5: no source has the name `Dialect`; name what \"dialect\" is now",
             ]
         );
     }
