@@ -1,6 +1,7 @@
 //! The quick look before a commit: everything but the tests, and a hint about sizes.
 
 use crate::Outcome;
+use crate::figures::figures;
 use crate::hints::{functions, significant_lines};
 use crate::machine::root;
 use crate::source::{SourceFile, Tree};
@@ -28,8 +29,22 @@ pub(crate) fn check() -> Outcome<()> {
     });
     println!("\nThe longest functions (a hint, not a limit):");
     print_longest(functions.collect());
+    print_figures(&tree);
     println!("\nxtask check PASSED");
     Ok(())
+}
+
+/// Prints the documents whose language is above an aim.
+fn print_figures(tree: &Tree) {
+    println!("\nDocuments above 3 \"what\", 3 semicolons or 9 passives in 1,000 words (a hint):");
+    for one in figures(tree).iter().filter(|one| one.is_above()) {
+        let [what, semicolons, passives] = one.rates;
+        let words = one.words;
+        println!(
+            "{what:6.1} {semicolons:6.1} {passives:6.1}  {} ({words} words)",
+            one.path
+        );
+    }
 }
 
 fn is_source(file: &SourceFile) -> bool {

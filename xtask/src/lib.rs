@@ -24,6 +24,7 @@ pub mod dependencies;
 mod dist;
 pub mod documents;
 mod faults;
+mod figures;
 mod git;
 mod hints;
 mod machine;
@@ -55,7 +56,7 @@ usage: cargo xtask COMMAND
   test [FILTER…]        format, clippy, documentation, build, tidy, real pi, MCP client, NATS,
                         types of the extension, all tests; FILTER goes to cargo test
   check                 format, clippy, documentation, build, tidy; then the longest files and
-                        functions, as a hint
+                        functions and the figures of language, as a hint
   bench [--pi] [--full] build as shipped and measure; --pi installs pi to compare with,
                         --full also starts 1,000 agents at once
   faults [--seed N] [--count N] [--pi] [--only N]
