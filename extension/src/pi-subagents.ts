@@ -310,6 +310,6 @@ function fullName(model: string, models: string[]): string {
   const names = meant.length > 0 ? meant : models;
   const shown = names.slice(0, MAX_NAMES).join(", ");
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
-  const problem = meant.length > 0 ? "is the name of several models" : "is no model that can be used here";
+  const problem = meant.length > 0 ? "is the name of several models" : "is not a model that can be used here";
   throw new Error(`"${model}" ${problem}. Use one of: ${shown}${more}; or leave it out for the preset's own.`);
 }

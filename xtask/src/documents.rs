@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::Outcome;
+use crate::command_page::{self, CommandHelp};
 use crate::machine::{program, root, target};
 use crate::steps::{self, Step};
 
@@ -115,26 +116,21 @@ pub(crate) fn write_all() -> Outcome<()> {
 
 /// Makes `docs/cli.md`: the help of every command.
 fn command_line(binary: &Path) -> Outcome<String> {
-    let mut page = "# Command line\n\nWhat every command says about itself. \
-                    Written by `cargo xtask docs`; change the doc comments in `crates/cli` instead.\n"
-        .to_owned();
-    add_help(binary, &mut vec!["pi-subagents".to_owned()], &mut page)?;
-    Ok(page)
+    let mut helps = Vec::new();
+    add_help(binary, &mut vec!["pi-subagents".to_owned()], &mut helps)?;
+    Ok(command_page::page(&helps))
 }
 
-fn add_help(binary: &Path, words: &mut Vec<String>, page: &mut String) -> Outcome<()> {
-    let help = help_of(binary, &words[1..])?;
-    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-    let text = lines.join("\n");
-    write!(
-        page,
-        "\n## `{}`\n\n```text\n{}\n```\n",
-        words.join(" "),
-        text.trim()
-    )?;
-    for command in subcommands(&help) {
+fn add_help(binary: &Path, words: &mut Vec<String>, helps: &mut Vec<CommandHelp>) -> Outcome<()> {
+    let text = help_of(binary, &words[1..])?;
+    let commands = subcommands(&text);
+    helps.push(CommandHelp {
+        words: words.clone(),
+        text,
+    });
+    for command in commands {
         words.push(command);
-        add_help(binary, words, page)?;
+        add_help(binary, words, helps)?;
         words.pop();
     }
     Ok(())

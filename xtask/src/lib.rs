@@ -20,6 +20,7 @@
 mod bench;
 mod browser;
 mod check;
+mod command_page;
 pub mod dependencies;
 mod dist;
 pub mod documents;

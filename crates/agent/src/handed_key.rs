@@ -37,7 +37,7 @@ pub(crate) enum HandedKeyError {
     NotAPipe(u32),
     #[error("The key on descriptor {0} is empty or not text")]
     NotAKey(u32),
-    #[error("What is on descriptor {0} is no object of variables")]
+    #[error("the data on descriptor {0} is not an object of variables")]
     NotVariables(u32),
 }
 

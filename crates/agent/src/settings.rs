@@ -174,7 +174,7 @@ impl Keys<'_> {
         self.set(key, &mut word);
         let level = ThinkingLevel::from_word(&word);
         if level.is_none() && !word.is_empty() {
-            self.warn(key, &format!("\"{word}\" is no thinking level"));
+            self.warn(key, &format!("\"{word}\" is not a thinking level"));
         }
         level
     }
@@ -234,7 +234,7 @@ mod tests {
         let shown = warnings.join("\n");
         let shown = shown.replace(&root.path().display().to_string(), "ROOT");
         insta::assert_snapshot!(shown, @r#"
-        ROOT/settings.json: defaultThinkingLevel is ignored: "huge" is no thinking level
+        ROOT/settings.json: defaultThinkingLevel is ignored: "huge" is not a thinking level
         ROOT/settings.json: compaction is ignored: it must be an object, not []
         ROOT/project/.pi/settings.json: retry.enabled is ignored: invalid type: string "no", expected a boolean
         "#);

@@ -25,7 +25,7 @@ pub(crate) struct Flags {
 /// The command line cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FlagError {
-    #[error("{0:?} is no agent; one of {words}", words = words())]
+    #[error("{0:?} is not an agent; use one of {words}", words = words())]
     Agent(String),
     #[error("{0} needs a value")]
     Value(String),

@@ -78,7 +78,7 @@ impl Permissions {
         };
         (!is_allowed).then(|| {
             format!(
-                "The call of {tool} was not permitted: {}. Nobody can be asked. Go on without it, or say what is missing.",
+                "The call of {tool} was not permitted: {}. Nobody can be asked. Continue without it, or say what is missing.",
                 match &self.policy {
                     ToolPolicy::Only(names) => format!("you may use {}", names.join(", ")),
                     _ => "your list of tools leaves it out".to_owned(),

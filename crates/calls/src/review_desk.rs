@@ -153,7 +153,7 @@ pub async fn send_back(starter: &ScreenStarter, back: Return) -> Result<WentBack
     let with = merged.map_or_else(String::new, |came| format!("; came in: {came}"));
     Ok(WentBack {
         run: begun.run,
-        sentence: format!("{name} goes on in the background with what you wrote{with}"),
+        sentence: format!("{name} continues in the background with your text{with}"),
     })
 }
 

@@ -207,7 +207,7 @@ pub fn find_other_agent(
         )
     })?;
     let program = found.to_str().map(str::to_owned);
-    let program = program.ok_or_else(|| format!("{} is no UTF-8", found.display()))?;
+    let program = program.ok_or_else(|| format!("{} is not UTF-8", found.display()))?;
     let arguments = facts.arguments.iter().map(|&word| word.to_owned());
     Ok(std::iter::once(program).chain(arguments).collect())
 }

@@ -6,6 +6,7 @@ mod budget_args;
 pub(crate) mod examples;
 mod fleet_args;
 mod groups;
+mod option_groups;
 mod output_args;
 mod run_args;
 mod suggestions;
@@ -85,7 +86,7 @@ enum Command {
     /// Print the answer of a run
     #[command(after_help = examples::OUTPUT)]
     Output(Printing<commands::output::OutputArgs, ResultArgs>),
-    /// Print what happened in a run as a readable log, and follow it while it goes on
+    /// Print a run as a readable log, and follow it while it runs
     #[command(after_help = examples::LOGS)]
     Logs(Printing<commands::logs::LogsArgs, QuietArgs>),
     /// Print the whole conversation of a session, with roles and times
@@ -98,26 +99,26 @@ enum Command {
     /// that the sub-agent has read.
     #[command(after_help = examples::EXPORT)]
     Export(Printing<commands::export::ExportArgs, QuietArgs>),
-    /// Show budgets: what runs may use together, and what they have used
+    /// Show budgets: the limits of runs together, and their use so far
     ///
     /// A budget belongs to a call (--budget-cost and its kin), to a session or a day (the setting
     /// subagents.budget), or has a name (--budget NAME). With an id its runs are listed, each under
     /// the run whose sub-agent has started it.
     #[command(after_help = examples::BUDGET)]
     Budget(Printing<commands::budget::ShowBudgetArgs, ResultArgs>),
-    /// Write what runs spent their time on as a trace that Perfetto and Chrome open
+    /// Write the times of runs as a trace for Perfetto and Chrome
     #[command(after_help = examples::TRACE)]
     Trace(Printing<commands::trace::TraceArgs, QuietArgs>),
     /// Print the recorded events of a run, one JSON object per line
     #[command(after_help = examples::EVENTS)]
     Events(Printing<commands::events::EventsArgs, QuietArgs>),
-    /// Print what a run has changed
+    /// Print the changes of a run
     ///
-    /// Git knows all changes of a run that had a worktree of its own. For a run in a shared checkout,
+    /// Git knows all changes of a run with its own worktree. For a run in a shared checkout,
     /// the changes are those of its own edits and writes, without what its shell commands changed.
     #[command(after_help = examples::DIFF)]
     Diff(Printing<commands::diff::DiffArgs, JsonArgs>),
-    /// Bring what runs have changed into this checkout
+    /// Bring the changes of runs into this checkout
     ///
     /// The changes become uncommitted changes beside yours; nothing of yours is staged, stashed or
     /// overwritten. Each run is merged whole or not at all: what conflicts or has no result is left
@@ -125,7 +126,7 @@ enum Command {
     /// has a result; --check exits with the code that the merge would have.
     #[command(after_help = examples::MERGE)]
     Merge(Printing<commands::merge::MergeArgs, JsonArgs>),
-    /// List what waits for you, and take the results that stay green together
+    /// List the results that wait for you, and take those that stay green together
     ///
     /// Questions come first, then runs at a limit, results with changes in the order in which they are
     /// proposed, and failed runs. --accept-all tries the results in a scratch copy of this checkout, one
@@ -135,7 +136,7 @@ enum Command {
     /// commented on, sent back and discarded.
     #[command(after_help = examples::REVIEW)]
     Review(Printing<commands::review::ReviewArgs, ResultArgs>),
-    /// Take back what the last review has brought into this checkout
+    /// Take the last accepted review back out of this checkout
     ///
     /// Its files become what they were, and its results wait again; everything else stays. It changes
     /// nothing if one of these files was edited, staged or committed since.
@@ -168,7 +169,7 @@ enum Command {
     /// Answer a question that a run waits with
     ///
     /// The first answer counts. Exits with 3 if there is no such question, and with 1 if it is answered
-    /// already. A parked run goes on in the foreground with the answer.
+    /// already. A parked run continues in the foreground with the answer.
     #[command(after_help = examples::ANSWER)]
     Answer(Printing<commands::inbox::ReplyArgs, ResultArgs>),
     /// Stop runs, and return when all their processes are gone
@@ -216,7 +217,7 @@ enum Command {
     /// what it would ask, and writes nothing. --undo puts the changed files back, byte for byte.
     #[command(after_help = examples::INIT)]
     Init(Printing<commands::init::InitArgs, QuietArgs>),
-    /// Check that everything is set up, and say how to fix what is not
+    /// Check the setup, and say how to fix problems
     ///
     /// Exits with 1 if something required does not work, or if a run without options would fail. It
     /// calls no model. It makes no network requests, except to the servers of a fleet that your settings
@@ -233,7 +234,7 @@ enum Command {
     /// Print the tools that models see, with their parameters
     #[command(after_help = examples::TOOLS)]
     Tools(Printing<commands::tools::ToolsArgs, JsonArgs>),
-    /// Print the JSON schemas of what commands print with --json
+    /// Print the JSON schemas of --json output
     #[command(after_help = examples::SCHEMA)]
     Schema(commands::schema::SchemaArgs),
     /// Run the embedded agent, which takes pi's flags (see embedded --help)
@@ -244,7 +245,7 @@ enum Command {
     /// Print the script with which a shell completes commands, ids, names, models and tools
     #[command(after_help = examples::COMPLETIONS)]
     Completions(commands::manual::CompletionsArgs),
-    /// List what is on this machine, and print the lines that remove it
+    /// List everything of this program on this machine, with the lines that remove it
     ///
     /// It changes nothing itself: it names the runs in progress, the files with their sizes, the
     /// entries of MCP clients and the package of pi, each with the line to paste.
@@ -269,7 +270,7 @@ struct PassedOn {
 
 /// Returns all commands with their arguments and help.
 pub(crate) fn command_line() -> clap::Command {
-    groups::listed(Cli::command())
+    groups::listed(option_groups::grouped(Cli::command()))
 }
 
 /// Parses the arguments and runs the command. Returns its exit code.

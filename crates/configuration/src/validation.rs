@@ -48,7 +48,7 @@ pub enum Invalid {
     },
     /// A list of tools holds a pattern.
     #[error(
-        "{title} names the tool \"{tool}\", which is no plain name: newer versions of pi read it as a pattern. Name each tool."
+        "{title} names the tool \"{tool}\", which is not a plain name: newer versions of pi read it as a pattern. Name each tool."
     )]
     ToolPattern {
         /// The dialect and name of the definition.
@@ -110,7 +110,7 @@ pub enum Invalid {
     },
     /// A pi child has only the servers of its user.
     #[error(
-        "{title} has mcpServers, which a pi child cannot be given: it has those of its own mcp.json and no others. Use \"runner: embedded\"."
+        "{title} has mcpServers, which pi cannot take: it has the servers of its own mcp.json and no others. Use \"runner: embedded\"."
     )]
     ServersNeedEmbedded {
         /// The dialect and name of the definition.

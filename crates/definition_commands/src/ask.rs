@@ -158,7 +158,7 @@ impl Person for AtTerminal<'_> {
             .with_default(chosen)
             .with_page_size(PAGE)
             .without_filtering()
-            .with_help_message("↑↓ to move, space to choose, enter to go on")
+            .with_help_message("↑↓ to move, space to choose, enter to continue")
             .raw_prompt_skippable()?;
         Ok(answer.map(|chosen| chosen.iter().map(|option| option.index).collect()))
     }

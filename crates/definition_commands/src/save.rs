@@ -100,7 +100,7 @@ fn not_read(definition: &Definition, seen: &VisibleAgents) -> Option<String> {
     }
     let (file, cwd) = (definition.file.display(), &seen.places.cwd);
     let why = if seen.places.own_directories(cwd).is_empty() {
-        ", which is no project"
+        ", which is not a project"
     } else {
         ""
     };

@@ -121,7 +121,7 @@ async fn launch_in_room(
         match launch(&unit.launcher, &unit.task, &unit.plan, memory, lock).await {
             Ok(child) => return Ok(Ok((child, unit.room.take(claim.take())))),
             Err(error) if error.is_for_want_of_room() => {
-                warn!(run = %unit.task.run, %error, "there is no room for a child");
+                warn!(run = %unit.task.run, %error, "there is no room for a sub-agent");
                 if !patience.wait_for(&unit.room).await {
                     return Err(error.explained());
                 }

@@ -75,7 +75,7 @@ pub(crate) async fn fill_purse(unit: &mut Unit) -> Result<(), Ending> {
 pub(crate) fn paused(denial: &BudgetDenial) -> Happening {
     Happening::Rung(Rung {
         step: RungStep::Paused,
-        words: format!("{denial}. To go on: {}", denial.raise_command()),
+        words: format!("{denial}. To continue: {}", denial.raise_command()),
     })
 }
 

@@ -272,7 +272,7 @@ impl PullRequest {
     /// Passes a run on, or gives it back if there is no place for it.
     fn take_in(&self, message: Message, extra: &mut JoinSet<()>) {
         let Some(delivery) = Delivery::of(&self.fleet, message, self.lease) else {
-            tracing::debug!("fleet: a message in the queue is no order");
+            tracing::debug!("fleet: a message in the queue is not an order");
             return;
         };
         let refused = if self.places.let_in() {

@@ -61,7 +61,7 @@ pub fn commit_ignored(
     }
     git.run_with(&["update-index", "--add", "-z", "--stdin"], &names)?;
     let tree = git.id(&["write-tree"])?;
-    let message = "ignored files that travel";
+    let message = "ignored files that are sent";
     repository.commit_tree(&tree, &[], message, Some("@0 +0000"))
 }
 

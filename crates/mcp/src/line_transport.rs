@@ -200,14 +200,14 @@ impl Refused {
             Ok(message) => (
                 id_in(&message),
                 ErrorCode::INVALID_REQUEST,
-                "The line is no message of the protocol.",
+                "The line is not a message of the protocol.",
             ),
             Err(error) if error.classify() == Category::Syntax && is_deep(line) => (
                 id_at_top(line),
                 ErrorCode::INVALID_REQUEST,
                 "The message is nested too deeply and was not read.",
             ),
-            Err(_) => (None, ErrorCode::PARSE_ERROR, "The line is no JSON."),
+            Err(_) => (None, ErrorCode::PARSE_ERROR, "The line is not JSON."),
         };
         Self { id, code, words }
     }

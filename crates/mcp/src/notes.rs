@@ -19,7 +19,7 @@ pub(super) fn no_project(places: &Places) -> Option<String> {
     let is_nowhere = cwd == Path::new("/") || cwd == home || *cwd == std::env::temp_dir();
     is_nowhere.then(|| {
         format!(
-            "This server was started in {}, which is no project: sub-agents work there, and no agents of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.",
+            "This server was started in {}, which is not a project: sub-agents work there, and no agents of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.",
             cwd.display()
         )
     })

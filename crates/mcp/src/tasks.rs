@@ -114,7 +114,7 @@ fn lost_words(record: &CallRecord) -> String {
         return "The call did not begin: its server ended first. Call again.".to_owned();
     }
     format!(
-        "The process that worked on this call is gone: {}. subagent_runs with action output reads what a session has said, and delegate_to_subagents with resume goes on with it.",
+        "The process that worked on this call is gone: {}. subagent_runs with action output reads what a session has said, and delegate_to_subagents with resume continues it.",
         sessions.join(", ")
     )
 }

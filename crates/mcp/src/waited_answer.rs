@@ -193,7 +193,7 @@ async fn stop(mut call: WaitedCall) -> Result<ToolAnswer, CommandError> {
     timeout(LAST_WORDS, last_words).await.unwrap_or_else(|_| {
         Err(
             CommandError::failed("the call was asked to stop, but did not confirm it")
-                .hint("subagent_runs lists what is still at work."),
+                .hint("subagent_runs lists the running ones."),
         )
     })
 }
@@ -215,12 +215,12 @@ fn goes_on(
     );
     let heading = if patience.is_zero() {
         format!(
-            "Started in the background; it goes on when this server ends. Nobody tells you when it ends: go on with something else, and once you need the result, {wait}"
+            "Started in the background; it continues when this server ends. Nobody tells you when it ends: continue with something else, and once you need the result, {wait}"
         )
     } else {
         let seconds = patience.as_secs();
         format!(
-            "Not over after {seconds} seconds, so that your client does not give up: the work goes on in the background, also when this server ends. {wait}"
+            "Not finished after {seconds} seconds, and your client would give up soon: the work continues in the background, also when this server ends. {wait}"
         )
     };
     let page =

@@ -50,15 +50,15 @@ fn explain(text: &str, error: &serde_json::Error) -> Problem {
             "there is a comma with nothing after it",
         ),
         (_, _, Some('/' | '#')) => (at, "comments are not allowed in this file"),
-        (_, _, Some('\'')) => (at, "a text stands in double quotes, not in single ones"),
-        (_, "key must be a string", _) => (at, "a key stands in double quotes"),
+        (_, _, Some('\'')) => (at, "text is written in double quotes, not in single ones"),
+        (_, "key must be a string", _) => (at, "a key is written in double quotes"),
         (_, "expected `,` or `}`" | "expected `,` or `]`", _) => {
             (at, "a comma is missing before this")
         }
         (_, "expected `:`", _) => (at, "a colon is missing before this"),
         (_, "expected value", _) => (at, "a value is missing here"),
-        (_, "expected ident", _) => (at, "this is no value; a text stands in double quotes"),
-        (_, "trailing characters", _) => (at, "the file goes on after its end"),
+        (_, "expected ident", _) => (at, "this is not a value; text is written in double quotes"),
+        (_, "trailing characters", _) => (at, "there is more after the end of the value"),
         (_, said, _) => (at, said),
     };
     Problem::at(place::position(text, at), message)
@@ -115,14 +115,14 @@ mod tests {
                 "1:9 there is a comma with nothing after it",
                 "1:3 comments are not allowed in this file",
                 "2:1 comments are not allowed in this file",
-                "1:2 a text stands in double quotes, not in single ones",
-                "1:2 a key stands in double quotes",
+                "1:2 text is written in double quotes, not in single ones",
+                "1:2 a key is written in double quotes",
                 "2:2 a comma is missing before this",
                 "1:4 a comma is missing before this",
                 "1:6 a colon is missing before this",
                 "1:7 a value is missing here",
-                "1:10 this is no value; a text stands in double quotes",
-                "1:4 the file goes on after its end",
+                "1:10 this is not a value; text is written in double quotes",
+                "1:4 there is more after the end of the value",
                 "1:7 the file ends before its last bracket or quote is closed",
                 "1:8 the file ends before its last bracket or quote is closed",
                 "1:1 the file is empty; write {} or remove it",

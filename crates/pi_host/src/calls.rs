@@ -33,7 +33,7 @@ impl Calls {
     pub(super) fn begin(self: &Arc<Self>, id: &str) -> Result<Call, RpcError> {
         let mut open = self.lock();
         if open.contains_key(id) {
-            let message = format!("the call {id} is under way already");
+            let message = format!("the call {id} is already running");
             return Err(RpcError::new(INVALID_PARAMS, message));
         }
         let (sender, cancelled) = watch::channel(false);

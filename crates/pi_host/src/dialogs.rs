@@ -10,7 +10,7 @@ use super::link::HostLink;
 use pi_subagents_definition_commands::ask::{DialogEnd, Person, Skippable};
 
 /// The option that ends a choice of several.
-const GO_ON: &str = "Go on with these";
+const GO_ON: &str = "Continue with these";
 
 /// The number of times that somebody may choose before the choice counts as made.
 const MOST_ROUNDS: usize = 200;

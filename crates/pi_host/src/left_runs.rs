@@ -67,7 +67,7 @@ impl LeftRuns {
         }
         if !told.is_empty() {
             let message = format!(
-                "pi ended while sub-agents were at work.\n{}\n/subagents lists them with their ids; a task can resume their sessions.",
+                "pi ended while sub-agents were running.\n{}\n/subagents lists them with their ids; a task can resume their sessions.",
                 told.join("\n")
             );
             link.notify(&message, Level::Warning);

@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(found("2026-9"), "no 2026-9, Some(\"2026-5\")");
         assert_eq!(
             found("aa"),
-            "\"aa\" is too short: the beginning of an id has at least 4 characters"
+            "\"aa\" is too short: name an id by at least its first 4 characters"
         );
         assert_eq!(found("zz"), "no zz, None");
         assert_eq!(found("lsat"), "no lsat, Some(\"last\")");

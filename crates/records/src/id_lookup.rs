@@ -97,7 +97,7 @@ pub enum FindError {
     Removed(Box<RemovedRun>),
     /// It is the beginning of an id, but too short to be meant as one.
     #[error(
-        "\"{0}\" is too short: the beginning of an id has at least {SHORTEST_BEGINNING} characters"
+        "\"{0}\" is too short: name an id by at least its first {SHORTEST_BEGINNING} characters"
     )]
     TooShort(String),
     /// There are fewer runs than that.

@@ -48,7 +48,7 @@ pub fn ask_which(error: &FindError, how: impl Fn(&str) -> String) -> CommandErro
             let unknown = CommandError::not_found(error.to_string());
             let unknown = if id.chars().count() < SHORTEST_BEGINNING {
                 unknown.hint(format!(
-                    "The beginning of an id has at least {SHORTEST_BEGINNING} characters."
+                    "Name an id by at least its first {SHORTEST_BEGINNING} characters."
                 ))
             } else {
                 unknown

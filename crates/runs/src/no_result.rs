@@ -42,7 +42,7 @@ impl NoResult {
         let because = match workspace.map(|workspace| workspace.state) {
             _ if !has_begun(run) => "it never began",
             None => "it has no worktree",
-            Some(WorkspaceState::Planned | WorkspaceState::Ready) => "it is at work",
+            Some(WorkspaceState::Planned | WorkspaceState::Ready) => "it is running",
             Some(WorkspaceState::Unchanged) => "nothing was changed",
             Some(WorkspaceState::Merged) => "it was merged",
             Some(WorkspaceState::Discarded) => "it was discarded",
@@ -139,7 +139,7 @@ fn reason(run: &IndexedRun, workspace: Option<&Workspace>) -> CommandError {
         let why = CommandError::no_answer("has left no changes in this repository");
         return hints.fold(why, CommandError::hint);
     }
-    CommandError::no_answer("has no result of its own: it worked in the checkout itself").hint(
+    CommandError::no_answer("has no separate result: it worked in the checkout itself").hint(
         "git diff shows what has changed there. With --isolation worktree each run works in a \
          worktree of its own.",
     )

@@ -155,7 +155,7 @@ impl Hands {
         if let (LiveKey::Letter('y'), Some(run)) = (key, &self.selected) {
             return Some(LiveWish::Stop { run: run.clone() });
         }
-        self.tell(Role::Muted, "It goes on.");
+        self.tell(Role::Muted, "It continues.");
         None
     }
 
@@ -304,7 +304,7 @@ impl Hands {
             (Holding::Stop, _) => vec![marked(Role::Warning, "Stop it and everything it started?")],
             (Holding::Lost, _) => vec![marked(
                 Role::Muted,
-                "It is over, or somebody else has answered.",
+                "The question is closed, or somebody else has answered.",
             )],
             (Holding::Nothing | Holding::Message, _) => Vec::new(),
         }

@@ -384,10 +384,10 @@ impl Ending {
                 let file = file.display();
                 match holder {
                     Some(run) => format!(
-                        "Session {session} ({file}) is in use by run {run}. Wait until that is over, or stop it."
+                        "Session {session} ({file}) is in use by run {run}. Wait until it has finished, or stop it."
                     ),
                     None => format!(
-                        "Session {session} ({file}) is in use by another run. Wait until that is over, or stop it."
+                        "Session {session} ({file}) is in use by another run. Wait until it has finished, or stop it."
                     ),
                 }
             }
@@ -637,8 +637,8 @@ mod tests {
         failed      1 Its answer was cut off at the number of tokens that its model may write.
         stopped     1 Not started. It needs plan, which did not complete.
         failed      1 cwd must be an absolute path
-        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until that is over, or stop it.
-        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait until that is over, or stop it.
+        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by run r1. Wait until it has finished, or stop it.
+        failed      1 Session s1 (/sticky/scout_s1.jsonl) is in use by another run. Wait until it has finished, or stop it.
         failed      1 Failed to spawn sub-agent process: pi: not found
         failed      1 The sandbox could not be made.
         failed      1 The sub-agent exited before its answer was complete.

@@ -154,7 +154,7 @@ fields! {
     Command => FieldRow::new("command", "command", FieldKind::Texts(slot!(command)))
         .help("WORDS", "Program of an agent of others, with its arguments, separated by commas; needed for the runner acp");
     Isolation => FieldRow::new("isolation", "isolation", choice!(isolation: Isolation, "an isolation", UnknownWord::Refused))
-        .help("PLACE", "Place where the agent works: none, or worktree for a git worktree of its own");
+        .help("PLACE", "Place where the agent works: none, or worktree for its own git worktree");
     Sandbox => FieldRow::new("sandbox", "sandbox", choice!(sandbox: SandboxLevel, "a level", UnknownWord::Refused))
         .help("LEVEL", "How much the agent may write: off, workspace-write or read-only");
     Network => FieldRow::new("network", "network", listed!(network, check_reach, gives_more: false))

@@ -95,7 +95,7 @@ function foot(model) {
     opening: "connecting…",
     live: "live",
     waiting: "too many tabs are open; close one of the other five to update this one",
-    lost: "the server cannot be reached; this page goes on by itself when it is back",
+    lost: "the server cannot be reached; this page continues by itself when it is back",
     recorded: "a file: nothing here changes any more",
     refused: "",
   };

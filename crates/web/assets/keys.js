@@ -21,7 +21,7 @@ const KEYS = [
   ["d", "see what the run changed, or go back"],
   ["i", "see what the run was asked and did: model, tests, files; or go back"],
   ["s", "steer: say something to the run"],
-  ["r", "continue a run that is over with a new prompt"],
+  ["r", "continue a finished run with a new prompt"],
   ["x", "stop the run, after a question"],
   ["c", "compare the run with others"],
   ["y Y", "copy the id or the answer of the run"],

@@ -117,7 +117,7 @@ function footer(item, model, dispatch) {
   const typed = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
   };
-  const label = comments.length > 0 ? "Anything else? It is read after your comments" : item.kind === "change" ? "Say what should change, or comment on lines" : "Say how it goes on";
+  const label = comments.length > 0 ? "Anything else? It is read after your comments" : item.kind === "change" ? "Say what should change, or comment on lines" : "Say how to continue";
   return html`<footer class="composer">${comments.length > 0 ? html`<div class="line chips" aria-label="Comments for the next prompt">${comments.map(
       (one) => html`<span class="chip"><code>${one.path.split("/").at(-1)}:${one.line ?? one.old ?? ""}</code> ${one.words.slice(0, 40)}</span>`,
     )}</div>` : nothing}
@@ -168,7 +168,7 @@ function accepting(model, dispatch) {
   const report = now.report?.report;
   const title = !now.report ? "Trying them in a scratch copy" : now.problem ? "Nothing was taken" : report.taken > 0 ? `${count(report.taken, "result")} taken in one step` : "Nothing was taken";
   return html`<div class="review-page"><header class="run-header"><h1>${title}</h1><span class="space"></span><span class="muted figures">${now.names.join(", ")}</span></header>
-    <div class="review-body"><p class="muted">${now.report ? "" : "Your checkout is not touched before the last gate has ended. You can go on working."}</p>
+    <div class="review-body"><p class="muted">${now.report ? "" : "Your checkout is not touched before the last gate has ended. You can continue working."}</p>
       <ol class="news" role="status" aria-label="What happens">${now.news.filter((one, place) => one.kind !== "began" || place === now.news.length - 1).map(piece)}</ol>
       ${now.problem ? html`<p class="warning">${now.problem}</p>` : nothing}
       ${report ? html`<ul class="fates">${report.results.map((/** @type {any} */ one, /** @type {number} */ place) => fate(one, now.report.words[place], model, dispatch))}</ul>

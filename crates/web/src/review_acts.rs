@@ -191,7 +191,7 @@ impl ServedRuns {
             CommandError::failed(format!("the answer was not taken: {problem}"))
         })?;
         let prompt = taken.prompt(&asked.text);
-        let usual = format!("{} goes on with your answer.", clean_name(&found.name));
+        let usual = format!("{} continues with your answer.", clean_name(&found.name));
         let run = Box::new(found.run);
         self.start(WantedRun::Resumed { run, prompt }, usual).await
     }

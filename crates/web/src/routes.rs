@@ -314,7 +314,7 @@ impl<S: Send + Sync> FromRequest<S> for Message {
         let body = Bytes::from_request(request, state).await;
         let body = body.map_err(|refused| too_long(refused.status()))?;
         let body: Value = serde_json::from_slice(&body)
-            .map_err(|_| Problem::bad_request("The body of the request is no JSON."))?;
+            .map_err(|_| Problem::bad_request("The body of the request is not JSON."))?;
         let words = body.get("message").and_then(Value::as_str).map(str::trim);
         match words {
             Some(words) if !words.is_empty() => Ok(Self(words.to_owned())),

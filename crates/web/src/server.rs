@@ -170,7 +170,7 @@ fn remove_abandoned(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if !found.file_type().is_socket() => Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            "there is a file that is no socket",
+            "there is a file that is not a socket",
         )),
         Ok(_) if UnixStream::connect(path).is_ok() => Err(io::Error::new(
             io::ErrorKind::AddrInUse,

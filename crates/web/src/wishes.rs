@@ -38,7 +38,7 @@ impl ServedRuns {
     /// Continues the session of a run with a prompt.
     pub(crate) async fn go_on(&self, run: String, prompt: String) -> Result<Value, Problem> {
         let run = Box::new(self.wanted(run).await?);
-        let usual = format!("{} goes on in the background.", clean_name(&run.name));
+        let usual = format!("{} continues in the background.", clean_name(&run.name));
         self.start(WantedRun::Resumed { run, prompt }, usual).await
     }
 

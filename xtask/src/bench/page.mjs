@@ -150,7 +150,7 @@ const scenes = {
     const share = await work(page, 8);
     const frames = await takeFrames(page);
     const pieces = await page.$$eval(".run.running", (rows) => rows.length);
-    say("200 runs at work, 20 updates/s, frames", frameWords(frames), "worst 50 ms");
+    say("200 running runs, 20 updates/s, frames", frameWords(frames), "worst 50 ms");
     say("", `${share}; ${pieces} of the rows are elements; server ${memory()}`, "");
   },
 };

@@ -129,7 +129,7 @@ impl Answering {
             data => match serde_json::from_str(data) {
                 Ok(json) => self.reader.event(Event::Json(json), &mut said),
                 Err(error) => Err(ProviderError::permanent(format!(
-                    "The server sent something that is no answer of a model: {error}"
+                    "The server sent something that is not a model's answer: {error}"
                 ))),
             },
         };

@@ -77,7 +77,7 @@ pub(super) fn switch(agent: &Agent, file: &Path) -> Result<Value, String> {
     }
     let claim = Claim::take(file).map_err(|error| error.to_string())?;
     let recorded = Recorded::read(file).map_err(|error| error.to_string())?;
-    let recorded = recorded.ok_or_else(|| format!("{} is no session", file.display()))?;
+    let recorded = recorded.ok_or_else(|| format!("{} is not a session", file.display()))?;
     let conversation = Conversation::resume(claim, recorded).map_err(|error| error.to_string())?;
     agent.conversation.replace(conversation);
     Ok(switched)

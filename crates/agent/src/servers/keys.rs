@@ -73,7 +73,8 @@ impl FilledValues {
 async fn lookup(key: &str, places: &ServerPlaces) -> Result<String, String> {
     if let Some(entry) = key.strip_prefix(OF_AUTH_FILE) {
         let found = stored_key(entry, &places.agent_dir, &places.variables).await;
-        return found.ok_or_else(|| "is no key of the auth.json that this agent sees".to_owned());
+        return found
+            .ok_or_else(|| "is not a key of the auth.json that this agent sees".to_owned());
     }
     let (variable, default) = match key.split_once(":-") {
         Some((variable, default)) => (variable, Some(default)),

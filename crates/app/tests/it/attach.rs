@@ -168,7 +168,7 @@ fn a_run_is_steered_and_stopped_by_keys() {
     terminal.press("x");
     terminal.wait_for("y stops worker, any other key cancels");
     terminal.press("n");
-    terminal.wait_for("It goes on.");
+    terminal.wait_for("It continues.");
     terminal.press("xy");
     let screen = terminal.wait_for_screen(|screen| {
         screen.ends_with("worker was stopped, and all its processes are gone.")
@@ -352,7 +352,7 @@ fn an_id_opens_its_run_or_its_session_at_once() {
     assert_eq!(code, Some(3));
     insta::assert_snapshot!(screen, @r#"
     error: there is no run or session "zzz"
-    hint: The beginning of an id has at least 4 characters.
+    hint: Name an id by at least its first 4 characters.
     hint: pi-subagents status --all lists the runs of this project.
     "#);
 }

@@ -386,7 +386,7 @@ fn a_refusal_says_what_can_be_done_inside_pi() {
     hint: list_subagent_profiles shows what there is; a person makes one with /profile create NAME.
 
     1 background runs are already running, which is the limit (subagents.maxBackground): 1 running, 0 completed, 0 failed, 0 aborted
-    hint: subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).
+    hint: subagent_runs lists them; wait until one has finished (action wait), or stop one (action stop).
     "#);
     pi.quit();
 }

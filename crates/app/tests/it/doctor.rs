@@ -265,7 +265,7 @@ fn where_much_is_broken_it_says_what_to_do() {
     ok       logs         off; --log-level debug or PI_SUBAGENTS_LOG=debug writes to ~/.pi/agent/subagents-logs
     problem  settings     $HOME/.pi/agent/settings.json:1:100: subagents.maxConcurrency must be a number, not "many"
              hint: Nothing can start until you fix that file.
-    problem  models       $HOME/.pi/agent/auth.json:1:2 is not JSON: this is no value; a text stands in double quotes
+    problem  models       $HOME/.pi/agent/auth.json:1:2 is not JSON: this is not a value; text is written in double quotes
              hint: Runs that need it fail until you fix it.
              hint: The key of local should be in the variable LOCAL_KEY, which is not set.
     problem  runner       subagents.runner is pi, but there is no pi that can be used

@@ -180,7 +180,7 @@ fn a_model_that_is_out_of_quota_after_two_calls_is_followed_by_the_next(pi: Real
             assert_eq!(receipt["fallbacks"][0]["class"], "quota");
             let asked = servers.two.requests()[0].body.to_string();
             assert!(
-                asked.contains("Go on with the task where it stopped."),
+                asked.contains("Continue the task where it stopped."),
                 "{asked}"
             );
             assert!(asked.contains("calls.txt"), "the calls go along: {asked}");

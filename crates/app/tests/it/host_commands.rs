@@ -128,7 +128,7 @@ fn a_profile_is_made_changed_and_deleted_by_dialogs() {
         "[ ] bash",
         "[ ] edit",
         "[x] edit",
-        "Go on with these",
+        "Continue with these",
     ] {
         answer(&mut shim, "select", json!({"value": chosen}));
     }

@@ -367,7 +367,7 @@ fn files_that_cannot_be_edited_safely_are_left_alone_and_named() {
         .collect();
     insta::assert_snapshot!(left.join("\n"), @"
     Claude Code: ~/.claude.json is left alone: it is not plain JSON (key must be a string at line 2 column 3).
-    Codex: ~/.codex/config.toml is left alone: it writes mcp_servers without a heading of its own.
+    Codex: ~/.codex/config.toml is left alone: it writes mcp_servers without its own heading.
     Gemini CLI: ~/.gemini/settings.json is left alone: it is a link.
     Copilot CLI: ~/.copilot/mcp-config.json is left alone: it is larger than 16777216 bytes.
     ");

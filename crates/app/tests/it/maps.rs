@@ -103,7 +103,7 @@ fn lines_are_items_and_many_of_them_need_a_budget_or_a_yes() {
     assert_eq!(refused.code, Some(2));
     insta::assert_snapshot!(refused.stderr, @"
     error: forEach of say has 17 items, and more than 16 need a budget
-    hint: Add a limit for all of them, such as --budget-cost 5, or --yes to go on without one.
+    hint: Add a limit for all of them, such as --budget-cost 5, or --yes to continue without one.
     ");
     assert_eq!(server.requests().len(), 0);
     assert_eq!(names(&run(&["--yes", "--json"]), "completed").len(), 17);
@@ -383,7 +383,7 @@ fn a_run_of_no_call_and_a_call_under_way_are_no_rest() {
     let refused = stage.command(&["resume", "a", "--failed"]).run();
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stderr.contains("of this call is still under way"),
+        refused.stderr.contains("of this call is still running"),
         "{refused}"
     );
     running.kill(Signal::INT);

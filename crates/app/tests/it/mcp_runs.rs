@@ -314,7 +314,7 @@ fn such_calls_count_among_the_background_runs() {
     assert!(is_error);
     insta::assert_snapshot!(text, @"
     2 more background runs would exceed the limit of 1 (subagents.maxBackground): 0 running, 0 completed, 0 failed, 0 aborted
-    subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).
+    subagent_runs lists them; wait until one has finished (action wait), or stop one (action stop).
     ");
     assert_eq!(rows(&stage), Vec::<Value>::new());
 }
@@ -373,7 +373,7 @@ fn a_client_sees_its_own_runs_and_those_of_others_only_if_it_asks() {
     let (none, _) = answered(&mut other, RUNS, &json!({"includeCompleted": true}));
     assert_eq!(none, "You have started none.");
     let (waited, _) = answered(&mut other, RUNS, &json!({"action": "wait"}));
-    assert_eq!(waited, "None is at work.");
+    assert_eq!(waited, "None is running.");
     let (all, _) = answered(&mut other, RUNS, &json!({"all": true}));
     assert!(
         all.starts_with("All sub-agents of this project: 2 running"),

@@ -139,7 +139,7 @@ fn a_run_asks_waits_and_gets_the_first_answer(pi: RealPi) {
         let first = answer(&stage, &[&id, "2"]);
         assert_eq!(
             (first.code, first.stdout.as_str()),
-            (Some(0), "api has the answer and goes on.\n")
+            (Some(0), "api has the answer and continues.\n")
         );
         let output = owner.wait();
         assert_eq!(

@@ -123,14 +123,14 @@ fn what_leads_nowhere_says_so_and_what_may_have_been_meant() {
     for (command, short) in [("stop", "2"), ("session", "20")] {
         let output = stage.command(&[command, short]).run();
         let told = format!(
-            "error: \"{short}\" is too short: the beginning of an id has at least 4 characters\n\
+            "error: \"{short}\" is too short: name an id by at least its first 4 characters\n\
              hint: pi-subagents status --all lists the runs of this project.\n"
         );
         assert_eq!((output.code, output.stderr), (Some(2), told), "{command}");
     }
     let unknown = stage.command(&["output", "zz"]).run();
     let told = "error: there is no run or session \"zz\"\n\
-                hint: The beginning of an id has at least 4 characters.\n\
+                hint: Name an id by at least its first 4 characters.\n\
                 hint: pi-subagents status --all lists the runs of this project.\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (Some(3), told));
     insta::assert_snapshot!(refused(&stage, &["output", "2026"]), @r#"
@@ -203,7 +203,7 @@ fn a_running_session_is_steered_and_not_resumed_and_no_run_is_left_behind() {
     --- stderr
     error: session <session-1> is still running
     hint: pi-subagents steer <session-1> MESSAGE sends it a message now.
-    hint: pi-subagents wait <session-1> waits for its end; then resume can go on with it.
+    hint: pi-subagents wait <session-1> waits for its end; then resume can continue it.
     [EOF]
     ");
     let all = stage.command(&["status", "--all", "--json"]).run().json();

@@ -124,7 +124,7 @@ fn a_call_returns_with_its_questions_and_goes_on_with_the_answers() {
         assert!(wrong.contains(&format!("Open are: {id}.")), "{wrong}");
         let finished = call(&mut server, &answer_of(&id, "2"));
         assert!(
-            finished.starts_with("asks has gone on with the answer, and is over.")
+            finished.starts_with("asks continued with the answer, and has finished.")
                 && finished.contains("Took it."),
             "{finished}"
         );

@@ -97,7 +97,7 @@ fn killing_the_keeper_ends_the_tree_and_the_run() {
         [failed(
             "family",
             1,
-            "Lost the sub-agent: its keeper was killed.",
+            "Lost the sub-agent: its supervisor was killed.",
             None
         )]
     );

@@ -212,7 +212,7 @@ fn a_second_writer_is_told_who_has_the_session(pi: RealPi) {
 
             ---
 
-            Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait until that is over, or stop it.
+            Session busy ($STICKY/scout_busy.jsonl) is in use by run <run-1>. Wait until it has finished, or stop it.
             ");
         }
     }

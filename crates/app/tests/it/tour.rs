@@ -204,10 +204,10 @@ fn an_old_git_or_none_is_named_with_the_tour_that_needs_none() {
     assert_eq!([old.code, none.code], [Some(1); 2]);
     insta::assert_snapshot!(format!("{}\n{}", old.stderr, none.stderr), @"
     error: the tour shows worktrees and merges, and git 2.39.5 is too old for this; it needs 2.43 or newer
-    hint: pi-subagents tour --here shows sub-agents at work without git.
+    hint: pi-subagents tour --here shows running sub-agents without git.
 
     error: the tour shows worktrees and merges, and git is not installed, or not in PATH
-    hint: pi-subagents tour --here shows sub-agents at work without git.
+    hint: pi-subagents tour --here shows running sub-agents without git.
     ");
     stage.assert_nothing_is_left();
 }

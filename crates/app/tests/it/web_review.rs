@@ -69,7 +69,7 @@ fn what_waits_is_the_first_view_and_comments_become_the_next_prompt() {
         "unseen": ["cargo clippy -- -D warnings"],
         "folded": ["Cargo.lock"],
         "send": "Send back with 1 comment Ctrl ⏎",
-        "notice": "… goes on in the background with what you wrote",
+        "notice": "… continues in the background with your text",
     });
     assert_eq!(seen, expected);
     let session = web.json(&format!("/v1/runs/{api}"))["sessionId"].clone();
@@ -125,7 +125,7 @@ fn a_result_is_done_again_on_top_of_another_and_of_the_checkout_as_it_is() {
     assert_eq!(back.status, 200, "{}", back.body);
     assert!(
         back.body.contains(
-            "ui goes on in the background with what you wrote; came in: api, 1 file of the checkout"
+            "ui continues in the background with your text; came in: api, 1 file of the checkout"
         ),
         "{}",
         back.body

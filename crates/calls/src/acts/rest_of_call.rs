@@ -49,7 +49,7 @@ impl RestOfCall {
         if let Some(busy) = recorded.under_way {
             let id = busy.run.to_string();
             return Err(
-                CommandError::failed(format!("run {id} of this call is still under way")).advise(
+                CommandError::failed(format!("run {id} of this call is still running")).advise(
                     "",
                     Advice::Wait(id),
                     " waits for its end.",

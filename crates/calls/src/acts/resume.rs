@@ -145,7 +145,7 @@ fn still_running(session: &KnownSession) -> CommandError {
         .advise(
             "",
             Advice::Wait(id),
-            " waits for its end; then resume can go on with it.",
+            " waits for its end; then resume can continue it.",
         )
 }
 

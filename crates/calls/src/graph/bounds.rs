@@ -107,7 +107,7 @@ impl<'a> CallBounds<'a> {
         ));
         Err(match self.door {
             Door::CommandLine => error.hint(
-                "Add a limit for all of them, such as --budget-cost 5, or --yes to go on without one.",
+                "Add a limit for all of them, such as --budget-cost 5, or --yes to continue without one.",
             ),
             Door::Pi | Door::PiCommand | Door::Mcp | Door::Attach | Door::Page => {
                 error.hint("Add \"budget\": {\"cost\": 5} to the call.")

@@ -62,7 +62,7 @@ impl Opening<'_> {
         let child_session = directory.child_session();
         if let Some(file) = session_so_far {
             install_session(file, &child_session, &cwd).map_err(|error| {
-                CommandError::failed("its conversation cannot go on").because(&error)
+                CommandError::failed("its conversation cannot be continued").because(&error)
             })?;
         }
         let session_tools = tools_of_session(&child_session);

@@ -14,7 +14,7 @@ pub(super) static TERMS: [FormField; 9] = [
         field: &ISOLATION,
         words: &[Word {
             name: "isolation",
-            about: "\"worktree\": in a git worktree of its own, with your uncommitted changes; its result waits to be merged.",
+            about: "\"worktree\": in its own git worktree, with your uncommitted changes; its result waits to be merged.",
         }],
         need: Need::Optional,
     },

@@ -26,7 +26,7 @@ pub(super) struct FleetArgs {
 /// The option of commands that can say what would travel to a fleet.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct DryRunArgs {
-    /// Print what would travel to the fleet, and start nothing
+    /// Print what would be sent to the fleet, and start nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

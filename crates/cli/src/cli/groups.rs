@@ -27,20 +27,20 @@ struct Group {
 
 const GROUPS: [Group; 5] = [
     Group {
-        heading: "Give work",
+        heading: "Work",
         commands: &[
             "tour", "run", "delegate", "spawn", "resume", "steer", "answer", "stop", "wait",
         ],
     },
     Group {
-        heading: "Look at it",
+        heading: "Look",
         commands: &[
             "status", "inbox", "output", "logs", "session", "attach", "web", "budget", "export",
             "trace",
         ],
     },
     Group {
-        heading: "Take over what was changed",
+        heading: "Take changes",
         commands: &[
             "review",
             "undo",

@@ -35,7 +35,7 @@ pub(crate) struct RunArgs {
     /// How much the model thinks, whatever its name or the agent says
     #[arg(long, value_name = "LEVEL", value_parser = thinking_parser())]
     thinking: Option<ThinkingLevel>,
-    /// Model that takes over if the model is out of quota, overloaded or not available. The sub-agent goes on where it was. May be given several times, in the order in which they are asked [default: the fallbackModels of the agent, or the setting subagents.fallbackModels, or none]
+    /// Model that takes over if the model is out of quota, overloaded or not available. The sub-agent continues where it was. May be given several times, in the order in which they are asked [default: the fallbackModels of the agent, or the setting subagents.fallbackModels, or none]
     #[arg(long = "fallback", value_name = "MODEL", value_parser = parse_fallback)]
     fallbacks: Vec<String>,
     /// Let no other model take over, whatever the agent or the settings say
@@ -62,16 +62,16 @@ pub(crate) struct RunArgs {
     /// Time limit per task in seconds, unless the task sets its own. A task whose tools are still active may run longer [default: the timeout of the agent, or 600]
     #[arg(long, value_name = "SECONDS", value_parser = parse_timeout)]
     timeout: Option<f64>,
-    /// Cost limit per run in dollars. A run that has reached it and wants to go on gets one last answer without tools, and can be resumed [default: the setting subagents.maxCost, or no limit]
+    /// Cost limit per run in dollars. A run that has reached it and wants to continue gets one last answer without tools, and can be resumed [default: the setting subagents.maxCost, or no limit]
     #[arg(long, value_name = "DOLLARS", value_parser = parse_dollars)]
     max_cost: Option<Dollars>,
-    /// Token limit per run, such as 200000, 200k or 2m; tokens read from a cache are not counted. A run that has reached it and wants to go on gets one last answer without tools, and can be resumed [default: the setting subagents.maxTokens, or no limit]
+    /// Token limit per run, such as 200000, 200k or 2m; tokens read from a cache are not counted. A run that has reached it and wants to continue gets one last answer without tools, and can be resumed [default: the setting subagents.maxTokens, or no limit]
     #[arg(long, value_name = "N", value_parser = parse_tokens)]
     max_tokens: Option<u64>,
     /// End a run at its limit of cost, tokens or turns without a last answer
     #[arg(long)]
     no_wrap_up: bool,
-    /// Answers that the model of each run may give. A run that wants to go on after that gets one last answer without tools, and can be resumed; 0 for no limit [default: the maxTurns of the agent, or the setting subagents.maxTurns, or no limit]
+    /// Answers that the model of each run may give. A run that wants to continue after that gets one last answer without tools, and can be resumed; 0 for no limit [default: the maxTurns of the agent, or the setting subagents.maxTurns, or no limit]
     #[arg(long, value_name = "N")]
     max_turns: Option<u32>,
     /// Command that must pass before a run counts as completed, such as "cargo test". If it fails, the sub-agent sees the output and tries again. May be given several times [default: the gate of the agent]
@@ -247,7 +247,7 @@ fn isolation_parser() -> impl TypedValueParser<Value = Isolation> {
         PossibleValue::new(choice.as_str()).help(match choice {
             Isolation::None => "In the directory itself, with everybody else who works there",
             Isolation::Worktree => {
-                "Each in a git worktree of its own, which begins with your uncommitted changes; merge brings the result back"
+                "Each in its own git worktree, which begins with your uncommitted changes; merge brings the result back"
             }
         })
     });

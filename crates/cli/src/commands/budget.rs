@@ -37,7 +37,7 @@ pub(crate) struct ShowBudgetArgs {
 
 #[derive(Subcommand)]
 enum BudgetCommand {
-    /// Let the runs of a budget use more; runs that wait for it go on at once
+    /// Let the runs of a budget use more; runs that wait for it continue at once
     #[command(after_help = raise_budget::EXAMPLES)]
     Raise(RaiseArgs),
 }

@@ -46,10 +46,10 @@ pub(crate) struct CleanArgs {
     /// Remove runs of all projects [default: only of this project]
     #[arg(long)]
     all_projects: bool,
-    /// Also remove the files of sticky sessions that no remaining run belongs to
+    /// Also remove the files of shared sessions to which no remaining run belongs
     #[arg(long)]
     sessions: bool,
-    /// Show what would be removed, and remove nothing
+    /// List the records that would be removed, and remove nothing
     #[arg(long)]
     dry_run: bool,
     /// Do not ask on a terminal; without other options, remove what subagents.retention in the settings allows

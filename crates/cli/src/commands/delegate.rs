@@ -48,7 +48,7 @@ pub(crate) struct DelegateArgs {
     /// Do more than 16 items without a budget
     #[arg(long)]
     yes: bool,
-    /// Begin no further task after the first one that fails. Those under way go on to their end
+    /// Start no further task after the first one that fails. Running tasks continue to their end
     #[arg(long)]
     fail_fast: bool,
     /// Agent for the tasks that name none themselves
@@ -193,7 +193,7 @@ fn check_quotes(prompts: &[String]) -> Result<(), CommandError> {
     let is_word = |prompt: &&String| !prompt.trim().contains(char::is_whitespace);
     match prompts.iter().find(is_word) {
         Some(word) if prompts.len() > 1 => Err(CommandError::usage(format!(
-            "each argument is a prompt of its own, and \"{word}\" is one word"
+            "each argument is a separate prompt, and \"{word}\" is one word"
         ))
         .hint("Quote each prompt. If the word is meant to be a prompt: --task NAME=PROMPT")),
         Some(_) | None => Ok(()),

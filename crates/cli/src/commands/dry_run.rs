@@ -19,7 +19,7 @@ pub(super) fn print(
     let destination = Destination::of_call(caller, configuration)?;
     let Destination::Fleet(destination) = destination else {
         return Err(CommandError::usage(
-            "--dry-run says what would travel to a fleet, and this call stays on this machine",
+            "--dry-run lists the files that would be sent to a fleet, and this call stays on this machine",
         )
         .hint("Add --on fleet."));
     };

@@ -29,7 +29,7 @@ const PIECE: usize = 256 << 10;
 pub(crate) struct LogsArgs {
     /// Run or session: an id or its beginning, last, last~2, or the name of a task or agent
     id: String,
-    /// Keep printing what happens until the run has ended
+    /// Keep printing until the run has ended
     #[arg(long, short)]
     follow: bool,
     /// Begin with the last N lines instead of the first one

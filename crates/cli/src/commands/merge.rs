@@ -34,7 +34,7 @@ pub(crate) struct MergeArgs {
     /// Runs or sessions: ids or their beginnings, last, last~2, or names of tasks or agents; without any, the results that wait are named, and with --check compared
     #[arg(value_name = "ID")]
     ids: Vec<String>,
-    /// Say what fits this checkout, with its uncommitted changes, and change nothing
+    /// Show which results fit this checkout, with its uncommitted changes, and change nothing
     #[arg(long, conflicts_with = "commit")]
     check: bool,
     /// Make a commit of each run instead of uncommitted changes

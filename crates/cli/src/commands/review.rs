@@ -43,7 +43,7 @@ pub(crate) struct ReviewArgs {
     /// Take all results that stay green together, in one step; without an ID, those up to --up-to
     #[arg(long)]
     accept_all: bool,
-    /// Command that must pass on what is taken, run in a scratch copy of this checkout [default: subagents.reviewGate]
+    /// Command that must pass on the taken results, run in a scratch copy of this checkout [default: subagents.reviewGate]
     #[arg(
         long,
         value_name = "CMD",
@@ -258,7 +258,7 @@ fn print_report(report: &AcceptReport, printer: Printer<'static>) {
     {
         let run = &red.run;
         printer.note(&format!(
-            "hint: pi-subagents resume {run} \"Fix it\" lets its sub-agent go on."
+            "hint: pi-subagents resume {run} \"Fix it\" lets its sub-agent continue."
         ));
     }
 }

@@ -45,13 +45,13 @@ pub(crate) struct StatusArgs {
     /// List only the runs that failed
     #[arg(long, conflicts_with = "id")]
     failed: bool,
-    /// List at most so many runs; finished runs too [default: on a terminal 50, elsewhere no limit]
+    /// List at most this number of runs, finished ones too [default: on a terminal 50, elsewhere no limit]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "id")]
     limit: Option<u32>,
     /// Which runs come first: the newest (age), the most expensive (cost), the longest (time), by name, or by state with the running ones first (status)
     #[arg(long, value_enum, default_value_t = Sort::Age, hide_default_value = true, conflicts_with = "id")]
     sort: Sort,
-    /// List the pools of the fleet instead: how many runs are queued and running, which workers take them, and what other machines have under way
+    /// List the pools of the fleet instead: how many runs are queued and running, which workers take them, and the runs of other machines
     #[arg(long, conflicts_with_all = ["id", "all", "since", "failed", "limit", "watch"])]
     fleet: bool,
     /// Print the list again whenever something changes, until you interrupt it or the named run has ended

@@ -218,7 +218,7 @@ fn after_a_failure(task: &Task, run: &RunSummary, is_alone: bool) -> Vec<Step> {
         )],
         Some(Ending::CutOff) => {
             let command = format!(r#"pi-subagents resume {id} "Go on where you stopped""#);
-            vec![step(&format!("Let {it} go on"), command)]
+            vec![step(&format!("Let {it} continue"), command)]
         }
         Some(Ending::ModelError { .. }) => vec![go_on(format!("Try {it} again"), ""), check()],
         Some(

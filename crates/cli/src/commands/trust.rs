@@ -23,7 +23,7 @@ use pi_subagents_ground::print::Printer;
 
 #[derive(Args)]
 pub(crate) struct TrustArgs {
-    /// Show the decision and what the project contains, without asking
+    /// Show the decision and the contents of the project, without asking
     #[arg(long, conflicts_with_all = ["yes", "no"])]
     show: bool,
     /// Trust the project: use its agents, settings and skills from now on

@@ -14,7 +14,7 @@ use crate::places::find_places;
 
 #[derive(Args)]
 pub(crate) struct UndoArgs {
-    /// Keep what was edited in these files since, and take back the rest
+    /// Keep later edits of these files, and take back the rest
     #[arg(long)]
     keep_edits: bool,
 }

@@ -34,7 +34,7 @@ pub(crate) struct WebArgs {
     /// Serve the page on this socket instead of a port, for ssh -L; only you can open it
     #[arg(long, value_name = "PATH", conflicts_with_all = ["port", "open"])]
     socket: Option<PathBuf>,
-    /// Only look: the page can neither steer, stop nor continue runs, nor merge or discard what they changed
+    /// Only look: the page can neither steer, stop nor continue runs, nor merge or discard their changes
     #[arg(long)]
     read_only: bool,
     /// Open the page in the browser

@@ -27,8 +27,7 @@ pub(super) fn piped() -> Result<String, CommandError> {
 pub(super) fn stdin() -> io::Result<String> {
     let mut stdin = io::stdin();
     if stdin.is_terminal() {
-        Printer::for_people()
-            .note("Reading from this terminal. End with Ctrl-D on a line of its own.");
+        Printer::for_people().note("Reading from this terminal. End with Ctrl-D on an empty line.");
     }
     let mut text = String::new();
     stdin.read_to_string(&mut text)?;

@@ -43,7 +43,7 @@ pub struct FleetSettings {
     pub workspace: WorkspaceChoice,
     /// The number of commits that travel with a project, 1 to 10,000.
     pub history: u32,
-    /// The ignored files that travel all the same, as patterns of a `.gitignore`.
+    /// The ignored files that are sent all the same, as patterns of a `.gitignore`.
     pub include: Vec<String>,
     /// The largest number of bytes of such files together.
     pub max_include: u64,

@@ -276,7 +276,7 @@ fn a_pattern_is_no_name_of_a_tool() {
             assert_eq!(
                 verdict(&named),
                 format!(
-                    "Profile \"worker\" names the tool \"{pattern}\", which is no plain name: newer versions of pi read it as a pattern. Name each tool."
+                    "Profile \"worker\" names the tool \"{pattern}\", which is not a plain name: newer versions of pi read it as a pattern. Name each tool."
                 )
             );
         }

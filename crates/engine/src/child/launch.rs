@@ -46,7 +46,7 @@ pub(crate) struct LaunchedChild {
 /// The reason why a child could not be started.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LaunchError {
-    #[error("the directory {0} does not exist or is no directory")]
+    #[error("the directory {0} does not exist or is not a directory")]
     NoDirectory(String),
     #[error("the session is in use")]
     SessionInUse {
@@ -55,7 +55,7 @@ pub(crate) enum LaunchError {
     },
     #[error("the session could not be locked with {lock}")]
     Lock { lock: String, source: io::Error },
-    #[error("the keeper {program} could not be started")]
+    #[error("the supervisor {program} could not be started")]
     Keeper { program: String, source: io::Error },
     #[error("no pipe to the child")]
     Pipe(#[from] io::Error),
@@ -71,9 +71,9 @@ pub(crate) enum LaunchError {
         "{0}; the limits of open files or processes are reached (ulimit -n, ulimit -u say them)"
     )]
     NoRoom(String),
-    #[error("the keeper ended before it had started the child")]
+    #[error("the supervisor ended before it had started the sub-agent")]
     KeeperGone,
-    #[error("the keeper did not start the child within {} s", TO_START.as_secs())]
+    #[error("the supervisor did not start the sub-agent within {} s", TO_START.as_secs())]
     KeeperSilent,
 }
 

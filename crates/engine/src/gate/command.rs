@@ -241,7 +241,7 @@ impl RunningCommand {
     /// Ends the processes of a dead keeper: the owner has inherited them.
     async fn keeper_died(&mut self, unit: &Unit) {
         end_inherited(&unit.launcher, &unit.task.run).await;
-        let lost = || GateEnd::Unknown("its keeper was killed".to_owned());
+        let lost = || GateEnd::Unknown("its supervisor was killed".to_owned());
         self.end.get_or_insert_with(lost);
         self.is_gone = true;
     }

@@ -38,7 +38,7 @@ pub(super) async fn take_turn(
     if is_at_work(&shared) && gates.warn_of_others() {
         let root = shared.root.display();
         let warning = format!(
-            "other sub-agents are at work in {root} while the gate runs, so its verdict may be theirs; --isolation worktree keeps runs apart"
+            "other sub-agents work in {root} while the gate runs, so its verdict may be theirs; --isolation worktree keeps runs apart"
         );
         unit.report(Happening::Warned(warning)).await;
     }

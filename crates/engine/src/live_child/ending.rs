@@ -176,7 +176,7 @@ impl Running<'_> {
         self.close_stdin().await;
         end_inherited(&self.unit.launcher, &self.unit.task.run).await;
         self.verdict.get_or_insert_with(|| Ending::Lost {
-            reason: "its keeper was killed".to_owned(),
+            reason: "its supervisor was killed".to_owned(),
         });
         self.tree_is_gone();
     }

@@ -23,7 +23,7 @@ const TO_ANSWER: Duration = Duration::from_secs(30);
 const TO_COMPACT: Duration = Duration::from_mins(5);
 
 /// The prompt with which the new model goes on.
-pub(crate) const GO_ON: &str = "Go on with the task where it stopped.";
+pub(crate) const GO_ON: &str = "Continue the task where it stopped.";
 
 impl Running<'_> {
     /// Begins the change to the next model, if the present one has failed and there is another.

@@ -48,7 +48,7 @@ impl Running<'_> {
                 }
             }
             Err(problem) => {
-                let warning = format!("{problem}; it goes on to what it was granted");
+                let warning = format!("{problem}; it continues to its granted limit");
                 self.unit.report(Happening::Warned(warning)).await;
             }
         }

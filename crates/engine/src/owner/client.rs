@@ -48,7 +48,7 @@ pub enum AskError {
     #[error("the owner ended before it answered")]
     NoAnswer,
     /// It answered something we do not understand.
-    #[error("the owner's answer is no answer of ours")]
+    #[error("the process that started the run sent an unknown answer")]
     BadAnswer(#[from] serde_json::Error),
 }
 

@@ -17,7 +17,7 @@ pub(super) fn check_beginning(place: &RunPlace, workspace: WorkspaceChoice) -> R
         && earlier.workspace.is_unmerged()
     {
         return Err(refusal(&format!(
-            "isolation: the changes of this session are in {}, which does not travel to a fleet. Merge or discard them first, or use --on local.",
+            "isolation: the changes of this session are in {}, which is not sent to a fleet. Merge or discard them first, or use --on local.",
             path.display()
         )));
     }
@@ -33,7 +33,7 @@ pub(super) fn check_beginning(place: &RunPlace, workspace: WorkspaceChoice) -> R
         }
         (WorkspaceChoice::Bundle | WorkspaceChoice::Clone, BaseChoice::Revision(revision)) => {
             Err(refusal(&format!(
-                "base is {revision}, and only the commit that is checked out travels to a fleet. Check {revision} out, set base to working or head, or use --on local."
+                "base is {revision}, and only the commit that is checked out is sent to a fleet. Check {revision} out, set base to working or head, or use --on local."
             )))
         }
         // A clone is of HEAD in any case, and its caller was told what stays behind.

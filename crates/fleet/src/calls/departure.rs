@@ -181,7 +181,7 @@ impl FleetDeparture {
         let why = self.unsent.iter().find(|(known, _)| known == cwd);
         let why = why.map_or("its files were not sent", |(_, why)| why);
         Refusal {
-            message: format!("{} cannot travel: {why}", cwd.display()),
+            message: format!("{} cannot be sent: {why}", cwd.display()),
         }
     }
 }

@@ -146,7 +146,7 @@ impl LeftFiles {
                 )))
             }
             SentWorkspace::Clone(_) => Ok(Some(format!(
-                "it begins without the unmerged result of run {run}: with --workspace clone only pushed commits travel"
+                "it begins without the unmerged result of run {run}: with --workspace clone only pushed commits are sent"
             ))),
             SentWorkspace::Shared(_) | SentWorkspace::None => Ok(None),
         }

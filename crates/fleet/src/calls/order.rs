@@ -58,7 +58,7 @@ pub(crate) fn may_travel(
         doubts: _,
     } = &resolved.here;
     if api_key.is_some() {
-        return Err(cannot_travel("apiKey", "a worker has keys of its own"));
+        return Err(cannot_travel("apiKey", "a worker has its own keys"));
     }
     let has_files = destination.workspace != WorkspaceChoice::None;
     if let Some(patch) = patch {

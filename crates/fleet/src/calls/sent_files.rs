@@ -138,13 +138,13 @@ impl SentFiles {
         };
         let relative = self.inside(cwd).ok_or_else(|| Refusal {
             message: format!(
-                "{} is not in {}, whose files travel with this call; use --on local for it, or a call of its own",
+                "{} is not in {}, whose files are sent with this call; use --on local for it, or a separate call",
                 cwd.display(),
                 root.display()
             ),
         })?;
         let relative = relative.to_str().ok_or_else(|| Refusal {
-            message: format!("{} is not text, and cannot travel", cwd.display()),
+            message: format!("{} is not text, and cannot be sent", cwd.display()),
         })?;
         Ok((self.workspace.clone(), relative.to_owned()))
     }

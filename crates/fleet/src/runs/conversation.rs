@@ -29,7 +29,9 @@ pub(crate) async fn save(
         return Ok(None);
     }
     if size > LARGEST {
-        return Err(format!("it has {size} bytes, and at most {LARGEST} travel"));
+        return Err(format!(
+            "it has {size} bytes, and at most {LARGEST} are sent"
+        ));
     }
     let object = session_object(key, run, n);
     let stored = fleet.blobs().put(&object, file).await;

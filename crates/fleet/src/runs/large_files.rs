@@ -18,7 +18,7 @@ pub(crate) async fn fetch_large_files(
 ) -> Result<(), String> {
     for named in files {
         let file = LargeFile::checked(&named.oid, named.size)
-            .ok_or_else(|| format!("\"{}\" is no id of an LFS file", named.oid))?;
+            .ok_or_else(|| format!("\"{}\" is not an id of an LFS file", named.oid))?;
         let place = file.path_in(storage);
         if place.is_file() {
             continue;

@@ -121,7 +121,7 @@ impl Part<'_> {
         });
         let place = place.await?.ok_or_else(|| {
             format!(
-                "{} is no clone of its repository; pi-subagents diff {run} in a clone fetches it",
+                "{} is not a clone of its repository; pi-subagents diff {run} in a clone fetches it",
                 self.cwd.display()
             )
         })?;

@@ -16,7 +16,7 @@ pub(super) async fn read(
 ) -> Result<Order, String> {
     let payload = delivery.payload();
     let value: Value = serde_json::from_slice(payload)
-        .map_err(|error| format!("its order is no JSON: {error}"))?;
+        .map_err(|error| format!("its order is not JSON: {error}"))?;
     let content = if value.get("object").is_none() {
         payload.to_vec()
     } else {

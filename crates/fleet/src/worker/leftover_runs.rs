@@ -73,7 +73,7 @@ pub(super) async fn give_back(fleet: &Fleet, worker: &str, runs: Vec<LeftRun>) {
         let Ok(id) = RunId::parse(&run) else { continue };
         match fleet.give_back_of_killed(&id, worker, n, &message).await {
             Ok(true) => print_line(&format!(
-                "gave back {run}, which was under way when this worker was killed"
+                "gave back {run}, which was running when this worker was killed"
             )),
             Ok(false) => {}
             // The queue hands it out after its lease.

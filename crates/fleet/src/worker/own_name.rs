@@ -77,7 +77,7 @@ fn taken(name: &str, there: &Stored<WorkerCard>) -> CommandError {
     let since = since.map(|since| time_of_day(since, &TimeZone::system()));
     let since = since.map(|since| format!(" since {since}"));
     CommandError::failed(format!(
-        "another worker has the name {name}: it is at work{}{}",
+        "another worker has the name {name}: it is running{}{}",
         on_machine(card),
         since.unwrap_or_default()
     ))

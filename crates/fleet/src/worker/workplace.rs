@@ -99,7 +99,7 @@ fn shared_directory(shared: &Shared) -> Result<PathBuf, String> {
     let is_plain = Path::new(&shared.token_file).file_name().is_some()
         && Path::new(&shared.token_file).components().count() == 1;
     if !path.is_absolute() || !is_plain {
-        return Err("its workspace is no directory that can be shared".to_owned());
+        return Err("its workspace is not a directory that can be shared".to_owned());
     }
     let read = || -> io::Result<Vec<u8>> {
         Directory::open(path)?.read(Path::new(&shared.token_file), LARGEST_TOKEN)

@@ -20,7 +20,7 @@ pub enum BadHeaders {
     #[error("a piece of a record lacks its header \"{0}\"")]
     Missing(&'static str),
     /// The offset is no number.
-    #[error("a piece of a record has an offset that is no number: {0}")]
+    #[error("a piece of a record has an offset that is not a number: {0}")]
     Offset(#[from] ParseIntError),
 }
 

@@ -42,7 +42,7 @@ fn level_of(word: &str) -> Result<LevelFilter, CommandError> {
     let is_level = LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word));
     let level = word.parse().ok().filter(|_| is_level);
     level.ok_or_else(|| {
-        CommandError::usage(format!("{VARIABLE} is {word:?}, which is no level")).hint(format!(
+        CommandError::usage(format!("{VARIABLE} is {word:?}, which is not a level")).hint(format!(
             "The levels are {}. 1 is the same as debug.",
             LEVELS.join(", ")
         ))

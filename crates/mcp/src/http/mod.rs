@@ -64,7 +64,7 @@ impl AllowedOrigins {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpError {
     /// Other machines could reach the address.
-    #[error("{0} is no loopback address")]
+    #[error("{0} is not a loopback address")]
     NotLoopback(SocketAddr),
     /// The system does not let us listen there.
     #[error("cannot listen on {address}")]

@@ -17,7 +17,7 @@ pub struct Answered {
 impl Answered {
     /// Says that the run goes on.
     pub fn sentence(&self) -> String {
-        format!("{} has the answer and goes on.", self.name)
+        format!("{} has the answer and continues.", self.name)
     }
 }
 

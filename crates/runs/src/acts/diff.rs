@@ -134,7 +134,7 @@ impl KeptDiff {
     fn notes(&self, door: Door) -> Vec<String> {
         let earlier = self.earlier.iter().map(|run| {
             let how = Advice::Diff(run.to_string()).words(door);
-            format!("! an earlier run of this session has a result of its own, which waits: {how}")
+            format!("! an earlier run of this session has its own result, which waits: {how}")
         });
         let submodules = self.submodules.iter().map(|path| {
             let note = submodule_note(path, self.result.run.run.as_str());

@@ -53,7 +53,7 @@ impl SharedDiff {
                 "{} made no successful edit or write",
                 self.run
             ))
-            .hint("It worked in a shared checkout; git diff shows what has changed there by anybody. With --isolation worktree each run works in a worktree of its own."));
+            .hint("It worked in a shared checkout; git diff shows what has changed there by anybody. With --isolation worktree each run works in its own worktree."));
         }
         // A model wrote it.
         let patch = self.patch();

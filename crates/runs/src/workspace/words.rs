@@ -202,7 +202,7 @@ impl LeftOutFile {
                 "{path} is not in the result: it is untracked and has {}",
                 bytes(size)
             ),
-            None => format!("{path} is a repository of its own and was not kept"),
+            None => format!("{path} is a separate repository and was not kept"),
         }
     }
 }

@@ -200,7 +200,7 @@ impl Purpose {
                     _ => format!("Answer {} (1 to {options}): ", name(run)),
                 }
             }
-            Self::Resume(run) => format!("Go on with {}: ", name(run)),
+            Self::Resume(run) => format!("Continue {}: ", name(run)),
             Self::Start if model.definitions.0.len() > 1 => {
                 format!("New run of {} (Tab: another): ", model.definition())
             }

@@ -174,7 +174,7 @@ impl Model {
         match self.selected_row().map(|row| (row.is_running(), &row.run)) {
             Some((true, run)) => self.begin_typing(Purpose::Steer(run.run.clone())),
             Some((false, run)) => {
-                let text = format!("{} is over; press r to resume it.", run.name);
+                let text = format!("{} has finished; press r to resume it.", run.name);
                 self.notice = Some(Notice::new(Role::Warning, text));
             }
             None => {}
@@ -210,7 +210,7 @@ impl Model {
         match self.selected_row().map(|row| (row.is_running(), &row.run)) {
             Some((true, run)) => self.mode = Mode::Confirming(Question::Stop(run.run.clone())),
             Some((false, run)) => {
-                let text = format!("{} is over.", run.name);
+                let text = format!("{} has finished.", run.name);
                 self.notice = Some(Notice::new(Role::Warning, text));
             }
             None => {}
@@ -279,7 +279,7 @@ impl Question {
     /// Says what is so if the answer is no.
     pub(super) fn left(&self) -> &'static str {
         match self {
-            Self::Stop(_) => "It goes on.",
+            Self::Stop(_) => "It continues.",
             Self::Merge(_) => "Nothing was merged.",
             Self::Discard(_) => "Nothing was discarded.",
         }

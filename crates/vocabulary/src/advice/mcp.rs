@@ -33,7 +33,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Trust => {
             "Only the user can allow that, with pi-subagents trust in a shell.".to_owned()
         }
-        Advice::MakeRoom => "subagent_runs lists them; wait until one is over (action wait), or stop one (action stop).".to_owned(),
+        Advice::MakeRoom => "subagent_runs lists them; wait until one has finished (action wait), or stop one (action stop).".to_owned(),
         Advice::Diff(_)
         | Advice::DiffStat(_)
         | Advice::MergeCopies(_)

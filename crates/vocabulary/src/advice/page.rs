@@ -14,7 +14,9 @@ pub(super) fn words(advice: &Advice) -> String {
             "this page".to_owned()
         }
         Advice::ListRuns => "the list shows the runs there are".to_owned(),
-        Advice::MakeRoom => "The list shows them; wait until one is over, or stop one.".to_owned(),
+        Advice::MakeRoom => {
+            "The list shows them; wait until one has finished, or stop one.".to_owned()
+        }
         Advice::GetAgent => "List them with pi-subagents agents list in a shell.".to_owned(),
         Advice::Trust => "Run pi-subagents trust in a shell to allow that.".to_owned(),
         Advice::MergeIn { .. }

@@ -18,7 +18,7 @@ pub(super) fn words(advice: &Advice) -> String {
         }
         Advice::EditAgent(name) => format!("/profile edit {name}"),
         Advice::Trust => "Use /subagents trust to allow that.".to_owned(),
-        Advice::MakeRoom => "/subagents list shows those of this session; wait until one is over, or stop one (/subagents stop RUN).".to_owned(),
+        Advice::MakeRoom => "/subagents list shows those of this session; wait until one has finished, or stop one (/subagents stop RUN).".to_owned(),
         Advice::Answer(_)
         | Advice::Resume(_)
         | Advice::Wait(_)

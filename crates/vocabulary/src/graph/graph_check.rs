@@ -35,7 +35,7 @@ pub struct CheckedTask {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphFault {
     /// A need names no task.
-    #[error("{task} needs \"{need}\", which is no task of this call{}", meant(.nearest.as_deref()))]
+    #[error("{task} needs \"{need}\", which is not a task of this call{}", meant(.nearest.as_deref()))]
     UnknownNeed {
         /// The task that has the need.
         task: String,
@@ -45,9 +45,7 @@ pub enum GraphFault {
         nearest: Option<String>,
     },
     /// Two tasks have a name that a third one needs.
-    #[error(
-        "{task} needs \"{need}\", and several tasks have this name; give each a name of its own"
-    )]
+    #[error("{task} needs \"{need}\", and several tasks have this name; give each its own name")]
     SharedName {
         /// The task that has the need.
         task: String,
@@ -250,10 +248,10 @@ mod tests {
         ];
         let faults = faults.map(Result::unwrap_err);
         insta::assert_snapshot!(faults.join("\n"), @r#"
-        edit needs "plam", which is no task of this call; did you mean "plan"?
+        edit needs "plam", which is not a task of this call; did you mean "plan"?
         the needs of these tasks go round in a circle: a needs a
         the needs of these tasks go round in a circle: a needs c needs b needs a
-        b needs "a", and several tasks have this name; give each a name of its own
+        b needs "a", and several tasks have this name; give each its own name
         the prompt of b cannot be filled: {{a.output}} names the task a, which is not among the needs; add "needs": ["a"]
         "#);
     }

@@ -275,7 +275,7 @@ impl GraphProgress {
                 items.len()
             )),
             Some(Value::Array(items)) => Ok(items),
-            Some(_) => Err(format!("{list} is no list.")),
+            Some(_) => Err(format!("{list} is not a list.")),
             None => Err(format!("There is no {list}.")),
         }
     }

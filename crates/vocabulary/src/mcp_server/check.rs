@@ -63,7 +63,7 @@ pub(super) fn check_reach(name: &str, reach: &ServerReach) -> Result<(), String>
             }
             for (variable, value) in environment {
                 if !is_variable(variable) {
-                    return refuse(format!("\"{variable}\" is no name of a variable"));
+                    return refuse(format!("\"{variable}\" is not a name of a variable"));
                 }
                 if let Err(why) = check_value(variable, value) {
                     return refuse(why);
@@ -81,7 +81,7 @@ pub(super) fn check_reach(name: &str, reach: &ServerReach) -> Result<(), String>
             for (header, value) in headers {
                 let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
                 if header.is_empty() || !header.bytes().all(is_name) {
-                    return refuse(format!("\"{header}\" is no name of a header"));
+                    return refuse(format!("\"{header}\" is not a name of a header"));
                 }
                 if let Err(why) = check_value(header, value) {
                     return refuse(why);
@@ -143,7 +143,7 @@ fn check_url(url: &str, has_headers: bool) -> Result<(), String> {
             .chars()
             .any(|letter| letter.is_control() || letter.is_whitespace());
     if host.is_empty() || is_odd {
-        return Err(format!("\"{}\" is no address", url.escape_debug()));
+        return Err(format!("\"{}\" is not an address", url.escape_debug()));
     }
     if host.contains('@') || url.contains("${") {
         return Err("its address may hold no key; send it in \"headers\"".to_owned());

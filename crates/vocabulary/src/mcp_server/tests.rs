@@ -61,7 +61,7 @@ fn what_cannot_be_kept_or_would_be_a_key_in_a_file_is_refused() {
     has the server "a", which has no field tool; known are command, args, env, cwd, url, headers, required, startTimeout, timeout, tools, excludeTools
     has the server "a": "--key=${KEY}" names a variable, and arguments can be read by everybody on this machine; name it in "env"
     has the server "a": the value of API_KEY would be a key in a file; name a variable that holds it, as in "${API_KEY}", or a key of auth.json, as in "${auth.json:NAME}"
-    has the server "a": "1" is no name of a variable
+    has the server "a": "1" is not a name of a variable
     has the server "a": the value of x-api-key would be a key in a file; name a variable that holds it, as in "${X_API_KEY}", or a key of auth.json, as in "${auth.json:NAME}"
     has the server "a": its headers would be sent without encryption; use https
     has the server "a": its address may hold no key; send it in "headers"

@@ -71,7 +71,7 @@ impl TryFrom<String> for QuestionId {
     type Error = String;
 
     fn try_from(word: String) -> Result<Self, String> {
-        Self::parse(&word).ok_or_else(|| format!("\"{word}\" is no id of a question"))
+        Self::parse(&word).ok_or_else(|| format!("\"{word}\" is not an id of a question"))
     }
 }
 

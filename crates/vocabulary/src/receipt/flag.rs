@@ -63,7 +63,7 @@ impl Flag {
             Self::ChangedAfterTest => "files changed after the last test",
             Self::CommandsAfterTest => "commands after the last test may have changed files",
             Self::TestHidden => "how the last test ended was not seen",
-            Self::GateChanged => "it changed a file of its own gate",
+            Self::GateChanged => "it changed a file of its gate",
             Self::Assumed => "nobody answered its question, so it assumed something",
         }
     }

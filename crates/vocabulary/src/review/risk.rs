@@ -95,7 +95,7 @@ fn of_files(facts: &ResultFacts, found: &mut Found) {
     found.add_paths(RiskRule::Ci, "touches CI:", of_kind(facts, PathKind::Ci));
     let mut guards = of_kind(facts, PathKind::Guard);
     if facts.receipt.flags.contains(&Flag::GateChanged) {
-        guards.push("a file of its own gate".to_owned());
+        guards.push("a file of its gate".to_owned());
     }
     found.add_paths(RiskRule::GuardFile, "touches a guard file:", guards);
     let deleted = named(facts, |file| file.is_deleted && !file.is_submodule);

@@ -12,6 +12,7 @@ mod machine_paths;
 mod named_paths;
 mod operating_system;
 mod pictures;
+mod plain_texts;
 mod plain_words;
 mod promises;
 mod public_types;
@@ -39,6 +40,7 @@ pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 21] = [
     machine_paths::check,
     named_paths::check,
     operating_system::check,
+    plain_texts::check,
     plain_words::check,
     pictures::check,
     promises::check,

@@ -59,7 +59,7 @@ fn a_call_that_cannot_leave_says_why_and_leaves_no_trace() {
     hint: Add --on fleet, or leave the option out.
     exit 2
 
-    error: --dry-run says what would travel to a fleet, and this call stays on this machine
+    error: --dry-run lists the files that would be sent to a fleet, and this call stays on this machine
     hint: Add --on fleet.
     exit 2
 
@@ -67,7 +67,7 @@ fn a_call_that_cannot_leave_says_why_and_leaves_no_trace() {
     hint: pi-subagents fleet init --pool gpu makes it; its administrator may do that.
     exit 1
 
-    error: $PROJECT is not in a git repository, so its files cannot travel to a fleet
+    error: $PROJECT is not in a git repository, so its files cannot be sent to a fleet
     hint: Use --workspace none to work in an empty directory, or --workspace shared if the workers see this directory under the same path.
     exit 2
 
@@ -111,7 +111,7 @@ fn what_cannot_travel_is_refused_by_its_name() {
         )
     });
     insta::assert_snapshot!(said.join("\n"), @"
-    failed apiKey: this part of the agent cannot be sent to a fleet: a worker has keys of its own. Use --on local, or an agent without it.
+    failed apiKey: this part of the agent cannot be sent to a fleet: a worker has its own keys. Use --on local, or an agent without it.
     failed extensions: this part of the agent cannot be sent to a fleet: /etc/passwd is not among the files that are sent. Use --on local, or an agent without it.
     ");
 }

@@ -223,7 +223,7 @@ fn too_many_ignored_files_are_refused_before_anything_is_packed() {
     let real = fleet.printed(&["run", "x", "--on", "fleet"]);
     assert_eq!(dry, real);
     insta::assert_snapshot!(real, @"
-    error: subagents.fleet.include names 2 ignored files with 1.1 MB, and at most 10,000 files and 1.0 MB (subagents.fleet.maxInclude) of them travel
+    error: subagents.fleet.include names 2 ignored files with 1.1 MB, and at most 10,000 files and 1.0 MB (subagents.fleet.maxInclude) of them are sent
     hint: The largest are:
       700 kB  b.local
       400 kB  a.local

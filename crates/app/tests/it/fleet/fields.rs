@@ -248,10 +248,10 @@ fn a_base_or_a_worktree_that_cannot_travel_is_refused_by_its_name() {
     let path = kept["runs"][0]["workspace"]["path"].as_str().unwrap();
     let path = stage.sandbox.normalise(path);
     insta::assert_snapshot!(all.join("\n").replace(&path, "<worktree>"), @"
-    base is main, and only the commit that is checked out travels to a fleet. Check main out, set base to working or head, or use --on local.
+    base is main, and only the commit that is checked out is sent to a fleet. Check main out, set base to working or head, or use --on local.
     base is head, and with --workspace none there are no files to begin from. Use --workspace bundle, or leave base out.
     isolation: with --workspace shared a sub-agent works in the shared directory itself, and not in a worktree. Use --workspace bundle, or leave isolation out.
-    isolation: the changes of this session are in <worktree>, which does not travel to a fleet. Merge or discard them first, or use --on local.
+    isolation: the changes of this session are in <worktree>, which is not sent to a fleet. Merge or discard them first, or use --on local.
     ");
 }
 

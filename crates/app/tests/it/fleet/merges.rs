@@ -82,7 +82,7 @@ fn results_of_a_fleet_are_listed_merged_and_discarded_like_those_of_worktrees() 
     ui (run: <run-2>, session: <session-2>, started <past>)
     hint: for 30 days, git branch NAME refs/pi-subagents/discarded/<run-2>/result gets it back.
     ---
-    no run has a worktree of its own, and no result of a fleet waits
+    no run has its own worktree, and no result of a fleet waits
     hint: --isolation worktree gives each run one.
     ---
     ui (run: <run-2>, session: <session-2>, started <past>)
@@ -152,7 +152,7 @@ fn a_session_goes_on_from_the_files_that_it_left_until_they_are_merged() {
     ---
     ✓ scout: merged, 4 files +5 −0
     ---
-    no run has a worktree of its own, and no result of a fleet waits
+    no run has its own worktree, and no result of a fleet waits
     hint: --isolation worktree gives each run one.
     ---
     ✓ scout: this checkout has its changes already

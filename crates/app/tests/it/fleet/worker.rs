@@ -240,7 +240,7 @@ fn a_killed_worker_that_is_started_again_gives_back_its_runs_before_their_lease_
         .stage
         .command(&["fleet", "work", "--name", "build-7"])
         .spawn();
-    again.wait_for_stderr("which was under way when this worker was killed");
+    again.wait_for_stderr("which was running when this worker was killed");
     let ended = yard.end_of(&order.run);
     // It counts as an attempt: the run may be what killed the worker.
     assert_eq!(

@@ -132,7 +132,7 @@ fn the_runs_of_a_killed_pi_are_listed_read_and_resumed_by_the_next(pi: RealPi) {
     assert_eq!(told["notifyType"], "warning");
     // It is a matter of luck whether pi could still write down the end of the quick one.
     assert!(
-        message.starts_with("pi ended while sub-agents were at work.\n")
+        message.starts_with("pi ended while sub-agents were running.\n")
             && message.contains(
                 "\nslow: Session was interrupted (main agent session ended unexpectedly)\n"
             )

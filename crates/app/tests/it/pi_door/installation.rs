@@ -144,7 +144,7 @@ fn a_terminal_tells_at_its_start_that_the_program_is_missing(pi: RealPi) {
         .pi(&[])
         .env("PI_SUBAGENTS_BIN", "/nowhere/pi-subagents");
     let mut terminal = Terminal::start(command);
-    terminal.wait_for("PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is no program");
+    terminal.wait_for("PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is not a program");
     terminal.answer("fake-model", CTRL_D);
     assert_eq!(terminal.end().0, Some(0));
 }

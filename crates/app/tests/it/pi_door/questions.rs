@@ -106,7 +106,7 @@ fn a_call_returns_when_its_person_answers_later(pi: RealPi) {
         assert!(
             finished
                 .text
-                .starts_with("api has gone on with the answer, and is over.")
+                .starts_with("api continued with the answer, and has finished.")
                 && finished.text.contains("Took it."),
             "{runner}: {}",
             finished.text

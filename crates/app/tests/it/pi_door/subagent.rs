@@ -118,7 +118,7 @@ fn a_model_may_be_named_by_its_id_and_an_unknown_one_is_told_what_there_is(pi: R
         (answer.is_error, answer.text.as_str()),
         (
             true,
-            "\"fake/other\" is no model that can be used here. Use one of: fake/fake-model; or leave it out for the preset's own."
+            "\"fake/other\" is not a model that can be used here. Use one of: fake/fake-model; or leave it out for the preset's own."
         )
     );
     pi.rpc.finish();

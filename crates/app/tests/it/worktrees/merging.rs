@@ -233,11 +233,11 @@ fn a_run_without_a_result_is_named_and_the_others_are_merged() {
     api  ✓         –    ✓
     ui   ✓         ✓    –
     ✗ idle has no result: nothing was changed  <run-1>
-    ✗ here has no result of its own: it worked in the checkout itself  <run-2>
+    ✗ here has no separate result: it worked in the checkout itself  <run-2>
 
     ✓ api: merged, 1 file +1 −0
     ✗ idle has no result: nothing was changed  <run-1>
-    ✗ here has no result of its own: it worked in the checkout itself  <run-2>
+    ✗ here has no separate result: it worked in the checkout itself  <run-2>
     ✓ ui: merged, 1 file +1 −0
     ");
     assert_eq!(stage.status(), "?? api.txt\n?? ui.txt");
@@ -247,7 +247,7 @@ fn a_run_without_a_result_is_named_and_the_others_are_merged() {
     idle (run: <run-1>, session: <session-1>, started <past>)
     here (run: <run-2>, session: <session-2>, started <past>)
     error: idle has no result: nothing was changed  <run-1>
-      here has no result of its own: it worked in the checkout itself  <run-2>
+      here has no separate result: it worked in the checkout itself  <run-2>
     ");
     let unknown = stage.ours(&["merge", "api", "nobody"]).run();
     assert_eq!(unknown.code, Some(3));

@@ -116,9 +116,7 @@ async fn give(
             "{} waited so long for an answer to {id} that it was ended",
             one_line(&found.name)
         ))
-        .hint(format!(
-            "{how} and the answer as its prompt goes on with it."
-        )));
+        .hint(format!("{how} and the answer as its prompt continues it.")));
     }
     let reach = service.owner.reach(&caller.places);
     let to = Addressee::from(found.run.clone());
@@ -173,8 +171,11 @@ async fn outcome(
     let look = move |service: &CallService, caller: &Caller| {
         let now = again(service, &given.run)?;
         let heading = match (now.is_open(), asks_again(&now, &given.question)) {
-            (false, _) => format!("{} has gone on with the answer, and is over.", name(&now)),
-            (true, false) => format!("{} has the answer and goes on.", name(&now)),
+            (false, _) => format!(
+                "{} continued with the answer, and has finished.",
+                name(&now)
+            ),
+            (true, false) => format!("{} has the answer and continues.", name(&now)),
             (true, true) => format!("{} has the answer, and asks again.", name(&now)),
         };
         let mut answer = answer_of(

@@ -32,7 +32,7 @@ pub fn tools() -> Vec<Tool> {
         guidelines: &[
             "Use answer_subagent only with what you know or were told; ask the user if you do not know.",
         ],
-        description: "Answer a question with which a sub-agent of yours waits. It goes on, and its result is the answer of this call.",
+        description: "Answer a question with which one of your sub-agents waits. It continues, and its result is the answer of this call.",
         parameters: parameters::<AnswerCall>(),
     }]
 }

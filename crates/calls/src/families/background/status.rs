@@ -136,7 +136,7 @@ fn answer(counts: Counts, rows: Vec<RunRow>, shown: Shown, door: Door) -> ToolAn
             .map(|row| text::background_row(row, shown, door)),
     );
     if rows.is_empty() && counts.total() > 0 {
-        parts.push("None is running. includeCompleted lists those that are over.".to_owned());
+        parts.push("None is running. includeCompleted lists finished runs.".to_owned());
     }
     let rows = rows.into_iter().map(|row| match shown {
         Shown::UpTo(room) => row.without_owner().cut_to(room),

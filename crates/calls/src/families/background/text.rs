@@ -30,15 +30,15 @@ pub enum Shown {
 pub(super) fn started(row: &RunRow, counts: Counts, door: Door) -> String {
     let wait = match door {
         Door::Mcp => format!(
-            "Nobody tells you when it ends. Go on with something else; once you need the result, subagent_runs with action wait and ids [\"{}\"] waits for it and returns it.",
+            "Nobody tells you when it ends. Continue with something else; once you need the result, subagent_runs with action wait and ids [\"{}\"] waits for it and returns it.",
             row.report.run_id
         ),
         Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page
             if row.pi_session.is_some() => {
-            "Do not poll for it: this conversation is told when it ends. Go on with something else; background_agent_status with this run id is for when you need the result now, and subagent_runs waits for it, steers or stops it.".to_owned()
+            "Do not poll for it: this conversation gets a message when it ends. Continue with something else; background_agent_status with this run id is for when you need the result now, and subagent_runs waits for it, steers or stops it.".to_owned()
         }
         Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page => {
-            "Do not poll for it: go on with something else, and ask background_agent_status with this run id once you need the result.".to_owned()
+            "Do not poll for it: continue with something else, and ask background_agent_status with this run id once you need the result.".to_owned()
         }
     };
     format!(
@@ -137,7 +137,7 @@ pub fn notice(row: &RunRow) -> (String, String) {
     let used = row.used_words(now);
     lines.extend((!used.is_empty()).then(|| format!("Used: {used}")));
     if row.report.status != Status::Completed {
-        lines.push(format!("Go on with it: {}", go_on(row)));
+        lines.push(format!("Continue it: {}", go_on(row)));
     }
     lines.extend(worktree(row));
     let output = row.report.output.as_deref().map(str::trim_end);

@@ -14,10 +14,10 @@ pub const STATUS: &str = "background_agent_status";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", expecting = "an object")]
 pub(super) struct StatusCall {
-    /// One run, with its result if it is over. Left out, all background runs that are running.
+    /// One run, with its result if it has finished. Left out, all background runs that are running.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     pub(super) run_id: Option<String>,
-    /// Also list the runs that are over.
+    /// Also list finished runs.
     #[serde(default, deserialize_with = "arguments::flag")]
     pub(super) include_completed: bool,
 }
@@ -31,12 +31,12 @@ pub fn tools() -> Vec<Tool> {
             offered: Offered::Always,
             uses_definitions: true,
             needs_models: true,
-            snippet: "Start a named sub-agent that works on its own while you go on",
+            snippet: "Start a named sub-agent that works while you continue",
             guidelines: &[
                 "Use background_agent for work whose result you do not need for your next step; use subagent when you do.",
-                "After background_agent go on with something else: never poll for its end.",
+                "After background_agent continue with something else: never poll for its end.",
             ],
-            description: "Start a named sub-agent (preset; \"default\" is a plain one) in the background and return at once. It runs in a process of its own, which goes on when this conversation ends. Returns its run id, session id, the paths of its record and how many background runs there are. Do not poll for its end.",
+            description: "Start a named sub-agent (preset; \"default\" is a plain one) in the background and return at once. It runs in a separate process, which continues when this conversation ends. Returns its run id, session id, the paths of its record and how many background runs there are. Do not poll for its end.",
             parameters: task_parameters(),
         },
         Tool {
@@ -50,7 +50,7 @@ pub fn tools() -> Vec<Tool> {
             guidelines: &[
                 "Call background_agent_status when you need a result or are asked about background agents, not again and again.",
             ],
-            description: "Count the background runs (running, completed, failed, aborted, total) and list those that are running; with includeCompleted also those that are over. With runId: one run, with its whole result if it is over.",
+            description: "Count the background runs (running, completed, failed, aborted, total) and list those that are running; with includeCompleted also the finished ones. With runId: one run, with its whole result if it has finished.",
             parameters: parameters::<StatusCall>(),
         },
     ]

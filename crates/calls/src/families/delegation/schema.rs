@@ -96,7 +96,7 @@ static FORM: TaskForm = TaskForm {
             field: &TIMEOUT,
             words: &[Word {
                 name: "timeout",
-                about: "Seconds the sub-agent may take (default 600); it goes on while its tools are at work.",
+                about: "Seconds the sub-agent may take (default 600); it continues while its tools run.",
             }],
             need: Need::Optional,
         },
@@ -120,7 +120,7 @@ static FORM: TaskForm = TaskForm {
             field: &AFTER_FAILURE,
             words: &[Word {
                 name: "afterFailure",
-                about: "\"run\": it starts also if one of its needs fails, and is told; else it is skipped.",
+                about: "\"run\": it starts also if one of its needs fails, and its prompt says so; else it is skipped.",
             }],
             need: Need::Optional,
         },

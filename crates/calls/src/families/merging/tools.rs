@@ -37,7 +37,7 @@ pub fn tools() -> Vec<Tool> {
         guidelines: &[
             "Use merge_subagents with check before you merge several sub-agents; look at what was merged afterwards, and run the tests.",
         ],
-        description: "Bring what sub-agents changed in worktrees of their own into this checkout, as uncommitted changes beside those that are there. Each is merged whole or not at all; one that conflicts is left out and named with file and lines, and nothing is overwritten.",
+        description: "Bring the changes that sub-agents made in their worktrees into this checkout, as uncommitted changes beside those that are there. Each is merged whole or not at all; one that conflicts is left out and named with file and lines, and nothing is overwritten.",
         parameters: parameters::<MergeCall>(),
     }]
 }

@@ -163,7 +163,7 @@ fn list(call: &RunsCall, mut runs: Vec<IndexedRun>, door: Door) -> ToolAnswer {
         (false, _) if call.all => format!("All sub-agents of this project: {line}."),
         (false, _) => format!("Your sub-agents: {line}."),
         (true, false) => {
-            format!("None is at work ({line}). includeCompleted lists those that are over.")
+            format!("None is running ({line}). includeCompleted lists finished runs.")
         }
         (true, true) => "You have started none.".to_owned(),
     };
@@ -216,17 +216,17 @@ async fn again(
 fn waited(runs: &[IndexedRun]) -> String {
     let open = runs.iter().filter(|run| run.is_open()).count();
     match (runs.len(), open) {
-        (0, _) => "None is at work.".to_owned(),
-        (_, 0) => format!("All are over: {}.", counts(runs).line()),
+        (0, _) => "None is running.".to_owned(),
+        (_, 0) => format!("All have finished: {}.", counts(runs).line()),
         (all, open) => format!(
-            "{open} of {all} are still at work; they go on. Call again to wait for them, or do something else meanwhile."
+            "{open} of {all} are still running. Call again to wait for them, or do something else meanwhile."
         ),
     }
 }
 
 fn stopped_heading(runs: &[IndexedRun], notes: &[String]) -> String {
     let line = match runs {
-        [] => "None of them was at work.".to_owned(),
+        [] => "None of them was running.".to_owned(),
         runs => format!("Stopped; now they are: {}.", counts(runs).line()),
     };
     let notes = notes.iter().map(|note| format!("! {note}"));
@@ -254,7 +254,7 @@ async fn steer(
             "steer takes one running sub-agent; these ids stand for {}",
             asked.len()
         ))
-        .hint("subagent_runs lists those at work. A run that is over goes on with delegate_to_subagents and resume."));
+        .hint("subagent_runs lists the running ones. delegate_to_subagents with resume continues a finished run."));
     };
     let to = Addressee::from(run.clone());
     let steered = acts::steer(reach, &to, message.to_owned()).await?;

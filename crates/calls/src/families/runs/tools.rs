@@ -21,14 +21,14 @@ pub(super) struct RunsCall {
     #[serde(default, deserialize_with = "arguments::list")]
     #[schemars(with = "Vec<String>")]
     pub(super) ids: Vec<String>,
-    /// How long to wait; 45 unless given. What is not over then goes on.
+    /// How long to wait; 45 unless given. Runs that have not finished then continue.
     #[serde(default, deserialize_with = "arguments::optional_number")]
     #[schemars(range(min = 1))]
     pub(super) seconds: Option<f64>,
     /// What a sub-agent reads before its next turn, for steer.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     pub(super) message: Option<String>,
-    /// List also runs that are over.
+    /// Also list finished runs.
     #[serde(default, deserialize_with = "arguments::flag")]
     pub(super) include_completed: bool,
     /// The first character of a session that is returned.

@@ -107,7 +107,7 @@ pub(super) fn subagent_parameters() -> Value {
     }
     schema["properties"]["tasks"] = json!({
         "type": "array",
-        "description": "1 to 16 tasks to run in parallel, each with fields and a preset of its own, instead of the other fields.",
+        "description": "1 to 16 tasks to run in parallel, each with its own fields and preset, instead of the other fields.",
         // The fields are described once, for the single task.
         "items": FORM.schema(Described::Nothing),
         "maxItems": 16,

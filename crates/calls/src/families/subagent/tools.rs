@@ -20,7 +20,7 @@ pub fn tools() -> Vec<Tool> {
             "Pass the returned sessionId, with the same preset and cwd, to continue a sub-agent where it stopped; leave it out to begin afresh.",
             "Put tasks that need nothing from each other into subagent.tasks; for steps that build on each other, call subagent once per step.",
         ],
-        description: "Run a task in a named sub-agent, a process of its own with its own context, tools and model, and wait for its result. Give preset (\"default\" is a plain sub-agent) and task, or tasks for several at once. Returns the status, the session id with which the sub-agent can be continued, and what it found.",
+        description: "Run a task in a named sub-agent, a separate process with its own context, tools and model, and wait for its result. Give preset (\"default\" is a plain sub-agent) and task, or tasks for several at once. Returns the status, the session id with which the sub-agent can be continued, and what it found.",
         parameters: subagent_parameters(),
     }]
 }

@@ -26,7 +26,7 @@ pub(super) fn left_out(left: &LeftOut) -> String {
             format!("{path} is not here: it is untracked and has {megabytes} MB")
         }
         WhyLeftOut::NestedRepository => {
-            format!("{path} is not here: it is a repository of its own")
+            format!("{path} is not here: it is a separate repository")
         }
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn claim_ports(folder: &Path, worktree: &Path) -> io::Result<u16> {
         }
     }
     Err(io::Error::other(
-        "1000 worktrees have ports of their own; remove some",
+        "1000 worktrees have their own ports; remove some",
     ))
 }
 

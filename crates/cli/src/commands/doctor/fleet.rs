@@ -90,7 +90,7 @@ fn with_storage(check: Check, storage: &Storage) -> Check {
     let mut check = check.and(&kept);
     if let Some(refusal) = &storage.refusal {
         check = check.problem().hint(format!(
-            "The store is full: {refusal}. Raise max_file in the server's file, or its account, and reload the server; runs under way wait for it."
+            "The store is full: {refusal}. Raise max_file in the server's file, or its account, and reload the server. Running tasks wait for it."
         ));
     }
     for server in &storage.lagging {

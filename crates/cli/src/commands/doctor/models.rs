@@ -74,7 +74,7 @@ fn default_without_key(overview: &ModelOverview) -> Option<String> {
         None => provider.to_owned(),
     };
     Some(format!(
-        "The default model is {model}, and {provider} has no key: runs without a model of their own will fail."
+        "The default model is {model}, and {provider} has no key: runs that name no other model will fail."
     ))
 }
 

@@ -27,7 +27,7 @@ pub(super) fn other_agents(seen: &VisibleAgents) -> Option<Check> {
             programs.push((agent, program.to_owned()));
         } else {
             broken.push(format!(
-                "subagents.runners.{}.command names {program}, which is no program",
+                "subagents.runners.{}.command names {program}, which is not a program",
                 agent.as_str()
             ));
         }

@@ -34,7 +34,7 @@ enum FleetCommand {
     Key(key::KeyArgs),
     /// Run fleet tasks on this machine until stopped
     ///
-    /// SIGTERM and Ctrl-C let runs under way end first; a second signal gives them back to the fleet.
+    /// SIGTERM and Ctrl-C let running tasks end first; a second signal gives them back to the fleet.
     #[command(after_help = work::EXAMPLES)]
     Work(work::WorkArgs),
     /// List the workers of the fleet

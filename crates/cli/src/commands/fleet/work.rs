@@ -40,7 +40,7 @@ pub(super) struct WorkArgs {
     /// Name of this worker in the fleet [default: the name of this machine]
     #[arg(long, value_name = "NAME", value_parser = fleet_name)]
     name: Option<String>,
-    /// Directory for records and workspaces [default: one of its own in the agent directory]
+    /// Directory for records and workspaces [default: a separate one in the agent directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     /// File with the seed of this worker's key; - reads it from stdin, so that no file which its sub-agents can read has it [default: subagents.fleet.nkey in the settings]
@@ -52,7 +52,7 @@ pub(super) struct WorkArgs {
     /// Exit after this many seconds without a run
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<u64>,
-    /// After SIGTERM or Ctrl-C, let runs go on for this many seconds before they are given back
+    /// After SIGTERM or Ctrl-C, let runs continue for this many seconds before they are given back
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     drain: u64,
 }

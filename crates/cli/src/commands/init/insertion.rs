@@ -25,7 +25,7 @@ pub(super) enum InsertionRefusal {
     NotObject(String),
     #[error("it is not TOML that can be read to its end")]
     NotToml,
-    #[error("it writes mcp_servers without a heading of its own")]
+    #[error("it writes mcp_servers without its own heading")]
     NoHeading,
     #[error("it has a name twice")]
     Ambiguous,

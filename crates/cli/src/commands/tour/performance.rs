@@ -64,7 +64,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, CommandError> {
     demand_git().map_err(|error| {
         CommandError::failed(format!("the tour shows worktrees and merges, and {error}"))
-            .hint("pi-subagents tour --here shows sub-agents at work without git.")
+            .hint("pi-subagents tour --here shows running sub-agents without git.")
     })?;
     let own = find_places()?;
     let stage = Stage::set_up(&own)?;
@@ -162,7 +162,7 @@ impl Performance {
              are real.\nOnly the model is a script, so the tour needs no network and no key.",
         );
         self.act(
-            "1. Three sub-agents work at once, each in a git worktree of its own",
+            "1. Three sub-agents work at once, each in its own git worktree",
             &project::command(),
         );
     }

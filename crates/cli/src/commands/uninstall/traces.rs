@@ -110,7 +110,7 @@ fn folders(places: &Places) -> Vec<Trace> {
     let worktrees = worktrees_folder(&places.home, settings.worktrees.directory.as_deref());
     let all = [
         ("Worktrees of runs", worktrees),
-        ("Sticky sessions", sticky_sessions_folder(&places.home)),
+        ("Shared sessions", sticky_sessions_folder(&places.home)),
         ("Sockets", places.sockets.clone()),
     ];
     let there = all.into_iter().filter(|(_, folder)| folder.is_dir());

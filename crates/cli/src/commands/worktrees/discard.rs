@@ -31,7 +31,7 @@ pub(crate) struct DiscardArgs {
     /// Do not ask
     #[arg(long, short)]
     yes: bool,
-    /// Discard also worktrees whose files could not be kept; what is not committed in them is lost
+    /// Discard also worktrees whose files could not be kept; uncommitted files in them are lost
     #[arg(long)]
     force: bool,
 }

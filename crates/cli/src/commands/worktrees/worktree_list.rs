@@ -63,7 +63,7 @@ pub(super) fn print_list(listed: &Listed, strays: &[Stray], printer: Printer) {
         return;
     }
     if listed.rows.is_empty() && strays.is_empty() {
-        printer.note("no run has a worktree of its own, and no result of a fleet waits");
+        printer.note("no run has its own worktree, and no result of a fleet waits");
         printer.note("hint: --isolation worktree gives each run one.");
     }
     for (found, with) in &listed.rows {

@@ -54,7 +54,7 @@ const SET_TWO: &str = r#"{"type":"set_model","id":"switch","provider":"two","mod
 const THINK: &str = r#"{"type":"set_thinking_level","id":"switch","level":"low"}"#;
 
 const GO_ON: &str =
-    r#"{"type":"prompt","id":"prompt","message":"Go on with the task where it stopped."}"#;
+    r#"{"type":"prompt","id":"prompt","message":"Continue the task where it stopped."}"#;
 
 #[tokio::test(start_paused = true)]
 async fn the_wait_ends_and_the_next_model_goes_on() {

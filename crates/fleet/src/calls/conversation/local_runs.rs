@@ -141,7 +141,7 @@ pub(super) fn in_use(session: &str, file: &Path, holder: &SessionHolder) -> Stri
     let machine = holder.machine.as_ref();
     let at = machine.map(|machine| format!(" on {machine}"));
     format!(
-        "Session {session} ({}) is in use by run {}{}. Wait until that is over, or stop it.",
+        "Session {session} ({}) is in use by run {}{}. Wait until it has finished, or stop it.",
         file.display(),
         holder.run,
         at.unwrap_or_default()

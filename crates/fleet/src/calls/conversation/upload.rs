@@ -67,7 +67,7 @@ async fn bring(
     let lock = lock_of_session(file);
     let Ok(_held) = try_lock(&lock).map_err(|error| error.to_string())? else {
         return Err(format!(
-            "Session {} ({}) is in use by a run on this machine. Wait until that is over, or stop it.",
+            "Session {} ({}) is in use by a run on this machine. Wait until it has finished, or stop it.",
             task.session,
             file.display()
         ));
@@ -120,7 +120,7 @@ async fn keep_saved(
     let is_here = note.is_some_and(|note| note.object.as_ref() == Some(&saved.object));
     if !is_here {
         return Err(format!(
-            "the fleet has not kept what was said in session {}; go on with it on the machine that asked last, or use another session id",
+            "the fleet has not kept what was said in session {}; continue it on the machine that asked last, or use another session id",
             task.session
         ));
     }

@@ -53,7 +53,7 @@ impl Packed {
         let files: Vec<String> = files.collect();
         let top = self.parts.first().map(|part| part.repository.top());
         Err(CommandError::failed(format!(
-            "{} of {} would travel to the fleet, and subagents.fleet.maxUpload allows {}",
+            "{} of {} would be sent to the fleet, and subagents.fleet.maxUpload allows {}",
             bytes(size),
             top.unwrap_or_else(|| std::path::Path::new("the project")).display(),
             bytes(most)

@@ -73,7 +73,7 @@ impl ChosenFiles {
         let named = named.map(|(file, size)| format!("  {}  {}", bytes(*size), file.display()));
         let named: Vec<String> = named.collect();
         CommandError::failed(format!(
-            "subagents.fleet.include names {} with {}, and at most 10,000 files and {} (subagents.fleet.maxInclude) of them travel",
+            "subagents.fleet.include names {} with {}, and at most 10,000 files and {} (subagents.fleet.maxInclude) of them are sent",
             count(largest.len(), "ignored file"),
             bytes(self.files.bytes()),
             bytes(self.most)

@@ -161,7 +161,7 @@ impl Packed {
         for part in parts {
             let path = part.path.to_str().ok_or_else(|| {
                 CommandError::failed(format!(
-                    "the path of the submodule {} is not text, and cannot travel",
+                    "the path of the submodule {} is not text, and cannot be sent",
                     part.path.display()
                 ))
             })?;
@@ -190,7 +190,7 @@ pub(super) async fn on_thread<T: Send + 'static>(
 }
 
 pub(super) fn no_repository(error: &WorkspaceError) -> CommandError {
-    CommandError::usage(format!("{error}, so its files cannot travel to a fleet"))
+    CommandError::usage(format!("{error}, so its files cannot be sent to a fleet"))
         .hint("Use --workspace none to work in an empty directory, or --workspace shared if the workers see this directory under the same path.")
 }
 

@@ -189,7 +189,7 @@ impl Part {
                 WhyLeftOut::TooLarge { bytes: size } => {
                     format!("{path}, which is not in git and has {}", bytes(*size))
                 }
-                WhyLeftOut::NestedRepository => format!("{path}, which is a repository of its own"),
+                WhyLeftOut::NestedRepository => format!("{path}, which is a separate repository"),
             }
         });
         let absent = match self.absent {
