@@ -40,7 +40,7 @@ pub(crate) fn page(helps: &[CommandHelp]) -> String {
     };
     write_help(&mut page, program, &shared, "##");
     for (chapter, names) in chapters(&program.text) {
-        page.push_str(&format!("\n## {chapter}\n"));
+        _ = write!(page, "\n## {chapter}\n");
         for name in names {
             let of_chapter = |help: &&CommandHelp| help.top() == Some(name);
             for help in commands.iter().filter(of_chapter) {

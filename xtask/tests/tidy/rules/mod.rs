@@ -29,7 +29,7 @@ use xtask::source::Tree;
 use crate::finding::Finding;
 
 /// Every rule that needs the tree alone.
-pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 21] = [
+pub(crate) const ALL: [fn(&Tree) -> Vec<Finding>; 22] = [
     command_lines::check,
     dependencies::check,
     file_names::check,
