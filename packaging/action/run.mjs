@@ -84,9 +84,8 @@ function delegate(program, surroundings, wishes, base) {
   for (const agent of wishes.agents) addAgent(program, surroundings, agent);
   const prompt = promptFor(wishes.prompt, base);
   const tasks = wishes.agents.map((agent) => ({ name: agent, profile: agent, prompt }));
-  const share = wishes.maxCost / wishes.agents.length;
   const words = ["delegate", "-", "--json", "--runner", "embedded", "--output-schema", here("findings.json")];
-  words.push("--max-cost", String(share), "--timeout", String(wishes.timeout));
+  words.push("--budget-cost", String(wishes.maxCost), "--timeout", String(wishes.timeout));
   if (wishes.model) words.push("--model", wishes.model);
   return run(program, words, surroundings, JSON.stringify({ tasks }));
 }

@@ -115,7 +115,7 @@ enum Command {
     /// Print the changes of a run
     ///
     /// Git knows all changes of a run with its own worktree. For a run in a shared checkout,
-    /// the changes are those of its own edits and writes, without what its shell commands changed.
+    /// the changes are those of its edits and writes, without what its shell commands changed.
     #[command(after_help = examples::DIFF)]
     Diff(Printing<commands::diff::DiffArgs, JsonArgs>),
     /// Bring the changes of runs into this checkout

@@ -110,7 +110,7 @@ pub enum Invalid {
     },
     /// A pi child has only the servers of its user.
     #[error(
-        "{title} has mcpServers, which pi cannot take: it has the servers of its own mcp.json and no others. Use \"runner: embedded\"."
+        "{title} has mcpServers, which pi cannot take: pi uses only the servers of its mcp.json. Use \"runner: embedded\"."
     )]
     ServersNeedEmbedded {
         /// The dialect and name of the definition.

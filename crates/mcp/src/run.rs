@@ -33,7 +33,7 @@ done, or at once with background; if your client would give up on a long call, t
 and names the runs. subagent_runs waits for runs, reads their answers and transcripts, stops and steers \
 them. Delegate independent work of which only the result matters to you (reading much code, a review, a \
 long test), or what another agent or model does better; do short things and your next step yourself. \
-Sub-agents edit files and run commands without asking. Results come with a session id: resume goes on \
+Sub-agents edit files and run commands without asking. Results come with a session id: resume continues \
 where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped.";
 
 /// The options with which the tools are served.

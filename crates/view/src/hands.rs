@@ -343,7 +343,7 @@ impl Hands {
             Holding::Message => &[("Enter", "send"), ("Esc", "not yet")],
             Holding::Answer(_) => &[("Enter", "answer"), ("Esc", "later"), ("Tab", "next")],
             Holding::Stop => &[("y", "stop"), ("any other key", "no")],
-            Holding::Lost => &[("Esc", "go on")],
+            Holding::Lost => &[("Esc", "continue")],
             Holding::Nothing if self.is_running(wall) => &[
                 ("↑↓", "select"),
                 ("s", "steer"),

@@ -73,13 +73,24 @@ pub(crate) fn dist(wishes: &Wishes) -> Outcome<()> {
     let release = Release::read()?;
     let program = match &wishes.program {
         Some(path) => fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?,
-        None => fs::read(release_build::build()?)?,
+        None => refuse_new_glibc(fs::read(release_build::build()?)?)?,
     };
     let packages = pack(&release, program)?;
     if wishes.check {
         check::check(&release, &packages)?;
     }
     Ok(())
+}
+
+/// Refuses a program that would not start on the oldest systems of the README. A program that was
+/// given with `--program` may be of any kind.
+fn refuse_new_glibc(program: Vec<u8>) -> Outcome<Vec<u8>> {
+    let glibc = needed_glibc(&program)?;
+    if glibc <= GlibcVersion::FLOOR {
+        return Ok(program);
+    }
+    let floor = GlibcVersion::FLOOR;
+    Err(format!("the program needs glibc {glibc}, and packages promise {floor}").into())
 }
 
 fn pack(release: &Release, program: Vec<u8>) -> Outcome<Packages> {

@@ -41,6 +41,16 @@ impl ModelCatalogue {
         self.default_of_files().or_else(default_on_this_machine)
     }
 
+    /// Returns the providers that have a key but no model that the embedded agent could ask by default.
+    pub fn providers_without_default(&self) -> Vec<String> {
+        let keyring = self.keyring();
+        let in_order = self.known_models.providers_in_order().into_iter();
+        let usable = in_order.filter(|name| keyring.seems_to_have(name));
+        usable
+            .filter(|name| self.known_models.default_of(name).is_none())
+            .collect()
+    }
+
     /// Returns the default as far as files and the environment show it.
     fn default_of_files(&self) -> Option<DefaultModel> {
         let keyring = self.keyring();

@@ -99,6 +99,11 @@ fn a_name_that_is_nearly_one_is_an_error_for_a_script() {
     error: scout is the name of an agent, and there is no task for it
     hint: Give it one, as in scout "PROMPT". If the word itself is the prompt: -a default scout
     "#);
+    let nearly_alone = typed(&stage, &["run", "scuot"]);
+    insta::assert_snapshot!(error(&nearly_alone), @r#"
+    error: there is no agent "scuot"; did you mean scout? Nothing was started
+    hint: Give it a task, as in scout "PROMPT". If the word itself is the prompt: -a default scuot
+    "#);
     let spawned = typed(&stage, &["spawn", "scuot", "look", "around"]);
     assert!(error(&spawned).contains("did you mean scout?"), "{spawned}");
     let unknown = typed(&stage, &["run", "-a", "nobody", "look"]);

@@ -187,7 +187,7 @@ pub(super) enum Reply {
 /// The line by which a caller that waits for a call lets it go on without them. Any other line, and
 /// the end of the input without a line, ends the call: its caller has cancelled it, or is gone and
 /// knows nothing of its runs.
-pub(super) const GO_ON: &str = "go on";
+pub(super) const GO_ON: &str = "continue";
 
 /// The word before the id of a question that the person at the door does not answer now.
 pub(super) const LATER: &str = "later ";

@@ -150,7 +150,9 @@ impl<'a> ModelChecks<'a> {
                 remark: None,
             });
         }
-        let found = catalogue.default_model().ok_or_else(no_model)?;
+        let found = catalogue
+            .default_model()
+            .ok_or_else(|| no_model(&catalogue.providers_without_default()))?;
         Ok(NamedModel {
             model: chosen.at(&found.provider, &found.model),
             remark: Some(format!("no model was named, so {} is asked", found.name())),
@@ -218,11 +220,18 @@ pub(super) fn asked(choice: &ModelChoice) -> AskedModel<'_> {
     }
 }
 
-/// Fails the call, and says how to get a model.
-fn no_model() -> Unusable {
-    let error = CommandError::usage(
-        "no model can be asked: no provider has a key, and no model server answers on this machine",
-    );
+/// Fails the call, and says how to get a model. Providers with a key but without a default are named.
+fn no_model(without_default: &[String]) -> Unusable {
+    let reason = match without_default {
+        [] => "no provider has a key".to_owned(),
+        names => format!(
+            "{} has a key, but the embedded agent has no default model for it",
+            names.join(", ")
+        ),
+    };
+    let error = CommandError::usage(format!(
+        "no model can be asked: {reason}, and no model server answers on this machine"
+    ));
     let error = error.hint(
         "Set the key of a provider, for example with: export ANTHROPIC_API_KEY=sk-… (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY).",
     );
@@ -231,11 +240,7 @@ fn no_model() -> Unusable {
         Advice::Models,
         " lists all providers with their variables.",
     );
-    Unusable::Call(error.advise(
-        "",
-        Advice::Tour,
-        " shows the program at work without a key.",
-    ))
+    Unusable::Call(error.advise("", Advice::Tour, " shows the program without a key."))
 }
 
 /// Fails the call: without that file a prompt could go to another server than its user chose.

@@ -8,6 +8,7 @@ mod traces;
 use std::process::ExitCode;
 
 use self::traces::{Trace, traces};
+use crate::commands::init::tilde;
 use crate::places::find_places;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
@@ -15,12 +16,18 @@ use pi_subagents_records::{IndexedRun, Store};
 use pi_subagents_runs::owner_process::is_owned;
 use pi_subagents_runs::workspace::waiting_results;
 
-/// The parts that are not ours to count.
-const YOURS: &str = "
+/// Names the parts that are not ours to count.
+fn yours(agent_dir: &str) -> String {
+    format!(
+        "
 These stay, because you wrote them or git keeps them:
-  agents in ~/.pi/agent/agent-profiles, and the key \"subagents\" of ~/.pi/agent/settings.json
+  agents in {agent_dir}/agent-profiles, and the key \"subagents\" of {agent_dir}/settings.json
   branches pi-subagents/* and refs/pi-subagents/* of repositories in which runs had worktrees;
-  git worktree prune forgets worktrees whose directory is gone";
+  git worktree prune forgets worktrees whose directory is gone
+
+Servers of web, mcp and fleet work end with the terminal, the client or the service that started them."
+    )
+}
 
 pub(crate) fn run() -> Result<ExitCode, CommandError> {
     let places = find_places()?;
@@ -38,7 +45,7 @@ pub(crate) fn run() -> Result<ExitCode, CommandError> {
             counted(waiting, "result is", "results are")
         ));
     }
-    printer.data(YOURS);
+    printer.data(&yours(&tilde(&places.agent_dir, &places.home)));
     Ok(ExitCode::SUCCESS)
 }
 

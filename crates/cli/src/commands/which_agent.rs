@@ -42,8 +42,10 @@ enum Reading<'a> {
     Prompt,
     /// It is the name of a definition, and nothing follows.
     NameAlone,
-    /// It is no known name, but close to this one.
+    /// It is not a known name, but close to this one.
     Doubtful(&'a str),
+    /// It is close to this name, and nothing follows.
+    DoubtfulAlone(&'a str),
 }
 
 /// Finds out who is meant. In doubt a person is asked, and a script gets an error: a misspelt name
@@ -64,6 +66,12 @@ pub(super) fn what_is_meant(
         ))
         .hint(format!(
             "Give it one, as in {first} \"PROMPT\". If the word itself is the prompt: -a {DEFAULT_AGENT} {first}"
+        ))),
+        Reading::DoubtfulAlone(close) => Err(CommandError::usage(format!(
+            "there is no agent \"{first}\"; did you mean {close}? Nothing was started"
+        ))
+        .hint(format!(
+            "Give it a task, as in {close} \"PROMPT\". If the word itself is the prompt: -a {DEFAULT_AGENT} {first}"
         ))),
         Reading::Doubtful(close) => {
             let person = AtTerminal { places };
@@ -96,8 +104,8 @@ fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Read
     match (is_name, is_followed) {
         (true, true) => Reading::Name,
         (true, false) => Reading::NameAlone,
-        (false, false) => Reading::Prompt,
         (false, true) => nearest(first, names).map_or(Reading::Prompt, Reading::Doubtful),
+        (false, false) => nearest(first, names).map_or(Reading::Prompt, Reading::DoubtfulAlone),
     }
 }
 

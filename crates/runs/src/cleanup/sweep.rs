@@ -194,7 +194,7 @@ impl Sweep<'_> {
             removed,
             kept,
             problems = self.swept.problems.len(),
-            "sweep is over"
+            "sweep has ended"
         );
         self.swept
     }

@@ -117,7 +117,7 @@ impl Remark<'_> {
             RemarkKind::Told => "told",
             RemarkKind::Paused => "paused",
             RemarkKind::Queued => "waits for",
-            RemarkKind::WentOn => "goes on",
+            RemarkKind::WentOn => "continues",
             RemarkKind::GateBegan | RemarkKind::GatePassed | RemarkKind::GateFailed => "gate",
             RemarkKind::Asked => "?",
             RemarkKind::Answered => "answer",

@@ -44,7 +44,12 @@ pub(super) const WORDS: [(&str, &str); 35] = [
 ];
 
 /// Sentences of the program may be quoted, and names of other things may hold such a word.
-const EXCEPTIONS: [&str; 3] = ["sticky sessions", "sticky package", "there is no"];
+const EXCEPTIONS: [&str; 4] = [
+    "sticky sessions",
+    "sticky package",
+    "there is no",
+    "is no longer",
+];
 
 /// The page of the help of all commands: what is code there is a text of ours.
 const HELP: &str = "docs/cli.md";

@@ -102,7 +102,7 @@ fn row_in(word: &str, row: &RunRow, shown: Shown, door: Door) -> String {
         labelled("  cwd", cwd),
         labelled("  model", model),
         labelled("  record", record(row)),
-        labelled("  go on with it", resume),
+        labelled("  continue it", resume),
         labelled("  worktree", worktree(row)),
     ];
     let open = report.questions.iter().filter(|asked| asked.is_open());

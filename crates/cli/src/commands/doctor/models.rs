@@ -22,7 +22,14 @@ pub(super) fn models(seen: &VisibleAgents, has_pi: bool) -> Check {
         ([], []) => without_key(seen, has_pi),
         ([], usable) => {
             let check = Check::new("models", listed(usable, seen));
-            by_default(seen).into_iter().fold(check, Check::hint)
+            match (
+                seen.configuration().settings.default_model.is_some(),
+                default_model(seen),
+            ) {
+                (true, _) => check,
+                (false, Some(found)) => check.hint(by_default(&found)),
+                (false, None) => without_default(check, has_pi),
+            }
         }
     };
     let check = match default_without_key(&overview) {
@@ -99,14 +106,22 @@ fn without_key(seen: &VisibleAgents, has_pi: bool) -> Check {
     check.hint(how_to_get_one(seen))
 }
 
-/// Says which model a run without a model asks, unless the settings name it.
-fn by_default(seen: &VisibleAgents) -> Option<String> {
-    if seen.configuration().settings.default_model.is_some() {
-        return None;
-    }
-    let found = default_model(seen)?;
+/// Says that the embedded agent cannot choose among the providers that have a key.
+fn without_default(check: Check, has_pi: bool) -> Check {
+    let check = if has_pi {
+        check.warning()
+    } else {
+        check.problem()
+    };
+    check.hint(
+        "The embedded agent has no default model for these providers, so a run of it without --model fails. Install pi, or set the key of another provider, for example with: export ANTHROPIC_API_KEY=sk-… (pi-subagents models lists all).",
+    )
+}
+
+/// Says which model a run without a model asks.
+fn by_default(found: &DefaultModel) -> String {
     let name = found.name();
-    Some(match found.reason {
+    match &found.reason {
         DefaultReason::Key(all) if all.len() > 1 => format!(
             "A run of the embedded agent without --model asks {name}: the first provider with a key, in the order {}.",
             all.join(", ")
@@ -114,7 +129,7 @@ fn by_default(seen: &VisibleAgents) -> Option<String> {
         DefaultReason::Key(_) | DefaultReason::Listed | DefaultReason::LocalServer(_) => {
             format!("A run of the embedded agent without --model asks {name}.")
         }
-    })
+    }
 }
 
 fn default_model(seen: &VisibleAgents) -> Option<DefaultModel> {
