@@ -25,7 +25,7 @@ export function findBinary(): Binary {
     const advice = `${VARIABLE} names it: set that to the path of ${NAME}, or unset it.`;
     if (isProgram(named)) return { path: named, advice };
     throw new Error(
-      `${VARIABLE} is ${named}, which is no program that can be started. ` +
+      `${VARIABLE} is ${named}, which is not a program that can be started. ` +
         `Set it to the path of ${NAME}, or unset it.`,
     );
   }

@@ -75,7 +75,7 @@ fn a_frame_that_is_no_json_is_an_error() {
             .with_fault(Fault::Malformed);
         let stage = AgentStage::new(api, Script::new().otherwise([turn]));
         let error = error_of(&stage.prompt(&[], "Hi."));
-        assert!(error.contains("no answer of a model"), "{api}: {error}");
+        assert!(error.contains("not a model's answer"), "{api}: {error}");
     }
 }
 

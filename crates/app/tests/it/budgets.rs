@@ -74,7 +74,7 @@ fn assert_paused_and_raised(stage: &Stage, run: SandboxCommand) {
         let rows = stage.command(&["status", "--json"]).run().json();
         rows["runs"][0]["waitsFor"].as_str().map(str::to_owned)
     });
-    let words = "the budget nightly is used up (20000 of 20000 tokens). To go on: pi-subagents budget raise named-nightly --tokens +100000";
+    let words = "the budget nightly is used up (20000 of 20000 tokens). To continue: pi-subagents budget raise named-nightly --tokens +100000";
     assert_eq!(waits.as_deref(), Some(words));
     let raise = ["budget", "raise", "named-nightly", "--tokens", "+100000"];
     let raised = stage.command(&raise).run().expect_success();
@@ -296,7 +296,7 @@ fn a_task_that_may_not_start_waits_for_more_too() {
         rows.iter()
             .find_map(|row| row["waitsFor"].as_str().map(str::to_owned))
     });
-    let words = "the budget few is used up (1 of 1 runs). To go on: pi-subagents budget raise named-few --runs +1";
+    let words = "the budget few is used up (1 of 1 runs). To continue: pi-subagents budget raise named-few --runs +1";
     assert_eq!(waits.as_deref(), Some(words));
     let raise = ["budget", "raise", "few", "--runs", "+1"];
     stage.command(&raise).run().expect_success();

@@ -188,7 +188,7 @@ fn other_names_and_options_say_in_a_line_what_they_are() {
         (&["ls"], "ls\t= status --all\n"),
         (
             &["status", "--l"],
-            "--limit\tList at most so many runs\n--log-level\tWrite a debug log\n",
+            "--limit\tList at most this number of runs, finished ones too\n--log-level\tWrite a debug log\n",
         ),
         (&["status", "--h"], "--help\tPrint help\n"),
     ] {

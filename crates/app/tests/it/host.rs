@@ -268,7 +268,7 @@ fn the_same_call_twice_is_refused() {
     let second = shim.execute("c1", "delegate_to_subagents", &call(&[]));
     assert_eq!(
         shim.response(second)["error"]["message"],
-        "the call c1 is under way already"
+        "the call c1 is already running"
     );
     shim.notify("tool/cancel", &json!({"callId": "c1"}));
     assert!(text(&shim.result(first)).contains("Stopped on request."));

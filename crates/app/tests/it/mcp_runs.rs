@@ -90,7 +90,7 @@ fn a_model_lists_its_runs_and_waits_for_some() {
     let stage = Stage::new();
     let mut server = server(&stage, &[]);
     let (none, _) = answered(&mut server, RUNS, &json!({}));
-    assert!(none.starts_with("None is at work"), "{none}");
+    assert!(none.starts_with("None is running"), "{none}");
     let first = begin(&mut server, &waiting(&stage, "first", "found it"));
     let second = begin(&mut server, &waiting(&stage, "second", "found nothing"));
     ready(&stage, "first");
@@ -198,7 +198,7 @@ fn a_call_that_takes_long_is_answered_in_time_and_outlives_the_server() {
     let id = begin(&mut first, &waiting(&stage, "long", "found it"));
     let (text, is_error) = text_and_error(&first.answer(id));
     assert!(!is_error);
-    assert!(text.starts_with("Not over after 1 seconds"), "{text}");
+    assert!(text.starts_with("Not finished after 1 seconds"), "{text}");
     let row = rows(&stage).pop().unwrap();
     let run = row["runId"].as_str().unwrap();
     assert!(text.contains(&format!("ids [\"{run}\"]")), "{text}");
@@ -236,7 +236,7 @@ fn the_command_of_the_user_gets_runs_that_nobody_waited_for() {
     assert!(
         text_and_error(&hurried.answer(id))
             .0
-            .starts_with("Not over")
+            .starts_with("Not finished")
     );
     go(&stage, "long");
     let whole = wait_until(PATIENCE, || {

@@ -230,7 +230,7 @@ fn delegate_takes_prompts_and_files() {
         ),
         (
             &["Review", "the", "last", "commit"],
-            "each argument is a prompt of its own",
+            "each argument is a separate prompt",
         ),
         (
             &["--task", "a=-", "--task", "b=-"],

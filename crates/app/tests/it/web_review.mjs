@@ -50,7 +50,7 @@ export function reviewScenes({ open, text, asked }) {
       seen.folded = await all(page, '.file-card[data-open="false"] .title');
       seen.send = await text(page, ".composer .primary");
       await page.keyboard.press("Control+Enter");
-      seen.notice = (await text(page, ".notice span")).replace(/^.*goes on/, "… goes on");
+      seen.notice = (await text(page, ".notice span")).replace(/^.*continues/, "… continues");
       return seen;
     },
 

@@ -255,7 +255,7 @@ fn questions_are_answered_on_the_page() {
     let words = json!({"url": web.url, "words": "It is the newest."});
     let seen = play(&web.stage, "answered", &words);
     assert!(
-        seen["notice"].as_str().unwrap().contains("goes on"),
+        seen["notice"].as_str().unwrap().contains("continues"),
         "{seen}"
     );
     let output = asking.wait();

@@ -506,11 +506,11 @@ mod tests {
         assert!(error.source().is_some());
         assert_eq!(
             error.to_string(),
-            "the keeper pi-subagents could not be started"
+            "the supervisor pi-subagents could not be started"
         );
         assert_eq!(
             error.with_causes(),
-            "the keeper pi-subagents could not be started: entity not found"
+            "the supervisor pi-subagents could not be started: entity not found"
         );
     }
 }

@@ -60,7 +60,7 @@ fn without_the_program_the_tool_says_how_to_get_it(pi: RealPi) {
     let result = asked.last().unwrap().body.to_string();
     assert!(
         result.contains(
-            "PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is no program that can be started."
+            "PI_SUBAGENTS_BIN is /nowhere/pi-subagents, which is not a program that can be started."
         ),
         "{result}"
     );
