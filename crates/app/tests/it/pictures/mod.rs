@@ -1,6 +1,7 @@
 //! The pictures of the README, made from real output. `cargo xtask pictures` makes them anew; the
 //! tests fail when the program draws something else than they show.
 
+mod animation;
 mod page;
 mod svg;
 
@@ -14,6 +15,7 @@ use pi_subagents_testkit::sandbox::Sandbox;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use self::animation::Film;
 use self::svg::{escaped, svg};
 use crate::pi_door::stage::PiDoor;
 use crate::real_pi::RealPi;
@@ -26,10 +28,10 @@ const UPDATE: &str = "UPDATE_PICTURES";
 #[test]
 fn the_tour() {
     let stage = repository();
-    let terminal = Terminal::start_in_colour(stage.command(&["tour"]), 84, 80);
-    terminal.wait_for("tour --here");
-    let acts = rows(&terminal, "1. Three", "5. The receipt");
-    check("tour", "pi-subagents tour", &terminal, acts);
+    let terminal = Terminal::start_in_colour(stage.command(&["tour"]), 84, 36);
+    let film = Film::take(&terminal, "tour --here");
+    let text = terminal.text();
+    compare("tour", &film.svg("pi-subagents tour", &text), &text);
     assert_eq!(terminal.end().0, Some(0));
 }
 
@@ -200,6 +202,12 @@ fn check(name: &str, title: &str, terminal: &Terminal, rows: Range<u16>) {
     let lines: Vec<&str> = lines.take(rows.len()).collect();
     let text = lines.join("\n");
     let drawn = terminal.with_screen(|screen| svg(screen, rows, title, &text));
+    compare(name, &drawn, &text);
+}
+
+/// Compares the text of a picture with this one, or writes the picture.
+#[track_caller]
+fn compare(name: &str, drawn: &str, text: &str) {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../docs/pictures")
         .join(format!("{name}.svg"));
@@ -213,7 +221,7 @@ fn check(name: &str, title: &str, terminal: &Terminal, rows: Range<u16>) {
     let (shown, _) = rest.split_once("</desc>").unwrap();
     assert_eq!(
         lasting(shown),
-        lasting(&escaped(&text)),
+        lasting(&escaped(text)),
         "cargo xtask pictures makes the picture {name} anew"
     );
 }
