@@ -191,7 +191,7 @@ fn a_run_whose_owner_is_killed_is_shown_as_interrupted() {
     let screen = terminal.wait_for("Error: Session was interrupted");
     assert!(screen.starts_with("Sub-agents: 1 stopped"), "{screen}");
     terminal.press("r");
-    terminal.wait_for("Go on with worker:");
+    terminal.wait_for("Continue worker:");
     terminal.press(CTRL_C);
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));

@@ -84,7 +84,7 @@ fn a_finished_run_is_resumed_in_its_session() {
         terminal.press(&format!("/{name}{ENTER}"));
         terminal.wait_for(&format!("> ✓  {name}"));
         terminal.press("rAnd now sing");
-        terminal.wait_for(&format!("Go on with {name}: And now sing"));
+        terminal.wait_for(&format!("Continue {name}: And now sing"));
         terminal.press(ENTER);
         terminal.wait_for(&format!("{name} runs in the background."));
         // A run that has just been started is chosen when it comes into the list, whatever the filter
