@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pi_subagents_records::{Ledgers, OwnerName};
 use pi_subagents_vocabulary::{BudgetLimits, RunId};
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::PreparedCaller;
 use crate::budget::CallBudgets;
@@ -176,12 +176,13 @@ impl CallGround {
         Ok(ready)
     }
 
-    /// Opens the runs of a map of the call, whose items are known by now.
+    /// Opens the runs of a map of the call, whose items are known by now. Also returns what a
+    /// person should know about them.
     pub(crate) fn open_late<C: Call>(
         &self,
         call: &C,
         budgets: &CallBudgets,
-    ) -> Result<Vec<OpenedTask>, CommandError> {
+    ) -> Result<LateTasks, CommandError> {
         let asked = self.resolver::<C>();
         let mut resolved = call.resolve(&asked, &self.index)?;
         limit(budgets, &asked, &mut resolved.tasks);
@@ -195,11 +196,17 @@ impl CallGround {
         let opened = run.open(call, resolved.tasks, &resolved.sessions)?;
         budgets.expect(&self.ledgers, &begun(&opened))?;
         unbegun.begin();
-        for warning in &resolved.warnings {
-            warn!(%warning, "a run was opened late");
-        }
-        Ok(opened)
+        Ok(LateTasks {
+            tasks: opened,
+            warnings: resolved.warnings,
+        })
     }
+}
+
+/// Runs of a map that were opened while their call was under way.
+pub(crate) struct LateTasks {
+    pub(crate) tasks: Vec<OpenedTask>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Lets tasks count in budgets, and refuses those whose cost could not be limited.

@@ -42,6 +42,7 @@ pub fn plan_here(tasks: Vec<OpenedTask>) -> Plan {
             work,
             place,
             fed,
+            warnings: Vec::new(),
         })
     });
     Plan::of(here.collect())

@@ -86,7 +86,7 @@ impl Questions {
     }
 
     /// Decides what becomes of a dialog.
-    pub(crate) fn weigh(&mut self, dialog: &Dialog, random: u16, moment: Moment) -> DialogFate {
+    pub(crate) fn weigh(&mut self, dialog: &Dialog, random: u32, moment: Moment) -> DialogFate {
         if self.open.len() >= MOST_QUESTIONS {
             return DialogFate::Nobody;
         }
@@ -132,7 +132,7 @@ impl Questions {
         serde_json::from_str(words).ok()
     }
 
-    fn free_id(&self, mut random: u16) -> QuestionId {
+    fn free_id(&self, mut random: u32) -> QuestionId {
         loop {
             let id = QuestionId::new(random);
             if self.log.all().iter().all(|asked| asked.question.id != id) {

@@ -120,7 +120,7 @@ fn the_first_answer_counts_and_the_other_is_told() {
     let late = taken(&mut open, &question, Reply::Option(1));
     assert_eq!(
         late,
-        "! question q0001 is answered already: a person at the terminal answered: v3"
+        "! question q000001 is answered already: a person at the terminal answered: v3"
     );
     let other = GivenReply {
         question: QuestionId::new(9),
@@ -128,7 +128,7 @@ fn the_first_answer_counts_and_the_other_is_told() {
         by: Respondent::Terminal,
     };
     let unknown = open.take(&run(), &other).unwrap_err().to_string();
-    assert_eq!(unknown, "run r has not asked a question q0009");
+    assert_eq!(unknown, "run r has not asked a question q000009");
 }
 
 #[test]

@@ -600,7 +600,7 @@ mod tests {
                 allowed: Dollars::new(2.0),
             }),
             Ending::Parked {
-                question: QuestionId::new(0x7f3a),
+                question: QuestionId::new(0x7f_3a91),
                 text: text("Which schema? [1 v2, 2 v3]"),
             },
             Ending::Stopped,
@@ -652,7 +652,7 @@ mod tests {
         failed      1 Used up the 20 turns that it might take. Consider resuming with a higher limit.
         failed      1 Used up 520311 of at most 500000 tokens. Consider resuming with a higher limit.
         failed      1 Used up $2.13 of at most $2.00. Consider resuming with a higher limit.
-        parked     75 It waits for an answer (question q7f3a): Which schema? [1 v2, 2 v3]
+        parked     75 It waits for an answer (question q7f3a91): Which schema? [1 v2, 2 v3]
         stopped   143 Stopped on request.
         stopped   130 Interrupted by SIGINT.
         stopped     1 Session was interrupted (main agent session ended unexpectedly)
@@ -697,7 +697,7 @@ mod tests {
         {"kind":"outOfTurns","turns":20}
         {"kind":"outOfTokens","spent":520311,"allowed":500000}
         {"kind":"outOfMoney","spent":2.134,"allowed":2.0}
-        {"kind":"parked","question":"q7f3a","text":"Which schema? [1 v2, 2 v3]"}
+        {"kind":"parked","question":"q7f3a91","text":"Which schema? [1 v2, 2 v3]"}
         {"kind":"stopped"}
         {"kind":"interrupted","signal":2}
         {"kind":"interrupted","signal":null}

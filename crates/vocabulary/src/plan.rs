@@ -61,6 +61,8 @@ pub struct PlannedTask {
     pub place: CallPlace,
     /// Its prompt, if it gets the results of other tasks.
     pub fed: Option<FedPrompt>,
+    /// The warnings about a task that was opened while its call was under way.
+    pub warnings: Vec<String>,
 }
 
 impl PlannedTask {
@@ -71,6 +73,7 @@ impl PlannedTask {
             work,
             place: CallPlace::default(),
             fed: None,
+            warnings: Vec::new(),
         }
     }
 }

@@ -113,7 +113,7 @@ pub struct RunReport {
     /// The part of its budgets that it may use, all in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub granted: Option<Allowance>,
-    /// What it waits for a person to do, while it does.
+    /// What it waits for, while it does: a person, other runs, or the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<String>,
     /// The number of tool calls.

@@ -24,7 +24,8 @@ pub enum RungStep {
     WrappedUp,
     /// The run waits, with everything it has, until somebody raises its budget.
     Paused,
-    /// The run has a turn and waits until the machine has room for its child.
+    /// The run waits for the results of others, or has a turn and waits until the machine has room for
+    /// its child.
     Queued,
     /// The run goes on after that.
     WentOn,

@@ -53,9 +53,9 @@ pub struct RunSummary {
     pub usage: Usage,
     /// The part of its budgets that it may consume, if it has any.
     pub granted: Option<Allowance>,
-    /// What the run waits for a person to do, while it does.
+    /// What the run waits for, while it does: a person, other runs, or the machine.
     pub waits_for: Option<String>,
-    /// True if it is the machine for which it waits.
+    /// True if it is no person for whom it waits.
     pub lacks_room: bool,
     /// The tools of the child, if all of them are known: a child that continues an old session
     /// lists only the changes.

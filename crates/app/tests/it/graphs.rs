@@ -309,6 +309,12 @@ fn a_stopped_need_ends_what_waits_for_it() {
     ]});
     let running = stage.delegate_to("embedded", &call).spawn();
     server.wait_for_requests(1, std::time::Duration::from_mins(2));
+    let status = stage.command(&["status", "second"]).run().expect_success();
+    assert!(
+        status.stdout.contains("the results of first"),
+        "{}",
+        status.stdout
+    );
     stage.command(&["stop", "first"]).run().expect_success();
     let output = running.wait();
     assert_eq!(

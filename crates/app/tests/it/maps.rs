@@ -112,6 +112,24 @@ fn lines_are_items_and_many_of_them_need_a_budget_or_a_yes() {
     assert_eq!(prompts(&server)["Say line 0."], 2);
 }
 
+#[test]
+fn the_maps_of_a_call_are_counted_together() {
+    let stage = Stage::new();
+    let server = server(&stage, Script::new());
+    let items: Vec<String> = (0..9).map(|item| item.to_string()).collect();
+    let call = json!({"tasks": [
+        {"name": "a", "prompt": "{{item}}", "forEach": items},
+        {"name": "b", "prompt": "{{item}}", "forEach": items},
+    ]});
+    let refused = stage.delegate_to("embedded", &call).run();
+    assert_eq!(refused.code, Some(2));
+    assert_eq!(
+        refused.json()["error"]["message"],
+        "the 2 maps of the call have 18 items, and more than 16 need a budget"
+    );
+    assert_eq!(server.requests().len(), 0);
+}
+
 fn a_list_in_the_result_of_a_pi_child_becomes_runs(pi: RealPi) {
     let stage = Stage::new();
     assert_list_in_result(&stage, |call| delegate(pi, &stage, "pi", call));

@@ -168,7 +168,7 @@ fn a_run_asks_waits_and_gets_the_first_answer(pi: RealPi) {
                 )
             )
         );
-        assert_eq!(answer(&stage, &["q0000", "1"]).code, Some(3));
+        assert_eq!(answer(&stage, &["q000000", "1"]).code, Some(3));
         assert_eq!(
             stage.command(&["inbox"]).run().stdout,
             "No run waits for an answer.\n"

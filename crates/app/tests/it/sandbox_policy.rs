@@ -179,6 +179,10 @@ fn what_cannot_be_kept_is_refused_before_anything_is_made() {
             json!({"files": ["../home/.ssh/../.ssh/id_ed25519"]}),
             &["--sandbox", "workspace-write"],
         ),
+        refused(
+            json!({"forEach": {"lines": "../home/.ssh/id_ed25519"}, "prompt": "Say {{item}}"}),
+            &["--sandbox", "read-only"],
+        ),
     ];
     insta::assert_snapshot!(stage.sandbox.normalise(&errors.join("\n")));
     let wrong = |arguments: &[&str]| {

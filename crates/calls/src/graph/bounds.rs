@@ -13,7 +13,7 @@ use crate::destination::Destination;
 /// The number of tasks that a call of a model may have if some need others.
 const MAX_TASKS_WITH_NEEDS: usize = 64;
 
-/// The number of items of a map that need no budget.
+/// The number of items of all maps of a call together that need no budget.
 const ITEMS_WITHOUT_BUDGET: usize = 16;
 
 /// The place of a call, and what it may have there.
@@ -25,7 +25,7 @@ pub struct CallBounds<'a> {
     pub(crate) is_for_fleet: bool,
     /// The largest number of tasks that do not need each other.
     most_tasks: usize,
-    /// The largest number of items of a map.
+    /// The largest number of items of all maps together.
     pub(crate) most_items: usize,
 }
 
@@ -91,19 +91,25 @@ impl<'a> CallBounds<'a> {
         })
     }
 
-    /// Refuses a map with more items than it may have.
-    pub(crate) fn check_items(&self, task: &str, items: usize) -> Result<(), CommandError> {
-        if items > MOST_ITEMS {
+    /// Refuses maps with more items than a call may have. `maps` has the number of items of each
+    /// map that are still to be done, with the name of its task.
+    pub(crate) fn check_items(&self, maps: &[(&str, usize)]) -> Result<(), CommandError> {
+        if let Some((task, items)) = maps.iter().find(|(_, items)| *items > MOST_ITEMS) {
             return Err(CommandError::usage(format!(
                 "forEach of {task} has {items} items, and a call does at most {MOST_ITEMS}"
             ))
             .hint("Split the list, and make several calls."));
         }
-        if items <= self.most_items {
+        let all: usize = maps.iter().map(|(_, items)| items).sum();
+        if all <= self.most_items {
             return Ok(());
         }
+        let who = match maps {
+            [(task, items)] => format!("forEach of {task} has {items} items"),
+            _ => format!("the {} maps of the call have {all} items", maps.len()),
+        };
         let error = CommandError::usage(format!(
-            "forEach of {task} has {items} items, and more than {ITEMS_WITHOUT_BUDGET} need a budget"
+            "{who}, and more than {ITEMS_WITHOUT_BUDGET} need a budget"
         ));
         Err(match self.door {
             Door::CommandLine => error.hint(

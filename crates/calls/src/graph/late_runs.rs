@@ -43,8 +43,14 @@ impl<C> LateRuns<C> {
 impl<C: Call + Sync> LateRuns<C> {
     fn open_requests(&self, requests: Vec<TaskRequest>) -> Result<Vec<PlannedTask>, CommandError> {
         let call = self.call.with_tasks(requests);
-        let tasks = self.ground.open_late(&call, &self.budgets)?;
-        Ok(plan_here(tasks).tasks)
+        let late = self.ground.open_late(&call, &self.budgets)?;
+        let mut planned = plan_here(late.tasks).tasks;
+        // Every run of the map has the same; the answer to the call is not worded yet, and reads them
+        // from the first one.
+        if let Some(first) = planned.first_mut() {
+            first.warnings = late.warnings;
+        }
+        Ok(planned)
     }
 }
 

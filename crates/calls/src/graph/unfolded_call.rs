@@ -102,8 +102,9 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
         stop_after,
         done,
     } = call;
-    let waits = stop_after.is_some() || tasks.iter().any(|task| !task.needs.is_empty());
-    if waits {
+    let has_needs = tasks.iter().any(|task| !task.needs.is_empty());
+    let waits = has_needs || stop_after.is_some();
+    if has_needs {
         bounds.check_graph(tasks.len())?;
     } else {
         bounds.check_tasks(tasks.len())?;
@@ -140,6 +141,7 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
     let mut graph = TaskGraph {
         tasks: Vec::new(),
         stop_after,
+        most_items: bounds.most_items,
     };
     for task in written {
         let call = CallOfRun {
@@ -150,7 +152,7 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
             },
             tasks: None,
         };
-        let node = task.unfold(&call, &done, bounds, &mut unfolded)?;
+        let node = task.unfold(&call, &done, &mut unfolded)?;
         graph.tasks.push(node);
     }
     if unfolded.tasks.is_empty() && unfolded.graph.maps.is_empty() {
@@ -200,16 +202,15 @@ fn check(
         }
     })?;
     let tasks = tasks.into_iter().zip(checked).enumerate();
-    tasks
-        .map(|(number, (request, checked))| {
+    let written: Vec<WrittenTask> = tasks
+        .map(|(number, (mut request, checked))| {
             let cwd = request.cwd.as_deref().unwrap_or(&bounds.cwd);
             let each = request.for_each.as_ref();
             let items = each.map(|each| items_of(&request.name, each, cwd));
             let items = items.transpose()?.flatten();
             let items = items.or_else(|| done.items(&checked));
-            if let Some(items) = &items {
-                let left = items.len() - done.count_of(number);
-                bounds.check_items(&request.name, left)?;
+            if let Some(ForEach::Lines(file)) = &request.for_each {
+                request.items_from = Some(file.clone());
             }
             Ok(WrittenTask {
                 number,
@@ -218,7 +219,14 @@ fn check(
                 items,
             })
         })
-        .collect()
+        .collect::<Result<_, CommandError>>()?;
+    let maps = written.iter().filter_map(|task| {
+        let items = task.items.as_ref()?.len();
+        let left = items.saturating_sub(done.count_of(task.number));
+        Some((task.request.name.as_str(), left))
+    });
+    bounds.check_items(&maps.collect::<Vec<_>>())?;
+    Ok(written)
 }
 
 impl WrittenTask {
@@ -240,7 +248,6 @@ impl WrittenTask {
         self,
         call: &CallOfRun,
         done: &DoneTasks,
-        bounds: &CallBounds<'_>,
         unfolded: &mut Unfolded,
     ) -> Result<GraphNode, CommandError> {
         let Self {
@@ -261,7 +268,6 @@ impl WrittenTask {
             is_map: request.for_each.is_some(),
             runs: 0,
             map: None,
-            most_items: bounds.most_items,
             done: Vec::new(),
         };
         request.item_of = checked.map.as_ref().map(|list| list.task.clone());

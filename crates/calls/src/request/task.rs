@@ -48,6 +48,9 @@ pub struct TaskRequest {
     /// The list for whose items it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) for_each: Option<ForEach>,
+    /// The file whose lines are the items of that list, if they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) items_from: Option<PathBuf>,
     /// Its prompt, if values are put into it when it begins.
     #[serde(skip)]
     pub(crate) template: Option<Template>,

@@ -12,7 +12,6 @@ use pi_subagents_vocabulary::{
 use super::reading_run::ReadingRun;
 use super::task::RequestedTask;
 use crate::caller::Caller;
-use crate::families::delegation::FileSpec;
 
 /// The sandbox of a task, and the wishes that do not hold.
 pub(super) struct TaskSandbox {
@@ -111,9 +110,11 @@ fn with_lists(
     }
 }
 
-/// Refuses a task that puts a hidden file before its prompt: its owner would read it for the child.
+/// Refuses a task that puts a hidden file before its prompt, or has an item out of its lines: its
+/// owner would read it for the child.
 fn check_files(task: &RequestedTask, sandbox: &Sandbox, caller: &Caller) -> Result<(), Refusal> {
-    if sandbox.is_off() || task.request.files.is_empty() {
+    let request = &task.request;
+    if sandbox.is_off() || (request.files.is_empty() && request.items_from.is_none()) {
         return Ok(());
     }
     let places = &caller.places;
@@ -122,16 +123,20 @@ fn check_files(task: &RequestedTask, sandbox: &Sandbox, caller: &Caller) -> Resu
     let hidden: Vec<PathBuf> = hidden.iter().map(|path| real_path(path)).collect();
     let cwd = task.request.cwd.clone();
     let cwd = cwd.unwrap_or_else(|| caller.working_directory());
-    let is_hidden = |path: &&Path| {
+    let is_hidden = |(path, _): &(&Path, _)| {
         let real = real_path(&cwd.join(path));
         hidden.iter().any(|hidden| real.starts_with(hidden))
     };
-    let mut files = task.request.files.iter().map(FileSpec::path);
-    match files.find(is_hidden) {
+    let list = request
+        .items_from
+        .iter()
+        .map(|file| (file.as_path(), "forEach"));
+    let files = request.files.iter().map(|file| (file.path(), "files"));
+    match files.chain(list).find(is_hidden) {
         None => Ok(()),
-        Some(path) => Err(Refusal {
+        Some((path, field)) => Err(Refusal {
             message: format!(
-                "The sandbox ({}) hides {}. Leave it out of files, or list it in your setting \
+                "The sandbox ({}) hides {}. Leave it out of {field}, or list it in your setting \
                  subagents.sandboxReadable.",
                 sandbox.level,
                 path.display()

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Dispatcher;
 use super::needs::CallNeeds;
+use crate::clock;
 use crate::partial_feed::{Extent, PartialFeed, PartialReader};
 use crate::request::{NotRunning, UnitRequest};
 
@@ -119,6 +120,7 @@ impl Dispatcher {
             work,
             place,
             fed,
+            warnings,
         } = planned;
         let run = task.run.clone();
         let (state, refusal) = match work {
@@ -154,7 +156,10 @@ impl Dispatcher {
                 summary: None,
             });
         }
-        self.emit(&run, Happening::Accepted(task));
+        let warnings = warnings.into_iter().map(Happening::Warned);
+        let accepted = [Happening::Accepted(task)].into_iter().chain(warnings);
+        let at = clock::now();
+        self.emit_all(&run, accepted.map(|happening| (at, happening)).collect());
         if refusal.is_none() && self.may_begin(call, place.task) {
             self.scheduler.enqueue(run);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pi_subagents_vocabulary::{
     CallPlace, Decision, Ending, FedPrompt, GraphProgress, GraphStep, Happening, MapOpener,
-    NeedResult, PlannedGraph, PlannedTask, RunId, RunSummary,
+    NeedResult, PlannedGraph, PlannedTask, RunId, RunSummary, Rung, RungStep,
 };
 use serde_json::Value;
 use tokio::task::spawn_blocking;
@@ -87,6 +87,12 @@ impl Dispatcher {
     fn take_step(&mut self, call: CallNumber, step: GraphStep) {
         match step {
             GraphStep::Begin(task) => self.begin_task(call, task),
+            GraphStep::Await(task, names) => {
+                for run in self.waiting_runs(call, Some(task)) {
+                    let words = format!("the results of {names}");
+                    self.emit(&run, turn(RungStep::Queued, words));
+                }
+            }
             GraphStep::Skip(task, reason) => {
                 let runs = self.waiting_runs(call, Some(task));
                 self.skip(runs, &reason);
@@ -105,9 +111,19 @@ impl Dispatcher {
         for run in self.waiting_runs(call, Some(task)) {
             match self.fed_prompt(&run) {
                 Some(Err(reason)) => self.skip(vec![run], &reason),
-                Some(Ok(_)) | None => self.scheduler.enqueue(run),
+                Some(Ok(_)) | None => self.enqueue(run),
             }
         }
+    }
+
+    /// Lets a run wait for a place. One that has waited for results does so no more.
+    fn enqueue(&mut self, run: RunId) {
+        let live = self.runs.get(&run);
+        if live.is_some_and(|live| live.summary.waits_for.is_some()) {
+            let words = "the results that it needs are there".to_owned();
+            self.emit(&run, turn(RungStep::WentOn, words));
+        }
+        self.scheduler.enqueue(run);
     }
 
     /// Returns the prompt of a waiting run with the results of other runs in it, if it gets any.
@@ -191,4 +207,9 @@ impl Dispatcher {
         let shutdown = self.shutdown.map(Decision::ending);
         self.enter_all(call, runs, shutdown.or(ending).as_ref());
     }
+}
+
+/// Returns the event of a run that waits for others, or does so no more.
+fn turn(step: RungStep, words: String) -> Happening {
+    Happening::Rung(Rung { step, words })
 }

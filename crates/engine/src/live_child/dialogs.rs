@@ -110,9 +110,9 @@ impl Running<'_> {
 }
 
 /// Returns a number for the id of a question.
-fn random() -> u16 {
+fn random() -> u32 {
     let mut bytes = [0; 8];
-    // A run does not ask the same twice, and its questions have different numbers in any case.
+    // Without it, the questions of a run still have different numbers.
     _ = System::random(&mut bytes);
-    u16::from_ne_bytes([bytes[0], bytes[1]])
+    u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }

@@ -56,7 +56,7 @@ fn a_question_takes_a_line_and_gets_it_as_its_answer() {
     desk.press("!");
     assert_eq!(desk.effects, []);
     let question = Question {
-        id: QuestionId::new(0x7f3a),
+        id: QuestionId::new(0x7f_3a91),
         kind: QuestionKind::Ask,
         form: AnswerForm::Words,
         text: "Which schema is current?".to_owned(),

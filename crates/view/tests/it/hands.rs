@@ -9,7 +9,7 @@ use pi_subagents_vocabulary::{
 
 use crate::script::{Script, at, run, task};
 
-fn question(number: u16, text: &str, options: &[&str]) -> Question {
+fn question(number: u32, text: &str, options: &[&str]) -> Question {
     Question {
         id: QuestionId::new(number),
         kind: QuestionKind::Ask,
@@ -30,7 +30,7 @@ fn script() -> Script {
         script = script.accepted(0, task(name)).started(1, name);
     }
     let asked = question(
-        0x7f3a,
+        0x7f_3a91,
         "Shall I revoke refresh tokens too?",
         &["both", "access only"],
     );
@@ -106,7 +106,7 @@ fn a_run_is_stopped_only_after_a_yes() {
 fn a_question_is_answered_by_the_number_of_its_option_and_given_up_when_somebody_was_faster() {
     let wall = script().wall();
     let asked = question(
-        0x7f3a,
+        0x7f_3a91,
         "Shall I revoke refresh tokens too?",
         &["both", "access only"],
     );

@@ -4,9 +4,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::for_each::MOST_ITEMS;
 use super::need_result::{NeedResult, TaskResults};
 use super::placeholder::ResultValue;
-use crate::text::count;
+use crate::text::{count, first_of};
+
+/// The largest number of tasks that are named as those that a run waits for.
+const MOST_AWAITED: usize = 3;
 
 /// What becomes of a task if another one that it needs does not complete.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +41,8 @@ pub struct TaskGraph {
     pub tasks: Vec<GraphNode>,
     /// The number of failures after which nothing more begins, if there is one.
     pub stop_after: Option<usize>,
+    /// The largest number of items of all its maps together.
+    pub most_items: usize,
 }
 
 /// A task in a graph.
@@ -54,8 +60,6 @@ pub struct GraphNode {
     pub runs: usize,
     /// The list for whose items its runs are still to be opened, if they are.
     pub map: Option<ResultValue>,
-    /// The largest number of items of that list.
-    pub most_items: usize,
     /// Results of an earlier call, with the numbers of their items.
     pub done: Vec<(usize, NeedResult)>,
 }
@@ -65,6 +69,8 @@ pub struct GraphNode {
 pub enum GraphStep {
     /// The runs of this task may begin.
     Begin(usize),
+    /// The runs of this task wait for the results of these others.
+    Await(usize, String),
     /// The runs of this task never begin, for this reason.
     Skip(usize, String),
     /// The runs of this map are to be opened: one for each item, or a run that never begins, for
@@ -79,6 +85,7 @@ pub enum GraphStep {
 pub struct GraphProgress {
     tasks: Vec<TaskProgress>,
     stop_after: Option<usize>,
+    most_items: usize,
     failures: usize,
     /// The reason why nothing more begins, once nothing does.
     closed: Option<String>,
@@ -89,6 +96,8 @@ struct TaskProgress {
     node: GraphNode,
     /// True if nothing is waited for any more: its runs may begin, or never will.
     is_decided: bool,
+    /// The names of the tasks that it was said to wait for.
+    awaited: Option<String>,
     /// The number of runs that are not over.
     left: usize,
     /// True while its runs are still to be opened.
@@ -101,6 +110,15 @@ struct TaskProgress {
 impl TaskProgress {
     fn is_over(&self) -> bool {
         self.left == 0 && !self.is_unopened
+    }
+
+    /// Counts the runs of the task that are known so far, with those of earlier calls.
+    fn runs(&self) -> usize {
+        if self.is_unopened {
+            self.node.runs
+        } else {
+            self.left + self.results.len()
+        }
     }
 
     fn take(&mut self, item: usize, result: NeedResult) {
@@ -144,11 +162,16 @@ impl TaskProgress {
 impl GraphProgress {
     /// Begins a call. Returns its first steps.
     pub fn begin(graph: TaskGraph) -> (Self, Vec<GraphStep>) {
-        let TaskGraph { tasks, stop_after } = graph;
+        let TaskGraph {
+            tasks,
+            stop_after,
+            most_items,
+        } = graph;
         let tasks = tasks.into_iter().map(|mut node| {
             let done = std::mem::take(&mut node.done);
             let mut task = TaskProgress {
                 is_decided: false,
+                awaited: None,
                 left: node.runs,
                 is_unopened: node.map.is_some(),
                 results: Vec::new(),
@@ -163,6 +186,7 @@ impl GraphProgress {
         let mut progress = Self {
             tasks: tasks.collect(),
             stop_after,
+            most_items,
             failures: 0,
             closed: None,
         };
@@ -196,6 +220,7 @@ impl GraphProgress {
     pub fn opened(&mut self, task: usize, runs: usize) -> Vec<GraphStep> {
         if let Some(opened) = self.tasks.get_mut(task) {
             opened.left = runs;
+            opened.node.runs = runs;
             opened.is_unopened = false;
         }
         self.advance()
@@ -220,15 +245,15 @@ impl GraphProgress {
         task.is_some_and(|task| task.is_decided && task.node.map.is_some())
     }
 
-    /// Names the tasks that a task waits for; `None` if it waits for none.
-    pub fn awaited(&self, task: usize) -> Option<String> {
-        let waits = self.tasks.get(task).filter(|task| !task.is_decided)?;
-        let needs = waits.node.needs.iter().map(|need| &self.tasks[*need]);
-        let names = needs
-            .filter(|need| !need.is_over())
-            .map(|need| need.node.name.as_str());
-        let names: Vec<&str> = names.collect();
-        (!names.is_empty()).then(|| names.join(", "))
+    /// Names the tasks that the runs of a task wait for; `None` if it waits for none, or has no run.
+    fn awaited(&self, task: &TaskProgress) -> Option<String> {
+        if task.is_decided || task.node.runs == 0 {
+            return None;
+        }
+        let needs = task.node.needs.iter().map(|need| &self.tasks[*need]);
+        let open = needs.filter(|need| !need.is_over());
+        let names: Vec<String> = open.map(|need| need.node.name.clone()).collect();
+        (!names.is_empty()).then(|| first_of(names, MOST_AWAITED, ", "))
     }
 
     fn advance(&mut self) -> Vec<GraphStep> {
@@ -238,7 +263,19 @@ impl GraphProgress {
                 && let Some(step) = self.decide(number)
             {
                 self.tasks[number].is_decided = true;
+                if let GraphStep::Open(_, Ok(items)) = &step {
+                    self.tasks[number].node.runs = items.len();
+                }
                 steps.push(step);
+            }
+        }
+        for number in 0..self.tasks.len() {
+            let awaited = self.awaited(&self.tasks[number]);
+            if let Some(names) = &awaited
+                && self.tasks[number].awaited != awaited
+            {
+                steps.push(GraphStep::Await(number, names.clone()));
+                self.tasks[number].awaited = awaited;
             }
         }
         steps
@@ -257,27 +294,47 @@ impl GraphProgress {
             (Some(reason), Some(_)) => Some(GraphStep::Open(number, Err(reason))),
             (None, _) if !is_free => None,
             (None, None) => Some(GraphStep::Begin(number)),
-            (None, Some(list)) => Some(GraphStep::Open(number, self.items(task, list))),
+            (None, Some(list)) => Some(GraphStep::Open(number, self.items(list))),
         }
     }
 
     /// Returns the items of a map, or the reason why it has none.
-    fn items(&self, map: &TaskProgress, list: &ResultValue) -> Result<Vec<Value>, String> {
+    fn items(&self, list: &ResultValue) -> Result<Vec<Value>, String> {
         let mut tasks = self.tasks.iter().map(TaskProgress::results);
         let of_task = tasks.find(|results| results.name == list.task);
-        let most = map.node.most_items;
         match of_task.and_then(|results| results.data(&list.path)) {
             Some(Value::Array(items)) if items.is_empty() => {
                 Err(format!("The list {list} is empty."))
             }
-            Some(Value::Array(items)) if items.len() > most => Err(format!(
-                "The list {list} has {} items, and at most {most} are done without a budget.",
-                items.len()
-            )),
-            Some(Value::Array(items)) => Ok(items),
+            Some(Value::Array(items)) => match self.excess(items.len()) {
+                Some(excess) => Err(format!(
+                    "The list {list} has {} items, {excess}",
+                    items.len()
+                )),
+                None => Ok(items),
+            },
             Some(_) => Err(format!("{list} is not a list.")),
             None => Err(format!("There is no {list}.")),
         }
+    }
+
+    /// Says why a call that has these maps already cannot do so many items more, if it cannot.
+    fn excess(&self, items: usize) -> Option<String> {
+        let all: usize = self.tasks.iter().map(TaskProgress::runs).sum();
+        if all + items > MOST_ITEMS {
+            return Some(format!(
+                "the call has {all} other runs, and a call has at most {MOST_ITEMS}."
+            ));
+        }
+        let maps = self.tasks.iter().filter(|task| task.node.is_map);
+        let begun: usize = maps.map(|task| task.node.runs).sum();
+        let most = self.most_items;
+        (begun + items > most).then(|| match begun {
+            0 => format!("and at most {most} are done without a budget."),
+            _ => format!(
+                "and the other maps have {begun}: at most {most} of them are done without a budget."
+            ),
+        })
     }
 }
 

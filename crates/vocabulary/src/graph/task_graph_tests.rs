@@ -13,7 +13,6 @@ fn node(name: &str, needs: &[usize]) -> GraphNode {
         is_map: false,
         runs: 1,
         map: None,
-        most_items: 16,
         done: Vec::new(),
     }
 }
@@ -39,6 +38,7 @@ fn begin(tasks: Vec<GraphNode>) -> (GraphProgress, Vec<GraphStep>) {
     GraphProgress::begin(TaskGraph {
         tasks,
         stop_after: None,
+        most_items: 16,
     })
 }
 
@@ -50,15 +50,21 @@ fn a_diamond_goes_on_when_both_sides_are_done() {
         node("c", &[3]),
         node("a", &[]),
     ]);
-    assert_eq!(steps, [GraphStep::Begin(3)]);
-    assert_eq!(graph.awaited(0).as_deref(), Some("b, c"));
-    assert_eq!(graph.awaited(3), None);
+    let waits = |task, names: &str| GraphStep::Await(task, names.to_owned());
+    assert_eq!(
+        steps,
+        [
+            GraphStep::Begin(3),
+            waits(0, "b, c"),
+            waits(1, "a"),
+            waits(2, "a")
+        ]
+    );
     assert_eq!(
         graph.ended(3, 0, done()),
         [GraphStep::Begin(1), GraphStep::Begin(2)]
     );
-    assert_eq!(graph.ended(2, 0, done()), []);
-    assert_eq!(graph.awaited(0).as_deref(), Some("b"));
+    assert_eq!(graph.ended(2, 0, done()), [waits(0, "b")]);
     assert_eq!(graph.ended(1, 0, done()), [GraphStep::Begin(0)]);
     let names: Vec<&str> = graph.results_for(0).iter().map(|task| task.name).collect();
     assert_eq!(names, ["b", "c"]);
@@ -76,27 +82,35 @@ fn a_failure_in_the_middle_ends_what_needs_it_and_nothing_else() {
         },
         node("alone", &[]),
     ]);
-    assert_eq!(steps, [GraphStep::Begin(0), GraphStep::Begin(4)]);
+    let begun = [GraphStep::Begin(0), GraphStep::Begin(4)];
+    assert_eq!(steps[..2], begun);
     assert_eq!(graph.ended(0, 0, done()), [GraphStep::Begin(1)]);
     let skipped = GraphStep::Skip(2, "It needs b, which did not complete.".to_owned());
-    assert_eq!(graph.ended(1, 0, result(Ending::CutOff, None)), [skipped]);
+    let waits = GraphStep::Await(3, "c".to_owned());
+    assert_eq!(
+        graph.ended(1, 0, result(Ending::CutOff, None)),
+        [skipped, waits]
+    );
     assert_eq!(graph.ended(2, 0, unbegun()), [GraphStep::Begin(3)]);
 }
 
 #[test]
 fn a_map_over_a_result_is_opened_and_needed_as_a_whole() {
-    let map = |most_items| GraphNode {
+    let map = || GraphNode {
         is_map: true,
         runs: 0,
         map: Some(ResultValue {
             task: "plan".to_owned(),
             path: vec!["structured".to_owned()],
         }),
-        most_items,
         ..node("edit", &[0])
     };
     let opened = |structured: Value, most_items| {
-        let (mut graph, _) = begin(vec![node("plan", &[]), map(most_items), node("end", &[1])]);
+        let (mut graph, _) = GraphProgress::begin(TaskGraph {
+            tasks: vec![node("plan", &[]), map(), node("end", &[1])],
+            stop_after: None,
+            most_items,
+        });
         assert!(graph.is_opening());
         let steps = graph.ended(0, 0, result(Ending::Completed, Some(structured)));
         (graph, steps)
@@ -127,7 +141,7 @@ fn a_map_over_a_result_is_opened_and_needed_as_a_whole() {
         [
             "The list plan.structured is empty.",
             "The list plan.structured has 2 items, and at most 1 are done without a budget.",
-            "plan.structured is no list.",
+            "plan.structured is not a list.",
         ]
     );
 }
@@ -144,6 +158,7 @@ fn after_enough_failures_nothing_more_begins() {
             node("b", &[0]),
         ],
         stop_after: Some(2),
+        most_items: 16,
     });
     assert_eq!(graph.ended(0, 5, result(Ending::CutOff, None)), []);
     let reason = "The call begins nothing more after 2 failures.".to_owned();
@@ -172,4 +187,44 @@ fn what_an_earlier_call_has_done_is_not_waited_for() {
     ]);
     assert_eq!(steps, [GraphStep::Begin(0), GraphStep::Begin(1)]);
     assert_eq!(graph.results_for(1)[0].results.len(), 1);
+}
+
+#[test]
+fn the_maps_of_a_call_are_counted_together() {
+    let map = |name: &str, list: &str| GraphNode {
+        is_map: true,
+        runs: 0,
+        map: Some(ResultValue {
+            task: "plan".to_owned(),
+            path: vec!["structured".to_owned(), list.to_owned()],
+        }),
+        ..node(name, &[0])
+    };
+    let steps = |items: [usize; 2], most_items| {
+        let known = GraphNode {
+            is_map: true,
+            runs: 4,
+            ..node("known", &[])
+        };
+        let (mut graph, _) = GraphProgress::begin(TaskGraph {
+            tasks: vec![node("plan", &[]), map("a", "a"), map("b", "b"), known],
+            stop_after: None,
+            most_items,
+        });
+        let [a, b] = items.map(|count| vec![json!("x"); count]);
+        let plan = result(Ending::Completed, Some(json!({ "a": a, "b": b })));
+        let counted = |steps: Vec<GraphStep>| -> Vec<Result<usize, String>> {
+            let opened = steps.into_iter().map(|step| match step {
+                GraphStep::Open(_, items) => items.map(|items| items.len()),
+                other => Err(format!("{other:?}")),
+            });
+            opened.collect()
+        };
+        counted(graph.ended(0, 0, plan))
+    };
+    assert_eq!(steps([6, 6], 16), [Ok(6), Ok(6)]);
+    let refused = "The list plan.structured.b has 7 items, and the other maps have 10: at most 16 of them are done without a budget.";
+    assert_eq!(steps([6, 7], 16), [Ok(6), Err(refused.to_owned())]);
+    let refused = "The list plan.structured.b has 500 items, and the call has 505 other runs: a call has at most 1000.";
+    assert_eq!(steps([500, 500], 1000), [Ok(500), Err(refused.to_owned())]);
 }

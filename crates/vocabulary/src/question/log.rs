@@ -107,14 +107,14 @@ mod tests {
     use super::super::{AnswerForm, Respondent};
     use super::*;
 
-    fn numbered(number: u16) -> Question {
+    fn numbered(number: u32) -> Question {
         Question {
             id: QuestionId::new(number),
             ..question(AnswerForm::Words, &[])
         }
     }
 
-    fn answered(number: u16) -> AnsweredQuestion {
+    fn answered(number: u32) -> AnsweredQuestion {
         AnsweredQuestion {
             id: QuestionId::new(number),
             outcome: AnswerOutcome::Answered {
@@ -135,7 +135,7 @@ mod tests {
         assert!(log.answer(&answered(2), at).is_none());
         assert!(log.answer(&answered(9), at).is_none());
         let open: Vec<&str> = log.open().map(|question| question.id.as_str()).collect();
-        assert_eq!(open, ["q0001", "q0003"]);
+        assert_eq!(open, ["q000001", "q000003"]);
         log.end(Some(&QuestionId::new(3)), at);
         let outcomes: Vec<Option<AnswerOutcome>> = log
             .all()

@@ -43,21 +43,23 @@ const LONGEST_OPTION: usize = 500;
 /// The words in the title of a dialog whose answer is a secret.
 const SECRET_WORDS: [&str; 4] = ["password", "token", "key", "secret"];
 
-/// The id of one question: `q` and four hex digits.
+/// The id of one question: `q` and six hex digits, so that no two open questions of a user have the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct QuestionId(Arc<str>);
 
 impl QuestionId {
     /// Makes an id.
-    pub fn new(random: u16) -> Self {
-        Self(format!("q{random:04x}").into())
+    pub fn new(random: u32) -> Self {
+        Self(format!("q{:06x}", random & 0x00ff_ffff).into())
     }
 
     /// Reads an id; `None` for any other word.
     pub fn parse(word: &str) -> Option<Self> {
         let digits = word.strip_prefix('q')?;
-        let fits = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        // Records of earlier versions have four digits.
+        let fits =
+            matches!(digits.len(), 4 | 6) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         fits.then(|| Self(word.to_ascii_lowercase().into()))
     }
 
@@ -228,7 +230,7 @@ pub(crate) mod testing {
     /// Makes a question with these options.
     pub(crate) fn question(form: AnswerForm, options: &[&str]) -> Question {
         Question {
-            id: QuestionId::new(0x7f3a),
+            id: QuestionId::new(0x7f_3a91),
             kind: QuestionKind::Ask,
             form,
             text: "Which schema?".to_owned(),
@@ -252,9 +254,22 @@ mod tests {
 
     #[test]
     fn an_id_is_q_and_four_hex_digits() {
-        assert_eq!(QuestionId::new(0x1f).as_str(), "q001f");
-        assert_eq!(QuestionId::parse("q7F3A"), Some(QuestionId::new(0x7f3a)));
-        for other in ["", "q", "7f3a", "q7f3", "q7f3ag", "q7f3g", "p7f3a"] {
+        assert_eq!(QuestionId::new(0x1f).as_str(), "q00001f");
+        assert_eq!(
+            QuestionId::parse("q7F3A91"),
+            Some(QuestionId::new(0x7f_3a91))
+        );
+        assert_eq!(QuestionId::parse("q7f3a").unwrap().as_str(), "q7f3a");
+        for other in [
+            "",
+            "q",
+            "7f3a",
+            "q7f3",
+            "q7f3ag",
+            "q7f3g",
+            "p7f3a",
+            "q7f3a9122",
+        ] {
             assert_eq!(QuestionId::parse(other), None, "{other}");
         }
     }
@@ -295,7 +310,7 @@ mod tests {
         let asked = question(AnswerForm::Words, &["v2", "v3"]);
         let written = serde_json::to_value(&asked).unwrap();
         let expected = json!({
-            "id": "q7f3a", "kind": "ask", "form": "words", "text": "Which schema?",
+            "id": "q7f3a91", "kind": "ask", "form": "words", "text": "Which schema?",
             "options": ["v2", "v3"], "answerer": "parent", "askedAt": "1970-01-01T00:00:00.000Z",
         });
         assert_eq!(written, expected);

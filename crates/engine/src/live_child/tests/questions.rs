@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    Answerer, Decision, Ending, QuestionId, QuestionTerms, Reply, Respondent, TaskPlan,
+    Answerer, Decision, Ending, QuestionTerms, Reply, Respondent, TaskPlan,
 };
 use pretty_assertions::assert_eq;
 use tokio::sync::oneshot;
@@ -25,22 +25,15 @@ fn asking(timeout: Option<u64>, park_after: Option<u64>) -> TaskPlan {
     plan
 }
 
-async fn answer(stand: &Stand, reply: Reply) -> Result<(), NotSent> {
-    // The number of a question is random, so the only one is tried for.
-    for number in 0..=u16::MAX {
-        let what = ToChild::Answer(GivenReply {
-            question: QuestionId::new(number),
-            reply: reply.clone(),
-            by: Respondent::Terminal,
-        });
-        let (answer, answered) = oneshot::channel();
-        stand.ask.send(UnitRequest::Send { what, answer }).unwrap();
-        match answered.await.unwrap() {
-            Err(NotSent::NoSuchQuestion { .. }) => {}
-            other => return other,
-        }
-    }
-    panic!("no question is open");
+async fn answer(stand: &mut Stand, reply: Reply) -> Result<(), NotSent> {
+    let what = ToChild::Answer(GivenReply {
+        question: stand.asked().await,
+        reply,
+        by: Respondent::Terminal,
+    });
+    let (answer, answered) = oneshot::channel();
+    stand.ask.send(UnitRequest::Send { what, answer }).unwrap();
+    answered.await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -49,7 +42,7 @@ async fn the_deadline_stands_still_while_a_run_waits() {
     stand.sleep_until(4).await;
     stand.say(DIALOG);
     stand.sleep_until(1000).await;
-    assert_eq!(answer(&stand, Reply::Yes).await, Ok(()));
+    assert_eq!(answer(&mut stand, Reply::Yes).await, Ok(()));
     let order = stand.next_order().await;
     assert!(
         order.ends_with(r#"{"type":"extension_ui_response","id":"d","confirmed":true}"#),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pi_subagents_os::{Descriptors as _, ProcessName, System};
 use pi_subagents_vocabulary::{
-    Allowance, Completion, Here, Limits, McpServers, ModelChoice, Program, PromptTexts,
+    Allowance, Completion, Here, Limits, McpServers, ModelChoice, Program, PromptTexts, QuestionId,
     QuestionTerms, RunBudgets, RunId, Runner, RunnerChoice, Sandbox, SessionId, SessionPolicy,
     Started, SystemPrompt, Task, TaskPlan, ToolPolicy, Work,
 };
@@ -141,6 +141,20 @@ impl Stand {
         }
         let again = again.expect("another child to be started");
         (corrections, String::from_utf8_lossy(&again).into_owned())
+    }
+
+    /// Returns the id of the question that the run asks next.
+    pub(super) async fn asked(&mut self) -> QuestionId {
+        loop {
+            let events = self.events.recv().await.expect("a question");
+            let asked = events.what.into_iter().find_map(|(_, said)| match said {
+                UnitEvent::Happened(Happening::Asked(question)) => Some(question.id),
+                _ => None,
+            });
+            if let Some(id) = asked {
+                return id;
+            }
+        }
     }
 
     /// Returns all events until the child was gone.
