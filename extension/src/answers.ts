@@ -48,7 +48,9 @@ function isMeantFor(session: Session | undefined, { sessionId }: Json): session 
 /** Sends the messages that were held back while the agent was working, which would have taken them for orders. */
 export function sendHeld(session: Session): void {
   if (!session.ctx.isIdle()) return;
-  for (const { message, resolve, reject } of session.held.splice(0)) {
+  // A message that starts a turn comes last: the model would read those behind it as part of its task.
+  const held = session.held.splice(0).toSorted((one, other) => Number(startsTurn(one.message)) - Number(startsTurn(other.message)));
+  for (const { message, resolve, reject } of held) {
     try {
       send(session, message);
       resolve();
@@ -63,9 +65,14 @@ export function refuseHeld(session: Session): void {
   for (const { reject } of session.held.splice(0)) reject(new Error("pi has left the session"));
 }
 
-function send({ pi }: Session, { customType, content, details }: Json): void {
+function send({ pi }: Session, params: Json): void {
+  const { customType, content, details } = params;
   const message = { customType: customType as string, content: content as string, details, display: true };
-  pi.sendMessage(message, { triggerTurn: false });
+  pi.sendMessage(message, { triggerTurn: startsTurn(params) });
+}
+
+function startsTurn(message: Json): boolean {
+  return message.startsTurn === true;
 }
 
 /** Appends an entry; one that cannot be kept is no reason to fail. */

@@ -27,7 +27,7 @@ const PLACE = Symbol.for("pi-subagents.host");
 // Also in `entries.ts`, which is not read before it is needed.
 const SHOWN = "pi-subagents:shown";
 const RUNS = ["pi-subagents:bg-run", "pi-subagents:run"];
-const BACKGROUND_END = "pi-subagents:bg-done";
+const BACKGROUND_NOTICES = ["pi-subagents:bg-done", "pi-subagents:bg-ask"];
 const OFFERS: Record<string, Offered> = { "pi-subagents:result": "results", "pi-subagents:question": "questions" };
 
 /** How long after pi's start we look for the program, in milliseconds. */
@@ -56,7 +56,9 @@ export default function register(pi: ExtensionAPI): void {
   }
   for (const command of manifest.commands) registerCommand(pi, place, command);
   pi.registerEntryRenderer(SHOWN, (entry, _options, theme) => viewsOf(place).drawShown(entry.data, theme));
-  pi.registerMessageRenderer(BACKGROUND_END, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
+  for (const notice of BACKGROUND_NOTICES) {
+    pi.registerMessageRenderer(notice, ({ content }, _options, theme) => viewsOf(place).drawMessage(content, theme));
+  }
   followSession(pi, place, manifest);
 }
 

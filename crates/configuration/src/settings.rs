@@ -53,6 +53,8 @@ pub struct Settings {
     /// The time for which a run waits for an answer before it is parked; the usual time if it is not
     /// set.
     pub park_after: Option<Duration>,
+    /// True if a question of a background run starts a turn of the model inside pi that may answer.
+    pub questions_start_turn: bool,
     /// The limits of what each run may consume.
     pub allowance: Allowance,
     /// The limits of what runs may consume together.
@@ -206,6 +208,7 @@ impl Default for Settings {
             max_turns: None,
             questions: QuestionChoice::Parent,
             park_after: None,
+            questions_start_turn: true,
             allowance: Allowance::default(),
             budget: BudgetSettings::default(),
             runner: RunnerChoice::Auto,

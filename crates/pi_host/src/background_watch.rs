@@ -1,27 +1,37 @@
 //! Follows the background runs of a pi session: writes their entries for pi, shows the counts in
-//! pi's footer and the activity of the runs in a widget, and sends pi a notice when a run ends.
+//! pi's footer and the activity of the runs in a widget, and sends pi a notice when a run asks and
+//! when it ends.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use pi_subagents_records::{RecordedRun, Store};
-use pi_subagents_vocabulary::Timestamp;
+use pi_subagents_records::{NoticeOf, RecordedRun, RunDir, Store};
+use pi_subagents_vocabulary::{Answerer, Question, QuestionId, QuestionKind, Timestamp};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
+use tokio::time::sleep;
 
+use crate::asking_run::{AskingChange, AskingRun};
+use crate::questions::note_question;
 use crate::results::note_result;
-use crate::{HostLink, Level, background_widget};
-use pi_subagents_calls::families::background::notice;
+use crate::{HostLink, Level, SessionMessage, background_widget};
+use pi_subagents_calls::families::background::{ask_notice, notice};
 use pi_subagents_calls::service::BackgroundRuns;
+use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::entries::{
-    DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of, end_of,
+    ASK_MESSAGE, Asks, DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of,
+    end_of,
 };
-use pi_subagents_runs::follow::Follower;
+use pi_subagents_runs::follow::{FollowedRun, Follower};
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::session_runs::SessionRuns;
 use pi_subagents_runs::upkeep::close_abandoned;
 use pi_subagents_runs::workspace::settle;
 use pi_subagents_vocabulary::Counts;
+
+/// The shortest pause between two looks at a record that grows.
+const PACE: Duration = Duration::from_millis(250);
 
 /// Follows the background runs of the pi we belong to. Clones share it.
 #[derive(Clone)]
@@ -141,19 +151,122 @@ impl Shared {
         let follower = state
             .follower
             .get_or_insert_with(|| Follower::start(&self.places));
-        let end = follower.end_of_record(&directory);
+        let record = follower.record_in(&directory);
         let shared = Arc::clone(self);
         let session = state.session.clone();
         state.wait_for(async move {
-            if let Some(end) = end {
-                // A run of a fleet may be seen to its end by whoever asks for its state.
-                end.recorded().await;
+            if let Some(record) = record {
+                let asking = AskingRun::new(&row, &directory);
+                shared.follow_record(&session, asking, record).await;
             }
             let row = shared.closed(row).await;
             if shared.note_end(&session, &row) {
                 shared.announce(&session, &row).await;
             }
         });
+    }
+
+    /// Follows the record of a run until the run is over, and takes in what it asks.
+    async fn follow_record(
+        self: &Arc<Self>,
+        session: &str,
+        mut asking: AskingRun,
+        mut record: FollowedRun,
+    ) {
+        loop {
+            // Records are read on a thread where they hold up nobody else.
+            let look = spawn_blocking(move || {
+                let change = asking.read_on();
+                (asking, change)
+            });
+            let Ok((looked, change)) = look.await else {
+                // A panic was printed; the run is followed to its end without its questions.
+                while record.goes_on().await {}
+                return;
+            };
+            asking = looked;
+            if let Some(change) = change {
+                self.note_questions(session, change);
+            }
+            if !record.goes_on().await {
+                return;
+            }
+            // A run that works changes its record all the time.
+            sleep(PACE).await;
+        }
+    }
+
+    /// Takes in that a run asks something, or asks no longer.
+    fn note_questions(self: &Arc<Self>, session: &str, change: AskingChange) {
+        let AskingChange { row, asked } = change;
+        // Held, so that pi does not change its session meanwhile.
+        let mut state = self.state();
+        if state.session != session || !self.runs.put_background(session, &row) {
+            return;
+        }
+        self.show_counts();
+        for question in asked {
+            if question.answerer == Answerer::Parent {
+                // Before the notice: the model may read of the question in the answer of a tool.
+                note_question(&self.link, session);
+            }
+            let (shared, row) = (Arc::clone(self), row.clone());
+            let session = session.to_owned();
+            state.wait_for(async move { shared.announce_question(&session, &row, question).await });
+        }
+    }
+
+    /// Announces a question to a session, once: to its person at once, and to its model when pi is
+    /// idle, if nobody has answered by then.
+    async fn announce_question(self: &Arc<Self>, session: &str, row: &RunRow, question: Question) {
+        let Some(directory) = row.directory() else {
+            return;
+        };
+        if directory.has_notified(session, NoticeOf::Question(&question.id)) {
+            return;
+        }
+        let (message, brief) = ask_notice(row, &question);
+        self.link.notify(&brief, Level::Warning);
+        let mut idle = self.link.idle();
+        if idle.wait_for(|idle| *idle).await.is_err() || self.link.session_id() != session {
+            return;
+        }
+        let is_open = self.runs.background().iter().any(|known| {
+            let mut asked = known.report.questions.iter();
+            known.report.run_id == row.report.run_id
+                && asked.any(|asked| asked.is_open() && asked.question.id == question.id)
+        });
+        if !is_open {
+            return;
+        }
+        let starts_turn = may_start_turn(&question) && self.questions_start_turn().await;
+        self.send(SessionNotice {
+            session: session.to_owned(),
+            directory: Some(directory),
+            message: SessionMessage {
+                custom_type: ASK_MESSAGE,
+                content: message,
+                details: json!(Asks {
+                    run_id: row.report.run_id.clone(),
+                    question: question.id.clone(),
+                }),
+                starts_turn,
+            },
+            question: Some(question.id),
+            brief: None,
+        });
+    }
+
+    /// Returns whether the user wants that questions start a turn of the model.
+    async fn questions_start_turn(&self) -> bool {
+        let places = self.places.clone();
+        let read = move || {
+            Configuration::read_once(&places, false)
+                .settings
+                .questions_start_turn
+        };
+        // A panic was printed.
+        spawn_blocking(read).await.unwrap_or(true)
     }
 
     /// Shows the widget. A widget that is shown already begins anew, because it may be about to
@@ -230,31 +343,29 @@ impl Shared {
         if idle.wait_for(|idle| *idle).await.is_err() || self.link.session_id() != session {
             return;
         }
-        // Without a directory the message in the session is the only sign that it was sent.
-        let claimed = row.directory().map(|place| place.claim_notice(session));
-        if claimed.is_none_or(|claimed| claimed.unwrap_or(true)) {
-            let notice = Arc::clone(self).send(session.to_owned(), row.clone());
-            let mut sending = self.sending();
-            drop_ended(&mut sending);
-            sending.spawn(notice);
-        }
+        let (message, brief) = notice(row);
+        self.send(SessionNotice {
+            session: session.to_owned(),
+            directory: row.directory(),
+            question: None,
+            message: SessionMessage {
+                custom_type: DONE_MESSAGE,
+                content: message,
+                details: json!(Done {
+                    run_id: row.report.run_id.clone(),
+                }),
+                starts_turn: false,
+            },
+            brief: Some((brief, Level::of(row.report.status))),
+        });
     }
 
-    /// Sends the notice. If pi dies before it has taken the notice, the claim is given back, and
-    /// the next pi gets it.
-    async fn send(self: Arc<Self>, session: String, row: RunRow) {
-        let (message, brief) = notice(&row);
-        let done = json!(Done {
-            run_id: row.report.run_id.clone(),
-        });
-        let link = &self.link;
-        let message = link.send_message(&session, DONE_MESSAGE, &message, &done);
-        if message.await {
-            link.notify(&brief, Level::of(row.report.status));
-        } else if let Some(directory) = row.directory() {
-            // If the claim cannot be removed, nobody can claim it again; then the footer shows the
-            // end.
-            _ = directory.release_notice(&session);
+    /// Sends a notice that nobody else has claimed, also if its sender is given up half-way.
+    fn send(&self, notice: SessionNotice) {
+        if notice.claim() {
+            let mut sending = self.sending();
+            drop_ended(&mut sending);
+            sending.spawn(notice.send(self.link.clone()));
         }
     }
 
@@ -268,9 +379,13 @@ impl Shared {
 
     fn show_counts(&self) -> Counts {
         let counts = self.runs.background_counts();
+        let asks = match counts.waiting {
+            0 => String::new(),
+            waiting => format!(", {waiting} asks"),
+        };
         let footer = format!(
-            "bg: {} running / {} total",
-            counts.under_way(),
+            "bg: {} running{asks} / {} total",
+            counts.under_way() - counts.waiting,
             counts.total()
         );
         let is_any = counts.total() > 0;
@@ -283,6 +398,61 @@ impl State {
     fn wait_for(&mut self, end: impl Future<Output = ()> + Send + 'static) {
         drop_ended(&mut self.waiting);
         self.waiting.spawn(end);
+    }
+}
+
+/// A notice to a session of pi.
+struct SessionNotice {
+    session: String,
+    /// The directory that keeps who sends it. Without one the message in the session is the only
+    /// sign that it was sent.
+    directory: Option<RunDir>,
+    /// The question that it is about; the end of the run if there is none.
+    question: Option<QuestionId>,
+    message: SessionMessage,
+    /// The line that is shown for a moment once pi has taken the message.
+    brief: Option<(String, Level)>,
+}
+
+impl SessionNotice {
+    fn subject(&self) -> NoticeOf<'_> {
+        self.question
+            .as_ref()
+            .map_or(NoticeOf::End, NoticeOf::Question)
+    }
+
+    /// Returns whether it is ours to send.
+    fn claim(&self) -> bool {
+        let claimed = self
+            .directory
+            .as_ref()
+            .map(|place| place.claim_notice(&self.session, self.subject()));
+        claimed.is_none_or(|claimed| claimed.unwrap_or(true))
+    }
+
+    /// Sends it. If pi dies before it has taken the message, the claim is given back, and the next
+    /// pi gets it.
+    async fn send(self, link: HostLink) {
+        let claimed = self.subject();
+        let is_taken = link.send_message(&self.session, &self.message).await;
+        match (&self.brief, &self.directory) {
+            (Some((brief, level)), _) if is_taken => link.notify(brief, *level),
+            // If the claim cannot be removed, nobody can claim it again; then the footer shows the
+            // run.
+            (_, Some(directory)) if !is_taken => {
+                _ = directory.release_notice(&self.session, claimed);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns whether a question may start a turn of the model: the model of the run asks, and the
+/// calling model may answer. A dialog is for a person.
+fn may_start_turn(question: &Question) -> bool {
+    match question.kind {
+        QuestionKind::Ask => question.answerer == Answerer::Parent,
+        QuestionKind::Dialog | QuestionKind::Budget => false,
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::calls::Call;
 use super::link::HostLink;
-use super::questions::{QuestionDialogs, note_question};
+use super::questions::{QuestionDialogs, note_open_questions, note_question};
 use super::record::SessionRecord;
 use super::results::note_results;
 use super::trust::TrustQuestions;
@@ -91,6 +91,7 @@ impl Execution {
         let mut answer = answered.map_err(|error| failed(&error))?;
         self.questions.mention_once(&pi_session, &mut answer);
         note_results(&self.link, &pi_session, &answer.details);
+        note_open_questions(&self.link, &pi_session, &answer.details);
         let mut result = answer.json();
         if let (Value::Object(fields), Some(usage)) = (&mut result, answer.usage) {
             fields.insert("usage".to_owned(), wire::usage_json(usage));

@@ -5,10 +5,11 @@
 //! There is one process per pi. It exchanges JSON-RPC with the shim on stdin and stdout (`wire.rs`,
 //! `connection.rs`) and owns the runs of that pi. `serve.rs` answers the requests of pi; `calls.rs`
 //! are its tool calls under way; `link.rs` sends messages to pi; `record.rs` writes the entries of
-//! its runs, `background_watch.rs` follows its background runs; `trust.rs` asks about projects;
+//! its runs, `background_watch.rs` follows its background runs, `asking_run.rs` reads what they ask; `trust.rs` asks about projects;
 //! `commands/` are `/profile` and `/subagents`, and `dialogs.rs` asks their questions. The reasons
 //! are in `docs/design/pi-door.md`.
 
+mod asking_run;
 mod background_watch;
 mod background_widget;
 mod callers;
@@ -27,6 +28,6 @@ mod trust;
 mod wire;
 
 pub use commands::COMMANDS;
-pub(crate) use link::{HostLink, Level};
+pub(crate) use link::{HostLink, Level, SessionMessage};
 pub use serve::serve;
 pub use wire::PROTOCOL;

@@ -48,6 +48,15 @@ impl Level {
     }
 }
 
+/// A message for a session of pi.
+pub(crate) struct SessionMessage {
+    pub(crate) custom_type: &'static str,
+    pub(crate) content: String,
+    pub(crate) details: Value,
+    /// True if the model is to read it now.
+    pub(crate) starts_turn: bool,
+}
+
 impl HostLink {
     pub(super) fn new(connection: Connection) -> Self {
         Self {
@@ -163,20 +172,18 @@ impl HostLink {
         session.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message into a session of pi, without a turn of its model. Only while pi is idle: a
-    /// running model would read it. Returns whether pi has taken it.
-    pub(crate) async fn send_message(
-        &self,
-        session: &str,
-        custom_type: &str,
-        content: &str,
-        details: &Value,
-    ) -> bool {
+    /// Puts a message into a session of pi. Only while pi is idle: a running model would read it.
+    /// Returns whether pi has taken it.
+    pub(crate) async fn send_message(&self, session: &str, message: &SessionMessage) -> bool {
         if *self.session() != session {
             return false;
         }
         let params = json!({
-            "sessionId": session, "customType": custom_type, "content": content, "details": details,
+            "sessionId": session,
+            "customType": message.custom_type,
+            "content": message.content,
+            "details": message.details,
+            "startsTurn": message.starts_turn,
         });
         self.connection.ask("message/send", &params).await.is_some()
     }

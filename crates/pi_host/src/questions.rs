@@ -6,8 +6,11 @@ use std::sync::Weak;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{self, Addressee};
 use pi_subagents_vocabulary::text::{clean, one_line};
-use pi_subagents_vocabulary::{AnswerForm, Door, Reply, Respondent};
-use serde_json::json;
+use pi_subagents_vocabulary::{
+    AnswerForm, Answerer, AskedQuestion, Door, Question, Reply, Respondent,
+};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 
 use super::link::{HostLink, Level};
 use pi_subagents_calls::questions::{QuestionDesk, RunQuestion};
@@ -37,6 +40,18 @@ pub(super) fn note_question(link: &HostLink, pi_session: &str) {
     link.append_entry(pi_session, QUESTION_TYPE, &json!({}));
 }
 
+/// Notes the same if a run of an answer waits with a question that its model may answer.
+pub(super) fn note_open_questions(link: &HostLink, pi_session: &str, details: &Value) {
+    let runs = details["runs"].as_array().into_iter().flatten();
+    let mut asked = runs
+        .filter_map(|run| run["questions"].as_array())
+        .flatten()
+        .filter_map(|asked| AskedQuestion::deserialize(asked).ok());
+    if asked.any(|asked| asked.is_open() && asked.question.answerer == Answerer::Parent) {
+        note_question(link, pi_session);
+    }
+}
+
 impl QuestionDialogs {
     /// Asks until the runs of the call are over.
     pub(super) async fn ask(self) {
@@ -50,49 +65,12 @@ impl QuestionDialogs {
             if !self.desk.is_open(&id) {
                 continue;
             }
-            match self.reply(&asked).await {
+            let reply = ask_person(&self.link, &asked.name, &asked.question).await;
+            match reply {
                 Some(reply) => self.answer(asked, reply).await,
                 None => self.desk.put_aside(&id),
             }
         }
-    }
-
-    /// Shows a question; `None` if the person wants to answer later.
-    async fn reply(&self, asked: &RunQuestion) -> Option<Reply> {
-        let question = &asked.question;
-        let mut title = format!("main ▸ {} asks: {}", one_line(&asked.name), question.text);
-        if let Some(context) = &question.context {
-            title.push('\n');
-            title.push_str(context);
-        }
-        let title = clean(&title);
-        let mut options = match question.form {
-            // Pi's own dialog for yes and no takes Escape for a no.
-            AnswerForm::YesNo => vec!["Yes".to_owned(), "No".to_owned()],
-            AnswerForm::Choice | AnswerForm::Words => question.options.clone(),
-        };
-        if options.is_empty() {
-            return self.words(&title).await;
-        }
-        let real = options.len();
-        if question.form == AnswerForm::Words {
-            options.push(OTHER.to_owned());
-        }
-        options.push(LATER.to_owned());
-        let chosen = self.link.select(&title, &options).await?;
-        let place = options
-            .iter()
-            .position(|option| clean(option) == clean(&chosen))?;
-        match &*chosen {
-            _ if place < real => Some(Reply::Option(place + 1)),
-            OTHER => self.words(&title).await,
-            _ => None,
-        }
-    }
-
-    async fn words(&self, title: &str) -> Option<Reply> {
-        let words = self.link.input(title, "").await?;
-        (!words.trim().is_empty()).then_some(Reply::Words(words))
     }
 
     async fn answer(&self, asked: RunQuestion, reply: Reply) {
@@ -115,4 +93,41 @@ impl QuestionDialogs {
             self.desk.put_aside(&id);
         }
     }
+}
+
+/// Shows a question in pi's own dialog; `None` if the person wants to answer later.
+pub(super) async fn ask_person(link: &HostLink, name: &str, question: &Question) -> Option<Reply> {
+    let mut title = format!("main ▸ {} asks: {}", one_line(name), question.text);
+    if let Some(context) = &question.context {
+        title.push('\n');
+        title.push_str(context);
+    }
+    let title = clean(&title);
+    let mut options = match question.form {
+        // Pi's own dialog for yes and no takes Escape for a no.
+        AnswerForm::YesNo => vec!["Yes".to_owned(), "No".to_owned()],
+        AnswerForm::Choice | AnswerForm::Words => question.options.clone(),
+    };
+    if options.is_empty() {
+        return ask_for_words(link, &title).await;
+    }
+    let real = options.len();
+    if question.form == AnswerForm::Words {
+        options.push(OTHER.to_owned());
+    }
+    options.push(LATER.to_owned());
+    let chosen = link.select(&title, &options).await?;
+    let place = options
+        .iter()
+        .position(|option| clean(option) == clean(&chosen))?;
+    match &*chosen {
+        _ if place < real => Some(Reply::Option(place + 1)),
+        OTHER => ask_for_words(link, &title).await,
+        _ => None,
+    }
+}
+
+async fn ask_for_words(link: &HostLink, title: &str) -> Option<Reply> {
+    let words = link.input(title, "").await?;
+    (!words.trim().is_empty()).then_some(Reply::Words(words))
 }

@@ -92,7 +92,7 @@ pub use record_files::RecordError;
 pub use recorder::Recorder;
 pub use removal::{QuietIndex, Removal};
 pub use replay::{history, history_of, read_events};
-pub use run_dir::RunDir;
+pub use run_dir::{NoticeOf, RunDir};
 pub use run_figures::Used;
 pub use session_tools::{SessionTools, tools_of_session};
 pub use sticky::{StickySession, all_of as sticky_sessions_folder, lock_of as lock_of_session};

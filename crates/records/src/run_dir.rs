@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_files::Directory;
-use pi_subagents_vocabulary::RunId;
+use pi_subagents_vocabulary::{QuestionId, RunId};
 
 pub(crate) const META: &str = "meta.json";
 pub(crate) const EVENTS: &str = "events.jsonl";
@@ -117,10 +117,10 @@ impl RunDir {
         self.claim(ON_END_LOG)
     }
 
-    /// Claims the notice to a session of pi that this run is over. Returns true for one caller per
-    /// session only.
-    pub fn claim_notice(&self, pi_session: &str) -> io::Result<bool> {
-        self.claim(&notified(pi_session))
+    /// Claims a notice to a session of pi about this run. Returns true for one caller per session
+    /// only.
+    pub fn claim_notice(&self, pi_session: &str, notice: NoticeOf<'_>) -> io::Result<bool> {
+        self.claim(&notified(pi_session, notice))
     }
 
     /// Makes a file that only one process can make.
@@ -132,23 +132,36 @@ impl RunDir {
         }
     }
 
-    /// Returns whether somebody has given a session of pi its notice, or is about to.
-    pub fn has_notified(&self, pi_session: &str) -> bool {
-        self.0.join(notified(pi_session)).exists()
+    /// Returns whether somebody has given a session of pi this notice, or is about to.
+    pub fn has_notified(&self, pi_session: &str, notice: NoticeOf<'_>) -> bool {
+        self.0.join(notified(pi_session, notice)).exists()
     }
 
     /// Takes a claim back, because the notice could not be delivered.
-    pub fn release_notice(&self, pi_session: &str) -> io::Result<()> {
-        self.open()?.remove(Path::new(&notified(pi_session)))
+    pub fn release_notice(&self, pi_session: &str, notice: NoticeOf<'_>) -> io::Result<()> {
+        self.open()?
+            .remove(Path::new(&notified(pi_session, notice)))
     }
 }
 
-/// Returns the name of the file that claims the notice to a session of pi about a background run.
-fn notified(pi_session: &str) -> String {
+/// The subject of a notice to a session of pi about a background run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoticeOf<'a> {
+    /// The run is over.
+    End,
+    /// The run asks this question.
+    Question(&'a QuestionId),
+}
+
+/// Returns the name of the file that claims a notice to a session of pi about a background run.
+fn notified(pi_session: &str, notice: NoticeOf<'_>) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     let letters = pi_session.chars().take(LONGEST_ID);
     let name: String = letters
         .map(|letter| if is_plain(letter) { letter } else { '_' })
         .collect();
-    format!("notified-{name}")
+    match notice {
+        NoticeOf::End => format!("notified-{name}"),
+        NoticeOf::Question(id) => format!("notified-{name}-{id}"),
+    }
 }

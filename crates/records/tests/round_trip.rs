@@ -17,14 +17,14 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use pi_subagents_records::transcript::Prompts;
 use pi_subagents_records::{
-    Candidate, Detached, FindError, Finder, IndexedRun, NewRun, OwnerName, RecordTail, RecordedRun,
-    Recorder, RunDir, RunOrSession, RunState, Store, Survey, SurveyDepth, history, read_events,
-    transcript,
+    Candidate, Detached, FindError, Finder, IndexedRun, NewRun, NoticeOf, OwnerName, RecordTail,
+    RecordedRun, Recorder, RunDir, RunOrSession, RunState, Store, Survey, SurveyDepth, history,
+    read_events, transcript,
 };
 use pi_subagents_vocabulary::child_protocol::{ChildLine, decode};
 use pi_subagents_vocabulary::{
-    DecisionKind, Ending, EventSink as _, Happening, HeldMessages, RunEvent, RunHistory, RunId,
-    RunSummary, Runner, SessionId, Started, Status, Task, Timestamp,
+    DecisionKind, Ending, EventSink as _, Happening, HeldMessages, QuestionId, RunEvent,
+    RunHistory, RunId, RunSummary, Runner, SessionId, Started, Status, Task, Timestamp,
 };
 use pretty_assertions::assert_eq;
 
@@ -457,12 +457,18 @@ fn a_notice_is_claimed_once_for_each_session() {
     let task = desk.begin("run-1", "session-1");
     let directory = RunDir::new(directory(&task));
     let sessions = ["s1", "s1", "../fork", "s1", "../fork"];
-    let claims = sessions.map(|session| directory.claim_notice(session).unwrap());
+    let claims = sessions.map(|session| directory.claim_notice(session, NoticeOf::End).unwrap());
     assert_eq!(claims, [true, false, true, false, false]);
-    directory.release_notice("s1").unwrap();
-    assert!(directory.claim_notice("s1").unwrap());
+    let questions = [1, 1, 2].map(QuestionId::new);
+    let claims = questions.map(|id| {
+        let asks = NoticeOf::Question(&id);
+        directory.claim_notice("s1", asks).unwrap()
+    });
+    assert_eq!(claims, [true, false, true]);
+    directory.release_notice("s1", NoticeOf::End).unwrap();
+    assert!(directory.claim_notice("s1", NoticeOf::End).unwrap());
     let gone = RunDir::new(desk.home.path().join("gone"));
-    assert!(gone.claim_notice("s1").is_err());
+    assert!(gone.claim_notice("s1", NoticeOf::End).is_err());
 }
 
 #[test]

@@ -27,7 +27,8 @@ use serde_json::{Value, json};
 use crate::row::shown_task;
 
 pub use background::{
-    DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of, end_of,
+    ASK_MESSAGE, Asks, DONE_MESSAGE, Done, KeptBackgroundRuns, RUN_ENTRY, UPDATE_ENTRY, begin_of,
+    end_of,
 };
 pub use begin_entry::{BEGUN_TYPE, BeginEntry};
 pub use messages::EntryMessages;

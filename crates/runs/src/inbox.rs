@@ -93,7 +93,8 @@ fn take_events(row: &mut RunRow, directory: &RunDir) {
     }
 }
 
-fn may_ask(run: &IndexedRun) -> bool {
+/// Returns whether a run may have an open question.
+pub fn may_ask(run: &IndexedRun) -> bool {
     match run.state {
         RunState::Open => true,
         RunState::Over { status, .. } => status == Status::Parked,

@@ -2,6 +2,7 @@
 //! hurts it or outlives it, however it ends.
 
 mod background;
+mod background_questions;
 mod bad_children;
 mod commands;
 mod ending;

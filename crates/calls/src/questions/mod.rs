@@ -10,4 +10,4 @@ mod text;
 pub(crate) use attention::{Awaited, until_needed};
 pub use desk::{QuestionDesk, RunQuestion};
 pub(crate) use left_calls::{LeftCalls, answer_or_leave};
-pub(crate) use text::question_lines;
+pub(crate) use text::{how_to_answer, question_lines};

@@ -110,6 +110,7 @@ const ROWS: &[(&str, &[&str])] = &[
             r#""  ""#,
         ],
     ),
+    ("questionsStartTurn", &["false", "\"no\""]),
     ("leaveTools", &[r#"["subagent"]"#]),
     ("maxConcurency", &["1"]),
     ("unknown", &["1"]),
@@ -141,6 +142,7 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "reviewGate" => format!("{:?}", settings.review_gate),
         "resume" => format!("{:?}", settings.resume),
         "tmux" => format!("{}", settings.tmux),
+        "questionsStartTurn" => format!("{}", settings.questions_start_turn),
         "runsDir" => format!("{:?}", settings.runs_dir),
         "agentDirs" => {
             let paths = settings.definition_dirs.iter().map(|dir| &dir.path);
@@ -342,6 +344,10 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         ~/settings.json:1:15: subagents.onEnd is ignored: it must be a command or a list of its words
       "  " → None
         ~/settings.json:1:15: subagents.onEnd is ignored: it must be a command or a list of its words
+    questionsStartTurn, by default true
+      false → false
+      "no" → true
+        ~/settings.json:1:15: subagents.questionsStartTurn must be true or false, not "no"; it is ignored
     leaveTools, by default nothing
       ["subagent"] → nothing
     maxConcurency, by default nothing

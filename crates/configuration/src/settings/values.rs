@@ -110,6 +110,9 @@ impl Settings {
         if let Some(mode) = reader.choice("resume", &modes) {
             self.resume = mode;
         }
+        if let Some(starts) = reader.switch("questionsStartTurn") {
+            self.questions_start_turn = starts;
+        }
         if let Some(tmux) = reader.switch("tmux") {
             self.tmux = tmux;
         }

@@ -1,6 +1,7 @@
 //! `/subagents`: the runs of this session of pi. A run can be shown, steered or stopped, and the
 //! project trusted.
 
+mod answering;
 mod merging;
 mod page;
 mod receipt_and_diff;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use pi_subagents_records::{FindError, IndexedRun, Prefers};
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::{Door, RunReport, Timestamp};
+use pi_subagents_vocabulary::{Door, RunReport, Status, Timestamp};
 use serde_json::Value;
 
 use self::run_line::{line, newest_first, run_and_text};
@@ -35,6 +36,7 @@ const RECEIPT: &str = "Show its receipt: tool calls, files, commands, tests";
 const DIFF: &str = "Show what it changed";
 const MERGE: &str = "Merge what it changed";
 const DISCARD: &str = "Discard what it changed";
+const ANSWER: &str = "Answer its question";
 const STEER: &str = "Say something to it";
 const STOP: &str = "Stop it";
 
@@ -80,6 +82,7 @@ impl Subagents {
             "discard" => self.discard(&words(rest)?, shown).await,
             "stop" if rest == "all" => self.stop_all(shown).await,
             "stop" => self.stop(&one_word(rest)?, shown).await,
+            "answer" => self.answer(rest, shown).await,
             "steer" => {
                 let (id, message) = run_and_text(&self.session_runs, rest);
                 self.steer(id, message, shown).await
@@ -91,7 +94,7 @@ impl Subagents {
                 Ok(())
             }
             other => Err(CommandError::usage(format!("there is no command \"/subagents {other}\""))
-                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; or /subagents trust.")),
+                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; /subagents answer ID; or /subagents trust.")),
         }
     }
 
@@ -138,6 +141,7 @@ impl Subagents {
                 Some(SHOW) => return self.show(&id, shown).await,
                 Some(MERGE) => return self.ask_to_merge(&id, shown).await,
                 Some(DISCARD) => return self.discard(&[id], shown).await,
+                Some(ANSWER) => return self.answer(&id, shown).await,
                 Some(STOP) => return self.stop(&id, shown).await,
                 Some(STEER) => {
                     return match self.link.input("What should it read?", "").await {
@@ -153,8 +157,11 @@ impl Subagents {
 
     /// Returns what can be done with a run now; it may have ended while somebody looked at the list.
     async fn options(&self, id: &str) -> Vec<String> {
-        let is_over = self.latest(id).is_none_or(|run| run.row.is_over());
-        let mut options = vec![SHOW, RECEIPT];
+        let latest = self.latest(id);
+        let is_over = latest.as_ref().is_none_or(|run| run.row.is_over());
+        let asks = latest.is_some_and(|run| run.row.report.status == Status::Waiting);
+        let mut options: Vec<&str> = asks.then_some(ANSWER).into_iter().collect();
+        options.extend([SHOW, RECEIPT]);
         if is_over {
             options.extend(match self.worktree(id).await {
                 Some(true) => vec![DIFF, MERGE, DISCARD],
@@ -317,6 +324,7 @@ impl Subagents {
                 ("discard", "remove what one changed"),
                 ("stop", "end one, or all"),
                 ("steer", "say something to one"),
+                ("answer", "answer a question of one"),
                 ("trust", "decide whether what this project contains is used"),
             ]
             .iter()

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use pi_subagents_records::{IndexedRun, Removal, RunState};
+use pi_subagents_records::{IndexedRun, NoticeOf, Removal, RunState};
 use pi_subagents_vocabulary::{RunId, SessionId, Timestamp};
 
 use super::choice::{Choice, Rule, Session, chosen};
@@ -178,7 +178,7 @@ fn is_unmerged(run: &IndexedRun) -> bool {
 fn is_untold(run: &IndexedRun) -> bool {
     let detached = run.owner.detached.as_ref();
     let pi_session = detached.and_then(|detached| detached.pi_session.as_deref());
-    pi_session.is_some_and(|session| !run.directory.has_notified(session))
+    pi_session.is_some_and(|session| !run.directory.has_notified(session, NoticeOf::End))
 }
 
 /// Returns the runs of each session, oldest first; the sessions in the order they began.

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use pi_subagents_vocabulary::{RunId, RunReport, Status};
+use pi_subagents_vocabulary::{QuestionId, RunId, RunReport, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +17,17 @@ pub const UPDATE_ENTRY: &str = "pi-subagents:bg-update";
 
 /// The message a session gets when a run is over; its details are a [`Done`].
 pub const DONE_MESSAGE: &str = "pi-subagents:bg-done";
+
+/// The message a session gets when a run asks; its details are an [`Asks`].
+pub const ASK_MESSAGE: &str = "pi-subagents:bg-ask";
+
+/// The question that a message announces.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Asks {
+    pub run_id: RunId,
+    pub question: QuestionId,
+}
 
 /// The run that a message announces.
 #[derive(Debug, Serialize, Deserialize)]

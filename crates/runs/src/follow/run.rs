@@ -71,11 +71,11 @@ impl Follower {
         self.follow(&run.directory, &run.owner, run.accepted_at)
     }
 
-    /// Follows the run of a directory to its end; `None` if there is no record, and so nobody who
-    /// could end it.
-    pub fn end_of_record(&self, directory: &RunDir) -> Option<FollowedRun> {
+    /// Follows everything that is written down in the directory of a run; `None` if there is no
+    /// record, and so nobody who could end it.
+    pub fn record_in(&self, directory: &RunDir) -> Option<FollowedRun> {
         // Before the record is read, so that nothing happens unseen in between.
-        self.files.watch_for_new(directory.path());
+        self.files.watch(directory.path());
         let record = RecordedRun::read(directory).ok()?;
         Some(self.follow(directory, &record.owner, record.accepted_at))
     }
@@ -133,15 +133,16 @@ impl FollowedRun {
         self.unseen
     }
 
-    /// Waits until the run has a result, also if nobody here follows it any more: another process may
-    /// see its end. Returns at once if the run has nobody left who could write one.
-    pub async fn recorded(mut self) {
-        self.until_over().await;
-        while self.unseen.is_some() && !self.directory.result().exists() {
-            if self.news.changed().await.is_err() {
-                return;
-            }
+    /// Waits until something may have happened, also if nobody here follows the run any more: another
+    /// process may see its end. Returns false once the run has a result, or has nobody left who
+    /// could write one.
+    pub async fn goes_on(&mut self) -> bool {
+        if self.is_going() {
+            self.changed().await;
+            return true;
         }
+        let is_elsewhere = self.unseen.is_some() && !self.directory.result().exists();
+        is_elsewhere && self.news.changed().await.is_ok()
     }
 
     async fn until_over(&mut self) {

@@ -5,6 +5,7 @@ use super::{Advice, in_a_shell};
 pub(super) fn words(advice: &Advice) -> String {
     match advice {
         Advice::Steer(id) => format!("/subagents steer {id} TEXT"),
+        Advice::Answer(question) => format!("/subagents answer {question}"),
         Advice::Stop(run) => format!("/subagents stop {run}"),
         Advice::Session(session) | Advice::Output(session) => {
             format!("/subagents show {session}")
@@ -19,8 +20,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::EditAgent(name) => format!("/profile edit {name}"),
         Advice::Trust => "Use /subagents trust to allow that.".to_owned(),
         Advice::MakeRoom => "/subagents list shows those of this session; wait until one has finished, or stop one (/subagents stop RUN).".to_owned(),
-        Advice::Answer(_)
-        | Advice::Resume(_)
+        Advice::Resume(_)
         | Advice::Wait(_)
         | Advice::MergeIn { .. }
         | Advice::MergeCopies(_)

@@ -34,7 +34,7 @@ fn task() -> Value {
 }
 
 /// Waits for a dialog after so many others.
-fn dialog(parent: &Parent<'_>, place: usize) -> Value {
+pub(super) fn dialog(parent: &Parent<'_>, place: usize) -> Value {
     let is_dialog =
         |event: &&Value| event["type"] == "extension_ui_request" && event["method"] == "select";
     let found = || {
@@ -64,7 +64,7 @@ fn question(text: &str) -> String {
 }
 
 /// Returns for each request of the parent's model if it had the tool for answers.
-fn offers(door: &PiDoor) -> Vec<bool> {
+pub(super) fn answers_offered(door: &PiDoor) -> Vec<bool> {
     let bodies = door
         .server
         .requests()
@@ -101,7 +101,7 @@ fn a_call_returns_when_its_person_answers_later(pi: RealPi) {
             "{runner}"
         );
         // Before the answer of the call it is not there, and the answer brings it.
-        assert_eq!(offers(&door), [false, true], "{runner}");
+        assert_eq!(answers_offered(&door), [false, true], "{runner}");
         let finished = parent.call(ANSWER, json!({"question": id, "answer": "v3"}));
         assert!(
             finished
@@ -128,7 +128,7 @@ fn a_call_returns_when_its_person_answers_later(pi: RealPi) {
 }
 
 /// An extension as people write them: it asks before each shell command.
-const PERMISSIONS: &str = r#"export default function (pi) {
+pub(super) const PERMISSIONS: &str = r#"export default function (pi) {
   pi.on("tool_call", async (event, ctx) => {
     if (event.toolName !== "bash") return undefined;
     const choice = await ctx.ui.select(`Allow bash: ${event.input.command}`, ["Allow once", "Deny"]);

@@ -250,13 +250,7 @@ fn a_tool_of_another_extension_is_replaced_with_a_word_or_left_alone(pi: RealPi)
     let rival = door.sandbox.write("rival/index.js", RIVAL);
     // If two packages register the tools, the first one counts.
     let settings = door.sandbox.agent_dir().join("settings.json");
-    let change = |change: &dyn Fn(&mut Value)| {
-        let text = std::fs::read_to_string(&settings).unwrap();
-        let mut changed: Value = serde_json::from_str(&text).unwrap();
-        change(&mut changed);
-        std::fs::write(&settings, changed.to_string()).unwrap();
-    };
-    change(&|settings| {
+    door.change_settings(|settings| {
         let packages = settings["packages"].as_array_mut().unwrap();
         packages.push(json!(rival.parent().unwrap()));
     });
@@ -288,7 +282,7 @@ fn a_tool_of_another_extension_is_replaced_with_a_word_or_left_alone(pi: RealPi)
     ));
     assert_ne!(described(), "The tool of the rival.");
 
-    change(&|settings| settings["subagents"]["leaveTools"] = json!(["subagent"]));
+    door.change_settings(|settings| settings["subagents"]["leaveTools"] = json!(["subagent"]));
     ask("");
     assert_eq!(described(), "The tool of the rival.");
 }

@@ -1,5 +1,6 @@
 //! A pi with our package, whose model is a scripted server, as is the model of its sub-agents.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use pi_subagents_testkit::llm::{LlmServer, Rule, Script, Turn};
@@ -60,6 +61,15 @@ impl PiDoor {
         }
     }
 
+    /// Changes the user's settings.
+    pub(crate) fn change_settings(&self, change: impl Fn(&mut Value)) {
+        let file = self.sandbox.agent_dir().join("settings.json");
+        let text = fs::read_to_string(&file).unwrap();
+        let mut settings: Value = serde_json::from_str(&text).unwrap();
+        change(&mut settings);
+        fs::write(file, settings.to_string()).unwrap();
+    }
+
     /// Our command line in the same place.
     pub(crate) fn command(&self, arguments: &[&str]) -> SandboxCommand {
         self.sandbox
@@ -116,11 +126,17 @@ impl Parent<'_> {
         self.rpc.prompt(&words);
     }
 
+    /// Waits until a turn is over in which the model calls no tool.
+    #[track_caller]
+    pub(crate) fn pass_turn(&mut self) {
+        self.settled += 1;
+        self.rpc.wait_for_settled(self.settled);
+    }
+
     /// Waits until the turn is over, and returns the answer of the last tool.
     #[track_caller]
     pub(crate) fn settle(&mut self) -> Answer {
-        self.settled += 1;
-        self.rpc.wait_for_settled(self.settled);
+        self.pass_turn();
         let events = self.rpc.events();
         let result = |event: &&Value| {
             event["type"] == "message_end" && event["message"]["role"] == "toolResult"

@@ -12,7 +12,7 @@ use pi_subagents_runs::row::RunRow;
 use pi_subagents_runs::upkeep::tend_records;
 use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{Advice, QuestionId, Reply, Respondent, Usage};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
 use super::tools::AnswerCall;
@@ -24,7 +24,8 @@ use crate::service::{CallService, ToolAnswer};
 use crate::watch::Cancelled;
 
 /// Answers a question of a run that the caller has started, and waits for that run as for a call of
-/// its own: the run is stopped when nobody wants the answer any more.
+/// its own: the run is stopped when nobody wants the answer any more. A background run is not
+/// stopped, and a conversation in pi does not wait for it: it gets a message when the run ends.
 pub(crate) async fn answer_subagent(
     service: &Arc<CallService>,
     arguments: &Value,
@@ -37,11 +38,15 @@ pub(crate) async fn answer_subagent(
         answer: &call.answer,
     };
     let given = give(service, caller, given).await?;
+    let is_background = given.run.is_background();
+    if is_background && caller.session_runs.is_some() {
+        return Ok(given.goes_on());
+    }
     let is_cancelled = tokio::select! {
         waited = until_needed(service, caller, given.awaited()) => waited.map(|()| false)?,
         () = cancelled => true,
     };
-    if is_cancelled {
+    if is_cancelled && !is_background {
         // Its state, which the answer has, shows what became of it.
         _ = acts::stop_all(
             &service.owner.reach(&caller.places),
@@ -89,6 +94,15 @@ impl AnsweredRun {
             runs: std::slice::from_ref(&self.run),
             answered: Some(&self.question),
         }
+    }
+
+    fn goes_on(&self) -> ToolAnswer {
+        let text = format!(
+            "{} has the answer and continues. This conversation gets a message when it ends.",
+            name(&self.run)
+        );
+        let details = json!({"runId": self.run.run.as_str(), "answered": true});
+        ToolAnswer::new(text, details)
     }
 }
 

@@ -7,6 +7,6 @@ mod tool_answer;
 mod tools;
 
 pub(crate) use status::background_agent_status;
-pub use text::{Shown, notice, row as row_text};
+pub use text::{Shown, ask_notice, notice, row as row_text};
 pub use tool_answer::background_agent;
 pub use tools::{BACKGROUND, STATUS, tools};

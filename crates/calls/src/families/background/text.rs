@@ -1,8 +1,8 @@
 //! The texts about background runs, for models and for people.
 
-use pi_subagents_vocabulary::{Status, Timestamp, text};
+use pi_subagents_vocabulary::{Advice, Question, Status, Timestamp, text};
 
-use crate::questions::question_lines;
+use crate::questions::{how_to_answer, question_lines};
 use crate::shared_room::beginning as beginning_of;
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_vocabulary::Counts;
@@ -13,6 +13,9 @@ const SHORT_TASK: usize = 120;
 
 /// The number of characters of a task in a line that is shown for a moment.
 const NOTICED_TASK: usize = 60;
+
+/// The number of characters of a question in such a line.
+const NOTICED_QUESTION: usize = 200;
 
 /// The number of characters of an answer that are shown if it was not asked for.
 const SHORT_ANSWER: usize = 300;
@@ -146,6 +149,25 @@ pub fn notice(row: &RunRow) -> (String, String) {
     let about = about.map_or(String::new(), |task| format!(": {task}"));
     let brief = format!("Background agent {} {word}{about}", row.known_as());
     (lines.join("\n"), brief)
+}
+
+/// Writes the notice for a pi session about a question of a run: a message, and a line that is shown
+/// for a moment.
+pub fn ask_notice(row: &RunRow, question: &Question) -> (String, String) {
+    let name = row.known_as();
+    let task = row.report.task.as_ref();
+    let mut lines = vec![format!(
+        "Background agent {name} waits for an answer (question {})",
+        question.id
+    )];
+    lines.extend(task.map(|task| format!("Task: {}", beginning(task, SHORT_TASK))));
+    lines.push(format!("\n{}", question.line()));
+    lines.extend(question.context.clone());
+    lines.push(format!("\n{}", how_to_answer(question, Door::Pi)));
+    let asked = beginning(&question.text, NOTICED_QUESTION);
+    let how = Advice::Answer(question.id.to_string()).words(Door::PiCommand);
+    let brief = format!("Background agent {name} asks: {asked} ({how})");
+    (text::clean(&lines.join("\n")), text::clean(&brief))
 }
 
 /// Says what waits in the worktree of a run that is over.
