@@ -84,6 +84,8 @@ impl ConfinedTask<'_> {
         hidden.push(places.sockets.clone());
         hidden.extend(self.others.iter().cloned());
         let mut visible = vec![directory.to_owned(), self.program.path.clone()];
+        // Without it a search in the project finds the record of the search.
+        visible.extend(directory.parent().map(|runs| runs.join(".gitignore")));
         visible.push(places.program.clone());
         visible.extend(self.program.arguments.iter().map(PathBuf::from));
         visible.extend(self.read.iter().cloned());
