@@ -26,6 +26,9 @@ const COLUMNS: [Column; 6] = [
 /// The number of characters of a description or a prompt that a pipe gets.
 const LONGEST_WORDS: usize = 200;
 
+/// The list without an agent, for a person with a shell.
+const NO_AGENTS: &str = "No agents yet. pi-subagents agents add lists ready-made ones to copy, and pi-subagents agents create NAME makes your own.";
+
 pub(crate) fn run(seen: &VisibleAgents, printer: Printer) -> ExitCode {
     let definitions = seen.catalogue().effective(Asker::Delegation);
     if printer.is_json() {
@@ -39,6 +42,7 @@ pub(crate) fn run(seen: &VisibleAgents, printer: Printer) -> ExitCode {
             let lines = table(&COLUMNS, rows.collect(), sheet.columns());
             printer.painted(&sheet.text(&lines));
         }
+        (Door::CommandLine, []) => printer.data(NO_AGENTS),
         (_, definitions) => printer.data(&listing(definitions)),
     }
     seen.print_notes(printer);

@@ -109,7 +109,7 @@ fn a_fresh_machine_needs_a_model_and_nothing_else() {
     problem  models       no provider has a key, so runs fail
              hint: Set the key of a provider, for example with: export ANTHROPIC_API_KEY=sk-… (pi-subagents models lists all), or list a server of your own in ~/.pi/agent/models.json. pi-subagents tour needs no key.
     ok       runner       auto uses the embedded agent, because pi was not found
-    ok       agents       none; create one with pi-subagents agents create NAME
+    ok       agents       none; pi-subagents agents add lists ready-made ones
     ok       project      $PROJECT contains no agents, so there is nothing to trust
     ok       runs         none yet
     ok       retention    no records yet

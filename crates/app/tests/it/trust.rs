@@ -56,7 +56,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     0
     [EOF]
     --- stdout
-    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    No agents yet. pi-subagents agents add lists ready-made ones to copy, and pi-subagents agents create NAME makes your own.
     [EOF]
     --- stderr
     warning: Ignored the settings of $PROJECT, which is not trusted yet (trust it with the command trust, or with /subagents trust inside pi).
@@ -191,7 +191,7 @@ fn what_a_repository_carries_is_shown_and_ignored_until_somebody_says_yes() {
     0
     [EOF]
     --- stdout
-    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    No agents yet. pi-subagents agents add lists ready-made ones to copy, and pi-subagents agents create NAME makes your own.
     [EOF]
     --- stderr
     warning: Ignored the settings of $PROJECT, which is not trusted (trust it with the command trust, or with /subagents trust inside pi).
@@ -245,7 +245,7 @@ fn a_link_that_leads_outside_does_not_smuggle_trust() {
     0
     [EOF]
     --- stdout
-    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    No agents yet. pi-subagents agents add lists ready-made ones to copy, and pi-subagents agents create NAME makes your own.
     [EOF]
     --- stderr
     Ignored 1 agent of $PROJECT, found outside of it: evil.
@@ -290,7 +290,7 @@ fn what_lies_above_the_project_is_decided_there() {
     0
     [EOF]
     --- stdout
-    No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.
+    No agents yet. pi-subagents agents add lists ready-made ones to copy, and pi-subagents agents create NAME makes your own.
     [EOF]
     --- stderr
     Ignored 1 agent of $PROJECT, which is not trusted yet: plain. Run "pi-subagents trust" to look at it and allow that.

@@ -12,7 +12,7 @@ use crate::stage::Stage;
 #[test]
 fn a_definition_is_created_shown_changed_explained_and_deleted() {
     let stage = Stage::new();
-    insta::assert_snapshot!(printed(&stage, &["profile"]), @"No subagent profiles found. Add .md files to ~/.pi/agent/agent-profiles/ or .pi/agent-profiles/.");
+    insta::assert_snapshot!(printed(&stage, &["profile"]), @"No agents yet. pi-subagents agents add lists ready-made ones to copy, and pi-subagents agents create NAME makes your own.");
     insta::assert_snapshot!(printed(&stage, &[
         "profile", "create", "reviewer",
         "--description", "Reviews code",

@@ -38,7 +38,7 @@ pub(super) fn definitions(seen: &VisibleAgents) -> Check {
     let check = match definitions.as_slice() {
         [] => Check::new(
             "agents",
-            "none; create one with pi-subagents agents create NAME",
+            "none; pi-subagents agents add lists ready-made ones",
         ),
         some => Check::new("agents", listed(some)),
     };
