@@ -1,10 +1,11 @@
 //! The loop that knows the state of all runs of an owner. It alone calls the sinks and answers
 //! requests from outside.
 
+mod head_starts;
 mod live_call;
 mod needs;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +58,7 @@ pub(crate) async fn dispatch(
         runs_of_units: HashMap::new(),
         calls: HashMap::new(),
         runs: HashMap::new(),
+        beginning: HashSet::new(),
         openings: JoinSet::new(),
         next_call: 0,
         partial_pace: PartialPace::new(),
@@ -114,6 +116,8 @@ struct Dispatcher {
     runs_of_units: HashMap<Id, RunId>,
     calls: HashMap<CallNumber, LiveCall>,
     runs: HashMap<RunId, LiveRun>,
+    /// The runs with a place whose child starts slowly and has said nothing yet.
+    beginning: HashSet<RunId>,
     /// The maps whose runs are being opened.
     openings: JoinSet<OpenedMap>,
     next_call: CallNumber,
@@ -181,15 +185,23 @@ impl Dispatcher {
                 .ok();
         }
         let (ask, requests) = mpsc::unbounded_channel();
-        if let RunState::Waiting { task, mut plan, .. } =
-            mem::replace(&mut live.state, RunState::Started(ask))
+        if let RunState::Waiting {
+            task,
+            mut plan,
+            head_start,
+            ..
+        } = mem::replace(&mut live.state, RunState::Started(ask))
         {
+            if plan.here.runner.starts_slowly() {
+                self.beginning.insert(run.clone());
+            }
             if let Some(Ok(prompt)) = prompt {
                 plan.work.prompt = prompt;
             }
             let unit = Unit {
                 task,
                 plan,
+                head_start,
                 launcher: Arc::clone(&self.launcher),
                 memory: self.memory.clone(),
                 room: Arc::clone(&self.room),
@@ -209,6 +221,7 @@ impl Dispatcher {
     fn happened(&mut self, events: UnitEvents) {
         let UnitEvents { run, what } = events;
         let call = self.runs.get(&run).map(|live| live.call);
+        let is_heard = what.iter().any(|(_, event)| event.is_of_child());
         let mut small = Vec::with_capacity(what.len());
         for (at, event) in what {
             match event {
@@ -225,6 +238,9 @@ impl Dispatcher {
             if let Some(call) = call {
                 self.settle(call);
             }
+        }
+        if is_heard || !self.runs.contains_key(&run) {
+            self.has_begun(&run);
         }
     }
 
@@ -348,6 +364,13 @@ impl Dispatcher {
         self.ask_units(|| UnitRequest::Pause {
             paused: paused.clone(),
         });
+        for child in self.take_head_starts() {
+            let paused = paused.clone();
+            self.units.spawn(async move {
+                child.end().await;
+                drop(paused);
+            });
+        }
     }
 
     fn resume(&mut self, pause: Duration) {

@@ -36,6 +36,7 @@ mod fallback;
 mod gate;
 mod gateway;
 mod guards;
+mod head_start;
 mod keeper;
 mod known_children;
 mod launcher;

@@ -11,6 +11,7 @@ use crate::checkout::mark_at_work;
 use crate::child::{LaunchError, LaunchedChild, SessionLock, launch, lock_session};
 use crate::fallback::{CooldownFile, choose_first};
 use crate::gate::{Gates, run_gates};
+use crate::head_start::EarlyChild;
 use crate::live_child::{Outcome, Running};
 use crate::machine_room::Claim;
 use crate::purse::fill_purse;
@@ -39,6 +40,9 @@ async fn run(unit: &mut Unit) -> Ending {
         Ok(()) => run_prepared(unit, lock.as_ref()).await,
         Err(ending) => ending,
     };
+    if let Some(child) = unit.head_start.take() {
+        child.end().await;
+    }
     if let Some(purse) = unit.purse.take() {
         purse.close().await;
     }
@@ -111,6 +115,11 @@ async fn launch_in_room(
     unit: &mut Unit,
     lock: Option<&SessionLock>,
 ) -> Result<Result<(LaunchedChild, Place), Decision>, LaunchError> {
+    if let Some(head_start) = unit.head_start.take()
+        && let Some(EarlyChild { child, claim }) = head_start.take_over().await
+    {
+        return Ok(Ok((child, unit.room.take(Some(claim)))));
+    }
     let mut claim = match claim_room(unit).await {
         Ok(claim) => Some(claim),
         Err(decision) => return Ok(Err(decision)),

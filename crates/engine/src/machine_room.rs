@@ -69,12 +69,30 @@ impl MachineRoom {
     /// Claims room for a child, or says what is missing. An error of a file claims nothing and keeps
     /// nobody waiting: room is a comfort, and a full disk is not a reason to stand still.
     pub(crate) async fn claim(self: &Arc<Self>, runner: Runner) -> Result<Claim, RoomShortage> {
+        self.claim_by(runner, move |load| load.shortage(runner))
+            .await
+    }
+
+    /// Claims room for a child that nobody waits for yet, if another one fits beside it.
+    pub(crate) async fn claim_spare(
+        self: &Arc<Self>,
+        runner: Runner,
+    ) -> Result<Claim, RoomShortage> {
+        self.claim_by(runner, move |load| load.shortage_beside_spare(runner))
+            .await
+    }
+
+    async fn claim_by(
+        self: &Arc<Self>,
+        runner: Runner,
+        shortage: impl FnOnce(MachineLoad) -> Option<RoomShortage> + Send + 'static,
+    ) -> Result<Claim, RoomShortage> {
         let child = ClaimedChild {
             runner,
             since: milliseconds(),
         };
         let room = Arc::clone(self);
-        let asked = spawn_blocking(move || room.ask(child)).await;
+        let asked = spawn_blocking(move || room.ask(child, shortage)).await;
         match asked {
             Ok(Ok(Some(shortage))) => return Err(shortage),
             Ok(Ok(None)) => {}
@@ -87,7 +105,11 @@ impl MachineRoom {
         })
     }
 
-    fn ask(&self, child: ClaimedChild) -> io::Result<Option<RoomShortage>> {
+    fn ask(
+        &self,
+        child: ClaimedChild,
+        shortage: impl FnOnce(MachineLoad) -> Option<RoomShortage>,
+    ) -> io::Result<Option<RoomShortage>> {
         let Some(directory) = &self.place.directory else {
             return Ok(None);
         };
@@ -109,7 +131,7 @@ impl MachineRoom {
             children,
             now: child.since,
         };
-        if let Some(shortage) = load.shortage(child.runner) {
+        if let Some(shortage) = shortage(load) {
             return Ok(Some(shortage));
         }
         own.children.push(child);

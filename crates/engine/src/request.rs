@@ -30,6 +30,16 @@ pub(crate) enum UnitEvent {
     LargeRecord(Bytes),
 }
 
+impl UnitEvent {
+    /// Returns whether the child has said it in its protocol, so that it hears.
+    pub(crate) fn is_of_child(&self) -> bool {
+        match self {
+            Self::Happened(happening) => matches!(happening, Happening::Said { .. }),
+            Self::LargeRecord(_) => true,
+        }
+    }
+}
+
 /// From the dispatcher to a unit.
 #[derive(Debug)]
 pub(crate) enum UnitRequest {

@@ -35,6 +35,11 @@ impl<T: PartialEq> Scheduler<T> {
         Some(one)
     }
 
+    /// Returns those that wait, the next one first.
+    pub(crate) fn in_line(&self) -> impl Iterator<Item = &T> {
+        self.waiting.iter()
+    }
+
     /// Changes the number of places. Runs that have one keep it.
     pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit;

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use crate::child::LineMemory;
 use crate::clock::RunClock;
+use crate::head_start::HeadStart;
 use crate::launcher::Launcher;
 use crate::machine_room::MachineRoom;
 use crate::partial_feed::PartialFeed;
@@ -27,6 +28,8 @@ const EVENTS_AT_ONCE: usize = 128;
 pub(crate) struct Unit {
     pub(crate) task: Arc<Task>,
     pub(crate) plan: Box<TaskPlan>,
+    /// Its first child, if that was started before its turn.
+    pub(crate) head_start: Option<HeadStart>,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) memory: LineMemory,
     pub(crate) room: Arc<Room>,

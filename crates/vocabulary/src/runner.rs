@@ -132,6 +132,14 @@ impl Runner {
         }
     }
 
+    /// Returns whether its start takes so long that it is begun before the turn of its run.
+    pub fn starts_slowly(self) -> bool {
+        match self {
+            Self::Pi => true,
+            Self::Embedded | Self::Bridge(_) => false,
+        }
+    }
+
     /// Returns whether it takes so much that few fit on a processor.
     pub fn is_heavy(self) -> bool {
         match self {

@@ -18,6 +18,13 @@ const ROUNDS: usize = 16;
 /// So many are started at once for the second comparison.
 const TOGETHER: usize = 4;
 
+/// A call of so many tasks, of which four run at once, is measured so many times.
+const TASKS_OF_LINE: usize = 16;
+const ROUNDS_OF_LINE: usize = 5;
+/// Each of its tasks asks the model so often, and waits so long for each answer.
+const TURNS: usize = 4;
+const TURN_MS: usize = 500;
+
 /// A pi, and the PATH on which it finds its Node.
 pub(super) struct Pi {
     pub(super) program: PathBuf,
@@ -56,7 +63,59 @@ pub(super) fn compare(pi: &Pi) -> Outcome<()> {
     succeed(delegate(&stage, pi, "pi", 1)?)?;
     compare_times(&stage, pi, 1)?;
     compare_times(&stage, pi, TOGETHER)?;
-    compare_memory(&stage, pi)
+    compare_memory(&stage, pi)?;
+    measure_line(pi)
+}
+
+/// Measures a call whose tasks wait for four places. Each task asks its model four times, and each
+/// answer takes half a second.
+fn measure_line(pi: &Pi) -> Outcome<()> {
+    let stage = Stage::new()?;
+    let server = ScriptedServer::with(&stage, &script_of_line(), Encryption::Without)?;
+    stage.write("home/.pi/agent/models.json", &server.models_file())?;
+    succeed(delegate_line(&stage, pi, 1)?)?;
+    let times = Times::of(ROUNDS_OF_LINE, || {
+        succeed(delegate_line(&stage, pi, TASKS_OF_LINE)?)?;
+        stage.clear()
+    })?;
+    let waits = TASKS_OF_LINE / TOGETHER * TURNS;
+    row(
+        &format!("{TASKS_OF_LINE} tasks, {TOGETHER} at once, {TURNS} turns of {TURN_MS} ms"),
+        &times.text(),
+        &format!("10,500 ms, {} of which wait for the model", waits * TURN_MS),
+    );
+    Ok(())
+}
+
+/// Writes a script in which each task has turns of its own.
+fn script_of_line() -> String {
+    let call = format!(
+        r#"{{"delayMs": {TURN_MS}, "toolCalls": [{{"name": "bash", "arguments": {{"command": "true"}}}}]}}"#
+    );
+    let answer = format!(r#"{{"delayMs": {TURN_MS}, "text": "Done."}}"#);
+    let turns = [vec![call; TURNS - 1], vec![answer]].concat().join(", ");
+    let rules = (0..TASKS_OF_LINE).map(|number| {
+        format!(
+            r#"{{"user": "{}", "turns": [{turns}], "repeat": true}}"#,
+            prompt(number)
+        )
+    });
+    let rules: Vec<String> = rules.collect();
+    format!(r#"{{"rules": [{}]}}"#, rules.join(", "))
+}
+
+fn prompt(number: usize) -> String {
+    format!("word{number:02}")
+}
+
+fn delegate_line(stage: &Stage, pi: &Pi, tasks: usize) -> Outcome<Command> {
+    let mut command = stage.command(&["delegate", "--quiet", "--model", "fake/fake-model"])?;
+    command
+        .args(["--runner", "pi", "--concurrency", &TOGETHER.to_string()])
+        .args((0..tasks).map(|number| format!("--task=task{number}={}", prompt(number))))
+        .env("PATH", &pi.path)
+        .env("PI_SUBAGENTS_PI", absolute(&pi.program)?);
+    Ok(command)
 }
 
 fn compare_times(stage: &Stage, pi: &Pi, together: usize) -> Outcome<()> {

@@ -25,8 +25,14 @@ pub(super) struct ScriptedServer {
 }
 
 impl ScriptedServer {
+    /// Starts a server that says hello.
     pub(super) fn start(stage: &Stage, encryption: Encryption) -> Outcome<Self> {
         let script = r#"{"rules": [{"turns": [{"text": "Hello."}], "repeat": true}]}"#;
+        Self::with(stage, script, encryption)
+    }
+
+    /// Starts a server with a script of its own.
+    pub(super) fn with(stage: &Stage, script: &str, encryption: Encryption) -> Outcome<Self> {
         let root = stage.path("root.pem");
         let is_encrypted = encryption == Encryption::With;
         let mut process = program(shipped("llm-server")?)

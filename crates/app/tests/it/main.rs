@@ -57,6 +57,7 @@ mod full_disk;
 mod gates;
 mod github_action;
 mod graphs;
+mod head_starts;
 mod host;
 mod host_commands;
 mod host_entries;

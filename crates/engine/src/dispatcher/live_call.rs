@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::Dispatcher;
 use super::needs::CallNeeds;
 use crate::clock;
+use crate::head_start::HeadStart;
 use crate::partial_feed::{Extent, PartialFeed, PartialReader};
 use crate::request::{NotRunning, UnitRequest};
 
@@ -54,6 +55,8 @@ pub(super) enum RunState {
         plan: Box<TaskPlan>,
         /// Its prompt, if it gets the results of other runs.
         fed: Option<FedPrompt>,
+        /// Its child, if that was started before its turn.
+        head_start: Option<HeadStart>,
     },
     Started(mpsc::UnboundedSender<UnitRequest>),
 }
@@ -126,7 +129,15 @@ impl Dispatcher {
         let (state, refusal) = match work {
             Ok(plan) => {
                 let task = Arc::clone(&task);
-                (RunState::Waiting { task, plan, fed }, None)
+                (
+                    RunState::Waiting {
+                        task,
+                        plan,
+                        fed,
+                        head_start: None,
+                    },
+                    None,
+                )
             }
             Err(refusal) => {
                 let message = refusal.message;
@@ -205,6 +216,6 @@ impl Dispatcher {
 }
 
 /// Makes the state of a run that has no unit and never will: nobody receives its requests.
-fn no_unit() -> RunState {
+pub(super) fn no_unit() -> RunState {
     RunState::Started(mpsc::unbounded_channel().0)
 }

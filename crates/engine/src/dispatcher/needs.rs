@@ -156,10 +156,17 @@ impl Dispatcher {
 
     /// Ends a run that has no unit.
     pub(super) fn end_unbegun(&mut self, run: &RunId, ending: Ending) {
-        if let Some(RunState::Waiting { plan, .. }) = self.runs.get(run).map(|live| &live.state) {
+        if let Some(RunState::Waiting {
+            plan, head_start, ..
+        }) = self.runs.get_mut(run).map(|live| &mut live.state)
+        {
             let budgets = plan.here.budgets.scopes.clone();
+            let child = head_start.take();
             close_unbegun(self.launcher.treasurer.as_ref(), run, budgets);
             self.scheduler.withdraw(run);
+            if let Some(child) = child {
+                return self.end_with_head_start(run, child, ending);
+            }
         }
         self.emit(run, Happening::Ended(ending));
     }

@@ -54,6 +54,14 @@ impl MachineLoad {
         self.no_memory(runner).or_else(|| self.no_processor(runner))
     }
 
+    /// Returns why a child must not be started that nobody waits for yet: the machine must have room
+    /// for another one beside it.
+    pub fn shortage_beside_spare(mut self, runner: Runner) -> Option<RoomShortage> {
+        let since = self.now;
+        self.children.push(ClaimedChild { runner, since });
+        self.shortage(runner)
+    }
+
     fn no_memory(&self, runner: Runner) -> Option<RoomShortage> {
         let is_new = |child: &&ClaimedChild| self.now.saturating_sub(child.since) < SETTLED;
         let new = self.children.iter().filter(is_new);

@@ -258,6 +258,7 @@ pub(crate) fn unit(
         clock: RunClock::start(),
         task: Arc::new(task()),
         plan: Box::new(plan),
+        head_start: None,
         launcher: Arc::new(Launcher {
             keeper: program("keeper"),
             confine: program("confine"),
