@@ -225,6 +225,6 @@ fn the_maps_of_a_call_are_counted_together() {
     assert_eq!(steps([6, 6], 16), [Ok(6), Ok(6)]);
     let refused = "The list plan.structured.b has 7 items, and the other maps have 10: at most 16 of them are done without a budget.";
     assert_eq!(steps([6, 7], 16), [Ok(6), Err(refused.to_owned())]);
-    let refused = "The list plan.structured.b has 500 items, and the call has 505 other runs: a call has at most 1000.";
+    let refused = "The list plan.structured.b has 500 items, the call has 505 other runs, and a call has at most 1000.";
     assert_eq!(steps([500, 500], 1000), [Ok(500), Err(refused.to_owned())]);
 }
