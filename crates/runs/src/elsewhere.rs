@@ -110,5 +110,5 @@ pub fn no_fleet() -> CommandError {
         .hint(
             r#"Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}"#,
         )
-        .hint("docs/fleet.md shows how to set up two workers.")
+        .hint("The page fleet.md of the documentation shows how to set up two workers.")
 }

@@ -34,7 +34,7 @@ fn without_a_fleet_in_the_settings_the_way_to_one_is_said() {
     insta::assert_snapshot!(stage.printed(&output), @r#"
     error: no fleet is configured
     hint: Name its server in settings.json: {"subagents": {"fleet": {"servers": ["nats://127.0.0.1:4222"]}}}
-    hint: docs/fleet.md shows how to set up two workers.
+    hint: The page fleet.md of the documentation shows how to set up two workers.
     "#);
 }
 
