@@ -95,6 +95,19 @@ pub fn moved_submodules(
     Ok(moved)
 }
 
+/// Names the commits of a change that its base does not have, newest first, at most so many.
+pub fn commits_of(
+    repository: &Repository,
+    change: &Change,
+    most: usize,
+) -> Result<Vec<String>, WorkspaceError> {
+    let most = format!("--max-count={most}");
+    let before = format!("^{}", change.base);
+    let arguments = ["rev-list", &most, change.result.as_str(), &before];
+    let printed = repository.git().line(&arguments)?;
+    Ok(printed.lines().map(str::to_owned).collect())
+}
+
 /// Makes the patch from a base to a result, as `git apply` reads it; `None` if it has more than
 /// [`LARGEST_PATCH`] bytes.
 pub fn patch(

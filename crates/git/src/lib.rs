@@ -54,6 +54,7 @@ mod new_branch;
 mod new_repository;
 mod object_id;
 mod overwritten_files;
+mod partial;
 mod passing_directory;
 mod pins;
 mod quarantine;
@@ -79,7 +80,7 @@ pub use cache::{Cache, CheckOut};
 pub use cache_room::collect_caches;
 pub use capture::{Captured, WorkspaceKind};
 pub use changes::{
-    ChangeKind, FileChange, LARGEST_PATCH, changes, file_patch, moved_submodules, patch,
+    ChangeKind, FileChange, LARGEST_PATCH, changes, commits_of, file_patch, moved_submodules, patch,
 };
 pub use checkout_state::CheckoutState;
 pub use checkout_writer::{LateSave, Recovered, RecoveredAs};
@@ -87,7 +88,7 @@ pub use error::WorkspaceError;
 pub use filters::FilterTrust;
 pub use git::{GitError, demand_git};
 pub use ignored_files::{IgnoredFiles, commit_ignored, ignored_files, lay_ignored};
-pub use landings::{Landed, Landing, LandingMark, SavedEdits, TakenBack};
+pub use landings::{HalfRehearsed, HalfState, Landed, Landing, LandingMark, SavedEdits, TakenBack};
 pub use large_files::{LargeFile, large_files, large_files_of};
 pub use matrix::{Change, Matrix};
 pub use merge::{ChangeOutcome, Merge};
@@ -95,6 +96,7 @@ pub use merge_tree::Conflict;
 pub use new_branch::{AddedCommit, NewBranch};
 pub use new_repository::new_repository;
 pub use object_id::{ObjectFormat, ObjectId};
+pub use partial::{ChangePart, ChangeParts};
 pub use pins::{Pin, Pins, discard, is_pinned, pin, unpin, unpin_expired, unpin_merged};
 pub use repository::Repository;
 pub use scratch_worktree::ScratchWorktree;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,8 @@ pub enum LandingMark {
     TakenBack,
     /// All that follows from that is done.
     Reopened,
+    /// The checkout has lost a part of it, and what follows from that is not done.
+    Halved,
 }
 
 impl LandingMark {
@@ -52,6 +55,7 @@ impl LandingMark {
             Self::Closed => "closed",
             Self::TakenBack => "taken-back",
             Self::Reopened => "reopened",
+            Self::Halved => "halved",
         }
     }
 }
@@ -106,6 +110,22 @@ impl Landing {
         self.write(mark.file(), b"")
     }
 
+    /// Forgets that it came so far.
+    pub fn clear(&self, mark: LandingMark) -> Result<(), WorkspaceError> {
+        self.remove(mark.file())
+    }
+
+    /// Removes a file of its folder, if it is there.
+    pub fn remove(&self, name: &str) -> Result<(), WorkspaceError> {
+        let path = self.folder.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(WorkspaceError::of_file(&path)(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
     pub(super) fn mark(&self, mark: LandingMark) -> PathBuf {
         self.folder.join(mark.file())
     }
@@ -129,6 +149,14 @@ impl Landing {
         Ok(before
             .zip(self.repository.commit_of(&after)?)
             .map(|(before, after)| [before, after]))
+    }
+
+    /// Says that another state is the one after it: a part of it was taken back.
+    pub fn end_at(&self, after: &ObjectId) -> Result<(), WorkspaceError> {
+        let [_, name] = self.refs();
+        let git = self.repository.git();
+        git.run(&["update-ref", &name, after.as_str()])?;
+        Ok(())
     }
 
     /// Keeps the states before and after it.

@@ -12,5 +12,5 @@ mod take_back;
 mod write;
 
 pub use self::folder::{Landing, LandingMark};
-pub use self::take_back::{SavedEdits, TakenBack};
+pub use self::take_back::{HalfRehearsed, HalfState, SavedEdits, TakenBack};
 pub use self::write::Landed;

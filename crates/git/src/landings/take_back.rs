@@ -1,6 +1,7 @@
 //! Takes a landing back: its files become what they were, and everything else stays.
 
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use super::folder::{Landing, LandingMark};
@@ -9,12 +10,17 @@ use super::write::{HEAD, INDEX};
 use crate::changes::{FileChange, changes};
 use crate::checkout_writer::{CheckoutWriter, LateSave, MergeFolder, Watcher, Written};
 use crate::error::WorkspaceError;
+use crate::index_copy::IndexCopy;
 use crate::matrix::Change;
 use crate::merge::look;
 use crate::merge_tree::{Conflict, merge_tree};
 use crate::object_id::ObjectId;
 use crate::overwritten_files::in_the_way;
 use crate::repository::Repository;
+use crate::stack::{Stack, Stacked};
+
+/// The author's date of a commit that is made here.
+const NO_DATE: &str = "@0 +0000";
 
 /// The treatment of files of a landing that somebody has edited since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,47 +62,197 @@ pub enum TakenBack {
     Forgotten,
 }
 
+/// The checkout without a part of a landing, before anything is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HalfRehearsed {
+    /// It would have this state.
+    State(HalfState),
+    /// It cannot be taken back.
+    Refused(TakenBack),
+}
+
+/// A state of the checkout without a part of a landing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HalfState {
+    /// The checkout as it is.
+    now: ObjectId,
+    /// The checkout as it would be.
+    pub state: ObjectId,
+}
+
+/// What is to be written.
+struct Plan {
+    now: ObjectId,
+    index: IndexCopy,
+    tree: ObjectId,
+}
+
 impl Landing {
     /// Takes it back, unless its files were changed since.
     pub fn take_back(&self, edits: SavedEdits) -> Result<TakenBack, WorkspaceError> {
         let repository = self.repository.locked()?;
-        let Some([before, after]) = self.states()? else {
+        let Some([before, _]) = self.states()? else {
             return Ok(TakenBack::Forgotten);
         };
-        let folder = MergeFolder::new(&repository)?;
-        let (now, index) = look(&repository, &repository)?;
-        let touched = differing(&repository, &before, &after)?;
+        match self.plan(&repository, &before, edits)? {
+            Ok(plan) => self.write_back(&repository, &plan, LandingMark::TakenBack),
+            Err(why) => Ok(why),
+        }
+    }
+
+    /// Returns its state after it with some files and directories as they were before. `None` if it has
+    /// changed none of them.
+    pub fn without_files(&self, paths: &[PathBuf]) -> Result<Option<ObjectId>, WorkspaceError> {
+        let Some([before, after]) = self.states()? else {
+            return Ok(None);
+        };
+        let repository = &self.repository;
+        let mut touched = differing(repository, &before, &after)?;
+        touched.retain(|path| paths.iter().any(|wanted| path.starts_with(wanted)));
+        if touched.is_empty() {
+            return Ok(None);
+        }
+        let earlier = in_commit(repository, &before, &touched)?;
+        let zero = "0".repeat(after.as_str().len());
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        for path in &touched {
+            let name = path.as_os_str().as_bytes();
+            let entry = earlier.get(path).and_then(|entry| mode_and_id(entry));
+            let (lines, mode, id) = match entry {
+                Some((mode, id)) => (&mut added, mode, id),
+                None => (&mut removed, &b"0"[..], zero.as_bytes()),
+            };
+            let words: [&[u8]; 6] = [mode, b" ", id, b"\t", name, b"\0"];
+            lines.extend(words.concat());
+        }
+        let index = IndexCopy::empty()?;
+        let git = index.git(repository);
+        git.run(&["read-tree", after.as_str()])?;
+        let arguments = ["update-index", "-z", "--replace", "--index-info"];
+        git.run_with(&arguments, &[removed, added].concat())?;
+        let tree = git.id(&["write-tree"])?;
+        let made =
+            repository.commit_tree(&tree, &[&after], "a part of a landing", Some(NO_DATE))?;
+        Ok(Some(made))
+    }
+
+    /// Returns a state, its state after it if none is given, without one of the changes that it was
+    /// made of; `None` if that state is not kept any more.
+    pub fn without_change(
+        &self,
+        change: &Change,
+        state: Option<&ObjectId>,
+    ) -> Result<Option<Stacked>, WorkspaceError> {
+        let Some([_, after]) = self.states()? else {
+            return Ok(None);
+        };
+        let after = state.unwrap_or(&after);
+        let back = Change {
+            base: change.result.clone(),
+            result: change.base.clone(),
+        };
+        let stack = Stack::of(&self.repository)?;
+        stack.put(&back, after).map(Some)
+    }
+
+    /// Finds the state that the checkout would have if its state after it was another one. Nothing is
+    /// written.
+    pub fn rehearse_back(
+        &self,
+        to: &ObjectId,
+        edits: SavedEdits,
+    ) -> Result<HalfRehearsed, WorkspaceError> {
+        let repository = self.repository.locked()?;
+        let plan = match self.plan(&repository, to, edits)? {
+            Ok(plan) => plan,
+            Err(why) => return Ok(HalfRehearsed::Refused(why)),
+        };
+        let made = repository.commit_tree(&plan.tree, &[&plan.now], "rehearsed", Some(NO_DATE))?;
+        Ok(HalfRehearsed::State(HalfState {
+            now: plan.now,
+            state: made,
+        }))
+    }
+
+    /// Writes the difference between its state after it and another one into the checkout, if that still
+    /// is as it was rehearsed. Makes the mark [`LandingMark::Halved`].
+    pub fn take_back_half(
+        &self,
+        to: &ObjectId,
+        rehearsed: &HalfState,
+        edits: SavedEdits,
+    ) -> Result<TakenBack, WorkspaceError> {
+        let repository = self.repository.locked()?;
+        let plan = match self.plan(&repository, to, edits)? {
+            Ok(plan) => plan,
+            Err(why) => return Ok(why),
+        };
+        if plan.tree != repository.tree_of(&rehearsed.state)? {
+            let changed = differing(&repository, &rehearsed.now, &plan.now)?;
+            let path = changed.into_iter().next().unwrap_or_default();
+            return Ok(TakenBack::Moved(path));
+        }
+        self.write_back(&repository, &plan, LandingMark::Halved)
+    }
+
+    /// Finds out what is to be written so that the checkout has another state in place of the one after
+    /// it, or why that is not done.
+    fn plan(
+        &self,
+        repository: &Repository,
+        to: &ObjectId,
+        edits: SavedEdits,
+    ) -> Result<Result<Plan, TakenBack>, WorkspaceError> {
+        let Some([_, after]) = self.states()? else {
+            return Ok(Err(TakenBack::Forgotten));
+        };
+        let (now, index) = look(repository, repository)?;
+        let touched = differing(repository, to, &after)?;
         let since = Since {
             landing: self,
-            repository: &repository,
+            repository,
             after: &after,
             touched: &touched,
         };
         if let Some(why) = since.refusal(&now, edits)? {
-            return Ok(why);
+            return Ok(Err(why));
         }
         let back = Change {
             base: after.clone(),
-            result: before,
+            result: to.clone(),
         };
-        let merged = merge_tree(&repository, back.onto(&now))?;
+        let merged = merge_tree(repository, back.onto(&now))?;
         if !merged.conflicts.is_empty() {
-            return Ok(TakenBack::Conflicts(merged.conflicts));
+            return Ok(Err(TakenBack::Conflicts(merged.conflicts)));
         }
-        let blocking = in_the_way(&repository, &now, &merged.tree)?;
+        let blocking = in_the_way(repository, &now, &merged.tree)?;
         if !blocking.is_empty() {
-            return Ok(TakenBack::InTheWay(blocking));
+            return Ok(Err(TakenBack::InTheWay(blocking)));
         }
-        let files = changes(&repository, &now, &merged.tree)?;
-        let mark = self.mark(LandingMark::TakenBack);
+        Ok(Ok(Plan {
+            now,
+            index,
+            tree: merged.tree,
+        }))
+    }
+
+    fn write_back(
+        &self,
+        repository: &Repository,
+        plan: &Plan,
+        mark: LandingMark,
+    ) -> Result<TakenBack, WorkspaceError> {
+        let folder = MergeFolder::new(repository)?;
+        let files = changes(repository, &plan.now, &plan.tree)?;
+        let mark = self.mark(mark);
         let writer = CheckoutWriter {
-            repository: &repository,
+            repository,
             folder: &folder,
-            index: &index,
+            index: &plan.index,
             mark: Some(&mark),
             watcher: &Watcher::default(),
         };
-        Ok(match writer.write(&now, &merged.tree)? {
+        Ok(match writer.write(&plan.now, &plan.tree)? {
             Written::Whole(late_saves) => TakenBack::Whole { files, late_saves },
             Written::Changed { path, .. } => TakenBack::Moved(path),
         })

@@ -16,6 +16,7 @@ mod kills;
 mod landings;
 mod matrices;
 mod merges;
+mod partial;
 mod pins;
 mod properties;
 mod snapshots;
