@@ -1,7 +1,9 @@
 //! Landlock: which files may be read and written, and no signals and abstract sockets out.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -120,15 +122,58 @@ fn enforced(status: &RestrictionStatus) -> io::Result<u32> {
 /// listed, and everything beside these paths is named.
 pub(crate) fn all_but(hidden: &[PathBuf]) -> io::Result<AccessRules> {
     let mut rules = AccessRules::default();
-    add_all_but(Path::new("/"), hidden, &mut rules)?;
+    add_all_but(Path::new("/"), &HiddenFiles::of(hidden), &mut rules)?;
     Ok(rules)
 }
 
-fn add_all_but(directory: &Path, hidden: &[PathBuf], rules: &mut AccessRules) -> io::Result<()> {
-    if hidden.iter().any(|path| path == directory) {
+/// A file or directory, whatever its path: a bind mount gives a directory above a hidden file a
+/// second one, and a rule for that would open the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::symlink_metadata(path)?;
+        Ok(Self {
+            device: found.dev(),
+            inode: found.ino(),
+        })
+    }
+}
+
+/// The hidden files, and the directories above them.
+#[derive(Debug, Default)]
+struct HiddenFiles {
+    hidden: BTreeSet<FileIdentity>,
+    above: BTreeSet<FileIdentity>,
+}
+
+impl HiddenFiles {
+    fn of(paths: &[PathBuf]) -> Self {
+        let mut files = Self::default();
+        for path in paths {
+            // A path that is not there hides nothing, but nothing that appears there is read.
+            files.hidden.extend(FileIdentity::of(path));
+            let above = path.ancestors().skip(1);
+            files.above.extend(above.flat_map(FileIdentity::of));
+        }
+        files
+    }
+}
+
+fn add_all_but(directory: &Path, files: &HiddenFiles, rules: &mut AccessRules) -> io::Result<()> {
+    let identity = match FileIdentity::of(directory) {
+        Ok(identity) => identity,
+        Err(error) if is_absent(&error) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if files.hidden.contains(&identity) {
         return Ok(());
     }
-    if !hidden.iter().any(|path| path.starts_with(directory)) {
+    if !files.above.contains(&identity) {
         rules.readable.push(directory.to_owned());
         return Ok(());
     }
@@ -142,7 +187,7 @@ fn add_all_but(directory: &Path, hidden: &[PathBuf], rules: &mut AccessRules) ->
         let entry = entry?;
         // A rule for a link would be one for its target.
         if !entry.file_type()?.is_symlink() {
-            add_all_but(&entry.path(), hidden, rules)?;
+            add_all_but(&entry.path(), files, rules)?;
         }
     }
     Ok(())
@@ -163,7 +208,8 @@ mod tests {
         }
         std::os::unix::fs::symlink(root.join("a/y"), root.join("link")).unwrap();
         let mut rules = AccessRules::default();
-        add_all_but(&root, &[root.join("a/y")], &mut rules).unwrap();
+        let hidden = HiddenFiles::of(&[root.join("a/y"), root.join("c/z")]);
+        add_all_but(&root, &hidden, &mut rules).unwrap();
         rules.readable.sort();
         assert_eq!(
             rules,

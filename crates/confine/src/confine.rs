@@ -242,7 +242,6 @@ fn inner_policy(order: &ConfineOrder, layers: Layers) -> Result<String, ConfineF
     let sandbox = &order.sandbox;
     let policy = InnerPolicy {
         shown: sandbox.to_string(),
-        hidden: order.confinement.inner_hidden.clone(),
         closes_gateway: !sandbox.network.is_full() && !sandbox.network.tools_may_use_gateway(),
         closes_network: layers == Layers::WithoutNamespaces && !sandbox.network.is_full(),
     };

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::access_rules::{self, AccessRules};
@@ -44,12 +45,12 @@ fn execute(words: &[OsString]) -> io::Error {
 fn close() -> io::Result<InnerPolicy> {
     let policy = std::env::var(INNER_VARIABLE).map_err(io::Error::other)?;
     let policy: InnerPolicy = serde_json::from_str(&policy)?;
-    let rules = access_rules::all_but(&policy.hidden)?;
-    // The outer layer says what may be written. This one takes away what is hidden.
+    // The outer layer says what may be read and written. This one keeps signals and the files of
+    // processes inside.
     access_rules::restrict(&AccessRules {
         readable: Vec::new(),
-        listable: rules.listable,
-        writable: rules.readable,
+        listable: Vec::new(),
+        writable: vec![PathBuf::from("/")],
     })?;
     system_calls::restrict(FurtherRefusals {
         metadata: false,

@@ -1,7 +1,5 @@
 //! The second, inner layer: what the shell of a child may do less than the child itself.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
 /// The variable that holds the policy of the inner layer as JSON. Everybody inside may read it; a
@@ -14,8 +12,6 @@ pub const INNER_VARIABLE: &str = "PI_SUBAGENTS_SANDBOX_INNER";
 pub struct InnerPolicy {
     /// The level and the network, as people read them.
     pub shown: String,
-    /// Directories that the child itself needs and its shell must not read.
-    pub hidden: Vec<PathBuf>,
     /// True if the gateway is for the child alone: its shell gets no address and no token.
     pub closes_gateway: bool,
     /// True if there is no network namespace, so that the shell must be refused the network.

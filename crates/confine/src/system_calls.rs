@@ -120,6 +120,9 @@ const TYPE_INTO_TERMINAL: i32 = 0x5412;
 /// `TIOCLINUX`.
 const CONSOLE_CONTROL: i32 = 0x541c;
 
+/// The bits of a socket's type that say its kind; the others are flags.
+const SOCKET_KINDS: i32 = 0xf;
+
 /// `TCP_FASTOPEN_CONNECT`.
 const FAST_OPEN_CONNECT: i32 = 30;
 
@@ -160,6 +163,7 @@ fn rules(further: FurtherRefusals) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>
         control.into_iter().collect::<io::Result<_>>()?,
     );
     rules.insert(libc::SYS_socket, socket_rules(further)?);
+    rules.insert(libc::SYS_socketpair, pair_rules()?);
     rules.insert(libc::SYS_sendto, vec![rule(&[has(3, libc::MSG_FASTOPEN)])?]);
     rules.insert(
         libc::SYS_sendmsg,
@@ -200,6 +204,18 @@ fn socket_rules(further: FurtherRefusals) -> io::Result<Vec<SeccompRule>> {
     Ok(rules)
 }
 
+/// Pairs of sockets that are not connected for good: with one of datagrams, a process sends to every
+/// unix socket whose path it knows. The kernel takes a raw pair for one of datagrams.
+fn pair_rules() -> io::Result<Vec<SeccompRule>> {
+    let mut rules = vec![rule(&[Argument::is_not(0, libc::AF_UNIX)])?];
+    let others =
+        (0..=SOCKET_KINDS).filter(|kind| ![libc::SOCK_STREAM, libc::SOCK_SEQPACKET].contains(kind));
+    for kind in others {
+        rules.push(rule(&[Argument::is_of_kind(1, kind)])?);
+    }
+    Ok(rules)
+}
+
 /// A condition on the lower half of an argument, which is all that the kernel reads of these.
 #[derive(Clone, Copy)]
 struct Argument {
@@ -213,6 +229,7 @@ enum Comparison {
     Is,
     IsNot,
     Has,
+    IsKind,
 }
 
 impl Argument {
@@ -229,6 +246,15 @@ impl Argument {
             index,
             comparison: Comparison::IsNot,
             value,
+        }
+    }
+
+    /// The kind of a socket, without the flags beside it.
+    fn is_of_kind(index: u8, kind: i32) -> Self {
+        Self {
+            index,
+            comparison: Comparison::IsKind,
+            value: kind,
         }
     }
 }
@@ -248,6 +274,7 @@ fn rule(arguments: &[Argument]) -> io::Result<SeccompRule> {
             Comparison::Is => SeccompCmpOp::Eq,
             Comparison::IsNot => SeccompCmpOp::Ne,
             Comparison::Has => SeccompCmpOp::MaskedEq(value),
+            Comparison::IsKind => SeccompCmpOp::MaskedEq(u64::from(SOCKET_KINDS.cast_unsigned())),
         };
         SeccompCondition::new(argument.index, SeccompCmpArgLen::Dword, operator, value)
     });

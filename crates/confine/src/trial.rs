@@ -212,7 +212,6 @@ impl TrialStage {
             hidden: vec![home.join(".ssh")],
             visible: Vec::new(),
             overlays: Vec::new(),
-            inner_hidden: Vec::new(),
             private_agent_directory: None,
             model_hosts: Vec::new(),
             home,

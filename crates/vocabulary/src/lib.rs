@@ -126,8 +126,8 @@ pub use runner::Runner;
 pub use runner_choice::RunnerChoice;
 pub use sandbox::{
     BadHost, BadReach, Confinement, DecidedSandbox, HIDDEN_IN_AGENT_DIR, HIDDEN_IN_HOME,
-    NetworkHost, NetworkNeedsSandbox, NetworkReach, Sandbox, SandboxLevel, SandboxWish, WishSource,
-    decide_sandbox, hidden_paths,
+    NetworkHost, NetworkNeedsSandbox, NetworkReach, REFUSAL_WORDS, Sandbox, SandboxLevel,
+    SandboxWish, WishSource, decide_sandbox, hidden_paths, is_for_us_alone, refusal_hint,
 };
 pub use secret::Secret;
 pub use sink::EventSink;

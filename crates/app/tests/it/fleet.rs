@@ -19,6 +19,7 @@ mod lost_orders;
 mod many_tasks;
 mod merges;
 mod operations;
+mod other_callers;
 mod other_machines;
 mod server_outage;
 mod setting_up;

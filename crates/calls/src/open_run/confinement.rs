@@ -1,20 +1,35 @@
 //! What the sandbox of a task means on this machine: which places are writable, hidden and visible,
 //! and which host its model has.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::private_agent_directory::PrivateAgentDirectory;
 use pi_subagents_agent::{ModelRoute, RoutedAgent, Surroundings, model_route};
-use pi_subagents_files::{append_own, create_directories, read_own_text};
+use pi_subagents_files::{append_own, create_directories, is_protected, read_own_text};
 use pi_subagents_ground::places::Places;
 use pi_subagents_vocabulary::{
     Confinement, ModelChoice, Program, Refusal, Runner, Sandbox, Secret, SessionPolicy, Work,
-    hidden_paths,
+    hidden_paths, is_for_us_alone,
 };
 
 /// The compiled code of a pi, which Node keeps among the temporary files. A pi that cannot read it
-/// starts in twice the time.
+/// starts in twice the time. Whoever writes there chooses what the pi executes.
 const COMPILE_CACHE: &str = "/tmp/node-compile-cache";
+
+/// Returns whether a directory is one in which nobody but this user and root can have put anything.
+/// In a directory for all users, somebody else may have been the first to make it, or a link.
+fn is_only_ours(directory: &Path) -> bool {
+    directory.symlink_metadata().is_ok_and(|it| it.is_dir())
+        && is_protected(directory).unwrap_or(false)
+}
+
+/// Returns the entries of the agent directory that no child needs.
+fn own_files_of(agent_dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(agent_dir).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_for_us_alone));
+    ours.map(|entry| entry.path()).collect()
+}
 
 /// Longer lists of borrowed objects git does not write.
 const LONGEST_LIST: u64 = 1 << 20;
@@ -82,6 +97,7 @@ impl ConfinedTask<'_> {
         // All other runs.
         hidden.extend(directory.parent().map(Path::to_owned));
         hidden.push(places.sockets.clone());
+        hidden.extend(own_files_of(&places.agent_dir));
         hidden.extend(self.others.iter().cloned());
         let mut visible = vec![directory.to_owned(), self.program.path.clone()];
         // Without it a search in the project finds the record of the search.
@@ -92,7 +108,7 @@ impl ConfinedTask<'_> {
         visible.extend(absolute(&sandbox.readable));
         visible.extend(self.own_among_others());
         visible.extend(route.iter().filter_map(|route| route.script.clone()));
-        if self.runner.loads_extensions() {
+        if self.runner.loads_extensions() && is_only_ours(Path::new(COMPILE_CACHE)) {
             visible.push(PathBuf::from(COMPILE_CACHE));
         }
         visible.retain(|path| path.is_absolute());
@@ -106,7 +122,6 @@ impl ConfinedTask<'_> {
                 hidden,
                 visible,
                 overlays: self.overlays(),
-                inner_hidden: Vec::new(),
                 model_hosts: route
                     .iter()
                     .filter_map(|route| route.host.clone())

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_files::{read_own, read_own_text, write_whole};
 use pi_subagents_pi_files::json;
-use pi_subagents_vocabulary::Secret;
+use pi_subagents_vocabulary::{Secret, is_for_us_alone};
 use serde_json::{Map, Value, json};
 
 /// The name of the directory in that of the run.
@@ -32,15 +32,13 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// Names that are neither copied nor linked: they hold keys or conversations, or belong to processes
 /// outside.
-const LEFT_OUT: [&str; 9] = [
+const LEFT_OUT: [&str; 7] = [
     "auth.json",
     "models.json",
     "run",
     "sandbox-trial.json",
     "sessions",
     "subagents",
-    "subagents-locks",
-    "subagents-logs",
     NAME,
 ];
 
@@ -134,7 +132,9 @@ impl PrivateAgentDirectory<'_> {
             let name = entry?.file_name();
             let shown = name.to_string_lossy();
             let (from, to) = (self.real.join(&name), directory.join(&name));
-            let is_left_out = LEFT_OUT.contains(&shown.as_ref()) || shown.ends_with(".lock");
+            let is_left_out = LEFT_OUT.contains(&shown.as_ref())
+                || shown.ends_with(".lock")
+                || is_for_us_alone(&shown);
             if is_left_out || to.symlink_metadata().is_ok() {
                 continue;
             }
@@ -234,6 +234,8 @@ mod tests {
                 "b": {"apiKey": "!secret", "headers": {"x": "secret"}}
             }}"#,
         );
+        put("fleet-ada.nk", "secret");
+        put("subagents-web-token", "secret");
         let made = PrivateAgentDirectory {
             real: &real,
             run: &run,

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -52,8 +52,8 @@ pub(crate) struct Stage {
     user: User,
     outsider: Child,
     server: TcpListener,
-    _socket: UnixListener,
-    _abstract_socket: UnixListener,
+    _sockets: [UnixListener; 3],
+    _datagrams: UnixDatagram,
 }
 
 impl Stage {
@@ -83,15 +83,16 @@ impl Stage {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
-        let socket = UnixListener::bind(root.join("outside/socket")).unwrap();
+        let sockets = ["outside/socket", "project/socket"];
+        let [outside, inside] = sockets.map(|name| UnixListener::bind(root.join(name)).unwrap());
         let name = format!("pi-subagents-test-{}", root.display());
         let address = SocketAddr::from_abstract_name(name).unwrap();
         let stage = Self {
             user,
-            _abstract_socket: UnixListener::bind_addr(&address).unwrap(),
+            _sockets: [outside, inside, UnixListener::bind_addr(&address).unwrap()],
+            _datagrams: UnixDatagram::bind(root.join("outside/datagrams")).unwrap(),
             outsider: Command::new("sleep").arg("600").spawn().unwrap(),
             server: TcpListener::bind("127.0.0.1:0").unwrap(),
-            _socket: socket,
             directory,
         };
         if user == User::MadeUp {
@@ -142,6 +143,7 @@ impl Stage {
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("ROOT", self.root())
             .env("CONFINE", program())
+            .env("TMPDIR", "/tmp")
             .env("OUTSIDER", self.outsider.id().to_string())
             .env("PORT", self.server.local_addr().unwrap().port().to_string());
         command
@@ -164,7 +166,6 @@ impl Stage {
             .into(),
             visible: vec![runs.join("own")],
             overlays: Vec::new(),
-            inner_hidden: Vec::new(),
             private_agent_directory: None,
             model_hosts: Vec::new(),
             home,

@@ -36,7 +36,10 @@ const TOOLS: [(&str, &str); 17] = [
         "perl",
         "perl -MSocket -e 'socket(L,2,1,0); bind(L,sockaddr_in(0,inet_aton(\"127.0.0.1\"))) or die; listen(L,1) or die; socket(C,2,1,0); connect(C,getsockname(L)) or die; accept(S,L) or die'",
     ),
-    ("perl", "perl -MSocket -e 'socketpair(A,B,1,1,0) or die'"),
+    (
+        "perl",
+        "perl -MSocket -e 'socketpair(A,B,1,1,0) && socketpair(C,D,1,5|02004000,0) or die'",
+    ),
     ("script", "script -qec 'test -t 0' /dev/null </dev/null"),
     ("flock", "flock code true"),
     ("chmod", "chmod 755 code && touch code && chmod 644 code"),

@@ -181,7 +181,6 @@ mod tests {
                 hidden: Vec::new(),
                 visible: Vec::new(),
                 overlays: Vec::new(),
-                inner_hidden: Vec::new(),
                 private_agent_directory: None,
                 model_hosts: Vec::new(),
             },

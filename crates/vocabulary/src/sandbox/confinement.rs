@@ -29,8 +29,6 @@ pub struct Confinement {
     pub visible: Vec<PathBuf>,
     /// Directories in which the child may write what vanishes with it.
     pub overlays: Vec<PathBuf>,
-    /// Directories that the child sees and its shell does not.
-    pub inner_hidden: Vec<PathBuf>,
     /// The host of the model.
     pub model_hosts: Vec<NetworkHost>,
 }

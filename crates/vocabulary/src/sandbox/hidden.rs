@@ -50,6 +50,13 @@ pub const HIDDEN_IN_HOME: &[&str] = &[
 pub const HIDDEN_IN_AGENT_DIR: &[&str] =
     &["auth.json", "models.json", "sessions", "subagents/runs"];
 
+/// Returns whether an entry of the agent directory is our own: tokens of the page and of the MCP
+/// server, keys of a fleet, lists of all runs. A child needs none of them, and with a token it could
+/// start runs outside of its sandbox.
+pub fn is_for_us_alone(entry: &str) -> bool {
+    entry.starts_with("subagents-") || entry.ends_with(".nk")
+}
+
 /// Returns the paths that a sandbox hides on this machine: those that are always hidden and its own,
 /// without those that it may read.
 pub fn hidden_paths(
@@ -75,6 +82,16 @@ pub fn hidden_paths(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn our_tokens_and_keys_are_for_us_alone() {
+        for entry in ["subagents-web-token", "subagents-mcp-token", "fleet-ada.nk"] {
+            assert!(is_for_us_alone(entry), "{entry}");
+        }
+        for entry in ["settings.json", "subagents", "skills"] {
+            assert!(!is_for_us_alone(entry), "{entry}");
+        }
+    }
 
     #[test]
     fn a_path_is_taken_from_the_hidden_ones_and_others_are_added() {
