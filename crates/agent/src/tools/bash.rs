@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use pi_subagents_confine::{INNER_VARIABLE, InnerPolicy};
 use pi_subagents_os::{Descriptors as _, System};
+use pi_subagents_vocabulary::{REFUSAL_WORDS, refusal_hint};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -31,18 +32,6 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 /// Names the call in the environment of everything it starts.
 const MARK: &str = "PI_SUBAGENTS_SHELL";
-/// Words of a command that was refused a path or a host.
-const REFUSALS: [&str; 9] = [
-    "Read-only file system",
-    "Permission denied",
-    "Operation not permitted",
-    "Network is unreachable",
-    "Could not resolve",
-    "name resolution",
-    "EACCES",
-    "EROFS",
-    "EPERM",
-];
 const MAX_TIMEOUT_SECONDS: f64 = 2_147_483.647;
 
 #[derive(Deserialize)]
@@ -333,11 +322,8 @@ fn spawn(
 fn sandbox_hint(output: &str, surroundings: &ToolSurroundings) -> Option<String> {
     let policy = surroundings.variables.get(INNER_VARIABLE)?;
     let policy: InnerPolicy = serde_json::from_str(policy).ok()?;
-    let is_refused = REFUSALS.iter().any(|words| output.contains(words));
-    is_refused.then(|| {
-        let shown = policy.shown;
-        format!("[sandbox: {shown}] The path or host may be outside what this run may use.")
-    })
+    let is_refused = REFUSAL_WORDS.iter().any(|words| output.contains(words));
+    is_refused.then(|| refusal_hint(&policy.shown))
 }
 
 fn session_variables(surroundings: &ToolSurroundings) -> Vec<(&'static str, String)> {

@@ -1,6 +1,7 @@
 //! Both kinds of child try to leave their sandbox, through owner, keeper and a real shell.
 
 use std::fs;
+use std::os::unix::net::{UnixDatagram, UnixListener};
 
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pretty_assertions::assert_eq;
@@ -15,6 +16,7 @@ for_each_pi! {
     a_confined_child_commits_and_finds_its_project_settings,
     a_child_with_read_tools_is_read_only,
     a_confined_pi_asks_with_the_login_that_is_kept_outside,
+    a_refused_command_says_that_it_runs_in_a_sandbox,
 }
 
 /// Each line tries something that must fail. A line that succeeds prints its name.
@@ -33,6 +35,7 @@ attempt 'move .git' 'mv .git .git2'
 attempt 'a key of ssh' 'grep -q secret $HOME/.ssh/id'
 attempt 'keys of the agent directory' 'grep -q secret $HOME/.pi/agent/auth.json $HOME/.pi/agent/models.json'
 attempt 'any key below the agent directory' 'grep -rq secret $HOME/.pi/agent'
+attempt 'tokens and keys of this program' 'cat $HOME/.pi/agent/subagents-* $HOME/.pi/agent/*.nk $PI_CODING_AGENT_DIR/*.nk $PI_CODING_AGENT_DIR/subagents-* 2>/dev/null | grep -q secret'
 attempt 'the environment of the agent' 'tr "\0" "\n" < /proc/$PPID/environ | grep -q HOME'
 attempt 'the memory of the agent' 'head -c 1 /proc/$PPID/mem'
 attempt 'the record' 'for file in .pi/subagents/runs/*/events.jsonl; do echo x >> "$file" || exit 1; done'
@@ -41,6 +44,14 @@ attempt 'namespaces' 'unshare -Urm true'
 attempt 'mount' 'mount -t tmpfs none /mnt'
 attempt 'unmount' 'umount $HOME/.ssh'
 attempt 'a process outside' 'kill -0 1'
+above() { awk '/^PPid/ { print $2 }' /proc/$1/status; }
+# The agent itself, its supervisor, and the command that somebody typed. It does them no harm.
+supervisors() { pid=$PPID; while [ "$pid" -gt 1 ]; do kill -URG $pid && return 0; pid=$(above $pid); done; return 1; }
+attempt 'a signal to those above' supervisors
+attempt 'a unix socket by its path' 'perl -MSocket -e "socket(S,1,1,0) or exit 1; connect(S,pack_sockaddr_un(q(listener))) or exit 1"'
+attempt 'a datagram by its path' 'perl -MSocket -e "socketpair(A,B,1,2,0) or exit 1; defined send(A,q(x),0,pack_sockaddr_un(q(datagrams))) or exit 1"'
+attempt 'fast open' 'perl -MSocket -e "socket(S,2,1,0) or exit 1; defined send(S,q(x),0x20000000,sockaddr_in(shift,inet_aton(q(127.0.0.1)))) or exit 1" $(cat port)'
+attempt 'several paths' 'perl -MSocket -e "socket(S,2,1,262) or exit 1; connect(S,sockaddr_in(shift,inet_aton(q(127.0.0.1)))) or exit 1" $(cat port)'
 attempt 'the network' 'echo > /dev/tcp/127.0.0.1/$(cat port)'
 attempt 'the word of the gateway' 'env | grep -qi proxy'
 gateway() {
@@ -74,7 +85,11 @@ fn attempt(pi: RealPi, runner: &str, level: &str) {
         "home/.pi/agent/auth.json",
         r#"{"other": {"type": "api_key", "key": "secret"}}"#,
     );
+    sandbox.write("home/.pi/agent/subagents-web-token", "secret");
+    sandbox.write("home/.pi/agent/fleet-ada.nk", "secret");
     sandbox.write("project/.pi/settings.json", "{}");
+    let _listener = UnixListener::bind(sandbox.project().join("listener")).unwrap();
+    let _datagrams = UnixDatagram::bind(sandbox.project().join("datagrams")).unwrap();
     let server = LlmServer::start(Script::new().otherwise([
         Turn::tool_call("bash", json!({"command": "bash attempts.sh"})),
         Turn::text("Done."),
@@ -147,6 +162,30 @@ fn a_confined_child_commits_and_finds_its_project_settings(pi: RealPi) {
         let lock = stage.sandbox.project().join(".pi/settings.json.lock");
         assert!(!lock.exists(), "{runner}");
         assert!(!output.stderr.contains("ettings"), "{runner} {output}");
+    }
+}
+
+fn a_refused_command_says_that_it_runs_in_a_sandbox(pi: RealPi) {
+    for runner in ["embedded", "pi"] {
+        let stage = git_project();
+        let server = LlmServer::start(Script::new().otherwise([
+            Turn::tool_call("bash", json!({"command": "echo x > $HOME/made"})),
+            Turn::tool_call("bash", json!({"command": "echo no; exit 1"})),
+            Turn::text("Done."),
+        ]));
+        stage.sandbox.models_json(&server.base_url());
+        let task = json!({"tasks": [{"name": "a", "prompt": "Go."}]});
+        let output = delegate(pi, &stage, runner, &task)
+            .args(["--sandbox", "read-only"])
+            .run();
+        assert_eq!(
+            outcomes(&output),
+            [completed("a", "Done.")],
+            "{runner} {output}"
+        );
+        let told = server.requests().last().unwrap().body["messages"].to_string();
+        let hint = "[sandbox: read-only, network none] The path or host may be outside what this run may use.";
+        assert_eq!(told.matches(hint).count(), 1, "{runner} {told}");
     }
 }
 

@@ -10,6 +10,7 @@ const GUARD = __GUARD__;
 const WRAP_UP = __WRAP_UP__;
 const ASK = __ASK__;
 const COMMANDS = __COMMANDS__;
+const SANDBOX = __SANDBOX__;
 
 // Stands before a token of a login.
 const TOKEN_PREFIX = "Bearer ";
@@ -42,6 +43,7 @@ module.exports = function (pi) {
   if (WRAP_UP !== null) registerWrapUp(pi);
   if (COMMANDS !== null) limitCommands(pi);
   if (ASK !== null) registerAsk(pi);
+  if (SANDBOX !== null) explainRefusals(pi);
 };
 
 // The descriptor is read and closed before anything else can look at it.
@@ -130,6 +132,16 @@ function limitCommands(pi) {
     const answer = await ctx.ui.input(COMMANDS.question + (event.input?.command ?? ""));
     if (answer === COMMANDS.fits) return undefined;
     return { block: true, reason: answer ?? "Not run: nobody could say whether this command is allowed." };
+  });
+}
+
+// A command that failed because of the sandbox says so only in words that could mean anything.
+function explainRefusals(pi) {
+  pi.on("tool_result", (event) => {
+    if (event.toolName !== "bash" || !event.isError) return undefined;
+    const text = event.content.map((part) => part.text ?? "").join("\n");
+    if (!SANDBOX.words.some((words) => text.includes(words))) return undefined;
+    return { content: [...event.content, { type: "text", text: SANDBOX.hint }] };
   });
 }
 

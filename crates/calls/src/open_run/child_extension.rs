@@ -9,7 +9,8 @@ use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::shell_commands::{COMMAND_FITS, COMMAND_QUESTION};
 use pi_subagents_vocabulary::{
-    ModelChoice, NOBODY_ANSWERED, OutputSchema, REPORT_FITS, REPORT_QUESTION, Work,
+    ModelChoice, NOBODY_ANSWERED, OutputSchema, REFUSAL_WORDS, REPORT_FITS, REPORT_QUESTION, Work,
+    refusal_hint,
 };
 use serde_json::{Value, json};
 
@@ -123,6 +124,7 @@ fn source(
         .replacen("__WRAP_UP__", &Value::from(wrap_up).to_string(), 1)
         .replacen("__ASK__", &ask_tool(ask).to_string(), 1)
         .replacen("__COMMANDS__", &commands(&resolved.work).to_string(), 1)
+        .replacen("__SANDBOX__", &refusals(&resolved.work).to_string(), 1)
         .replacen("__FINALIZE__", &finalize(&resolved.work), 1)
 }
 
@@ -132,6 +134,14 @@ fn commands(work: &Work) -> Value {
         return Value::Null;
     }
     json!({"question": COMMAND_QUESTION, "fits": COMMAND_FITS})
+}
+
+/// Returns how the extension explains what the sandbox refuses; nothing without a sandbox.
+fn refusals(work: &Work) -> Value {
+    if work.sandbox.is_off() {
+        return Value::Null;
+    }
+    json!({"words": REFUSAL_WORDS, "hint": refusal_hint(&work.sandbox.to_string())})
 }
 
 /// Returns the tool by which the child asks, as the extension reads it: nothing, or the words that
