@@ -196,6 +196,7 @@ fn sandbox(definition: &Definition, seen: &VisibleAgents) -> Result<Option<Strin
         runner: surroundings.runner,
         model: &model,
         fallback_models: &definition.fallback_models,
+        mcp_servers: &definition.mcp_servers,
         gates: &definition.gates,
         setup: None,
         cwd: &seen.places.cwd,

@@ -24,15 +24,21 @@ pub enum ToolPolicy {
 /// The tools that only read files.
 pub const READ_TOOLS: [&str; 4] = ["read", "grep", "find", "ls"];
 
+/// The tools by which files are changed.
+const CHANGE_TOOLS: [&str; 3] = ["bash", "edit", "write"];
+
 impl ToolPolicy {
-    /// Returns whether the child has no tool that could do more than read files and report.
+    /// Returns whether the child has none of our tools that could do more than read files and report.
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Nothing => true,
             Self::Only(names) => names
                 .iter()
                 .all(|name| READ_TOOLS.contains(&name.as_str()) || name.as_str() == FINALIZE_TOOL),
-            Self::Inherit | Self::AllExcept(_) => false,
+            Self::AllExcept(names) => CHANGE_TOOLS
+                .iter()
+                .all(|tool| names.iter().any(|name| name == tool)),
+            Self::Inherit => false,
         }
     }
 

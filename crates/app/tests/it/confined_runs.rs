@@ -2,10 +2,11 @@
 //! of the gateway.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pi_subagents_testkit::llm::{Script, Turn};
-use pi_subagents_testkit::process::{descendants, wait_until_gone};
+use pi_subagents_testkit::process::{descendants, kill, parent, wait_until_gone};
 use pi_subagents_testkit::sandbox::{CommandOutput, SandboxCommand};
 use pi_subagents_testkit::{Signal, wait_for_file};
 use pretty_assertions::assert_eq;
@@ -26,11 +27,14 @@ fn stage(command: &str) -> AgentStage {
     )
 }
 
+fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"))
+}
+
 fn run(stage: &AgentStage, flags: &[&str]) -> SandboxCommand {
-    let binary = std::path::PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"));
     stage
         .sandbox
-        .command(&binary)
+        .command(&binary())
         .args(["run", "Go.", "--runner", "embedded", "--json"])
         .args(flags)
 }
@@ -108,10 +112,9 @@ fn level(stage: &AgentStage, fields: &str, flags: &[&str]) -> String {
 }
 
 fn run_of(agent: &str, stage: &AgentStage, flags: &[&str]) -> SandboxCommand {
-    let binary = std::path::PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"));
     stage
         .sandbox
-        .command(&binary)
+        .command(&binary())
         .args(["run", agent, "Go.", "--runner", "embedded", "--json"])
         .args(flags)
 }
@@ -123,11 +126,17 @@ fn a_run_whose_tools_only_read_is_read_only_unless_something_of_it_must_write() 
         ("noTools: true", &[][..]),
         ("tools: read, grep, find, ls", &[]),
         ("tools: read, bash", &[]),
+        ("excludeTools: write, edit, bash", &[]),
+        ("excludeTools: write, edit", &[]),
         ("noTools: true", &["--sandbox", "off"]),
         ("noTools: true", &["--sandbox", "workspace-write"]),
         ("noTools: true\nsandbox: off", &[]),
         ("noTools: true\ngate: \"true\"", &[]),
         ("noTools: true\nfallbackModels: fake/other-model", &[]),
+        (
+            "excludeTools: write, edit, bash\nmcpServers:\n  made: {command: \"true\"}",
+            &[],
+        ),
     ]
     .map(|(fields, flags)| format!("{fields:?} {flags:?}: {}", level(&stage, fields, flags)));
     insta::assert_snapshot!(levels.join("\n"));
@@ -142,14 +151,13 @@ fn a_run_whose_tools_only_read_is_read_only_unless_something_of_it_must_write() 
 fn a_conversation_that_began_with_reading_goes_on_with_other_tools() {
     let stage = stage("echo x > made");
     assert_eq!(level(&stage, "noTools: true", &[]), "read-only");
-    let binary = std::path::PathBuf::from(env!("CARGO_BIN_EXE_pi-subagents"));
     stage.sandbox.write(
         "home/.pi/agent/agent-profiles/box.md",
         "---\nname: box\n---\nWrite.\n",
     );
     let output = stage
         .sandbox
-        .command(&binary)
+        .command(&binary())
         .args(["resume", "last", "Write it.", "--json"])
         .run()
         .expect_success();
@@ -190,7 +198,7 @@ fn a_login_is_not_confined_by_the_tools_of_its_run() {
     }
     let explained = stage
         .sandbox
-        .command(std::path::Path::new(env!("CARGO_BIN_EXE_pi-subagents")))
+        .command(&binary())
         .args(["agents", "explain", "box"])
         .run();
     let line = explained
@@ -276,18 +284,83 @@ fn a_gate_is_confined_as_its_run_is() {
     assert!(!stage.sandbox.home().join("gate").exists());
 }
 
+/// Who ends a confined tree.
+#[derive(Debug, Clone, Copy)]
+enum Ender {
+    OwnerAsked,
+    OwnerKilled,
+    KeeperKilled,
+    Stop,
+}
+
 #[test]
 fn a_confined_tree_that_ignores_everything_is_ended() {
-    let command = "trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; touch ready; exec sleep 600' &) ; sleep 600";
-    for how in [Signal::TERM, Signal::KILL] {
+    let command = "echo $$ > pid; trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; touch ready; exec sleep 600' &) ; sleep 600";
+    let enders = [
+        Ender::OwnerAsked,
+        Ender::OwnerKilled,
+        Ender::KeeperKilled,
+        Ender::Stop,
+    ];
+    for ender in enders {
         let stage = stage(command);
         let owner = run(&stage, &["--sandbox", "workspace-write"]).spawn();
         let ready = stage.sandbox.project().join("ready");
         wait_for_file(ready.display().to_string(), PATIENCE);
         let tree = descendants(owner.pid());
         assert!(tree.len() >= 4, "{tree:?}");
-        owner.kill(how);
-        assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()));
-        _ = fs::remove_file(ready);
+        let ending = match ender {
+            Ender::OwnerAsked => {
+                owner.kill(Signal::TERM);
+                None
+            }
+            Ender::OwnerKilled => {
+                owner.kill(Signal::KILL);
+                None
+            }
+            Ender::KeeperKilled => {
+                kill(keeper(&stage, owner.pid()), Signal::KILL);
+                Some("Lost the sub-agent: its supervisor was killed.")
+            }
+            Ender::Stop => {
+                let stop = stage.sandbox.command(&binary()).args(["stop", "--all"]);
+                stop.run().expect_success();
+                Some("Stopped on request.")
+            }
+        };
+        assert_eq!(wait_until_gone(&tree, PATIENCE), Ok(()), "{ender:?}");
+        if let Some(ending) = ending {
+            let report = report(&owner.wait());
+            assert_eq!(report["errorMessage"], ending, "{ender:?}");
+        }
     }
+}
+
+/// Returns the keeper of the only run of an owner, above the shell that has written its number.
+fn keeper(stage: &AgentStage, owner: u32) -> u32 {
+    let shell = fs::read_to_string(stage.sandbox.project().join("pid")).unwrap();
+    let mut process: u32 = shell.trim().parse().unwrap();
+    loop {
+        let above = parent(process).unwrap();
+        if above == owner {
+            return process;
+        }
+        process = above;
+    }
+}
+
+#[test]
+fn a_continued_run_is_confined_as_the_first_one() {
+    let stage = stage("echo x > $HOME/outside");
+    let first = run(&stage, &["--sandbox", "workspace-write"]).run();
+    assert_eq!(report(&first)["status"], "completed", "{first}");
+    let resume = stage.sandbox.command(&binary());
+    let again = resume
+        .args(["resume", "last", "Once more.", "--json"])
+        .run();
+    assert_eq!(report(&again)["sandbox"], "workspace-write", "{again}");
+    assert_eq!(report(&again)["network"], "none", "{again}");
+    let told = told(&stage);
+    assert!(told.contains("outside: Read-only file system"), "{told}");
+    assert!(!stage.sandbox.home().join("outside").exists());
 }

@@ -8,7 +8,9 @@ use pi_subagents_agent::{RoutedAgent, Surroundings, check_plain_route};
 use pi_subagents_confine::SandboxTrial;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::sandbox_trial::sandbox_trial;
-use pi_subagents_vocabulary::{Gate, ModelChoice, NetworkReach, Runner, SandboxLevel, ToolPolicy};
+use pi_subagents_vocabulary::{
+    Gate, McpServer, ModelChoice, NetworkReach, Runner, SandboxLevel, ToolPolicy,
+};
 
 use super::model::provider_of;
 
@@ -23,6 +25,8 @@ pub struct ReadingRun<'a> {
     pub model: &'a ModelChoice,
     /// The names of the models that may take over.
     pub fallback_models: &'a [String],
+    /// The MCP servers of its definition.
+    pub mcp_servers: &'a [McpServer],
     /// The commands that judge its work.
     pub gates: &'a [Gate],
     /// The command that prepares its worktree, if it has both.
@@ -69,6 +73,9 @@ impl ReadingRun<'_> {
     fn own_obstacle(&self) -> Option<String> {
         if let Some(agent) = self.runner.other_agent() {
             return Some(format!("{} cannot run in a sandbox", agent.title()));
+        }
+        if !self.mcp_servers.is_empty() && !self.tools.names_all() {
+            return Some("its MCP servers may have to write".to_owned());
         }
         if let Some(gate) = self.gates.first() {
             return Some(format!("its gate \"{}\" may have to write", gate.command));
@@ -126,21 +133,21 @@ mod tests {
             runner: Runner::Embedded,
             model: &model,
             fallback_models: &near,
+            mcp_servers: &[],
             gates: &[],
             setup: None,
             cwd: Path::new("/w"),
             trusted: false,
         };
         let tools = ToolPolicy::Only(vec!["read".to_owned(), "bash".to_owned()]);
-        let levels = [
-            run,
-            ReadingRun {
-                tools: &tools,
-                ..run
-            },
-        ]
-        .map(|run| run.level());
-        assert_eq!(levels, [SandboxLevel::ReadOnly, SandboxLevel::Off]);
+        let without = |names: &[&str]| {
+            ToolPolicy::AllExcept(names.iter().map(|name| (*name).to_owned()).collect())
+        };
+        let (reader, writer) = (without(&["write", "edit", "bash"]), without(&["bash"]));
+        let levels = [&ToolPolicy::Nothing, &tools, &reader, &writer]
+            .map(|tools| ReadingRun { tools, ..run }.level());
+        let (on, off) = (SandboxLevel::ReadOnly, SandboxLevel::Off);
+        assert_eq!(levels, [on, off, on, off]);
         let runs = [
             run,
             ReadingRun {

@@ -263,6 +263,7 @@ impl<'a> Resolver<'a> {
             runner,
             model: &model.choice,
             fallback_models: &fallback_models,
+            mcp_servers: patch.as_ref().map_or(&[], |patch| &patch.mcp_servers.0),
             gates: &gates,
             setup: match place {
                 RunPlace::Checkout => None,

@@ -52,6 +52,7 @@ fn level_by_tools(resolver: &Resolver<'_>, work: &Work, runner: Runner) -> Sandb
         runner,
         model: &work.model,
         fallback_models: &work.fallback_models,
+        mcp_servers: &work.mcp_servers.0,
         gates: &work.gates,
         setup: None,
         cwd: &places.cwd,
