@@ -6,6 +6,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, outcomes};
+use crate::terminal::Terminal;
+use crate::web_stage::WebStage;
 
 /// Returns the level and the network in the report of the only run, and the warnings of the call.
 fn decided(output: &CommandOutput) -> String {
@@ -222,4 +224,28 @@ fn every_screen_shows_the_level() {
         "\"sandbox\": \"read-only, network model\"",
     );
     shows(&["session", run], "read-only, network model");
+    // A row of the live view, and the header of its window.
+    let mut terminal = Terminal::start_sized(stage.command(&["attach"]), 120, 20);
+    terminal.wait_for("[read-only, network model] ");
+    terminal.wait_for_screen(|screen| {
+        screen
+            .lines()
+            .any(|line| line.contains(" a ") && line.contains("• read-only, network model"))
+    });
+    terminal.press("q");
+    _ = terminal.leave();
+    let web = WebStage::of(stage, &[]);
+    let page = web.get("/v1/runs").body;
+    assert!(
+        page.contains("\"sandbox\":\"read-only\"") && page.contains("\"network\":\"model\""),
+        "{page}"
+    );
+    let node = web.stage.sandbox.command(std::path::Path::new("node"));
+    let figures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/assets/figures.js");
+    let words = format!(
+        "import({:?}).then(it => console.log(it.sandbox({{sandbox: 'read-only', network: 'model'}}, ' · ')))",
+        figures.display().to_string()
+    );
+    let shown = node.args(["-e", &words]).run().expect_success();
+    assert_eq!(shown.stdout, "read-only · model\n");
 }

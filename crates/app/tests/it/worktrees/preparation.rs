@@ -26,6 +26,50 @@ fn the_setup_command_runs_in_the_worktree_with_its_ports() {
 }
 
 #[test]
+fn a_confined_run_and_its_setup_stay_in_their_worktree() {
+    let stage = WorktreeStage::new();
+    let (by_setup, by_child) = (stage.home_path("by-setup"), stage.home_path("by-child"));
+    let setup = format!("echo prepared > prepared.txt; echo x > {by_setup}; true");
+    stage.settings(&json!({"worktreeSetup": setup}));
+    let checkout = stage.project().join("kept.txt");
+    let work = format!(
+        "echo four >> kept.txt; git add . && git commit -qm work && echo kept > committed; \
+         echo x > {by_child}; echo x > {}; echo x > .git",
+        checkout.display()
+    );
+    // A script among temporary files would not be seen.
+    let turns = json!([
+        {"toolCalls": [{"name": "bash", "arguments": {"command": work}}]},
+        {"text": "Done."}
+    ]);
+    let rules = json!({"rules": [{"turns": turns}]}).to_string();
+    stage.stage().sandbox.write("script.json", &rules);
+    let model = stage.model();
+    let run = [
+        "run", "Go.", "--json", "--runner", "embedded", "--model", &model,
+    ];
+    let output = stage
+        .ours(&run)
+        .args(["--isolation", "worktree", "--sandbox", "workspace-write"])
+        .run()
+        .expect_success()
+        .json();
+    let run = &output["runs"][0];
+    assert_eq!(run["sandbox"], "workspace-write", "{run}");
+    let path = std::path::Path::new(run["workspace"]["path"].as_str().unwrap());
+    let read = |name: &str| std::fs::read_to_string(path.join(name)).unwrap();
+    assert_eq!(read("kept.txt"), "one\ntwo\nthree\nfour\n");
+    assert_eq!(
+        [read("prepared.txt"), read("committed")],
+        ["prepared\n", "kept\n"]
+    );
+    assert_eq!(stage.read("kept.txt"), "one\ntwo\nthree\n");
+    for outside in [by_setup, by_child] {
+        assert!(!std::path::Path::new(&outside).exists(), "{outside}");
+    }
+}
+
+#[test]
 fn a_setup_that_fails_ends_the_run_in_words_and_leaves_nothing() {
     let stage = WorktreeStage::new();
     stage.settings(&json!({"worktreeSetup": "echo no registry >&2; exit 3"}));
