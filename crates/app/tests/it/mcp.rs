@@ -128,7 +128,7 @@ fn a_client_is_offered_one_tool_for_each_purpose() {
         assert_eq!(client.leave().stderr, "");
     }
     assert_eq!(instructions[0], instructions[1]);
-    insta::assert_snapshot!(instructions[0], @"A team of sub-agents. delegate_to_subagents gives them tasks, one or many, and answers when the work is done, or at once with background; if your client would give up on a long call, the answer comes before and names the runs. subagent_runs waits for runs, reads their answers and transcripts, stops and steers them. Delegate independent work of which only the result matters to you (reading much code, a review, a long test), or what another agent or model does better; do short things and your next step yourself. Sub-agents edit files and run commands without asking. Results come with a session id: resume goes on where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped.");
+    insta::assert_snapshot!(instructions[0], @"A team of sub-agents. delegate_to_subagents gives them tasks, one or many, and answers when the work is done, or at once with background; if your client would give up on a long call, the answer comes before and names the runs. subagent_runs waits for runs, reads their answers and transcripts, stops and steers them. Delegate independent work of which only the result matters to you (reading much code, a review, a long test), or what another agent or model does better; do short things and your next step yourself. Sub-agents edit files and run commands without asking. Results come with a session id: resume continues where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped.");
 }
 
 fn names(listed: &Value) -> Vec<&str> {

@@ -197,7 +197,7 @@ fn only_this_machine_is_listened_to() {
     assert_eq!(output.code, Some(1));
     insta::assert_snapshot!(output.stderr, @"
     error: could not listen on this address
-      caused by: 0.0.0.0:0 is no loopback address
+      caused by: 0.0.0.0:0 is not a loopback address
     hint: Give --http an address of this machine with a free port, such as 127.0.0.1:8765, or 127.0.0.1:0 for any port.
     ");
 }

@@ -77,7 +77,7 @@ fn without_a_key_the_first_command_says_what_to_do_and_makes_no_run() {
     error: no model can be asked: no provider has a key, and no model server answers on this machine
     hint: Set the key of a provider, for example with: export ANTHROPIC_API_KEY=sk-… (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY).
     hint: pi-subagents models lists all providers with their variables.
-    hint: pi-subagents tour shows the program at work without a key.
+    hint: pi-subagents tour shows the program without a key.
     ");
     assert_eq!(
         command(&["status", "--all", "--json"])

@@ -260,7 +260,7 @@ impl Shift {
         if !self.runs.is_empty() {
             let (left, drain) = (count(self.runs.len(), "run"), options.drain.as_secs());
             print_line(&format!(
-                "takes nothing new; {left} running may continue for {drain} s. Ctrl-C again gives back what is left now."
+                "takes nothing new; {left} may continue for {drain} s. Ctrl-C again gives back what is left now."
             ));
         }
         let end = Instant::now() + options.drain;

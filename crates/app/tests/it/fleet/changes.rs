@@ -176,7 +176,7 @@ fn a_third_machine_without_the_commit_says_which_and_works_once_it_has_it() {
     };
     let refused = third.command(&["diff", &run]).run();
     let refused = third.printed(&refused).replace(&head, "<commit>");
-    insta::assert_snapshot!(owner(refused), @"error: task has no result: what it changed could not be fetched: this clone does not have the commit <commit>, which it builds on; push and fetch that commit, or use diff and merge at <caller>  <run-1>");
+    insta::assert_snapshot!(owner(refused), @"error: task has no result: what it changed could not be fetched: this clone does not have the commit <commit>, which it builds on; push and fetch that commit, or use diff and merge at <caller> (run <run-1>)");
     let clone = third.sandbox.project();
     git(&third, &clone, &["fetch", "--quiet"]);
     let stat = third
@@ -192,7 +192,7 @@ fn a_third_machine_without_the_commit_says_which_and_works_once_it_has_it() {
     git(&stranger, &stranger.sandbox.project(), &other);
     stranger.settings(&json!({"fleet": {"servers": [fleet.server.url()]}}));
     let stranger_diff = stranger.command(&["diff", &run]).run();
-    insta::assert_snapshot!(stranger.printed(&stranger_diff), @"error: task has no result: what it changed could not be fetched: $PROJECT is no clone of its repository; pi-subagents diff <run-1> in a clone fetches it  <run-1>");
+    insta::assert_snapshot!(stranger.printed(&stranger_diff), @"error: task has no result: what it changed could not be fetched: $PROJECT is not a clone of its repository; pi-subagents diff <run-1> in a clone fetches it (run <run-1>)");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_second_worker_of_one_name_is_refused_and_the_first_one_stays_in_the_list() 
     assert_eq!(second.code, Some(1));
     insta::assert_snapshot!(lines(&second.stderr), @"
     a worker build-7 on ada@laptop was here less than a minute ago; waiting until it is known whether it still works
-    another worker has the name build-7: it is at work on ada@laptop
+    another worker has the name build-7: it is running on ada@laptop
     Give this one its own name: pi-subagents fleet work --name NAME. A fleet with keys needs a key for that name too: pi-subagents fleet key worker NAME.
     ");
     let listed = stage
@@ -180,7 +180,7 @@ fn a_worker_that_is_told_to_end_gives_back_what_it_cannot_finish() {
     insta::assert_snapshot!(said, @r#"
     worker build-7 takes up to 4 runs at once from pool default of nats://127.0.0.1:<port>. Ctrl-C lets them end first.
     took 20261116-120000-000-000003 "review" of ada@laptop
-    takes nothing new; 1 run under way may go on for 0 s. Ctrl-C again gives back what is left now.
+    takes nothing new; 1 run may continue for 0 s. Ctrl-C again gives back what is left now.
     gave back 20261116-120000-000-000003 "review"
     worker has ended
     "#);

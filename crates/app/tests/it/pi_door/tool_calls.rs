@@ -142,7 +142,7 @@ fn every_tool_answers_as_the_command_line_does(pi: RealPi) {
             door.sandbox.normalise(&delegated.text),
             "✓ reader: completed (session: <session-1>)\n  \
                saw: 2 turns, 1 tool call, 220 tokens, <$0.01\n\
-             ✓ writer: completed (session: <session-2>) (profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku])\n  \
+             ✓ writer: completed (session: <session-2>) (profile: poet, model=fake/fake-model, custom-system-prompt, tools=[read], loadSkills=[haiku], sandbox=read-only)\n  \
                saw: no tool call, 1 turn, 110 tokens, <$0.01\n\
              ✗ nobody: error — Unknown profile: \"missing\". Available profiles: poet (session: <session-3>)",
             "{runner}"

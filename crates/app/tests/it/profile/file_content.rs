@@ -246,6 +246,6 @@ fn a_definition_that_is_not_read_where_it_was_made_is_told() {
     let made = stage.command(&create).cwd(stage.sandbox.home()).run();
     insta::assert_snapshot!(stage.printed(&made), @"
     Created profile x: $HOME/.pi/agent-profiles/x.md
-    warning: $HOME/.pi/agent-profiles/x.md is not read in $HOME, which is no project
+    warning: $HOME/.pi/agent-profiles/x.md is not read in $HOME, which is not a project
     ");
 }
