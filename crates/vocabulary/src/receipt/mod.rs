@@ -12,6 +12,7 @@ mod gate_files;
 mod pending_calls;
 mod reading_programs;
 mod shell_changes;
+mod test_counts;
 mod test_programs;
 mod test_verdict;
 mod witness;
@@ -184,6 +185,10 @@ pub struct SeenTests {
     /// The last test, if one was seen.
     #[serde(flatten)]
     pub last: Option<SeenTest>,
+    /// The numbers of tests that passed, as the outputs of tests count them. The last one is the sum
+    /// of the last output that counts any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<u64>,
 }
 
 /// A gate and its state.

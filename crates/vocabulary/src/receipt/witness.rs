@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::bounded_counts::{count_answer, count_failure, count_tool, name_model, with_usage};
 use super::pending_calls::{Deed, Pending, PendingCalls};
+use super::test_counts::count_passed;
 use super::test_verdict::{TestPlace, TestState};
 use super::{
     CommandEnd, CommandKind, Flag, GateState, MAX_COMMANDS, Receipt, SchemaState, SeenCommand,
@@ -19,7 +20,7 @@ use crate::text;
 use crate::{
     AnsweredQuestion, AssistantMessage, Ending, FellBack, GateStep, Gated, Happening,
     MOST_FALLBACKS, MOST_QUESTIONS, Message, Question, QuestionId, QuestionKind, RunEvent,
-    StopReason, Task, Usage,
+    StopReason, Task, ToolResult, Usage,
 };
 
 /// The number of characters of a gate that are kept.
@@ -27,6 +28,9 @@ const MAX_GATE: usize = 300;
 
 /// The number of shell commands that may have changed files whose ends are remembered.
 const MAX_UNCERTAIN: usize = 1000;
+
+/// The number of calls of tests whose output is waited for.
+const MAX_UNCOUNTED: usize = 50;
 
 /// The fold that makes a receipt. It is bounded, however long a run is.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +44,10 @@ pub struct Witness {
     /// Counts all events, so that starts and ends have an order.
     order: u64,
     last_test: Option<LastTest>,
+    /// The calls of tests that have ended and whose output has not come yet.
+    uncounted: VecDeque<String>,
+    /// The numbers of tests that passed.
+    passed: Vec<u64>,
     /// The place of the last change of a file in that order.
     last_change: u64,
     /// The places in that order of the ends of shell commands that may have changed files.
@@ -212,6 +220,7 @@ impl Witness {
                     is_told: true,
                 };
                 self.call_ended(&result.call_id, end, None);
+                self.count_tests(result);
             }
             _ => {}
         }
@@ -289,6 +298,15 @@ impl Witness {
         }
     }
 
+    /// Counts the tests that passed, if this is the output of a test.
+    fn count_tests(&mut self, result: &ToolResult) {
+        let found = self.uncounted.iter().position(|id| *id == result.call_id);
+        if let Some(place) = found {
+            self.uncounted.remove(place);
+            count_passed(&result.text(), &mut self.passed);
+        }
+    }
+
     /// Returns whether a call that failed never got as far as its tool: the sub-agent does not have
     /// the tool or may not run the command, or the run ended before.
     fn was_never_run(&self, call: &Pending, last_line: &str) -> bool {
@@ -324,6 +342,10 @@ impl Witness {
             kind: test.map(|_| CommandKind::Test),
         });
         if let Some(place) = test {
+            if self.uncounted.len() >= MAX_UNCOUNTED {
+                self.uncounted.pop_front();
+            }
+            self.uncounted.push_back(call.id.clone());
             self.last_test = Some(LastTest {
                 command: shown.to_owned(),
                 end,
@@ -356,7 +378,11 @@ impl Witness {
             },
             commands_since,
         });
-        SeenTests { state, last }
+        SeenTests {
+            state,
+            last,
+            passed: self.passed.clone(),
+        }
     }
 }
 

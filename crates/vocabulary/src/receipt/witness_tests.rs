@@ -476,3 +476,28 @@ proptest! {
         prop_assert_eq!(read, receipt);
     }
 }
+
+#[test]
+fn tests_that_passed_are_counted_in_the_output_of_tests_alone() {
+    let mut told = Told::default();
+    let output = |text: &str| json!({"text": text});
+    told.call(
+        "t1",
+        "bash",
+        &json!({"command": "cargo test"}),
+        &output("ok. 40 passed\nok. 2 passed"),
+    )
+    .call(
+        "c1",
+        "bash",
+        &json!({"command": "cat log"}),
+        &output("99 passed"),
+    )
+    .call(
+        "t2",
+        "bash",
+        &json!({"command": "pytest -q"}),
+        &json!({"error": "1 failed, 7 passed\nCommand exited with code 1"}),
+    );
+    assert_eq!(told.ended().tests.passed, [40, 2, 42, 7]);
+}

@@ -87,6 +87,7 @@ fn twelve() -> Vec<ResultFacts> {
             after_last_change: Some(false),
             commands_since: 3,
         }),
+        passed: Vec::new(),
     };
     let names: Vec<String> = (0..29).map(|number| format!("src/h{number}.rs")).collect();
     let mut many: Vec<(&str, u64)> = names.iter().map(|name| (name.as_str(), 80)).collect();
@@ -197,6 +198,7 @@ fn every_other_reason_has_its_words() {
             after_last_change: Some(true),
             commands_since: 0,
         }),
+        passed: Vec::new(),
     };
     one.sent_back = 2;
     let mut two = result("two", &[("src/app.rs", 1), ("src/other.rs", 1)]);

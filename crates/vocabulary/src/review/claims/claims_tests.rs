@@ -53,6 +53,7 @@ impl Record {
                 after_last_change: Some(state != TestState::Stale),
                 commands_since: 0,
             }),
+            passed: Vec::new(),
         };
         self
     }
