@@ -330,6 +330,14 @@ mod tests {
                 ..MergedState::default()
             }),
         };
-        insta::assert_snapshot!(noted.prompt(&merged), @"");
+        insta::assert_snapshot!(noted.prompt(&merged), @r#"
+        Your work "ui" was looked at and not taken as it is. Your directory holds it merged with the checkout as it is now (came in: 1 file of the checkout). Your commits are in its history. What counts is the difference to 9f3c1ab.
+
+        Comments (1); lines are those of your files as you left them, before the merge:
+        1. whole result
+           Shorter.
+
+        Answer each number: what you changed, or why not.
+        "#);
     }
 }
