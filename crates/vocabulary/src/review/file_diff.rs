@@ -1,10 +1,15 @@
 //! The difference of one file, read from a patch of git, with the numbers of its lines.
 
+use std::ops::Range;
+
 use super::path_kind::PathKind;
 use crate::text::clean;
 
 /// At most so many lines of a file are kept.
 const MOST_LINES: usize = 20_000;
+
+/// Longer lines are not compared letter by letter.
+const LONGEST_LINE: usize = 2000;
 
 /// The difference of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +33,9 @@ pub struct DiffLine {
     pub new: Option<u64>,
     /// Its text, without anything that could move a cursor.
     pub text: String,
+    /// The part of the text that has changed, in bytes, if the line stands for another one that has
+    /// much in common with it.
+    pub changed: Option<Range<usize>>,
 }
 
 /// What a line of a difference is.
@@ -75,6 +83,7 @@ impl FileDiff {
                 diff.add(DiffSide::About, [None, None], line);
             }
         }
+        mark_changed(&mut diff.lines);
         diff
     }
 
@@ -85,8 +94,52 @@ impl FileDiff {
             old,
             new,
             text,
+            changed: None,
         });
     }
+}
+
+/// Marks what has changed inside of lines: as many lines that went as lines that came, one for one.
+fn mark_changed(lines: &mut [DiffLine]) {
+    let end_of = |lines: &[DiffLine], from: usize, side: DiffSide| {
+        let rest = lines[from..].iter();
+        from + rest.take_while(|line| line.side == side).count()
+    };
+    let mut begin = 0;
+    while begin < lines.len() {
+        let middle = end_of(lines, begin, DiffSide::Removed);
+        let end = end_of(lines, middle, DiffSide::Added);
+        if middle - begin == end - middle {
+            for place in begin..middle {
+                let other = place + middle - begin;
+                let parts = changed_parts(&lines[place].text, &lines[other].text);
+                if let Some([old, new]) = parts {
+                    lines[place].changed = Some(old);
+                    lines[other].changed = Some(new);
+                }
+            }
+        }
+        begin = end.max(begin + 1);
+    }
+}
+
+/// Finds the parts in which two lines differ. Lines that have little in common are other lines.
+fn changed_parts(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
+    if old.len() > LONGEST_LINE || new.len() > LONGEST_LINE {
+        return None;
+    }
+    let before = same_bytes(old.chars(), new.chars());
+    let (old_rest, new_rest) = (&old[before..], &new[before..]);
+    let after = same_bytes(old_rest.chars().rev(), new_rest.chars().rev());
+    let has_much = (before + after) * 3 >= old.len().min(new.len());
+    let parts = [before..old.len() - after, before..new.len() - after];
+    has_much.then_some(parts)
+}
+
+/// Counts the bytes of the first characters that are the same.
+fn same_bytes(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+    let same = one.zip(other).take_while(|(one, other)| one == other);
+    same.map(|(one, _)| one.len_utf8()).sum()
 }
 
 /// Reads the first lines of `-10,7 +12,8 @@ …`.
@@ -165,5 +218,30 @@ index 1..2 100644
         ");
         assert_eq!(diff.hunks, [2, 6]);
         assert!(is_folded("Cargo.lock") && !is_folded("src/a.rs"));
+    }
+
+    #[test]
+    fn the_changed_part_of_a_line_is_marked_if_the_rest_is_the_same() {
+        let marked = |patch: &str| {
+            let lines = FileDiff::read(&format!("@@ -1,2 +1,2 @@\n{patch}")).lines;
+            let marked = lines.into_iter().skip(1).map(|line| {
+                let changed = line.changed.map(|part| line.text[part].to_owned());
+                changed.unwrap_or("-".to_owned())
+            });
+            marked.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            marked("-let x = old(1);\n+let x = new(1);\n"),
+            ["old", "new"]
+        );
+        assert_eq!(marked("-für dich\n+für mich\n"), ["d", "m"]);
+        assert_eq!(marked("-same();\n+same()?;\n"), ["", "?"]);
+        // Other lines, and lines that have no partner.
+        assert_eq!(marked("-abc\n+xyz\n"), ["-", "-"]);
+        assert_eq!(marked("-a\n-b\n+a\n"), ["-", "-", "-"]);
+        assert_eq!(
+            marked("-one a\n-two a\n+one b\n+two b\n"),
+            ["a", "a", "b", "b"]
+        );
     }
 }
