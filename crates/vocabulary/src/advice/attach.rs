@@ -12,7 +12,9 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Merge(_) => "the key m".to_owned(),
         Advice::Diff(_) => "the key d".to_owned(),
         // The screen follows all runs.
-        Advice::Wait(_) | Advice::Status(_) | Advice::Attach => "this list".to_owned(),
+        Advice::Wait(_) | Advice::Status(_) | Advice::Review | Advice::Attach => {
+            "this list".to_owned()
+        }
         Advice::Session(_) => "the key Enter".to_owned(),
         Advice::ListRuns => "the list shows the runs there are".to_owned(),
         Advice::MakeRoom => {
@@ -24,6 +26,9 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::MergeIn { .. }
         | Advice::DiffStat(_)
         | Advice::MergeCopies(_)
+        | Advice::AcceptWithGate
+        | Advice::AcceptWithoutGate
+        | Advice::UndoKeepingEdits
         | Advice::Clean
         | Advice::EditAgent(_)
         | Advice::Doctor

@@ -22,6 +22,12 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::DiscardByForce(run) => format!("pi-subagents discard {run} --force"),
         Advice::Diff(run) => format!("pi-subagents diff {run}"),
         Advice::DiffStat(run) => format!("pi-subagents diff --stat {run}"),
+        Advice::Review => "pi-subagents review".to_owned(),
+        Advice::AcceptWithGate => {
+            "pi-subagents review --accept-all --gate \"cargo test\"".to_owned()
+        }
+        Advice::AcceptWithoutGate => "pi-subagents review --accept-all --no-gate".to_owned(),
+        Advice::UndoKeepingEdits => "pi-subagents undo --keep-edits".to_owned(),
         Advice::ListRuns => "pi-subagents status --all lists the runs of this project".to_owned(),
         Advice::Clean => "pi-subagents clean".to_owned(),
         Advice::Doctor => "pi-subagents doctor".to_owned(),

@@ -37,6 +37,10 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Diff(_)
         | Advice::DiffStat(_)
         | Advice::MergeCopies(_)
+        | Advice::Review
+        | Advice::AcceptWithGate
+        | Advice::AcceptWithoutGate
+        | Advice::UndoKeepingEdits
         | Advice::Clean
         | Advice::EditAgent(_)
         | Advice::Doctor

@@ -70,6 +70,14 @@ pub enum Advice {
     Diff(String),
     /// Shows which files a run has changed.
     DiffStat(String),
+    /// Lists what waits for a person.
+    Review,
+    /// Accepts all that passes a gate, here that of Rust as an example.
+    AcceptWithGate,
+    /// Accepts all without a gate.
+    AcceptWithoutGate,
+    /// Takes the last accept back, and keeps later edits of its files.
+    UndoKeepingEdits,
     /// Lists runs; a clause.
     ListRuns,
     /// Removes runs.
@@ -154,6 +162,10 @@ mod tests {
             Advice::DiscardByForce(run.clone()),
             Advice::Diff(run.clone()),
             Advice::DiffStat(run),
+            Advice::Review,
+            Advice::AcceptWithGate,
+            Advice::AcceptWithoutGate,
+            Advice::UndoKeepingEdits,
             Advice::ListRuns,
             Advice::Clean,
             Advice::Doctor,

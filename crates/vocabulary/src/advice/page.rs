@@ -10,9 +10,11 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Session(_) | Advice::Output(_) | Advice::Answer(_) => "its page".to_owned(),
         Advice::Diff(_) | Advice::DiffStat(_) => "the tab with its changes".to_owned(),
         // The page follows all runs.
-        Advice::Wait(_) | Advice::Status(_) | Advice::Attach | Advice::OpenPage => {
-            "this page".to_owned()
-        }
+        Advice::Wait(_)
+        | Advice::Status(_)
+        | Advice::Review
+        | Advice::Attach
+        | Advice::OpenPage => "this page".to_owned(),
         Advice::ListRuns => "the list shows the runs there are".to_owned(),
         Advice::MakeRoom => {
             "The list shows them; wait until one has finished, or stop one.".to_owned()
@@ -21,6 +23,9 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Trust => "Run pi-subagents trust in a shell to allow that.".to_owned(),
         Advice::MergeIn { .. }
         | Advice::MergeCopies(_)
+        | Advice::AcceptWithGate
+        | Advice::AcceptWithoutGate
+        | Advice::UndoKeepingEdits
         | Advice::Clean
         | Advice::EditAgent(_)
         | Advice::Doctor

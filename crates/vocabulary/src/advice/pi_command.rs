@@ -24,6 +24,10 @@ pub(super) fn words(advice: &Advice) -> String {
         | Advice::Wait(_)
         | Advice::MergeIn { .. }
         | Advice::MergeCopies(_)
+        | Advice::Review
+        | Advice::AcceptWithGate
+        | Advice::AcceptWithoutGate
+        | Advice::UndoKeepingEdits
         | Advice::Clean
         | Advice::Doctor
         | Advice::Models

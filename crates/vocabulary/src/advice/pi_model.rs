@@ -27,6 +27,10 @@ pub(super) fn words(advice: &Advice) -> String {
             format!("the user's command {}", pi_command::words(advice))
         }
         Advice::MergeCopies(_)
+        | Advice::Review
+        | Advice::AcceptWithGate
+        | Advice::AcceptWithoutGate
+        | Advice::UndoKeepingEdits
         | Advice::Clean
         | Advice::Doctor
         | Advice::Models
