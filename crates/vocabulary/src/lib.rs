@@ -65,8 +65,8 @@ pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
 pub use budget::{
     Account, AccountState, BudgetDenial, BudgetLimits, BudgetScope, BudgetStanding, GrantError,
-    Ledger, LedgerEntry, LedgerOwner, LedgerProblem, Measure, Offer, OpenedFrom, ScopeKind,
-    Treasurer, UsedLimit,
+    Ledger, LedgerEntry, LedgerOwner, LedgerProblem, Measure, MoreBudget, Offer, OpenedFrom,
+    ScopeKind, Treasurer, UsedLimit,
 };
 pub use counts::Counts;
 pub use definition::{Definition, Scope};

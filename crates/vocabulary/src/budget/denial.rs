@@ -50,19 +50,54 @@ pub enum UsedLimit {
 }
 
 impl BudgetDenial {
-    /// Returns the command with which a person lets it have half as much again.
-    pub fn raise_command(&self) -> String {
+    /// Returns half as much again as the limit is.
+    pub fn half_more(&self) -> MoreBudget {
         let half = |limit: u64, least: u64| (limit / 2).max(least);
-        let option = match self.used {
+        match self.used {
             UsedLimit::Cost { limit, .. } => {
                 let more = half(limit.millionths(), 1_000_000);
-                format!("--cost +{}", Dollars::from_millionths(more).amount())
+                MoreBudget::Cost(Dollars::from_millionths(more))
             }
-            UsedLimit::Tokens { limit, .. } => format!("--tokens +{}", half(limit, 100_000)),
-            UsedLimit::Runs { limit, .. } => format!("--runs +{}", half(limit, 1)),
-            UsedLimit::Seconds { limit, .. } => format!("--time +{}", half(limit, 60)),
+            UsedLimit::Tokens { limit, .. } => MoreBudget::Tokens(half(limit, 100_000)),
+            UsedLimit::Runs { limit, .. } => MoreBudget::Runs(half(limit, 1)),
+            UsedLimit::Seconds { limit, .. } => MoreBudget::Seconds(half(limit, 60)),
+        }
+    }
+
+    /// Returns the command with which a person lets it have half as much again.
+    pub fn raise_command(&self) -> String {
+        let option = match self.half_more() {
+            MoreBudget::Cost(more) => format!("--cost +{}", more.amount()),
+            MoreBudget::Tokens(more) => format!("--tokens +{more}"),
+            MoreBudget::Runs(more) => format!("--runs +{more}"),
+            MoreBudget::Seconds(more) => format!("--time +{more}"),
         };
         format!("pi-subagents budget raise {} {option}", self.scope.as_str())
+    }
+}
+
+/// What a budget gets beside its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoreBudget {
+    /// Money.
+    Cost(Dollars),
+    /// Tokens that count.
+    Tokens(u64),
+    /// Runs that may start.
+    Runs(u64),
+    /// Seconds.
+    Seconds(u64),
+}
+
+/// `$1.00 more`.
+impl fmt::Display for MoreBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cost(more) => write!(f, "{more} more"),
+            Self::Tokens(more) => write!(f, "{more} tokens more"),
+            Self::Runs(more) => write!(f, "{more} runs more"),
+            Self::Seconds(more) => write!(f, "{more} s more"),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ mod share;
 mod tests;
 mod treasurer;
 
-pub use denial::{BudgetDenial, UsedLimit};
+pub use denial::{BudgetDenial, MoreBudget, UsedLimit};
 pub use entry::{LedgerEntry, LedgerOwner, OpenedFrom};
 pub use ledger::{Account, AccountState, Ledger};
 pub use limits::BudgetLimits;

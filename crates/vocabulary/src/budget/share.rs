@@ -216,6 +216,23 @@ impl Ledger {
         }
     }
 
+    /// Returns why a run waits here: it has used its grant, or may not start. `None` if it does not
+    /// have to.
+    pub fn refusal(
+        &self,
+        scope: &BudgetScope,
+        run: &RunId,
+        now: Timestamp,
+    ) -> Option<BudgetDenial> {
+        let has_grant = self.account_of(run).is_some();
+        let may_start = || {
+            self.time_left(scope, now)
+                .and_then(|_| self.check_runs(scope))
+        };
+        let used_up = self.used_up(scope, run);
+        used_up.or_else(|| may_start().err().filter(|_| !has_grant))
+    }
+
     /// Returns why a run that has used its grant gets nothing more here; `None` if there is more, or
     /// if what is used up is not limited here.
     pub fn used_up(&self, scope: &BudgetScope, run: &RunId) -> Option<BudgetDenial> {
