@@ -78,6 +78,8 @@ pub enum Look {
     Italic,
     /// In one of the sixteen colours, by its number.
     Colour(u8),
+    /// On a ground of one of them; without colours bold and underlined.
+    Marked(u8),
 }
 
 impl Look {
@@ -92,16 +94,24 @@ impl Look {
             Role::Removed | Role::Failed => Self::Colour(1),
             Role::Accent | Role::Code => Self::Colour(6),
             Role::Warning => Self::Colour(3),
+            Role::Keyword => Self::Colour(5),
+            Role::Literal => Self::Colour(4),
+            Role::AddedPart => Self::Marked(2),
+            Role::RemovedPart => Self::Marked(1),
         }
     }
 
-    fn code(self) -> Option<u8> {
+    fn code(self) -> Option<String> {
+        let colour = |number: u8| match number {
+            dim @ 0..8 => 30 + dim,
+            bright => 82 + bright,
+        };
         match self {
             Self::Usual => None,
-            Self::Bold => Some(1),
-            Self::Italic => Some(3),
-            Self::Colour(dim @ 0..8) => Some(30 + dim),
-            Self::Colour(bright) => Some(82 + bright),
+            Self::Bold => Some("1".to_owned()),
+            Self::Italic => Some("3".to_owned()),
+            Self::Colour(number) => Some(colour(number).to_string()),
+            Self::Marked(number) => Some(format!("7;{}", colour(number))),
         }
     }
 }

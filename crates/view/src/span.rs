@@ -43,6 +43,14 @@ pub enum Role {
     Strong,
     /// A quotation.
     Quote,
+    /// A word of a programming language.
+    Keyword,
+    /// A text or a number in code.
+    Literal,
+    /// The part of an added line that is new.
+    AddedPart,
+    /// The part of a removed line that is gone.
+    RemovedPart,
 }
 
 /// One line of a view.
@@ -95,6 +103,10 @@ impl Role {
             Self::Emphasis => "emphasis",
             Self::Strong => "strong",
             Self::Quote => "quote",
+            Self::Keyword => "keyword",
+            Self::Literal => "literal",
+            Self::AddedPart => "addedPart",
+            Self::RemovedPart => "removedPart",
         }
     }
 }

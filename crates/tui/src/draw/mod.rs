@@ -91,6 +91,13 @@ fn style_of(role: Role, paint: Paint) -> Style {
     match (Look::of(role), paint) {
         (Look::Bold, _) => Style::new().add_modifier(Modifier::BOLD),
         (Look::Italic, _) => Style::new().add_modifier(Modifier::ITALIC),
+        (Look::Marked(number), Paint::Ansi) => {
+            let coloured = Style::new().fg(Color::Indexed(number));
+            coloured.add_modifier(Modifier::REVERSED)
+        }
+        (Look::Marked(_), Paint::Plain) => {
+            Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+        }
         (Look::Colour(number), Paint::Ansi) => Style::new().fg(Color::Indexed(number)),
         (Look::Colour(_), Paint::Plain) | (Look::Usual, _) => Style::new(),
     }
