@@ -1,6 +1,8 @@
 //! The acts of a person at a screen with the queue of a review. Every screen does them here, so that
 //! the terminal and the page do the same.
 
+use std::collections::BTreeMap;
+
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -10,7 +12,7 @@ use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::review::{
     AcceptAll, AcceptNews, AcceptReport, ResultsToReturn, ReturnedResult, ReviewGates, ReviewNote,
-    note_later,
+    WantedParts, note_later, raise_for,
 };
 use pi_subagents_vocabulary::RunId;
 use pi_subagents_vocabulary::review::{RiskTier, SentBack};
@@ -32,6 +34,8 @@ pub struct WantedAccept {
     pub only: Vec<RunId>,
     /// The gates that the person was asked about; `None` if a screen does not ask.
     pub confirmed: Option<Vec<String>>,
+    /// The parts of results that are wanted, by their runs; the others are wanted whole.
+    pub parts: BTreeMap<RunId, WantedParts>,
 }
 
 impl ReviewDesk<'_> {
@@ -51,7 +55,11 @@ impl ReviewDesk<'_> {
         let configuration = Configuration::read_once(self.places, false);
         configuration.check()?;
         let settings = configuration.settings;
-        let WantedAccept { only, confirmed } = wanted;
+        let WantedAccept {
+            only,
+            confirmed,
+            parts,
+        } = wanted;
         let gates = if only.is_empty() {
             ReviewGates::Run(settings.review_gate)
         } else {
@@ -63,11 +71,17 @@ impl ReviewDesk<'_> {
             gates,
             up_to: RiskTier::Careful,
             only: (!only.is_empty()).then_some(only),
+            parts,
             confirmed,
             worktrees: settings.worktrees,
             variables: user_variables(self.places),
         };
         accepting.run(news)
+    }
+
+    /// Raises the budgets that a run waits for by half, and says what they got. It continues by itself.
+    pub fn raise(&self, run: &IndexedRun) -> Result<String, CommandError> {
+        raise_for(self.places, run)
     }
 
     /// Discards a result, and says what went.

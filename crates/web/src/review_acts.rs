@@ -98,6 +98,7 @@ impl ServedRuns {
         let wanted = WantedAccept {
             only,
             confirmed: Some(wish.gates),
+            ..WantedAccept::default()
         };
         let (send, news) = mpsc::channel(NEWS_WAITING);
         let this = self.clone();

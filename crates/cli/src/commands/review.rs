@@ -1,5 +1,6 @@
 //! `review`: everything that waits for a person, and accepting it as far as it stays green.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 
@@ -16,14 +17,14 @@ use pi_subagents_ground::runtime::block_on;
 use pi_subagents_records::{CallerName, IndexedRun};
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::review::{
-    AcceptAll, AcceptReport, Fate, ReviewGates, ReviewNote, ReviewQueue,
+    AcceptAll, AcceptReport, Fate, ReviewGates, ReviewNote, ReviewQueue, WantedParts,
 };
 use pi_subagents_runs::typed_ids::TypedIds;
 use pi_subagents_runs::upkeep::tend;
 use pi_subagents_tui::{ReviewScreen, review_screen};
-use pi_subagents_vocabulary::Timestamp;
 use pi_subagents_vocabulary::review::RiskTier;
 use pi_subagents_vocabulary::text::{count, one_line};
+use pi_subagents_vocabulary::{RunId, Timestamp};
 
 use crate::commands::control::each_conversation;
 use crate::places::find_places;
@@ -41,18 +42,35 @@ pub(crate) struct ReviewArgs {
     #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Take all results that stay green together, in one step; without an ID, those up to --up-to
-    #[arg(long)]
+    #[arg(long, group = "taking")]
     accept_all: bool,
+    /// Take these results as far as they stay green, in one step; the same as --accept-all with an ID
+    #[arg(
+        long,
+        requires = "ids",
+        conflicts_with = "accept_all",
+        group = "taking"
+    )]
+    accept: bool,
+    /// Take only these files or directories of the result, and leave the rest where it is
+    #[arg(
+        long,
+        value_name = "PATH",
+        value_delimiter = ',',
+        requires = "taking",
+        requires = "ids"
+    )]
+    files: Vec<String>,
     /// Command that must pass on the taken results, run in a scratch copy of this checkout [default: subagents.reviewGate]
     #[arg(
         long,
         value_name = "CMD",
-        requires = "accept_all",
+        requires = "taking",
         conflicts_with = "no_gate"
     )]
     gate: Option<String>,
     /// Take results without running any gate
-    #[arg(long, requires = "accept_all")]
+    #[arg(long, requires = "taking")]
     no_gate: bool,
     /// Leave results of a higher risk to a person
     #[arg(
@@ -60,14 +78,14 @@ pub(crate) struct ReviewArgs {
         value_enum,
         value_name = "RISK",
         default_value = "careful",
-        requires = "accept_all"
+        requires = "taking"
     )]
     up_to: UpTo,
     /// Mark these as something to look at later, or take the mark away
-    #[arg(long, requires = "ids", conflicts_with_all = ["accept_all", "dismiss"])]
+    #[arg(long, requires = "ids", conflicts_with_all = ["taking", "dismiss"])]
     later: bool,
     /// List these failed runs no more
-    #[arg(long, requires = "ids", conflicts_with = "accept_all")]
+    #[arg(long, requires = "ids", conflicts_with = "taking")]
     dismiss: bool,
 }
 
@@ -105,7 +123,7 @@ pub(crate) fn run(args: &ReviewArgs, printer: Printer<'static>) -> Result<ExitCo
     if args.later || args.dismiss {
         return mark(args, &named, printer);
     }
-    if args.accept_all {
+    if args.accept_all || args.accept {
         return accept_all(args, &named, &places, &index, printer);
     }
     if !printer.is_json() && has_screen(&places) {
@@ -197,6 +215,7 @@ fn accept_all(
         },
         up_to: args.up_to.tier(),
         only,
+        parts: wanted_parts(args, named)?,
         confirmed: None,
         worktrees: settings.worktrees,
         variables: user_variables(places),
@@ -207,6 +226,24 @@ fn accept_all(
         return Ok(ExitCode::from(exit::NO_ANSWER));
     }
     Ok(exit::of_some(report.taken(), report.results.len()))
+}
+
+/// Returns the parts of the named result that are wanted, if only some are.
+fn wanted_parts(
+    args: &ReviewArgs,
+    named: &[IndexedRun],
+) -> Result<BTreeMap<RunId, WantedParts>, CommandError> {
+    if args.files.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    if args.ids.len() != 1 {
+        return Err(CommandError::usage(
+            "--files is for one result, and more are named",
+        ));
+    }
+    let files = WantedParts::Files(args.files.clone());
+    let runs = named.iter().map(|run| (run.run.clone(), files.clone()));
+    Ok(runs.collect())
 }
 
 fn print_report(report: &AcceptReport, printer: Printer<'static>) {

@@ -6,13 +6,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pi_subagents_configuration::{Trust, WorktreeSettings};
-use pi_subagents_git::{
-    Conflict, FilterTrust, Landed, Landing, ObjectId, Repository, Snapshot, Stacked,
-};
+use pi_subagents_configuration::WorktreeSettings;
+use pi_subagents_git::{Conflict, Landed, Landing, ObjectId, Repository, Snapshot, Stacked};
 use pi_subagents_vocabulary::review::{Acceptance, RedResult, RiskTier, accept};
 use pi_subagents_vocabulary::text::{count, first_of, one_line};
-use pi_subagents_vocabulary::{Gate, RunId, Timestamp};
+use pi_subagents_vocabulary::{Advice, Gate, RunId, Timestamp};
 
 use super::accept_report::{AcceptReport, Fate, LandedFiles, ReviewedResult};
 use super::close::{close, finish_interrupted};
@@ -22,8 +20,10 @@ use super::later::ReviewNote;
 use super::queue::{ReviewQueue, WaitingResult};
 use super::rehearsed_results::{Candidate, RehearsedResults, StateGates};
 use super::result_facts::own_gates;
+use super::result_parts::{TakenPart, WantedParts};
 use super::review_lock::lock_review;
 use super::scratch::ScratchPlan;
+use super::undo::checkout_of;
 use crate::known_index::KnownIndex;
 use crate::merging::interruptions;
 use crate::results::failed;
@@ -55,6 +55,8 @@ pub struct AcceptAll<'a> {
     pub up_to: RiskTier,
     /// The only results, if a person has chosen some. Their tier does not matter then.
     pub only: Option<Vec<RunId>>,
+    /// The parts of results that are wanted, by their runs; the others are wanted whole.
+    pub parts: BTreeMap<RunId, WantedParts>,
     /// The gates that a person was asked about; no other is run. `None` if whoever accepts has named
     /// or written them.
     pub confirmed: Option<Vec<String>>,
@@ -120,24 +122,26 @@ impl AcceptAll<'_> {
     /// Accepts results, and reports what became of each. Nothing is written before all gates have
     /// ended, and then everything in one step.
     pub fn run(&self, news: &mut dyn FnMut(AcceptNews<'_>)) -> Result<AcceptReport, CommandError> {
-        let checkout = self.checkout()?;
+        let checkout = checkout_of(self.places)?;
         let _lock = lock_review(&checkout)?;
         let warnings = finish_interrupted(&checkout, self.places, self.index)?;
         let queue = ReviewQueue::gather(self.places, self.index)?;
-        let (tried, left): (Vec<&WaitingResult>, Vec<&WaitingResult>) =
-            queue.results.iter().partition(|one| self.tries(one));
         let mut report = AcceptReport {
             warnings,
             ..AcceptReport::default()
         };
-        for one in left.into_iter().filter(|one| self.is_meant(one)) {
-            report
-                .results
-                .push(ReviewedResult::of(one, Fate::NotTried(one.reasons.clone())));
+        let mut candidates: Vec<Candidate<'_>> = Vec::new();
+        for one in queue.results.iter().filter(|one| self.is_meant(one)) {
+            let wanted = self.parts.get(&one.facts.run);
+            let part = wanted.map(|wanted| wanted.of(one)).transpose()?.flatten();
+            if self.tries(one, part.as_ref()) {
+                candidates.push(self.candidate(one, part));
+            } else {
+                let fate = Fate::NotTried(one.reasons.clone());
+                report.results.push(ReviewedResult::of(one, fate));
+            }
         }
         report.others = queue.count() - queue.results.len();
-        let candidates: Vec<Candidate<'_>> =
-            tried.into_iter().map(|one| self.candidate(one)).collect();
         if !candidates.is_empty() {
             self.check_gates(&candidates)?;
             let review_gate = self.review_gate(&checkout);
@@ -157,18 +161,6 @@ impl AcceptAll<'_> {
         Ok(report)
     }
 
-    /// Finds the checkout of the person, with the filters of the repository if it is trusted.
-    fn checkout(&self) -> Result<Repository, CommandError> {
-        let found = Repository::find(&self.places.cwd).map_err(|error| failed(&error))?;
-        let (trust, _) = Trust::read(&self.places.agent_dir);
-        if trust.of(found.top()).is_trusted() {
-            return found
-                .with_filters(FilterTrust::Repository)
-                .map_err(|error| failed(&error));
-        }
-        Ok(found)
-    }
-
     fn is_meant(&self, one: &WaitingResult) -> bool {
         let only = self.only.as_ref();
         only.is_none_or(|only| only.contains(&one.facts.run))
@@ -176,8 +168,11 @@ impl AcceptAll<'_> {
 
     /// Returns whether a result may be accepted without another look. What cannot be written is not
     /// tried even if a person has chosen it.
-    fn tries(&self, one: &WaitingResult) -> bool {
-        if !self.is_meant(one) || (self.only.is_none() && one.note.is_later) {
+    fn tries(&self, one: &WaitingResult, part: Option<&TakenPart>) -> bool {
+        if let Some(part) = part {
+            return part.is_writable();
+        }
+        if self.only.is_none() && one.note.is_later {
             return false;
         }
         let is_writable = one.facts.in_the_way.is_empty()
@@ -187,12 +182,16 @@ impl AcceptAll<'_> {
         is_writable && (self.only.is_some() || one.tier <= self.up_to)
     }
 
-    fn candidate<'c>(&self, waiting: &'c WaitingResult) -> Candidate<'c> {
+    fn candidate<'c>(&self, waiting: &'c WaitingResult, part: Option<TakenPart>) -> Candidate<'c> {
         let gates = match self.gates {
             ReviewGates::None => Vec::new(),
             ReviewGates::Run(_) | ReviewGates::IfAny(_) => gates_of(waiting),
         };
-        Candidate { waiting, gates }
+        Candidate {
+            waiting,
+            part,
+            gates,
+        }
     }
 
     /// Refuses to take something that nothing has proved.
@@ -208,9 +207,15 @@ impl AcceptAll<'_> {
             return Ok(());
         }
         let names = first_of(names, 3, ", ");
-        Err(CommandError::usage(format!("no gate says whether {names} may be taken"))
-            .hint("pi-subagents review --accept-all --gate \"cargo test\" names one; subagents.reviewGate in settings.json names one for good.")
-            .hint("pi-subagents review --accept-all --no-gate takes them unseen."))
+        Err(
+            CommandError::usage(format!("no gate says whether {names} may be taken"))
+                .advise(
+                    "",
+                    Advice::AcceptWithGate,
+                    " names one; subagents.reviewGate in settings.json names one for good.",
+                )
+                .advise("", Advice::AcceptWithoutGate, " takes them unseen."),
+        )
     }
 
     /// Refuses to run a command that a person was not asked about.
@@ -248,7 +253,7 @@ impl AcceptAll<'_> {
     }
 }
 
-fn gates_of(waiting: &WaitingResult) -> Vec<GateCommand> {
+pub(super) fn gates_of(waiting: &WaitingResult) -> Vec<GateCommand> {
     let gates = own_gates(&waiting.result.run);
     let workspace = waiting.result.workspace.as_ref();
     let inside = workspace.map_or_else(PathBuf::new, |workspace| workspace.inside.clone());
@@ -382,7 +387,12 @@ impl Acceptor<'_> {
     }
 
     fn reviewed(&self, candidate: usize, fate: Fate) -> ReviewedResult {
-        ReviewedResult::of(self.candidates[candidate].waiting, fate)
+        let candidate = &self.candidates[candidate];
+        let part = candidate.part.as_ref().filter(|_| fate == Fate::Taken);
+        ReviewedResult {
+            left: part.map(|part| part.after),
+            ..ReviewedResult::of(candidate.waiting, fate)
+        }
     }
 
     /// Says of each result that is out why.
@@ -455,11 +465,14 @@ impl Acceptor<'_> {
         let id = new_run_id()?;
         let landing = Landing::begin(self.checkout, id.as_str()).map_err(|error| failed(&error))?;
         let runs = accepted.iter().map(|one| {
-            let result = &self.candidates[*one].waiting.result;
+            let candidate = &self.candidates[*one];
+            let result = &candidate.waiting.result;
             LandedRun {
                 run: result.run.run.clone(),
                 name: result.run.name.clone(),
                 result: result.change.result.to_string(),
+                base: Some(result.change.base.to_string()),
+                part: candidate.part.as_ref().map(TakenPart::note),
             }
         });
         let note = LandingNote {

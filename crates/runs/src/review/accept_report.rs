@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::queue::{ReviewQueue, WaitingResult};
-use crate::workspace::{WorkspaceFile, files_words};
+use crate::workspace::{PartsLeft, WorkspaceFile, files_words};
 
 /// At most so many names or places are in a line.
 const MOST_NAMED: usize = 3;
@@ -51,6 +51,8 @@ pub struct ReviewedResult {
     pub run: RunId,
     pub name: String,
     pub fate: Fate,
+    /// What waits of it, if a part was taken.
+    pub left: Option<PartsLeft>,
 }
 
 /// The fate of a result.
@@ -151,6 +153,9 @@ struct PrintedFate<'a> {
     /// The reasons why it is left to a person.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     reasons: &'a [RiskReason],
+    /// The parts that wait, if some were taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remainder: Option<PartsLeft>,
 }
 
 /// The fates of a result, in one word.
@@ -175,18 +180,24 @@ impl ReviewedResult {
             run: waiting.facts.run.clone(),
             name: waiting.facts.name.clone(),
             fate,
+            left: None,
         }
     }
 
     fn row(&self) -> Vec<String> {
         let [mark, word, words] = match &self.fate {
-            Fate::Taken => ["✓", "taken", ""].map(str::to_owned),
+            Fate::Taken => ["✓".into(), "taken".into(), self.left_words()],
             Fate::Red { .. } | Fate::Conflict { .. } | Fate::ChangedMeanwhile { .. } => {
                 ["✗".into(), "left out".into(), self.fate.words()]
             }
             Fate::NotTried(_) => ["–".into(), "not tried".into(), self.fate.words()],
         };
         vec![mark + " " + &one_line(&self.name), word, words]
+    }
+
+    /// Says how much of it waits.
+    fn left_words(&self) -> String {
+        self.left.map_or_else(String::new, PartsLeft::words)
     }
 
     fn printed(&self) -> PrintedFate<'_> {
@@ -201,6 +212,7 @@ impl ReviewedResult {
             green_alone: None,
             places: &[],
             reasons: &[],
+            remainder: self.left,
         };
         match &self.fate {
             Fate::Taken => plain,
@@ -314,11 +326,14 @@ impl AcceptReport {
         let out = out.map(|one| format!("{}: {}", one_line(&one.name), one.fate.words()));
         let out: Vec<String> = out.collect();
         let taken = count(self.taken(), "result");
+        let parts = self.results.iter().filter(|one| one.left.is_some());
+        let parts = parts.map(|one| format!("; {}: {}", one_line(&one.name), one.left_words()));
+        let parts: String = parts.collect();
         if out.is_empty() {
-            return format!("{taken} taken");
+            return format!("{taken} taken{parts}");
         }
         let out = first_of(out, MOST_NAMED, "; ");
-        format!("{taken} taken; left out: {out}")
+        format!("{taken} taken{parts}; left out: {out}")
     }
 
     /// Says what somebody may want to know beside it.

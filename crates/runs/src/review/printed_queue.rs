@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::queue::{ReviewQueue, WaitingResult};
-use super::waiting_runs::{StopKind, StoppedRun};
+use super::waiting_runs::{PausedRun, StopKind, StoppedRun};
+use crate::workspace::PartsLeft;
 
 /// At most so many characters of a sentence are in a line.
 const LONGEST: usize = 160;
@@ -40,6 +41,9 @@ struct PrintedWaiting {
     /// The question, or the reason why the run ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// What its budgets would get, if it continues as soon as somebody raises them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    raise: Option<String>,
     /// The question, with the form of its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<Question>,
@@ -99,6 +103,9 @@ struct PrintedChange {
     /// The state that the run began from.
     #[serde(skip_serializing_if = "Option::is_none")]
     base: Option<PrintedBase>,
+    /// The parts that wait, if others were accepted before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remainder: Option<PartsLeft>,
     /// The conflicts with the checkout.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts_with_checkout: Vec<String>,
@@ -138,6 +145,7 @@ impl ReviewQueue {
             since: asked.asked.asked_at,
             later: false,
             message: Some(asked.question.clone()),
+            raise: None,
             question: Some(asked.asked.clone()),
             change: None,
         });
@@ -148,6 +156,7 @@ impl ReviewQueue {
             since: without.run.accepted_at,
             later: false,
             message: Some(without.sentence()),
+            raise: None,
             question: None,
             change: None,
         });
@@ -188,6 +197,7 @@ impl PrintedWaiting {
             since: one.at,
             later: one.note.is_later,
             message: one.row.report.error_message.clone(),
+            raise: None,
             question: None,
             change: Some(PrintedChange {
                 order,
@@ -202,6 +212,7 @@ impl PrintedWaiting {
                     commit: base.commit.clone(),
                     uncommitted: base.uncommitted,
                 }),
+                remainder: workspace.and_then(|workspace| workspace.parts),
                 conflicts_with_checkout: facts
                     .checkout_conflicts
                     .iter()
@@ -224,7 +235,8 @@ impl PrintedWaiting {
             },
             since: one.at,
             later: one.note.is_later,
-            message: report.error_message.clone(),
+            message: one.words(),
+            raise: one.paused.as_ref().and_then(PausedRun::raise_words),
             question: None,
             change: None,
         }
@@ -262,14 +274,12 @@ impl PrintedWaiting {
         let Some(change) = &self.change else {
             return one_line(self.message.as_deref().unwrap_or_default());
         };
-        if change.reasons.is_empty() {
+        let reasons = change.reasons.iter().map(|reason| reason.words.clone());
+        let mut words: Vec<String> = change.remainder.map(PartsLeft::words).into_iter().collect();
+        words.extend(reasons);
+        if words.is_empty() {
             return "nothing to look at".to_owned();
         }
-        let reasons: Vec<&str> = change
-            .reasons
-            .iter()
-            .map(|reason| reason.words.as_str())
-            .collect();
-        one_line(&reasons.join("; "))
+        one_line(&words.join("; "))
     }
 }

@@ -11,7 +11,7 @@ use pi_subagents_vocabulary::{RunId, Timestamp};
 use super::later::ReviewNote;
 use super::questions::{WaitingQuestion, waiting_questions};
 use super::result_facts::{facts_of_all, own_gates};
-use super::waiting_runs::{StopKind, StoppedRun, failed_runs};
+use super::waiting_runs::{StopKind, StoppedRun, failed_runs, paused_runs};
 use crate::acts::{Checkout, WantedChanges};
 use crate::ask_which::find_failure;
 use crate::known_index::KnownIndex;
@@ -28,7 +28,7 @@ pub struct ReviewQueue {
     /// The checkout of the person; `None` outside a repository.
     pub checkout: Option<Repository>,
     pub questions: Vec<WaitingQuestion>,
-    /// Runs at their limit that have left no changes.
+    /// Runs that wait until somebody raises a budget, and runs at their limit that have left no changes.
     pub limits: Vec<StoppedRun>,
     /// Results with changes that nobody has taken, in the order in which they are proposed.
     pub results: Vec<WaitingResult>,
@@ -62,9 +62,11 @@ impl ReviewQueue {
         let waiting = waiting.unwrap_or_default();
         let with_result: HashSet<RunId> = waiting.iter().map(|run| run.run.clone()).collect();
         let stopped = failed_runs(&runs, &places.project, |run| with_result.contains(&run.run));
-        let (limits, failures) = stopped
+        let (at_limit, failures): (Vec<_>, _) = stopped
             .into_iter()
             .partition(|one| one.kind == StopKind::Limit);
+        let mut limits = paused_runs(&runs, places);
+        limits.extend(at_limit);
         let mut queue = Self {
             checkout: here,
             questions: waiting_questions(index, &places.project),
@@ -88,7 +90,8 @@ impl ReviewQueue {
         let waiting: HashSet<RunId> = waiting.into_iter().flatten().map(|run| run.run).collect();
         let stopped = failed_runs(&runs, &places.project, |run| waiting.contains(&run.run));
         let questions = waiting_questions(index, &places.project);
-        Ok(waiting.len() + stopped.len() + questions.len())
+        let paused = paused_runs(&runs, places);
+        Ok(waiting.len() + stopped.len() + questions.len() + paused.len())
     }
 
     fn add_results(

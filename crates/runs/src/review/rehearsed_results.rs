@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pi_subagents_git::{Conflict, ObjectId, Repository, Stack, Stacked};
+use pi_subagents_git::{Change, Conflict, ObjectId, Repository, Stack, Stacked};
 use pi_subagents_vocabulary::review::Rehearsal;
 
 use super::accept_all::AcceptNews;
 use super::gate_run::{GateCommand, GateVerdict, RedGate};
 use super::queue::WaitingResult;
+use super::result_parts::TakenPart;
 use super::scratch::{ScratchCopy, ScratchPlan};
 use crate::results::failed;
 use pi_subagents_ground::error::CommandError;
@@ -17,7 +18,17 @@ use pi_subagents_ground::error::CommandError;
 /// A result that may be accepted, with the gates that its own call set.
 pub(super) struct Candidate<'a> {
     pub(super) waiting: &'a WaitingResult,
+    /// The part of it that may be accepted, unless it is the whole.
+    pub(super) part: Option<TakenPart>,
     pub(super) gates: Vec<GateCommand>,
+}
+
+impl Candidate<'_> {
+    /// Returns the change that would come into the checkout.
+    fn change(&self) -> &Change {
+        let part = self.part.as_ref().map(|part| &part.change);
+        part.unwrap_or(&self.waiting.result.change)
+    }
 }
 
 /// The states that results make on top of a checkout, and what gates said of them.
@@ -86,7 +97,7 @@ impl<'a, 'b> RehearsedResults<'a, 'b> {
         }
         let stacked = match self.state(before)? {
             Stacked::State(state) => {
-                let change = &self.candidates[*last].waiting.result.change;
+                let change = self.candidates[*last].change();
                 self.stack
                     .put(change, &state)
                     .map_err(|error| failed(&error))?

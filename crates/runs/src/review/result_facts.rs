@@ -1,7 +1,9 @@
 //! The facts about a result that the order of the queue is made of: from its record, its receipt, its
 //! files, and the conflicts with the checkout and other results.
 
-use pi_subagents_git::{Conflict, Matrix, Repository, changes, marked_files, moved_submodules};
+use pi_subagents_git::{
+    Conflict, Matrix, Repository, changes, commits_of, marked_files, moved_submodules,
+};
 use pi_subagents_records::{IndexedRun, RecordedRun, RunDir};
 use pi_subagents_vocabulary::review::{
     AnswerRecord, ResultFacts, RunClash, TouchedPath, unseen_claims,
@@ -14,6 +16,9 @@ use crate::results::{RunResult, failed};
 use crate::row::RunRow;
 use crate::workspace::{WorkspaceFile, place};
 use pi_subagents_ground::error::CommandError;
+
+/// If a run has made so many commits, those that its answer names are not looked for.
+const MOST_COMMITS: usize = 1000;
 
 /// Finds the facts about results that were compared with the checkout and each other.
 pub(super) fn facts_of_all(
@@ -88,7 +93,7 @@ fn facts_of(result: &RunResult, row: &RunRow) -> Result<ResultFacts, CommandErro
         files: files_of(result)?,
         is_completed: report.status == Status::Completed,
         failed_gate: failed_gate(report),
-        unseen: unseen(report, &receipt),
+        unseen: unseen(result, report, &receipt),
         receipt,
         checkout_conflicts: Vec::new(),
         in_the_way: Vec::new(),
@@ -156,12 +161,19 @@ fn failed_gate(report: &RunReport) -> Option<String> {
     }
 }
 
-fn unseen(report: &RunReport, receipt: &Receipt) -> Vec<String> {
+fn unseen(result: &RunResult, report: &RunReport, receipt: &Receipt) -> Vec<String> {
+    let answer = report.output.as_deref().unwrap_or_default();
+    // Most answers name no commit, and then git is not asked. Without the commits none is compared.
+    let commits = answer
+        .contains("ommit")
+        .then(|| commits_of(&result.repository, &result.change, MOST_COMMITS).ok())
+        .flatten()
+        .filter(|commits| commits.len() < MOST_COMMITS);
     unseen_claims(&AnswerRecord {
-        answer: report.output.as_deref().unwrap_or_default(),
+        answer,
         receipt,
-        passed: &[],
-        commits: None,
+        passed: &receipt.tests.passed,
+        commits: commits.as_deref(),
         is_cut: !report.incomplete.is_empty() || report.receipt.is_none(),
     })
 }

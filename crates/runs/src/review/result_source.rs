@@ -7,7 +7,7 @@ use pi_subagents_records::IndexedRun;
 use pi_subagents_view::receipt_lines;
 use pi_subagents_vocabulary::RunReport;
 use pi_subagents_vocabulary::review::{FileDiff, TouchedPath};
-use pi_subagents_vocabulary::text::{clean, count, one_line};
+use pi_subagents_vocabulary::text::{clean, one_line};
 
 use super::queue::WaitingResult;
 
@@ -15,11 +15,16 @@ use super::queue::WaitingResult;
 #[derive(Debug, Clone)]
 pub struct ResultSource {
     pub indexed: IndexedRun,
-    repository: Repository,
-    change: Change,
+    pub(super) repository: Repository,
+    pub(super) change: Change,
 }
 
 impl ResultSource {
+    /// Names the two states between which it is the difference.
+    pub fn states(&self) -> String {
+        format!("{}..{}", self.change.base, self.change.result)
+    }
+
     /// Reads the difference of one file. An error says why there is none to show.
     pub fn diff(&self, file: &TouchedPath) -> Result<FileDiff, String> {
         let paths = [Some(&file.path), file.from.as_ref()];
@@ -46,15 +51,12 @@ impl WaitingResult {
     /// Names the state that its run began from.
     pub fn base_words(&self) -> Option<String> {
         let workspace = self.result.workspace.as_ref()?;
-        let base = workspace.base.as_ref()?;
-        let commit = base.commit.get(..7).unwrap_or(&base.commit);
-        Some(match base.uncommitted {
-            0 => format!("began with {commit}"),
-            number => {
-                let files = count(number, "uncommitted file");
-                format!("began with your checkout and {files} ({commit})")
-            }
-        })
+        // What is left of it begins from a state of ours.
+        let base = workspace
+            .base
+            .as_ref()
+            .filter(|_| workspace.parts.is_none())?;
+        Some(format!("began with {}", base.words()))
     }
 }
 

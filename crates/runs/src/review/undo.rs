@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pi_subagents_configuration::Trust;
 use pi_subagents_git::{FilterTrust, Landing, LandingMark, Repository, SavedEdits, TakenBack};
+use pi_subagents_vocabulary::Advice;
 use pi_subagents_vocabulary::text::{first_of, one_line, shell_quoted};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,9 +25,9 @@ const MOST_NAMED: usize = 3;
 /// A landing that was taken back.
 #[derive(Debug)]
 pub struct UndoReport {
-    names: String,
-    runs: Vec<String>,
-    files: Vec<WorkspaceFile>,
+    pub(super) names: String,
+    pub(super) runs: Vec<String>,
+    pub(super) files: Vec<WorkspaceFile>,
     pub warnings: Vec<String>,
 }
 
@@ -49,6 +50,11 @@ impl UndoReport {
         format!("✓ {}: taken back, {files}; waits again", self.names)
     }
 
+    /// Says the same with what was found on the way, for a screen.
+    pub fn lines(&self) -> Vec<String> {
+        [vec![self.line()], self.warnings.clone()].concat()
+    }
+
     /// Describes the same for programs.
     pub fn printed(&self) -> PrintedUndo<'_> {
         PrintedUndo {
@@ -66,25 +72,10 @@ pub fn undo(
     index: &KnownIndex,
     edits: SavedEdits,
 ) -> Result<UndoReport, CommandError> {
-    let checkout = Repository::find(&places.cwd).map_err(|error| failed(&error))?;
-    let (trust, _) = Trust::read(&places.agent_dir);
-    let checkout = if trust.of(checkout.top()).is_trusted() {
-        let with_filters = checkout.with_filters(FilterTrust::Repository);
-        with_filters.map_err(|error| failed(&error))?
-    } else {
-        checkout
-    };
+    let checkout = checkout_of(places)?;
     let _lock = lock_review(&checkout)?;
     let mut warnings = finish_interrupted(&checkout, places, index)?;
-    let landings = Landing::all(&checkout).map_err(|error| failed(&error))?;
-    let mut standing = landings.into_iter().rev();
-    let last = standing.find(|one| !one.has(LandingMark::TakenBack));
-    let Some(landing) = last else {
-        return Err(
-            CommandError::no_answer("there is nothing to take back here")
-                .hint("pi-subagents review lists what waits."),
-        );
-    };
+    let landing = last_landing(&checkout)?;
     let note = LandingNote::read(&landing);
     let names = note.as_ref().map_or_else(String::new, LandingNote::names);
     let taken_back = landing.take_back(edits).map_err(|error| failed(&error))?;
@@ -103,8 +94,34 @@ pub fn undo(
     })
 }
 
+/// Finds the checkout of the person, with the filters of the repository if it is trusted.
+pub(super) fn checkout_of(places: &Places) -> Result<Repository, CommandError> {
+    let found = Repository::find(&places.cwd).map_err(|error| failed(&error))?;
+    let (trust, _) = Trust::read(&places.agent_dir);
+    if trust.of(found.top()).is_trusted() {
+        return found
+            .with_filters(FilterTrust::Repository)
+            .map_err(|error| failed(&error));
+    }
+    Ok(found)
+}
+
+/// Finds the last landing that was not taken back yet.
+pub(super) fn last_landing(checkout: &Repository) -> Result<Landing, CommandError> {
+    let landings = Landing::all(checkout).map_err(|error| failed(&error))?;
+    let mut standing = landings.into_iter().rev();
+    let last = standing.find(|one| !one.has(LandingMark::TakenBack));
+    last.ok_or_else(|| {
+        CommandError::no_answer("there is nothing to take back here").advise(
+            "",
+            Advice::Review,
+            " lists what waits.",
+        )
+    })
+}
+
 /// Says why a landing is not taken back, and what helps.
-fn refusal(names: &str, why: &TakenBack) -> CommandError {
+pub(super) fn refusal(names: &str, why: &TakenBack) -> CommandError {
     let first = |files: &[PathBuf]| {
         let names = files
             .iter()
@@ -124,8 +141,8 @@ fn refusal(names: &str, why: &TakenBack) -> CommandError {
                 first(files),
                 were(files)
             );
-            CommandError::failed(words)
-                .hint("pi-subagents undo --keep-edits takes back the rest and keeps the edits.")
+            let rest = " takes back the rest and keeps the edits.";
+            CommandError::failed(words).advise("", Advice::UndoKeepingEdits, rest)
         }
         TakenBack::Staged(files) => {
             let words = format!(

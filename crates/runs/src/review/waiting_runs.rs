@@ -1,13 +1,18 @@
-//! Runs without changes that wait for a person all the same: they are at a limit, or they failed.
+//! Runs without changes that wait for a person all the same: they are at a limit, wait for a budget, or
+//! failed.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use pi_subagents_records::{IndexedRun, RunState};
-use pi_subagents_vocabulary::{Ending, RunReport, SessionId, Status, Timestamp};
+use pi_subagents_records::{IndexedRun, Ledgers, RunState, history};
+use pi_subagents_vocabulary::{
+    BudgetDenial, Ending, HeldMessages, RunId, RunReport, SessionId, Status, Timestamp,
+};
 
 use super::later::ReviewNote;
+use crate::budgets::FoundBudget;
 use crate::row::RunRow;
+use pi_subagents_ground::places::Places;
 
 /// At most so many of the newest failed runs are read.
 const MOST: usize = 50;
@@ -20,6 +25,37 @@ pub struct StoppedRun {
     /// The time of its end.
     pub at: Timestamp,
     pub note: ReviewNote,
+    /// What it waits for, if it goes on as soon as its budget is raised.
+    pub paused: Option<PausedRun>,
+}
+
+/// A run that waits until somebody raises a budget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PausedRun {
+    /// The reason, in a sentence.
+    pub words: String,
+    /// The budgets that have nothing left for it.
+    pub used_up: Vec<BudgetDenial>,
+}
+
+impl PausedRun {
+    /// Says what raising its budgets by half would add; `None` if none is used up any more.
+    pub fn raise_words(&self) -> Option<String> {
+        let raised = self.used_up.iter().map(|denial| {
+            let more = denial.half_more();
+            format!("{more} for {}", denial.scope)
+        });
+        let raised: Vec<String> = raised.collect();
+        (!raised.is_empty()).then(|| raised.join(", "))
+    }
+}
+
+impl StoppedRun {
+    /// Says why it stopped.
+    pub fn words(&self) -> Option<String> {
+        let paused = self.paused.as_ref().map(|paused| paused.words.clone());
+        paused.or_else(|| self.row.report.error_message.clone())
+    }
 }
 
 /// The reason why it waits for a person.
@@ -80,7 +116,50 @@ pub(super) fn failed_runs(
             row,
             at,
             note,
+            paused: None,
         }
     });
     rows.collect()
+}
+
+/// Lists the runs of a project that wait until somebody raises a budget, oldest first.
+pub(super) fn paused_runs(runs: &[IndexedRun], places: &Places) -> Vec<StoppedRun> {
+    let ledgers = Ledgers::of(&places.agent_dir);
+    let open = runs
+        .iter()
+        .filter(|run| run.is_open() && run.project == places.project);
+    let paused = open.filter_map(|run| {
+        // A record that cannot be read says nothing.
+        let summary = history(&run.directory, HeldMessages::LastText)
+            .ok()?
+            .summary;
+        // A run that waits for room needs nobody.
+        let waits_for = summary.waits_for.clone().filter(|_| !summary.lacks_room)?;
+        let mut row = RunRow::read(run);
+        row.take_progress(&summary);
+        let used_up = used_up(&ledgers, &run.run);
+        let words = match used_up.first() {
+            Some(denial) => denial.to_string(),
+            None => waits_for,
+        };
+        Some(StoppedRun {
+            kind: StopKind::Limit,
+            at: row.report.started_at.unwrap_or(run.accepted_at),
+            note: ReviewNote::read(&run.directory),
+            row: row.shortened(),
+            paused: Some(PausedRun { words, used_up }),
+        })
+    });
+    paused.collect()
+}
+
+/// Finds the budgets that have nothing left for a run.
+pub(super) fn used_up(ledgers: &Ledgers, run: &RunId) -> Vec<BudgetDenial> {
+    // A budget that cannot be read is reported by whoever raises it.
+    let found = FoundBudget::find(ledgers, run.as_str()).unwrap_or_default();
+    let now = Timestamp::now();
+    let used_up = found
+        .iter()
+        .filter_map(|budget| budget.ledger.refusal(&budget.scope, run, now));
+    used_up.collect()
 }

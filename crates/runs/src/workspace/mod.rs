@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use pi_subagents_files::{Directory, sync, write_whole};
 use pi_subagents_git::{ChangeKind, FileChange, FilterTrust, Repository, WorkspaceError};
 use pi_subagents_vocabulary::Timestamp;
+use pi_subagents_vocabulary::text::count;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +105,18 @@ pub struct Workspace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub tried_at: Option<Timestamp>,
+    /// The parts that wait, if others were accepted before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<PartsLeft>,
+}
+
+/// The parts of a result that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartsLeft {
+    /// The number of parts that wait.
+    pub left: usize,
+    /// The number of parts that the result had at first.
+    pub of: usize,
 }
 
 /// The directory and the branch of a worktree on this machine.
@@ -227,6 +240,7 @@ impl Workspace {
             merged_in_part: false,
             is_trusted: false,
             tried_at: None,
+            parts: None,
         }
     }
 
@@ -304,6 +318,23 @@ impl Workspace {
     }
 }
 
+impl WorkspaceBase {
+    /// Names the state: `your HEAD 4f1c9ab`, `your HEAD + 3 uncommitted files`.
+    pub fn words(&self) -> String {
+        match self.uncommitted {
+            0 => format!("your HEAD {}", self.commit.get(..7).unwrap_or(&self.commit)),
+            number => format!("your HEAD + {}", count(number, "uncommitted file")),
+        }
+    }
+}
+
+impl PartsLeft {
+    /// Says how much of a result waits.
+    pub fn words(self) -> String {
+        format!("remainder, {} of {}", self.left, count(self.of, "part"))
+    }
+}
+
 impl WorkspaceFile {
     /// Describes a changed file.
     pub fn of(file: &FileChange) -> Self {
@@ -362,6 +393,7 @@ mod tests {
             merged_in_part: false,
             is_trusted: false,
             tried_at: None,
+            parts: None,
         };
         workspace.write(home.path()).expect("a file");
         assert_eq!(Workspace::read(home.path()), Some(workspace));

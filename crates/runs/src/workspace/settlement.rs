@@ -5,9 +5,10 @@ use std::path::Path;
 
 use pi_subagents_files::write_whole;
 use pi_subagents_git::{
-    Captured, LargeUntracked, LeftOut, ObjectId, Pin, Repository, WhyLeftOut, WorkspaceError,
-    WorkspaceKind, WorktreeSubmodule, changes, forget_submodules, is_pinned, is_worktree_locked,
-    open_submodule, patch, pin, remove_branch, remove_worktree_directory, unlock_worktree, unpin,
+    Captured, Change, LargeUntracked, LeftOut, ObjectId, Pin, Repository, WhyLeftOut,
+    WorkspaceError, WorkspaceKind, WorktreeSubmodule, changes, forget_submodules, is_pinned,
+    is_worktree_locked, open_submodule, patch, pin, remove_branch, remove_worktree_directory,
+    unlock_worktree, unpin,
 };
 use pi_subagents_records::{RunDir, note_changed_files};
 use pi_subagents_vocabulary::{RunId, Timestamp};
@@ -262,6 +263,33 @@ impl Workspace {
         unpin(repository, run.as_str())?;
         self.state = WorkspaceState::Unchanged;
         Ok(())
+    }
+
+    /// Compares its result with another state from now on: parts of it were accepted, or are not any
+    /// more.
+    pub(crate) fn begin_from(
+        &mut self,
+        repository: &Repository,
+        change: &Change,
+        directory: &Path,
+    ) -> Result<(), WorkspaceError> {
+        if let Some(base) = &mut self.base {
+            base.commit = change.base.to_string();
+        }
+        let files = changes(repository, &change.base, &change.result)?;
+        let patch = patch(repository, &change.base, &change.result)?;
+        if let Some(left) = &mut self.left {
+            left.files = files.iter().map(WorkspaceFile::of).collect();
+            let file = directory.join(PATCH);
+            left.patch = patch
+                .filter(|text| write_whole(&file, text).is_ok())
+                .map(|_| file);
+        }
+        let written = self.write(directory);
+        written.map_err(|source| WorkspaceError::File {
+            path: directory.to_owned(),
+            source,
+        })
     }
 
     /// Writes down the result that was kept.

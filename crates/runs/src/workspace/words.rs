@@ -270,6 +270,7 @@ pub(super) mod tests {
             merged_in_part: false,
             is_trusted: false,
             tried_at: None,
+            parts: None,
         }
     }
 

@@ -11,6 +11,7 @@ use pi_subagents_vocabulary::text::{columns, count};
 use super::item::{ItemKind, ReviewItem};
 use super::keys::KEYS;
 use super::model::{Doubt, ReviewMode, ReviewModel, TypedFor};
+use super::parts::ChosenParts;
 use super::result_frame::{facts, result};
 
 /// A screen of so many columns shows the queue beside the result.
@@ -18,6 +19,9 @@ const WIDE: usize = 120;
 
 /// The columns of the queue on a wide screen.
 const QUEUE: usize = 44;
+
+/// The rows of a problem at most.
+const MOST_PROBLEM: usize = 2;
 
 /// The frame, and the column of the cursor in its last line if something is typed.
 pub(super) struct ReviewFrame {
@@ -31,7 +35,8 @@ pub(super) fn frame(model: &ReviewModel, now: Timestamp) -> ReviewFrame {
         usize::from(model.size.width),
         usize::from(model.size.height),
     );
-    let rows = height.saturating_sub(1);
+    let foot = foot(model, width, (height / 2).max(1));
+    let rows = height.saturating_sub(foot.lines.len());
     let mut lines = if model.mode == ReviewMode::Help {
         help(width)
     } else if width >= WIDE {
@@ -44,11 +49,10 @@ pub(super) fn frame(model: &ReviewModel, now: Timestamp) -> ReviewFrame {
         lines
     };
     lines.resize(rows, Line::default());
-    let (footer, cursor) = footer(model, width);
-    lines.push(footer);
+    lines.extend(foot.lines);
     ReviewFrame {
         lines: lines.iter().map(|line| fit(line, width)).collect(),
-        cursor,
+        cursor: foot.cursor,
     }
 }
 
@@ -79,12 +83,14 @@ fn queue(model: &ReviewModel, now: Timestamp, width: usize, rows: usize) -> Vec<
         lines.push(Line::new(Role::Muted, "looking for what waits …"));
         return lines;
     };
-    if items.is_empty() {
+    if let Some(problem) = &model.problem {
+        let problem = Line::new(Role::Failed, &format!("! {problem}"));
+        lines.extend(wrap(&problem, width).into_iter().take(MOST_PROBLEM));
+    } else if items.is_empty() {
         lines.push(Line::new(
             Role::Success,
             "Nothing waits for you in this project.",
         ));
-        return lines;
     }
     let mut listed = Vec::new();
     let mut selected_at = 0;
@@ -137,6 +143,7 @@ fn heading(kind: ItemKind) -> &'static str {
         ItemKind::Question | ItemKind::Limit => "Stand still until you answer",
         ItemKind::Change => "Changes to take, in the proposed order",
         ItemKind::Failure => "Failed",
+        ItemKind::Unreachable => "Results that cannot be found",
     }
 }
 
@@ -172,19 +179,27 @@ fn row(item: &ReviewItem, is_selected: bool, name_width: usize, now: Timestamp) 
 /// Returns what there is to know about an item in one sentence.
 fn words(item: &ReviewItem) -> String {
     match item.kind {
-        ItemKind::Change if item.reasons.is_empty() && item.unseen.is_empty() => {
-            "nothing to look at".to_owned()
+        ItemKind::Change => {
+            let remainder = item.remainder.iter();
+            let words = remainder.chain(&item.reasons).chain(&item.unseen);
+            let words: Vec<&str> = words.map(String::as_str).collect();
+            if words.is_empty() {
+                "nothing to look at".to_owned()
+            } else {
+                words.join("; ")
+            }
         }
-        ItemKind::Change => [&item.reasons[..], &item.unseen[..]].concat().join("; "),
-        ItemKind::Question | ItemKind::Limit | ItemKind::Failure => item.answer.clone(),
+        ItemKind::Question | ItemKind::Limit | ItemKind::Failure | ItemKind::Unreachable => {
+            item.answer.clone()
+        }
     }
 }
 
 pub(super) fn word_role(word: &str) -> Role {
     match word {
         "fits" => Role::Success,
-        "asks" | "limit" | "careful" => Role::Warning,
-        "decide" | "failed" => Role::Failed,
+        "asks" | "limit" | "budget" | "careful" => Role::Warning,
+        "decide" | "failed" | "lost" => Role::Failed,
         _ => Role::Plain,
     }
 }
@@ -203,7 +218,12 @@ fn below(model: &ReviewModel, width: usize, rows: usize) -> Vec<Line> {
     let Some(item) = model.item() else {
         return Vec::new();
     };
-    let mut lines = vec![rule(&format!("{} • {}", item.name, item.head), width)];
+    let about = [item.name.as_str(), &item.head];
+    let about: Vec<&str> = about
+        .into_iter()
+        .filter(|words| !words.is_empty())
+        .collect();
+    let mut lines = vec![rule(&about.join(" • "), width)];
     lines.extend(facts(item, width, rows.saturating_sub(2)));
     if !item.files.is_empty() {
         let files = count(item.files.len(), "file");
@@ -252,7 +272,23 @@ impl Joined for Line {
     }
 }
 
-fn footer(model: &ReviewModel, width: usize) -> (Line, Option<usize>) {
+/// The rows at the bottom, and the column of the cursor in the last one.
+struct Foot {
+    lines: Vec<Line>,
+    cursor: Option<usize>,
+}
+
+impl Foot {
+    fn of(lines: Vec<Line>) -> Self {
+        Self {
+            lines,
+            cursor: None,
+        }
+    }
+}
+
+/// Draws the bottom of the screen: what is typed, what is asked, what happened, or the keys.
+fn foot(model: &ReviewModel, width: usize, most: usize) -> Foot {
     let name = model.item().map_or("", |item| item.name.as_str());
     match &model.mode {
         ReviewMode::Typing(purpose, editor) => {
@@ -266,37 +302,84 @@ fn footer(model: &ReviewModel, width: usize) -> (Line, Option<usize>) {
             };
             let question = fit(&Line::new(Role::Accent, &question), width / 2);
             let seen = editor.seen(width.saturating_sub(question.width()));
-            let cursor = question.width() + seen.cursor;
-            (question.with(Role::Plain, &seen.text), Some(cursor))
+            Foot {
+                cursor: Some(question.width() + seen.cursor),
+                lines: vec![question.with(Role::Plain, &seen.text)],
+            }
         }
-        ReviewMode::Confirming(doubt) => {
-            let words = match doubt {
-                Doubt::Accept => format!("Accept {name}?"),
-                Doubt::AcceptAll => "Accept all that stay green?".to_owned(),
-                Doubt::Discard => format!("Discard {name}?"),
-                Doubt::Undo => "Undo the last accept?".to_owned(),
-            };
-            let rest = "  y does it, any other key cancels";
-            (
-                Line::new(Role::Warning, &words).with(Role::Plain, rest),
-                None,
-            )
+        ReviewMode::Confirming(doubt) => Foot::of(asked(model, doubt, width, most)),
+        ReviewMode::Help => Foot::of(vec![Line::new(Role::Muted, "any key leaves the help")]),
+        ReviewMode::Browsing => match (&model.notice, &model.working) {
+            (Some(notice), _) => {
+                let lines = notice.text.lines();
+                let lines = lines.flat_map(|line| wrap(&Line::new(notice.role, line), width));
+                Foot::of(lines.take(most).collect())
+            }
+            (None, Some(working)) => {
+                let words = format!("⏳ {}", working.words);
+                Foot::of(vec![Line::new(Role::Accent, &words)])
+            }
+            (None, None) => Foot::of(vec![Line::new(Role::Muted, usual_keys(model))]),
+        },
+    }
+}
+
+fn usual_keys(model: &ReviewModel) -> &'static str {
+    if model.opened.is_some() {
+        "? help  Esc back  n p hunk  [ ] file  Space take  c comment  a accept  b send"
+    } else {
+        "? help  q leave  Enter open  a accept  b send back  l later  x discard  A all"
+    }
+}
+
+/// Draws a question. Whoever accepts something sees each command that will run, whole.
+fn asked(model: &ReviewModel, doubt: &Doubt, width: usize, most: usize) -> Vec<Line> {
+    let name = model.item().map_or("", |item| item.name.as_str());
+    let rest = "  y does it, any other key cancels";
+    let asks = |words: &str| Line::new(Role::Warning, words).with(Role::Plain, rest);
+    let wanted = match doubt {
+        Doubt::Accept(wanted) => wanted,
+        Doubt::Discard => return vec![asks(&format!("Discard {name}?"))],
+        Doubt::Undo => return vec![asks("Undo the last accept?")],
+        Doubt::Raise => {
+            let raise = model.item().and_then(|item| item.raise.as_deref());
+            return vec![asks(&format!("Give {}?", raise.unwrap_or_default()))];
         }
-        ReviewMode::Help => (Line::new(Role::Muted, "any key leaves the help"), None),
-        ReviewMode::Browsing => {
-            let line = match (&model.notice, &model.working) {
-                (Some(notice), _) => Line::new(notice.role, &notice.text),
-                (None, Some(working)) => Line::new(Role::Accent, &format!("⏳ {working}")),
-                (None, None) if model.opened.is_some() => Line::new(
-                    Role::Muted,
-                    "? help  Esc back  n p hunk  [ ] file  c comment  a accept  b send back  l later",
-                ),
-                (None, None) => Line::new(
-                    Role::Muted,
-                    "? help  q leave  Enter open  a accept  b send back  l later  x discard  A all",
-                ),
-            };
-            (line, None)
+    };
+    let gates = wanted.confirmed.as_deref().unwrap_or_default();
+    let mut lines = Vec::new();
+    if gates.is_empty() {
+        let words = "No gate is set, so nothing is run to prove it.";
+        lines.push(Line::new(Role::Muted, words));
+    } else {
+        let words = "This runs as you, in a scratch copy; your checkout waits for the last gate:";
+        lines.push(Line::new(Role::Muted, words));
+        for gate in gates {
+            let rows = wrap(&Line::new(Role::Strong, gate), width.saturating_sub(2));
+            let indented = |row: &Line| Line::new(Role::Muted, "  ").joined_to(row);
+            lines.extend(rows.iter().map(indented));
         }
     }
+    if lines.len() >= most {
+        lines.truncate(most.saturating_sub(2));
+        lines.push(Line::new(
+            Role::Warning,
+            "… a larger window shows the rest of it",
+        ));
+    }
+    let names = model.names_of(&wanted.only);
+    lines.push(match names.as_slice() {
+        [one] => match model.item().and_then(|item| model.parts.count(&item.run)) {
+            Some(ChosenParts { chosen, of }) if !wanted.parts.is_empty() => {
+                let parts = count(of, "part");
+                asks(&format!("Accept {chosen} of {parts} of {one}?"))
+            }
+            Some(_) | None => asks(&format!("Accept {one}?")),
+        },
+        names => {
+            let number = count(names.len(), "result");
+            asks(&format!("Accept {number} as far as they stay green?"))
+        }
+    });
+    lines
 }

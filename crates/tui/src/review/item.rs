@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pi_subagents_runs::no_result::NoResult;
 use pi_subagents_runs::review::{
-    ResultSource, ReviewQueue, StopKind, StoppedRun, WaitingQuestion, WaitingResult, seen_lines,
+    PausedRun, ResultSource, ReviewQueue, StopKind, StoppedRun, WaitingQuestion, WaitingResult,
+    seen_lines,
 };
 use pi_subagents_view::figures::clock;
-use pi_subagents_vocabulary::review::{RiskRule, TouchedPath};
+use pi_subagents_vocabulary::review::{RiskRule, RiskTier, TouchedPath};
 use pi_subagents_vocabulary::text::{clean, count, one_line};
 use pi_subagents_vocabulary::{RunId, RunReport, Timestamp};
 
@@ -19,6 +21,8 @@ pub(super) struct ReviewItem {
     pub(super) kind: ItemKind,
     /// The risk of a result, or the kind of anything else, in one word.
     pub(super) word: &'static str,
+    /// The risk of a result.
+    pub(super) tier: Option<RiskTier>,
     pub(super) since: Timestamp,
     pub(super) is_later: bool,
     /// The agent, the model and the figures.
@@ -37,6 +41,14 @@ pub(super) struct ReviewItem {
     /// The state from which it began.
     pub(super) base: String,
     pub(super) files: Vec<TouchedPath>,
+    /// The commands that its call has set as gates.
+    pub(super) gates: Vec<String>,
+    /// The states between which it is the difference.
+    pub(super) states: String,
+    /// What its budgets would get, if it waits for that.
+    pub(super) raise: Option<String>,
+    /// Says how much of it waits, if parts were accepted before.
+    pub(super) remainder: Option<String>,
     /// Where its files can be read, if it has any.
     pub(super) source: Option<Arc<ResultSource>>,
 }
@@ -48,6 +60,8 @@ pub(super) enum ItemKind {
     Limit,
     Change,
     Failure,
+    /// A result that waits and cannot be found.
+    Unreachable,
 }
 
 impl ReviewItem {
@@ -57,10 +71,12 @@ impl ReviewItem {
         let limits = queue.limits.iter().map(Self::of_stopped);
         let results = queue.results.iter().map(Self::of_result);
         let failures = queue.failures.iter().map(Self::of_stopped);
+        let unreachable = queue.unreachable.iter().map(Self::of_unreachable);
         questions
             .chain(limits)
             .chain(results)
             .chain(failures)
+            .chain(unreachable)
             .collect()
     }
 
@@ -70,6 +86,11 @@ impl ReviewItem {
         files.fold([0, 0], |[added, removed], file| {
             [added + file.added, removed + file.removed]
         })
+    }
+
+    /// Returns whether it is a run that waits until somebody raises a budget.
+    pub(super) fn is_paused(&self) -> bool {
+        self.kind == ItemKind::Limit && self.word == "budget"
     }
 
     fn of_question(asked: WaitingQuestion) -> Self {
@@ -85,6 +106,7 @@ impl ReviewItem {
     fn of_stopped(stopped: &StoppedRun) -> Self {
         let report = &stopped.row.report;
         let (kind, word) = match stopped.kind {
+            StopKind::Limit if stopped.paused.is_some() => (ItemKind::Limit, "budget"),
             StopKind::Limit => (ItemKind::Limit, "limit"),
             StopKind::Failure => (ItemKind::Failure, "failed"),
         };
@@ -95,19 +117,32 @@ impl ReviewItem {
             is_later: stopped.note.is_later,
             head: head_of(report),
             task: shown(report.task.as_deref().unwrap_or_default()),
-            answer: shown(report.error_message.as_deref().unwrap_or_default()),
+            answer: shown(&stopped.words().unwrap_or_default()),
+            raise: stopped.paused.as_ref().and_then(PausedRun::raise_words),
             seen: seen_lines(report),
             ..Self::plain(report.run_id.clone(), &report.name)
         }
     }
 
+    fn of_unreachable(without: &NoResult) -> Self {
+        Self {
+            kind: ItemKind::Unreachable,
+            word: "lost",
+            since: without.run.accepted_at,
+            answer: shown(&without.sentence()),
+            ..Self::plain(without.run.run.clone(), &without.run.name)
+        }
+    }
+
     fn of_result(waiting: &WaitingResult) -> Self {
         let report = &waiting.row.report;
+        let source = waiting.source();
         let claims = |rule: RiskRule| rule == RiskRule::NotSeen;
         let reasons = waiting.reasons.iter().filter(|reason| !claims(reason.rule));
         Self {
             kind: ItemKind::Change,
             word: waiting.tier.word(),
+            tier: Some(waiting.tier),
             since: waiting.at,
             is_later: waiting.note.is_later,
             head: head_of(report),
@@ -129,7 +164,10 @@ impl ReviewItem {
                 .collect(),
             base: waiting.base_words().unwrap_or_default(),
             files: waiting.facts.files.clone(),
-            source: Some(Arc::new(waiting.source())),
+            gates: waiting.gates.clone(),
+            states: source.states(),
+            remainder: waiting.remainder_words(),
+            source: Some(Arc::new(source)),
             ..Self::plain(report.run_id.clone(), &report.name)
         }
     }
@@ -141,6 +179,7 @@ impl ReviewItem {
             name: shown(name),
             kind: ItemKind::Change,
             word: "fits",
+            tier: None,
             since: Timestamp::UNIX_EPOCH,
             is_later: false,
             head: String::new(),
@@ -152,6 +191,10 @@ impl ReviewItem {
             clashes: Vec::new(),
             base: String::new(),
             files: Vec::new(),
+            gates: Vec::new(),
+            states: String::new(),
+            remainder: None,
+            raise: None,
             source: None,
         }
     }

@@ -12,7 +12,7 @@ use crate::message::Notice;
 const KEPT: usize = 8;
 
 /// Every key and what it does.
-pub(super) const KEYS: [(&str, &str); 18] = [
+pub(super) const KEYS: [(&str, &str); 20] = [
     (
         "j k ↓ ↑",
         "next or previous; in a result the lines of the difference",
@@ -22,13 +22,18 @@ pub(super) const KEYS: [(&str, &str); 18] = [
     ("Esc", "back to the queue"),
     ("[ ]", "previous or next file"),
     ("n p", "next or previous hunk"),
-    ("Space", "next page"),
+    ("PgUp PgDn", "previous or next page"),
     (
-        "a",
-        "accept this result: it must pass the gate, if there is one",
+        "Space f",
+        "leave out this hunk or the whole file, or take it again",
     ),
-    ("A", "accept all that stay green"),
+    ("a", "accept this result, or the chosen parts of it"),
+    ("A", "accept all that are listed, as far as they stay green"),
     ("u", "undo the last accept"),
+    (
+        "m",
+        "give a run that waits for its budget half as much again",
+    ),
     ("c", "comment on the line with the cursor"),
     (
         "b",
@@ -77,7 +82,9 @@ impl ReviewModel {
             KeyCode::Char('k' | 'K') | KeyCode::Up => {
                 return self.select(self.selected.saturating_sub(1));
             }
-            KeyCode::Char(' ') | KeyCode::PageDown => self.move_to(line + page),
+            KeyCode::Char(' ') if is_opened => self.toggle(false),
+            KeyCode::Char('f') if is_opened => self.toggle(true),
+            KeyCode::PageDown => self.move_to(line + page),
             KeyCode::PageUp => self.move_to(line.saturating_sub(page)),
             KeyCode::Home => self.move_to(0),
             KeyCode::End => self.move_to(usize::MAX),
@@ -101,15 +108,28 @@ impl ReviewModel {
     /// Does what changes something, unless other work goes on.
     fn act(&mut self, letter: char) -> Vec<ReviewEffect> {
         if let Some(working) = &self.working {
-            let words = format!("{working}; wait until that has ended");
+            let words = format!("{}; wait until that has ended", working.words);
             self.notice = Some(Notice::new(Role::Warning, words));
             return Vec::new();
         }
         let kind = self.item().map(|item| item.kind);
         match (letter, kind) {
-            ('a', Some(ItemKind::Change)) => self.mode = ReviewMode::Confirming(Doubt::Accept),
-            ('A', _) => self.mode = ReviewMode::Confirming(Doubt::AcceptAll),
+            ('a', Some(ItemKind::Change)) => {
+                let run = self.item().map(|item| item.run.clone());
+                self.ask_to_accept(run.into_iter().collect());
+            }
+            ('A', _) => self.ask_to_accept(self.together()),
+            ('m', Some(_)) if self.item().is_some_and(|item| item.raise.is_some()) => {
+                self.mode = ReviewMode::Confirming(Doubt::Raise);
+            }
             ('u', _) => self.mode = ReviewMode::Confirming(Doubt::Undo),
+            // A run that goes on when its budget is raised is not over.
+            ('x' | 'b', Some(ItemKind::Limit))
+                if self.item().is_some_and(|item| item.is_paused()) =>
+            {
+                let words = "it waits for its budget: m raises that";
+                self.notice = Some(failed(words));
+            }
             ('x', Some(ItemKind::Change | ItemKind::Failure | ItemKind::Limit)) => {
                 self.mode = ReviewMode::Confirming(Doubt::Discard);
             }
@@ -122,11 +142,14 @@ impl ReviewModel {
                 editor.insert(clash.map_or("", String::as_str));
                 self.mode = ReviewMode::Typing(TypedFor::Ground, editor);
             }
-            ('l', Some(_)) => {
+            (
+                'l',
+                Some(ItemKind::Change | ItemKind::Failure | ItemKind::Limit | ItemKind::Question),
+            ) => {
                 let run = self.item().map(|item| item.run.clone());
                 return run.map(ReviewEffect::Later).into_iter().collect();
             }
-            ('a' | 'b' | 'o' | 'x' | 'l', _) => {
+            ('a' | 'b' | 'o' | 'x' | 'l' | 'm', _) => {
                 self.notice = Some(failed("that is not for what is selected"));
             }
             _ => {}
@@ -175,21 +198,33 @@ impl ReviewModel {
 
     fn confirmed(&mut self, doubt: Doubt) -> Vec<ReviewEffect> {
         let item = self.item().map(|item| (item.run.clone(), item.kind));
-        let (words, effect) = match (doubt, item) {
-            (Doubt::AcceptAll, _) => ("all results are tried", ReviewEffect::Accept(Vec::new())),
-            (Doubt::Undo, _) => ("the last accept is taken back", ReviewEffect::Undo),
-            (Doubt::Accept, Some((run, _))) => {
-                ("the result is tried", ReviewEffect::Accept(vec![run]))
+        let effect = match (doubt, item) {
+            (Doubt::Accept(wanted), _) => {
+                let words = match wanted.only.len() {
+                    1 => "the result is tried",
+                    _ => "the results are tried",
+                };
+                self.begin_work(words, false);
+                ReviewEffect::Accept(wanted)
+            }
+            (Doubt::Undo, _) => {
+                self.begin_work("the last accept is taken back", true);
+                ReviewEffect::Undo
             }
             (Doubt::Discard, Some((run, ItemKind::Change))) => {
-                ("the result is discarded", ReviewEffect::Discard(run))
+                self.begin_work("the result is discarded", false);
+                ReviewEffect::Discard(run)
             }
             (Doubt::Discard, Some((run, _))) => {
-                ("the run is dismissed", ReviewEffect::Dismiss(run))
+                self.begin_work("the run is dismissed", false);
+                ReviewEffect::Dismiss(run)
             }
-            (Doubt::Accept | Doubt::Discard, None) => return Vec::new(),
+            (Doubt::Raise, Some((run, _))) => {
+                self.begin_work("its budget is raised", false);
+                ReviewEffect::Raise(run)
+            }
+            (Doubt::Discard | Doubt::Raise, None) => return Vec::new(),
         };
-        self.working = Some(words.to_owned());
         vec![effect]
     }
 }

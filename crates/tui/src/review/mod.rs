@@ -4,10 +4,12 @@
 //! after the other and returns the work that it wants done, a frame is a function of the model
 //! (`frame`), and everything that waits is at the edge (`session`).
 
+mod code;
 mod frame;
 mod item;
 mod keys;
 mod model;
+mod parts;
 mod result_frame;
 mod session;
 #[cfg(test)]

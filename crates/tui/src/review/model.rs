@@ -1,13 +1,19 @@
 //! The model of the screen: a fold over everything that happens.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use pi_subagents_calls::review_desk::WantedAccept;
+use pi_subagents_git::ChangePart;
+use pi_subagents_runs::review::WantedParts;
 use pi_subagents_vocabulary::RunId;
-use pi_subagents_vocabulary::review::{DiffSide, FileDiff, LineComment, SentBack, is_folded};
+use pi_subagents_vocabulary::review::{
+    DiffSide, FileDiff, LineComment, RiskTier, SentBack, is_folded,
+};
 use pi_subagents_vocabulary::text::one_line;
 use ratatui::layout::Size;
 
 use super::item::{ItemKind, ReviewItem};
+use super::parts::ShownParts;
 use crate::line_editor::LineEditor;
 use crate::message::Notice;
 
@@ -18,13 +24,34 @@ pub(super) enum ReviewMessage {
     Pasted(String),
     Resized(Size),
     /// The queue was read.
-    QueueRead(Result<Vec<ReviewItem>, String>),
+    QueueRead(Result<SeenQueue, String>),
     /// The difference of a file of a result was read.
     DiffRead(RunId, usize, Result<FileDiff, String>),
+    /// The parts of a result were read.
+    PartsRead(RunId, Result<Vec<ChangePart>, String>),
     /// Work goes on, and this is what it does now.
-    WorkedOn(String),
+    WorkedOn(Work),
     /// Work has ended, and this is what came of it. The queue is to be read again.
     Finished(Notice),
+}
+
+/// The queue as it was read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SeenQueue {
+    pub(super) items: Vec<ReviewItem>,
+    /// The gate that the settings name for reviews.
+    pub(super) gate: Option<String>,
+    /// The reason why no result that waits can be found, if none can.
+    pub(super) problem: Option<String>,
+}
+
+/// Work that goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Work {
+    /// What it does now.
+    pub(super) words: String,
+    /// True if it writes into the checkout, and must not be cut off.
+    pub(super) lands: bool,
 }
 
 /// Something that is to be done.
@@ -34,9 +61,13 @@ pub(super) enum ReviewEffect {
     ReadQueue,
     /// The difference of a file of a result is to be read.
     ReadDiff(RunId, usize),
-    /// These results are to be accepted, or all that stay green if none is named.
-    Accept(Vec<RunId>),
+    /// The parts of a result are to be read.
+    ReadParts(RunId),
+    /// Results are to be accepted as far as they stay green.
+    Accept(WantedAccept),
     Undo,
+    /// The budgets that a run waits for are to be raised.
+    Raise(RunId),
     Discard(RunId),
     /// A failed run is to be listed no more.
     Dismiss(RunId),
@@ -63,15 +94,20 @@ pub(super) struct ReviewModel {
     pub(super) project: String,
     /// `None` before the queue was read.
     pub(super) items: Option<Vec<ReviewItem>>,
+    /// The gate that the settings name for reviews.
+    pub(super) gate: Option<String>,
+    /// The reason why no result that waits can be found.
+    pub(super) problem: Option<String>,
     pub(super) selected: usize,
     /// The opened result; `None` if the queue is shown.
     pub(super) opened: Option<OpenedResult>,
     pub(super) mode: ReviewMode,
     diffs: HashMap<(RunId, usize), Result<FileDiff, String>>,
+    pub(super) parts: ShownParts,
     pub(super) comments: HashMap<RunId, Vec<LineComment>>,
     pub(super) notice: Option<Notice>,
     /// The work that goes on; no other begins meanwhile.
-    pub(super) working: Option<String>,
+    pub(super) working: Option<Work>,
 }
 
 /// A result that is read.
@@ -103,10 +139,12 @@ pub(super) enum TypedFor {
 }
 
 /// A question that is answered with yes or no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Doubt {
-    Accept,
-    AcceptAll,
+    /// These results, with the gates that are named.
+    Accept(WantedAccept),
+    /// The budgets of a run are to be raised.
+    Raise,
     Discard,
     Undo,
 }
@@ -117,10 +155,13 @@ impl ReviewModel {
             size,
             project,
             items: None,
+            gate: None,
+            problem: None,
             selected: 0,
             opened: None,
             mode: ReviewMode::Browsing,
             diffs: HashMap::new(),
+            parts: ShownParts::default(),
             comments: HashMap::new(),
             notice: None,
             working: None,
@@ -137,11 +178,16 @@ impl ReviewModel {
                 }
             }
             ReviewMessage::Resized(size) => self.size = size,
-            ReviewMessage::QueueRead(Ok(items)) => self.take_queue(items),
+            ReviewMessage::QueueRead(Ok(queue)) => {
+                self.gate = queue.gate;
+                self.problem = queue.problem;
+                self.take_queue(queue.items);
+            }
             ReviewMessage::QueueRead(Err(why)) => self.notice = Some(failed(why)),
             ReviewMessage::DiffRead(run, file, diff) => _ = self.diffs.insert((run, file), diff),
+            ReviewMessage::PartsRead(run, parts) => self.parts.take(run, parts),
             // News that comes behind the end of the work is old.
-            ReviewMessage::WorkedOn(words) => self.working = self.working.take().map(|_| words),
+            ReviewMessage::WorkedOn(work) => self.working = self.working.take().map(|_| work),
             ReviewMessage::Finished(notice) => {
                 self.working = None;
                 self.notice = Some(notice);
@@ -158,6 +204,15 @@ impl ReviewModel {
         if place.is_none() {
             self.opened = None;
         }
+        let before = self.items.iter().flatten();
+        let before: HashMap<&RunId, &str> = before
+            .map(|item| (&item.run, item.states.as_str()))
+            .collect();
+        let is_same = |item: &&ReviewItem| before.get(&item.run) == Some(&item.states.as_str());
+        let same: HashSet<&RunId> = items.iter().filter(is_same).map(|item| &item.run).collect();
+        // What was read of a result that is another one now is old.
+        self.diffs.retain(|(run, _), _| same.contains(run));
+        self.parts.retain(|run| same.contains(run));
         let last = items.len().saturating_sub(1);
         self.selected = place.unwrap_or(self.selected.min(last));
         self.items = Some(items);
@@ -188,17 +243,22 @@ impl ReviewModel {
     }
 
     /// Returns the work that what is shown makes necessary: the shown file, and the one after it.
-    fn wanted(&self) -> Vec<ReviewEffect> {
+    fn wanted(&mut self) -> Vec<ReviewEffect> {
         let Some(item) = self.item().filter(|item| item.kind == ItemKind::Change) else {
             return Vec::new();
         };
         let shown = self.opened.as_ref().map_or(0, |opened| opened.file);
         let files = [shown, shown + 1].into_iter();
         let unread = files.filter(|file| *file < item.files.len() && self.diff(*file).is_none());
-        unread
+        let unread = unread
             .take(1)
-            .map(|file| ReviewEffect::ReadDiff(item.run.clone(), file))
-            .collect()
+            .map(|file| ReviewEffect::ReadDiff(item.run.clone(), file));
+        let mut wanted: Vec<ReviewEffect> = unread.collect();
+        if self.opened.is_some() && !item.files.is_empty() {
+            let run = item.run.clone();
+            wanted.extend(self.parts.ask(&run).then_some(ReviewEffect::ReadParts(run)));
+        }
+        wanted
     }
 
     /// Selects another item, and shows it if one was shown.
@@ -296,6 +356,98 @@ impl ReviewModel {
         comments.map_or(&[], Vec::as_slice)
     }
 
+    /// Names the gates that decide about results: those that their own calls have set, and that of the
+    /// settings.
+    fn gates_of(&self, runs: &[RunId]) -> Vec<String> {
+        let items = self.items.iter().flatten();
+        let own = items.filter(|item| runs.contains(&item.run));
+        let own = own.flat_map(|item| &item.gates);
+        let mut gates: Vec<String> = Vec::new();
+        for gate in self.gate.iter().chain(own) {
+            if !gates.contains(gate) {
+                gates.push(gate.clone());
+            }
+        }
+        gates
+    }
+
+    /// Names the file that is shown.
+    fn shown_path(&self) -> Option<&str> {
+        let opened = self.opened.as_ref()?;
+        let file = self.item()?.files.get(opened.file)?;
+        Some(&file.path)
+    }
+
+    /// Returns the shown hunk with the cursor, by its place; `None` if the file has none.
+    fn shown_hunk(&self) -> Option<usize> {
+        let line = self.opened.as_ref()?.line;
+        let hunks = &self.shown_diff()?.hunks;
+        let before = hunks.iter().filter(|hunk| **hunk <= line).count();
+        Some(before.saturating_sub(1))
+    }
+
+    /// Leaves out the hunk with the cursor, or takes it again; the file if it has none or is meant.
+    pub(super) fn toggle(&mut self, whole_file: bool) {
+        let hunk = self.shown_hunk().filter(|_| !whole_file);
+        let Some((run, path)) = self
+            .item()
+            .map(|item| item.run.clone())
+            .zip(self.shown_path().map(str::to_owned))
+        else {
+            return;
+        };
+        if let Err(why) = self.parts.toggle(&run, &path, hunk) {
+            self.notice = Some(failed(why));
+        }
+    }
+
+    /// Asks whether results are to be accepted without the parts that are left out, with the gates that
+    /// will run.
+    pub(super) fn ask_to_accept(&mut self, mut only: Vec<RunId>) {
+        if only.is_empty() {
+            self.notice = Some(failed("nothing here can be accepted without another look"));
+            return;
+        }
+        only.retain(|run| self.parts.chosen(run).is_none_or(|names| !names.is_empty()));
+        if only.is_empty() {
+            self.notice = Some(failed("everything is left out: Space takes a part again"));
+            return;
+        }
+        let chosen = only.iter().filter_map(|run| {
+            let names = self.parts.chosen(run)?;
+            Some((run.clone(), WantedParts::Named(names)))
+        });
+        self.mode = ReviewMode::Confirming(Doubt::Accept(WantedAccept {
+            parts: chosen.collect(),
+            confirmed: Some(self.gates_of(&only)),
+            only,
+        }));
+    }
+
+    /// Lists the shown results that can be accepted together.
+    pub(super) fn together(&self) -> Vec<RunId> {
+        let items = self.items.iter().flatten();
+        let meant = items.filter(|item| {
+            !item.is_later && item.tier.is_some_and(|tier| tier <= RiskTier::Careful)
+        });
+        meant.map(|item| item.run.clone()).collect()
+    }
+
+    /// Names some of the listed runs.
+    pub(super) fn names_of(&self, runs: &[RunId]) -> Vec<String> {
+        let items = self.items.iter().flatten();
+        let named = items.filter(|item| runs.contains(&item.run));
+        named.map(|item| item.name.clone()).collect()
+    }
+
+    /// Notes that work has begun.
+    pub(super) fn begin_work(&mut self, words: &str, lands: bool) {
+        self.working = Some(Work {
+            words: words.to_owned(),
+            lands,
+        });
+    }
+
     /// Sends the selected result back on top of the result with this name.
     pub(super) fn redo_on(&mut self, name: &str) -> Vec<ReviewEffect> {
         let selected = self.item().map(|item| &item.run);
@@ -334,7 +486,7 @@ impl ReviewModel {
             comments,
             note,
         };
-        self.working = Some("the result is sent back".to_owned());
+        self.begin_work("the result is sent back", false);
         vec![ReviewEffect::SendBack(WantedReturn { run, sent, on })]
     }
 }

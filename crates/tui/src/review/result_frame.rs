@@ -5,9 +5,11 @@ use pi_subagents_view::{Line, Role, wrap};
 use pi_subagents_vocabulary::review::{DiffLine, DiffSide};
 use pi_subagents_vocabulary::text::count;
 
+use super::code::pieces;
 use super::frame::{rule, word_role};
 use super::item::ReviewItem;
 use super::model::ReviewModel;
+use super::parts::ChosenParts;
 
 /// A screen of so many columns shows the lines of both files.
 const BOTH_NUMBERS: usize = 90;
@@ -26,17 +28,32 @@ pub(super) fn result(model: &ReviewModel, width: usize, rows: usize) -> Vec<Line
     let mut lines = vec![head(model, item, width)];
     let most = MOST_FACTS.min(rows / 3).max(2);
     lines.extend(facts(item, width, most));
-    let below = usize::from(!model.own_comments().is_empty());
+    let status = status(model, item);
+    let below = usize::from(status.is_some());
     let room = rows.saturating_sub(lines.len() + below);
     lines.extend(file(model, item, width, room));
-    if below > 0 {
-        lines.truncate(rows - 1);
-        lines.resize(rows - 1, Line::default());
-        let comments = count(model.own_comments().len(), "comment");
-        let words = format!("{comments}, not sent yet (b sends)");
-        lines.push(Line::new(Role::Warning, &words));
+    if let Some(status) = status {
+        lines.truncate(rows.saturating_sub(1));
+        lines.resize(rows.saturating_sub(1), Line::default());
+        lines.push(Line::new(Role::Warning, &status));
     }
     lines
+}
+
+/// Says what a person has chosen and written that is not done yet.
+fn status(model: &ReviewModel, item: &ReviewItem) -> Option<String> {
+    let parts = model.parts.count(&item.run);
+    let parts =
+        parts.map(|ChosenParts { chosen, of }| format!("{chosen} of {} chosen", count(of, "part")));
+    let comments = match model.own_comments().len() {
+        0 => None,
+        number => Some(format!(
+            "{}, not sent yet (b sends)",
+            count(number, "comment")
+        )),
+    };
+    let status: Vec<String> = parts.into_iter().chain(comments).collect();
+    (!status.is_empty()).then(|| status.join(" • "))
 }
 
 fn head(model: &ReviewModel, item: &ReviewItem, width: usize) -> Line {
@@ -62,7 +79,10 @@ pub(super) fn facts(item: &ReviewItem, width: usize, most: usize) -> Vec<Line> {
     if !item.base.is_empty() {
         let [added, removed] = item.lines();
         let files = count(item.files.len(), "file");
-        let words = format!("{} • {files} +{added} −{removed}", item.base);
+        let files = format!("{files} +{added} −{removed}");
+        let words = [Some(&item.base), item.remainder.as_ref(), Some(&files)];
+        let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
+        let words = words.join(" • ");
         lines.push(Line::new(Role::Muted, &words));
     }
     labelled("look at", Role::Warning, &item.reasons, width, &mut lines);
@@ -108,8 +128,13 @@ fn file(model: &ReviewModel, item: &ReviewItem, width: usize, rows: usize) -> Ve
         (false, Some(from)) => format!(" • renamed from {from}"),
         (false, None) => String::new(),
     };
+    let chosen = match model.parts.count_of_file(&item.run, &touched.path) {
+        None => String::new(),
+        Some(ChosenParts { chosen: 0, .. }) => " • left out".to_owned(),
+        Some(ChosenParts { chosen, of }) => format!(" • {chosen} of {} chosen", count(of, "hunk")),
+    };
     let words = format!(
-        "{}/{} {} +{} −{}{kind}",
+        "{}/{} {} +{} −{}{kind}{chosen}",
         shown + 1,
         item.files.len(),
         touched.path,
@@ -139,7 +164,15 @@ fn file(model: &ReviewModel, item: &ReviewItem, width: usize, rows: usize) -> Ve
             };
             let seen = diff.lines.iter().enumerate().skip(first);
             for (number, line) in seen {
-                lines.push(diff_line(line, number == cursor, width));
+                let before = diff.hunks.iter().filter(|hunk| **hunk <= number);
+                let hunk = before.count().saturating_sub(1);
+                let is_left_out = model.parts.is_left_out(&item.run, &touched.path, hunk);
+                let fate = if is_left_out {
+                    LineFate::LeftOut
+                } else {
+                    LineFate::Taken
+                };
+                lines.push(diff_line(line, fate, number == cursor, width));
                 let commented = model.own_comments().iter().filter(|comment| {
                     let is_line = comment.line.is_some() && comment.line == line.new;
                     comment.path == touched.path && is_line
@@ -162,8 +195,15 @@ fn file(model: &ReviewModel, item: &ReviewItem, width: usize, rows: usize) -> Ve
     lines
 }
 
+/// What becomes of a line when the result is accepted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineFate {
+    Taken,
+    LeftOut,
+}
+
 /// Draws a line of a difference with its number, in both files if there is room.
-fn diff_line(line: &DiffLine, has_cursor: bool, width: usize) -> Line {
+fn diff_line(line: &DiffLine, fate: LineFate, has_cursor: bool, width: usize) -> Line {
     let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
     let numbers = if width >= BOTH_NUMBERS {
         format!("{:>5} {:>5}", number(line.old), number(line.new))
@@ -176,8 +216,45 @@ fn diff_line(line: &DiffLine, has_cursor: bool, width: usize) -> Line {
         DiffSide::Both => (" ", Role::Plain),
         DiffSide::Head | DiffSide::About => (" ", Role::Muted),
     };
+    let note = match (line.side, fate) {
+        (DiffSide::Head, LineFate::LeftOut) => "[ ] left out  ",
+        _ => "",
+    };
+    let role = match fate {
+        LineFate::Taken => role,
+        LineFate::LeftOut => Role::Muted,
+    };
     let mark = if has_cursor { ">" } else { " " };
-    Line::new(Role::Accent, mark)
+    let drawn = Line::new(Role::Accent, mark)
         .with(Role::Muted, &numbers)
-        .with(role, &format!(" {sign} {}", line.text))
+        .with(role, &format!(" {sign} "))
+        .with(Role::Warning, note);
+    match (line.side, fate) {
+        (DiffSide::Added | DiffSide::Removed | DiffSide::Both, LineFate::Taken) => {
+            code(drawn, line, role)
+        }
+        _ => drawn.with(role, &line.text),
+    }
+}
+
+/// Adds the text of a line in colours, with a mark on the part that has changed.
+fn code(drawn: Line, line: &DiffLine, role: Role) -> Line {
+    let marked = match line.side {
+        DiffSide::Added => Role::AddedPart,
+        DiffSide::Removed => Role::RemovedPart,
+        DiffSide::Both | DiffSide::Head | DiffSide::About => role,
+    };
+    let coloured = |drawn: Line, text: &str| {
+        let pieces = pieces(text).into_iter();
+        pieces.fold(drawn, |drawn, piece| {
+            drawn.with(piece.role.unwrap_or(role), piece.text)
+        })
+    };
+    let Some(changed) = line.changed.clone().filter(|part| !part.is_empty()) else {
+        return coloured(drawn, &line.text);
+    };
+    let (before, rest) = line.text.split_at(changed.start);
+    let (part, after) = rest.split_at(changed.len());
+    let drawn = coloured(drawn, before).with(marked, part);
+    coloured(drawn, after)
 }

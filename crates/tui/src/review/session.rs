@@ -2,6 +2,7 @@
 //! frame, and carries out what the model wants done. Work that takes its time is on threads of its own.
 
 use std::collections::HashMap;
+use std::future::ready;
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,8 +20,9 @@ use pi_subagents_ground::signals::{self, Signals};
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::known_index::KnownIndex;
 use pi_subagents_runs::review::undo::undo;
-use pi_subagents_runs::review::{ResultSource, ReviewQueue};
+use pi_subagents_runs::review::{AcceptNews, ResultSource, ReviewQueue};
 use pi_subagents_view::{Paint, Role};
+use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{Door, RunId, Timestamp};
 use ratatui::layout::{Position, Rect};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -30,7 +32,7 @@ use tokio::time::timeout;
 
 use super::frame::frame;
 use super::item::ReviewItem;
-use super::model::{ReviewEffect, ReviewMessage, ReviewModel, WantedReturn};
+use super::model::{ReviewEffect, ReviewMessage, ReviewModel, SeenQueue, WantedReturn, Work};
 use crate::draw::draw_lines;
 use crate::keyboard::{self, Typed};
 use crate::message::{Message, Notice};
@@ -86,7 +88,7 @@ struct ReviewSession {
     /// Where the files of the results can be read.
     sources: HashMap<RunId, Arc<ResultSource>>,
     known: HashMap<RunId, IndexedRun>,
-    jobs: JoinSet<ReviewMessage>,
+    jobs: Jobs,
 }
 
 impl ReviewSession {
@@ -163,8 +165,7 @@ impl ReviewSession {
 
     /// Lets a landing come to its end; anything else that goes on has changed nothing.
     async fn finish_landing(&mut self) {
-        let lands = self.model.working.as_deref() == Some(LANDS);
-        if lands {
+        if self.model.working.as_ref().is_some_and(|work| work.lands) {
             let all = async { while self.jobs.join_next().await.is_some() {} };
             _ = timeout(TO_FINISH, all).await;
         }
@@ -186,8 +187,8 @@ impl ReviewSession {
 
     /// Keeps where the files of new results can be read.
     fn note_sources(&mut self, message: &ReviewMessage) {
-        if let ReviewMessage::QueueRead(Ok(items)) = message {
-            for item in items {
+        if let ReviewMessage::QueueRead(Ok(queue)) = message {
+            for item in &queue.items {
                 if let Some(source) = &item.source {
                     self.sources.insert(item.run.clone(), Arc::clone(source));
                     self.known.insert(item.run.clone(), source.indexed.clone());
@@ -211,7 +212,7 @@ impl ReviewSession {
             ReviewEffect::Leave => {}
             ReviewEffect::ReadQueue => {
                 self.jobs.spawn_blocking(move || {
-                    let queue = desk.queue().map(ReviewItem::all);
+                    let queue = desk.seen_queue();
                     ReviewMessage::QueueRead(queue.map_err(|error| words_of(&error)))
                 });
             }
@@ -227,60 +228,78 @@ impl ReviewSession {
                     ReviewMessage::DiffRead(run, file, diff)
                 });
             }
-            ReviewEffect::Accept(only) => {
+            ReviewEffect::ReadParts(run) => {
+                let source = self.sources.get(&run).cloned();
+                self.jobs.spawn_blocking(move || {
+                    let parts = source.map_or_else(
+                        || Err("its files cannot be read".to_owned()),
+                        |source| source.parts(),
+                    );
+                    ReviewMessage::PartsRead(run, parts)
+                });
+            }
+            ReviewEffect::Accept(wanted) => {
                 self.jobs
-                    .spawn_blocking(move || finished(desk.accept(only)));
+                    .spawn_blocking(move || finished(desk.accept(wanted)));
             }
             ReviewEffect::Undo => {
                 self.jobs.spawn_blocking(move || {
                     let done = undo(&desk.places, &desk.index, SavedEdits::Refused);
-                    finished(done.map(|report| Notice::new(Role::Success, report.line())))
+                    succeeded(done.map(|report| report.lines().join("\n")))
                 });
             }
             ReviewEffect::SendBack(WantedReturn { run, sent, on }) => {
-                let Some(run) = self.indexed(&run) else {
-                    return;
-                };
                 let starter = self.starter.clone();
-                self.jobs.spawn(async move {
-                    let went = send_back(&starter, Return { run, sent, on }).await;
-                    let words = |sentence: String| format!("{sentence}; g looks again");
-                    succeeded(went.map(|went| words(went.sentence)))
+                self.with_run(&run, |jobs, run| {
+                    jobs.spawn(async move {
+                        let went = send_back(&starter, Return { run, sent, on }).await;
+                        let words = |sentence: String| format!("{sentence}; g looks again");
+                        succeeded(went.map(|went| words(went.sentence)))
+                    });
                 });
             }
-            ReviewEffect::Discard(run) | ReviewEffect::Dismiss(run) | ReviewEffect::Later(run)
-                if self.indexed(&run).is_none() => {}
-            ReviewEffect::Discard(run) => {
-                if let Some(run) = self.indexed(&run) {
-                    self.jobs
-                        .spawn_blocking(move || succeeded(desk.own().discard(run)));
-                }
-            }
-            ReviewEffect::Dismiss(run) => {
-                if let Some(run) = self.indexed(&run) {
-                    self.jobs.spawn_blocking(move || succeeded(dismiss(&run)));
-                }
-            }
-            ReviewEffect::Later(run) => {
-                if let Some(run) = self.indexed(&run) {
-                    self.jobs
-                        .spawn_blocking(move || succeeded(look_later(&run)));
-                }
+            ReviewEffect::Raise(run) => self.with_run(&run, |jobs, run| {
+                jobs.spawn_blocking(move || succeeded(desk.own().raise(&run)));
+            }),
+            ReviewEffect::Discard(run) => self.with_run(&run, |jobs, run| {
+                jobs.spawn_blocking(move || succeeded(desk.own().discard(run)));
+            }),
+            ReviewEffect::Dismiss(run) => self.with_run(&run, |jobs, run| {
+                jobs.spawn_blocking(move || succeeded(dismiss(&run)));
+            }),
+            ReviewEffect::Later(run) => self.with_run(&run, |jobs, run| {
+                jobs.spawn_blocking(move || succeeded(look_later(&run)));
+            }),
+        }
+    }
+
+    /// Begins work on a run, or says that it is gone.
+    fn with_run(&mut self, run: &RunId, begin: impl FnOnce(&mut Jobs, IndexedRun)) {
+        match self.indexed(run) {
+            Some(run) => begin(&mut self.jobs, run),
+            None => {
+                let gone = CommandError::not_found(format!("the run {run} is not there any more"));
+                self.jobs.spawn(ready(succeeded(Err(gone))));
             }
         }
     }
 }
 
-/// The words while a landing must not be cut off.
-const LANDS: &str = "the results land in the checkout";
+/// What goes on beside the screen.
+type Jobs = JoinSet<ReviewMessage>;
 
 impl Desk {
-    fn queue(&self) -> Result<ReviewQueue, CommandError> {
+    fn seen_queue(&self) -> Result<SeenQueue, CommandError> {
         let mut queue = ReviewQueue::gather(&self.places, &self.index)?;
         if !self.only.is_empty() {
             queue.keep_only(&self.only);
         }
-        Ok(queue)
+        Ok(SeenQueue {
+            // Without its settings a gate is unknown, and accepting says why.
+            gate: self.own().gate().ok().flatten(),
+            problem: queue.problem.as_deref().map(one_line),
+            items: ReviewItem::all(queue),
+        })
     }
 
     fn own(&self) -> ReviewDesk<'_> {
@@ -290,24 +309,23 @@ impl Desk {
         }
     }
 
-    /// Accepts results, or all that stay green if none is named.
-    fn accept(&self, only: Vec<RunId>) -> Result<Notice, CommandError> {
-        let wanted = WantedAccept {
-            only,
-            confirmed: None,
-        };
+    /// Accepts results as far as they stay green.
+    fn accept(&self, wanted: WantedAccept) -> Result<Notice, CommandError> {
         let report = self.own().accept(wanted, &mut |news| {
+            let work = Work {
+                words: news.sentence(),
+                lands: matches!(news, AcceptNews::Lands),
+            };
             // A screen that is gone needs no news.
-            _ = self
-                .tell
-                .blocking_send(ReviewMessage::WorkedOn(news.sentence()));
+            _ = self.tell.blocking_send(ReviewMessage::WorkedOn(work));
         })?;
         let role = if report.taken() > 0 {
             Role::Success
         } else {
             Role::Failed
         };
-        Ok(Notice::new(role, report.sentence()))
+        let words = [vec![report.sentence()], report.notes()].concat();
+        Ok(Notice::new(role, words.join("\n")))
     }
 }
 

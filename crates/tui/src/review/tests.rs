@@ -1,15 +1,19 @@
 //! Whole screens of a made-up queue, and what keys do.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pi_subagents_calls::review_desk::WantedAccept;
+use pi_subagents_git::ChangePart;
+use pi_subagents_runs::review::WantedParts;
+use pi_subagents_view::Role;
 use pi_subagents_view::paint::plain;
-use pi_subagents_vocabulary::review::{FileDiff, SentBack, TouchedPath, WorkState};
+use pi_subagents_vocabulary::review::{FileDiff, RiskTier, SentBack, TouchedPath, WorkState};
 use pi_subagents_vocabulary::{RunId, Timestamp};
 use pretty_assertions::assert_eq;
 use ratatui::layout::Size;
 
 use super::frame::frame;
 use super::item::{ItemKind, ReviewItem};
-use super::model::{ReviewEffect, ReviewMessage, ReviewModel, WantedReturn};
+use super::model::{ReviewEffect, ReviewMessage, ReviewModel, SeenQueue, WantedReturn};
 
 const PATCH: &str = "@@ -38,6 +38,7 @@ impl Limiter {
      /// Takes one token for `key`, or says how long to wait.
@@ -56,7 +60,7 @@ fn queue() -> Vec<ReviewItem> {
     api.head = "builder • anthropic/claude-sonnet-5 • 38 calls • 6m 12s".to_owned();
     api.task = "Give every API key a rate limit: 60 a minute, bursts of 20.".to_owned();
     api.answer = "Every key has a bucket, and a 429 carries Retry-After. All 41 tests pass and benchmarks improved by 12 %.".to_owned();
-    api.base = "began with your checkout and 3 uncommitted files (4f1c9ab)".to_owned();
+    api.base = "began with your HEAD + 3 uncommitted files".to_owned();
     api.reasons = vec![
         "touches CI: .github/workflows/ci.yml".to_owned(),
         "the tests are older than the last change".to_owned(),
@@ -71,7 +75,18 @@ fn queue() -> Vec<ReviewItem> {
     ];
     let mut migrate = item("migrate", ItemKind::Failure, "failed");
     migrate.answer = "The gate `cargo test` failed: exit 101.".to_owned();
+    docs.tier = Some(RiskTier::Fits);
+    api.tier = Some(RiskTier::Careful);
+    api.gates = vec!["make bench".to_owned()];
     vec![asks, docs, api, migrate]
+}
+
+fn seen(items: Vec<ReviewItem>) -> SeenQueue {
+    SeenQueue {
+        items,
+        gate: Some("cargo test --workspace".to_owned()),
+        problem: None,
+    }
 }
 
 struct Stand(ReviewModel);
@@ -80,7 +95,7 @@ impl Stand {
     fn new(width: u16, height: u16) -> Self {
         let size = Size::new(width, height);
         let mut model = ReviewModel::new(size, "~/harbour".to_owned());
-        _ = model.update(ReviewMessage::QueueRead(Ok(queue())));
+        _ = model.update(ReviewMessage::QueueRead(Ok(seen(queue()))));
         Self(model)
     }
 
@@ -98,8 +113,12 @@ impl Stand {
     }
 
     fn reads(&mut self, file: usize) {
+        self.reads_patch(file, PATCH);
+    }
+
+    fn reads_patch(&mut self, file: usize, patch: &str) {
         let run = self.0.item().unwrap().run.clone();
-        let diff = Ok(FileDiff::read(PATCH));
+        let diff = Ok(FileDiff::read(patch));
         _ = self.0.update(ReviewMessage::DiffRead(run, file, diff));
     }
 
@@ -148,12 +167,26 @@ fn acts_ask_first_and_begin_once() {
     stand.press("jj");
     let run = stand.0.item().unwrap().run.clone();
     assert_eq!(stand.press("an"), []);
-    assert_eq!(stand.press("ay"), [ReviewEffect::Accept(vec![run.clone()])]);
+    let gates = ["cargo test --workspace", "make bench"].map(str::to_owned);
+    let wanted = WantedAccept {
+        only: vec![run.clone()],
+        confirmed: Some(gates.to_vec()),
+        ..WantedAccept::default()
+    };
+    assert_eq!(stand.press("ay"), [ReviewEffect::Accept(wanted.clone())]);
     // One thing at a time.
     assert_eq!(stand.press("Ay"), []);
     let done = crate::message::Notice::new(pi_subagents_view::Role::Success, "done");
     let after = stand.0.update(ReviewMessage::Finished(done));
     assert_eq!(after, [ReviewEffect::ReadQueue]);
+    // All that are listed, and no others.
+    let [ReviewEffect::Accept(all)] = &stand.press("Ay")[..] else {
+        panic!("{:?}", stand.0.working)
+    };
+    let docs = stand.0.items.as_ref().unwrap()[1].run.clone();
+    assert_eq!(all.only, [docs, run.clone()]);
+    assert_eq!(all.confirmed, wanted.confirmed);
+    stand.0.working = None;
     assert_eq!(stand.press("xy"), [ReviewEffect::Discard(run.clone())]);
     stand.0.working = None;
     assert_eq!(stand.press("l"), [ReviewEffect::Later(run)]);
@@ -163,6 +196,27 @@ fn acts_ask_first_and_begin_once() {
     stand.press("kkk");
     assert_eq!(stand.press("by"), []);
     assert_eq!(stand.press("\u{1b}q"), [ReviewEffect::Leave]);
+}
+
+#[test]
+fn what_cannot_be_found_is_listed_and_no_result_can_be_accepted_then() {
+    let mut stand = Stand::new(80, 24);
+    let mut lost = item("lost", ItemKind::Unreachable, "lost");
+    lost.answer = "its commit is gone".to_owned();
+    _ = stand.0.update(ReviewMessage::QueueRead(Ok(SeenQueue {
+        items: vec![lost],
+        gate: None,
+        problem: Some("the repository cannot be read".to_owned()),
+    })));
+    assert_eq!(stand.press("aAxbol"), []);
+    insta::assert_snapshot!(stand.seen().split("\n\n").next().unwrap(), @"
+    Needs you: 1                                                           ~/harbour
+    ! the repository cannot be read
+    Results that cannot be found
+    > lost    lost              9m  its commit is gone
+    ── lost ────────────────────────────────────────────────────────────────────────
+    answer    its commit is gone
+    ");
 }
 
 #[test]
@@ -183,6 +237,74 @@ fn comments_and_a_note_become_the_prompt_and_are_gone_then() {
         "{prompt}"
     );
     assert_eq!(stand.0.own_comments(), []);
+}
+
+fn part(path: &str, hunk: Option<usize>) -> ChangePart {
+    ChangePart {
+        name: format!("{path} {hunk:?}"),
+        path: path.into(),
+        from: None,
+        hunk,
+        added: 1,
+        removed: 0,
+    }
+}
+
+#[test]
+fn hunks_and_files_are_left_out_and_the_rest_is_accepted() {
+    let mut stand = Stand::new(80, 24);
+    stand.press("jj");
+    let run = stand.0.item().unwrap().run.clone();
+    let effects = stand.press("\n");
+    assert!(
+        effects.contains(&ReviewEffect::ReadParts(run.clone())),
+        "{effects:?}"
+    );
+    stand.reads(0);
+    stand.press(" ");
+    assert!(stand.seen().contains("its parts are being read"));
+    let parts = vec![
+        part("src/http/limit.rs", Some(0)),
+        part("src/http/limit.rs", Some(1)),
+        part("Cargo.lock", Some(0)),
+        part("src/http/mod.rs", None),
+    ];
+    let read = ReviewMessage::PartsRead(run.clone(), Ok(parts));
+    _ = stand.0.update(read);
+    // The second hunk, and the lock file.
+    stand.press("n ]f[");
+    insta::assert_snapshot!("left_out_80x24", stand.seen());
+    let effects = stand.press("ay");
+    let [ReviewEffect::Accept(wanted)] = effects.as_slice() else {
+        panic!("{effects:?}")
+    };
+    let names = ["src/http/limit.rs Some(0)", "src/http/mod.rs None"];
+    let names = WantedParts::Named(names.map(str::to_owned).into());
+    assert_eq!(wanted.parts, [(run, names)].into());
+    stand.0.working = None;
+    // Everything is left out: there is nothing to accept.
+    stand.press("f]]f");
+    assert_eq!(stand.press("a"), []);
+    assert!(stand.seen().contains("everything is left out"));
+}
+
+#[test]
+fn changed_parts_of_lines_are_marked_and_code_has_colours() {
+    let mut stand = Stand::new(80, 24);
+    stand.press("jj\n");
+    let patch =
+        "@@ -1,2 +1,2 @@\n-    let all = old(1); // one\n+    let all = new(1); // one\n if x\n";
+    stand.reads_patch(0, patch);
+    let frame = frame(&stand.0, at(540));
+    let of = |role: Role| {
+        let spans = frame.lines.iter().flat_map(|line| line.spans().to_vec());
+        let spans = spans.filter(|span| span.role() == role);
+        spans.map(|span| span.text().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(Role::RemovedPart), ["old"]);
+    assert_eq!(of(Role::AddedPart), ["new"]);
+    assert_eq!(of(Role::Keyword), ["let", "let", "if"]);
+    assert_eq!(of(Role::Literal), ["1", "1"]);
 }
 
 #[test]
@@ -213,12 +335,16 @@ fn another_queue_keeps_the_selected_run_or_leaves_it() {
     stand.press("jj\n");
     let mut items = queue();
     items.remove(0);
-    _ = stand.0.update(ReviewMessage::QueueRead(Ok(items.clone())));
+    _ = stand
+        .0
+        .update(ReviewMessage::QueueRead(Ok(seen(items.clone()))));
     assert_eq!(stand.0.item().unwrap().name, "api");
     assert!(stand.0.opened.is_some());
     items.remove(1);
-    _ = stand.0.update(ReviewMessage::QueueRead(Ok(items)));
+    _ = stand.0.update(ReviewMessage::QueueRead(Ok(seen(items))));
     assert!(stand.0.opened.is_none());
-    _ = stand.0.update(ReviewMessage::QueueRead(Ok(Vec::new())));
+    _ = stand
+        .0
+        .update(ReviewMessage::QueueRead(Ok(seen(Vec::new()))));
     assert!(stand.seen().contains("Nothing waits for you"));
 }
