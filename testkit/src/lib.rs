@@ -38,4 +38,7 @@ mod wait;
 pub use binary::bin;
 pub use chance::Chance;
 pub use rustix::process::Signal;
+
+/// A script that makes a repository with thousands of files and tests of its own.
+pub const REVIEW_PROJECT: &str = include_str!("review_project.sh");
 pub use wait::{wait_for_file, wait_until};

@@ -13,6 +13,7 @@ mod past_runs;
 mod pi;
 mod processes;
 mod receipts;
+mod review;
 mod sandbox;
 mod scripted_server;
 mod stage;
@@ -25,7 +26,7 @@ use crate::machine::cargo;
 use crate::release_build;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 14] = [
+const MEASURES: [&str; 15] = [
     "one-turn",
     "sandbox",
     "https",
@@ -38,6 +39,7 @@ const MEASURES: [&str; 14] = [
     "fleet",
     "page",
     "worktrees",
+    "review",
     "delegating",
     "installed",
 ];
@@ -112,6 +114,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("fleet", _) => fleet::measure()?,
             ("page", _) => page::measure()?,
             ("worktrees", _) => worktrees::measure()?,
+            ("review", _) => review::measure()?,
             ("delegating", Some(pi)) => pi::compare(pi)?,
             (_, Some(pi)) => installed_package::measure(pi)?,
             (_, None) => println!(

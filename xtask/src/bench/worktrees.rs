@@ -142,7 +142,7 @@ fn own_file(number: usize) -> String {
 }
 
 /// Returns a call whose tasks each run a command.
-fn delegate_with(
+pub(super) fn delegate_with(
     stage: &Stage,
     names: &[&str],
     isolation: &str,

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Stage, asked, completed, failed, outcomes};
+use crate::terminal::Terminal;
 
 for_each_pi! {
     a_pi_child_counts_in_the_budget_of_its_call,
@@ -251,6 +252,30 @@ fn a_run_whose_budget_is_used_up_waits_until_it_is_raised() {
     let _server = looker(&stage);
     let run = stage.delegate_to("embedded", &one_task());
     assert_paused_and_raised(&stage, run.args(LIMITED));
+}
+
+#[test]
+fn a_paused_run_is_in_the_review_whose_screen_raises_its_budget() {
+    let stage = Stage::new();
+    let _server = looker(&stage);
+    let run = stage.delegate_to("embedded", &one_task());
+    let running = run.args(LIMITED).spawn();
+    let raise = wait_until(PATIENCE, || {
+        let review = stage.command(&["review", "--json"]).run().json();
+        let first = &review["waiting"][0];
+        assert!(first.is_null() || first["kind"] == "limit", "{first:#}");
+        first["raise"].as_str().map(str::to_owned)
+    });
+    let more = "100000 tokens more for the budget nightly";
+    assert_eq!(raise.as_deref(), Some(more));
+    let mut terminal = Terminal::start_sized(stage.command(&["review"]), 100, 24);
+    terminal.wait_for("the budget nightly is used up (20000 of 20000 tokens)");
+    terminal.press("m");
+    terminal.answer(&format!("Give {more}?"), "y");
+    terminal.wait_for("a continues");
+    terminal.press("q");
+    assert_eq!(terminal.leave(), (Some(0), true));
+    assert_eq!(outcomes(&running.wait()), [completed("a", "done")]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ echo \"$count passed\"
 ";
 
 /// A project with tests of its own, and a person who has work of every kind in it.
-fn project() -> WorktreeStage {
+pub(super) fn project() -> WorktreeStage {
     let stage = WorktreeStage::new();
     stage.write("check.sh", CHECK);
     stage.write(".gitignore", "*.log\n");
@@ -48,7 +48,7 @@ fn project() -> WorktreeStage {
 }
 
 /// Adds the uncommitted work of the person.
-fn make_dirty(stage: &WorktreeStage) {
+pub(super) fn make_dirty(stage: &WorktreeStage) {
     stage.write("staged.txt", "staged\n");
     stage.git(&["add", "staged.txt"]);
     stage.write("src/mine.txt", "# src/mine.txt\nmine\n");
@@ -106,13 +106,13 @@ fn files(stage: &WorktreeStage, names: &[&str]) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Returns all files of the checkout but the records of runs.
-fn checkout(stage: &WorktreeStage) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn checkout(stage: &WorktreeStage) -> BTreeMap<String, Vec<u8>> {
     let tracked = stage.git(&["ls-files", "--cached", "--others", "--", ".", ":!.pi"]);
     let there = |name: &&str| stage.project().join(name).exists();
     files(stage, &tracked.lines().filter(there).collect::<Vec<_>>())
 }
 
-fn fates(report: &Value) -> BTreeMap<&str, &str> {
+pub(super) fn fates(report: &Value) -> BTreeMap<&str, &str> {
     let results = report["results"].as_array().unwrap().iter();
     results
         .map(|one| (one["name"].as_str().unwrap(), one["fate"].as_str().unwrap()))
@@ -348,7 +348,8 @@ fn a_review_that_is_killed_leaves_the_checkout_as_before_or_as_after_and_the_nex
     let mut after_commands = 0;
     let mut landed = 0;
     loop {
-        let killed = killed_after(&stage, after_commands);
+        let take = ["review", "--accept-all", "--gate", "sh check.sh", "--json"];
+        let killed = killed_after(&stage, after_commands, &take);
         if killed {
             // The next command that takes the lock of the repository recovers.
             let looked = stage.ours(&["merge", "--check", "docs"]).run();
@@ -379,14 +380,14 @@ fn a_review_that_is_killed_leaves_the_checkout_as_before_or_as_after_and_the_nex
 }
 
 /// Returns how many commands of git lie between two kills: few are tried unless a variable wants all.
-fn step() -> usize {
+pub(super) fn step() -> usize {
     let wanted = std::env::var("REVIEW_KILL_STEP").ok();
     wanted.and_then(|text| text.parse().ok()).unwrap_or(17)
 }
 
-/// Accepts all with a git that kills the review with -9 before it runs one of its commands. Returns
-/// whether it came so far.
-fn killed_after(stage: &WorktreeStage, after: usize) -> bool {
+/// Runs a command with a git that kills it with -9 before it runs one of its commands. Returns whether
+/// it came so far.
+pub(super) fn killed_after(stage: &WorktreeStage, after: usize, arguments: &[&str]) -> bool {
     let real = Command::new("sh")
         .args(["-c", "command -v git"])
         .output()
@@ -398,8 +399,7 @@ fn killed_after(stage: &WorktreeStage, after: usize) -> bool {
          exec {real} \"$@\"\n"
     );
     let bin = stage.stand_in("git", &script);
-    let arguments = ["review", "--accept-all", "--gate", "sh check.sh", "--json"];
-    let output = stage.ours(&arguments).env("PATH", bin).run();
+    let output = stage.ours(arguments).env("PATH", bin).run();
     for entry in std::fs::read_dir(stage.home_path("seen")).unwrap() {
         std::fs::remove_file(entry.unwrap().path()).unwrap();
     }
