@@ -19,7 +19,7 @@ use crate::elicitation::{ClientPerson, Seen, answer, reply_in};
 use crate::extras::Extras;
 use crate::notes::no_project;
 use crate::patience::patience;
-use crate::protocol_lists::{answered, listed, object, refused};
+use crate::protocol_lists::{Offer, answered, listed, object, refused};
 use crate::resources;
 use crate::shared_places::SharedPlaces;
 use crate::tools::{Call, Client, LongCall, Question, Tools};
@@ -405,7 +405,12 @@ impl Tools for ServedTools {
                     ToolSet::Compact => agents_of(&tool, catalogue),
                     ToolSet::All => choices_of(&tool, catalogue),
                 };
-                listed(tool, choices.as_deref(), gates)
+                let offer = Offer {
+                    choices: choices.as_deref(),
+                    gates,
+                    at_once: self.options.concurrency,
+                };
+                listed(tool, &offer)
             })
             .collect()
     }

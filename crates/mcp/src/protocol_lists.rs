@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pi_subagents_calls::families::delegation::DELEGATE;
+use pi_subagents_calls::families::start_tool::SEVERAL_AT_ONCE;
 use pi_subagents_calls::{self as calls, Effect};
 use rmcp::model::{
     CallToolResult, ContentBlock, MetaObject, Resource, ResourceTemplate, Tool, ToolAnnotations,
@@ -23,22 +24,40 @@ const DETAILS: &str = "pi-subagents/details";
 /// The media type of all resources.
 const TEXT: &str = "text/plain";
 
-/// Returns a tool as clients list it. `choices` are the definitions that a model can choose from,
-/// and `gates` the commands that its user allows as gates.
-pub(crate) fn listed(tool: calls::Tool, choices: Option<&str>, gates: &[String]) -> (Tool, Effect) {
+/// The facts about a user that the descriptions of tools name.
+pub(crate) struct Offer<'a> {
+    /// The definitions that a model can choose from.
+    pub(crate) choices: Option<&'a str>,
+    /// The commands that may be gates.
+    pub(crate) gates: &'a [String],
+    /// The number of sub-agents that work at once.
+    pub(crate) at_once: usize,
+}
+
+/// Returns a tool as clients list it.
+pub(crate) fn listed(tool: calls::Tool, offer: &Offer<'_>) -> (Tool, Effect) {
     let described = tool.description.replace(TOLD, HAS_TO_ASK);
-    let description = match choices {
+    let described = described.replace(SEVERAL_AT_ONCE, &at_once(offer.at_once));
+    let description = match offer.choices {
         Some(choices) => format!("{described} {choices}"),
         None => described,
     };
     let mut schema = object(tool.parameters).unwrap_or_default();
     extend(tool.name, &mut schema);
-    name_gates(&mut schema, gates);
+    name_gates(&mut schema, offer.gates);
     let mut listed = Tool::new(tool.name, description, Arc::new(schema))
         .with_title(tool.label)
         .with_annotations(annotations(tool.effect));
     listed.meta = Some(hints(tool.name));
     (listed, tool.effect)
+}
+
+/// Says how many sub-agents work at once.
+fn at_once(number: usize) -> String {
+    match number {
+        0 | 1 => "one runs at a time".to_owned(),
+        number => format!("{number} run at once"),
+    }
 }
 
 /// Names the commands that may be gates wherever a schema has the field, or takes the field out if

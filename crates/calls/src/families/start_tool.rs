@@ -25,8 +25,11 @@ pub fn tools() -> Vec<Tool> {
     }]
 }
 
+/// The words of the description in whose place a server puts the number of its settings.
+pub const SEVERAL_AT_ONCE: &str = "several run at once";
+
 const DESCRIPTION: &str = "\
-Give tasks to sub-agents. Each is a separate process with its own context, tools and model; four run at once, the others wait their turn. \
+Give tasks to sub-agents. Each is a separate process with its own context, tools and model; several run at once, the others wait their turn. \
 Delegate independent work of which only the result matters to you, such as reading much code, a review or a long test, or what another agent or model does better. Do short things and your next step yourself. \
 A sub-agent sees its prompt and files and nothing of this conversation, so write as to a colleague who has just come in: the goal, the paths, what is known, whether to change files or only to look, how to check the work, and how long a report you want. \
 It edits files and runs commands without asking anybody, and has no sub-agents. \
@@ -66,6 +69,11 @@ fn parameters() -> Value {
 mod tests {
     use super::*;
     use crate::families::delegation::DelegateCall;
+
+    #[test]
+    fn the_description_has_the_place_of_the_number() {
+        assert!(DESCRIPTION.contains(SEVERAL_AT_ONCE));
+    }
 
     #[test]
     fn every_field_that_is_listed_is_read() {
