@@ -70,7 +70,10 @@ const TOOLS: [(&str, &[&str]); 6] = [
     ),
     ("Look at runs, and control them", &["subagent_runs"]),
     ("Answer questions", &["answer_subagent"]),
-    ("Merge changes", &["merge_subagents"]),
+    (
+        "Review and merge changes",
+        &["merge_subagents", "review_subagents"],
+    ),
 ];
 
 /// Makes `docs/tools.md`: the tools of calling models, each with a table of its fields.

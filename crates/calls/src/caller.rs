@@ -11,6 +11,7 @@ use pi_subagents_vocabulary::{Answerers, BaseChoice, Place, Priority, RunTerms, 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetWishes;
+use crate::families::reviewing::ReviewPermission;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
 use pi_subagents_runs::workspace::EarlierWorktree;
@@ -37,6 +38,8 @@ pub struct Caller {
     pub answerers: Answerers,
     /// The patience with questions that nobody answers.
     pub parking: Parking,
+    /// Whether their model may accept, discard and undo in a review.
+    pub review: ReviewPermission,
     /// The runs of pi's session, where the caller is a pi: it knows no others.
     pub session_runs: Option<Arc<SessionRuns>>,
 }
@@ -165,6 +168,7 @@ impl Caller {
             pi: None,
             answerers: Answerers::default(),
             parking: Parking::Never,
+            review: ReviewPermission::Missing,
             session_runs: None,
         }
     }

@@ -72,7 +72,9 @@ pub use unknown_fields::check_fields;
 pub use user_variables::user_variables;
 pub use window_record::{SeenLines, WindowRecord};
 
-use self::families::{answers, background, delegation, merging, runs, start_tool, subagent};
+use self::families::{
+    answers, background, delegation, merging, reviewing, runs, start_tool, subagent,
+};
 
 /// The tools that an MCP client is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,12 +95,14 @@ pub fn mcp_tools(set: ToolSet) -> Vec<Tool> {
             runs::client_tools(),
             listing.by_ref().collect(),
             merging::tools(),
+            reviewing::tools(),
         ],
         ToolSet::All => vec![
             delegation::tools(),
             subagent::tools(),
             background::tools(),
             merging::tools(),
+            reviewing::tools(),
             runs::client_tools(),
         ],
     };
@@ -113,6 +117,7 @@ pub fn tools() -> Vec<Tool> {
         background::tools(),
         runs::tools(),
         merging::tools(),
+        reviewing::tools(),
         answers::tools(),
     ];
     families.into_iter().flatten().collect()

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use pi_subagents_git::SavedEdits;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -10,6 +11,7 @@ use pi_subagents_records::{IndexedRun, RunDir};
 use pi_subagents_runs::acts::ToDiscard;
 use pi_subagents_runs::ask_which::find_failure;
 use pi_subagents_runs::known_index::KnownIndex;
+use pi_subagents_runs::review::undo::undo;
 use pi_subagents_runs::review::{
     AcceptAll, AcceptNews, AcceptReport, ResultsToReturn, ReturnedResult, ReviewGates, ReviewNote,
     WantedParts, note_later, raise_for,
@@ -36,6 +38,23 @@ pub struct WantedAccept {
     pub confirmed: Option<Vec<String>>,
     /// The parts of results that are wanted, by their runs; the others are wanted whole.
     pub parts: BTreeMap<RunId, WantedParts>,
+}
+
+impl WantedAccept {
+    /// Returns the same with these results and no others.
+    #[must_use]
+    pub fn only(self, runs: Vec<RunId>) -> Self {
+        Self { only: runs, ..self }
+    }
+
+    /// Returns the same where a person has said yes to these gates; `None` if nobody was asked.
+    #[must_use]
+    pub fn confirmed(self, gates: Option<Vec<String>>) -> Self {
+        Self {
+            confirmed: gates,
+            ..self
+        }
+    }
 }
 
 impl ReviewDesk<'_> {
@@ -82,6 +101,13 @@ impl ReviewDesk<'_> {
     /// Raises the budgets that a run waits for by half, and says what they got. It continues by itself.
     pub fn raise(&self, run: &IndexedRun) -> Result<String, CommandError> {
         raise_for(self.places, run)
+    }
+
+    /// Takes the last accept back, and says what came back.
+    pub fn undo(&self) -> Result<String, CommandError> {
+        let report = undo(self.places, self.index, SavedEdits::Refused)?;
+        let lines = [vec![report.line()], report.warnings.clone()].concat();
+        Ok(lines.join("\n"))
     }
 
     /// Discards a result, and says what went.

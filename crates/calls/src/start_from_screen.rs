@@ -37,27 +37,40 @@ pub enum WantedRun {
     },
 }
 
-/// Starts runs for a person at a screen.
+/// Starts runs for a person at a screen, or for somebody who acts as one does.
 #[derive(Debug, Clone)]
 pub struct ScreenStarter {
-    places: Places,
-    name: CallerName,
+    caller: Caller,
+    known_children: KnownChildren,
 }
 
 impl ScreenStarter {
     /// Makes a starter for a person who is called this in the records.
     pub fn new(places: Places, name: CallerName) -> Self {
-        Self { places, name }
+        let caller = Caller {
+            name,
+            ..Caller::at(places)
+        };
+        // The process of a screen has no children that it would have to spare from these.
+        Self::of(caller, KnownChildren::spare_unknown())
+    }
+
+    /// Makes a starter for a caller, in a process with these children.
+    pub fn of(caller: Caller, known_children: KnownChildren) -> Self {
+        Self {
+            caller,
+            known_children,
+        }
     }
 
     /// Returns the places of the person.
     pub(crate) fn places(&self) -> &Places {
-        &self.places
+        &self.caller.places
     }
 
     /// Returns the names of the definitions that a new run can have.
     pub fn definitions(&self) -> Vec<String> {
-        let configuration = Configuration::read_once(&self.places, false);
+        let configuration = Configuration::read_once(self.places(), false);
         let definitions = configuration.catalogue.effective(Asker::Subagent);
         definitions
             .into_iter()
@@ -67,25 +80,21 @@ impl ScreenStarter {
 
     /// Starts a run, and returns when it has a process of its own.
     pub async fn start(&self, wanted: WantedRun) -> Result<StartedRun, CommandError> {
-        // The process of a screen has no children that it would have to spare from these.
-        let known_children = KnownChildren::spare_unknown();
-        let caller = Caller {
-            name: self.name.clone(),
-            ..Caller::at(self.places.clone())
-        };
+        let known_children = &self.known_children;
+        let caller = self.caller.clone();
         match wanted {
             WantedRun::New { definition, prompt } => {
                 let arguments = json!({"preset": definition, "task": prompt});
-                let spawned = spawn(&arguments, &caller, &known_children).await?;
+                let spawned = spawn(&arguments, &caller, known_children).await?;
                 Ok(spawned.into())
             }
             WantedRun::Again { run, model } => {
                 let repetition = beside(move || Repetition::of(&run, model, caller)).await?;
-                repetition.in_background(&known_children).await
+                repetition.in_background(known_children).await
             }
             WantedRun::Resumed { run, prompt } => {
                 let resumption = beside(move || resumption_of(&run, caller)).await?;
-                resumption.in_background(&prompt, &known_children).await
+                resumption.in_background(&prompt, known_children).await
             }
             WantedRun::Returned {
                 run,
@@ -94,7 +103,7 @@ impl ScreenStarter {
             } => {
                 let mut resumption = beside(move || resumption_of(&run, caller)).await?;
                 resumption.caller.overrides.worktree = Some(*worktree);
-                resumption.in_background(&prompt, &known_children).await
+                resumption.in_background(&prompt, known_children).await
             }
         }
     }

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use pi_subagents_records::{CallerName, IndexedRun};
 use rmcp::model::{CallToolResult, Resource, ResourceTemplate, Tool};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::sleep;
 use tracing::debug;
 
 use crate::elicitation::{ClientPerson, Seen, answer, reply_in};
@@ -28,6 +29,7 @@ use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached_process::{
     AnsweredCall, CallRecord, DetachedOrder, WaitedCall, WaitedReply,
 };
+use pi_subagents_calls::families::reviewing::{REVIEW, ReviewPermission};
 use pi_subagents_calls::families::start_tool::BACKGROUND_FIELD;
 use pi_subagents_calls::families::{background, delegation, merging, runs, subagent};
 use pi_subagents_calls::progress::{CallProgress, OnCallProgress};
@@ -78,6 +80,8 @@ pub(super) struct Options {
     pub(super) max_background: usize,
     /// The tools that clients are offered.
     pub(super) tools: ToolSet,
+    /// Whether models may accept, discard and undo in a review.
+    pub(super) review: ReviewPermission,
 }
 
 impl ServedTools {
@@ -172,8 +176,16 @@ impl ServedTools {
             caller,
             configuration: None,
         };
+        let limit = async {
+            match patience {
+                // Its gates may run for longer than the client waits; the next list shows the end.
+                Some(patience) if call.tool == REVIEW => sleep(patience).await,
+                Some(_) | None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             answer = self.service.call(request, watch) => answer,
+            () = limit => Ok(still_reviewing()),
             never = self.ask_at(&desk, call.person.as_ref(), caller) => match never {},
         }
     }
@@ -261,6 +273,7 @@ impl ServedTools {
         let session = client.session.clone();
         let session = session.unwrap_or_else(session_of_this_process);
         caller.overrides.budget.session = Some(session);
+        caller.review = self.options.review.clone();
         caller
     }
 
@@ -416,7 +429,7 @@ impl Tools for ServedTools {
     }
 
     fn is_offered(&self, tool: &str, client: &Client) -> bool {
-        tool != merging::MERGE || self.has_results(client)
+        ![merging::MERGE, REVIEW].contains(&tool) || self.has_results(client)
     }
 
     /// Looks for results: a client may have been restarted since its runs have ended.
@@ -621,6 +634,14 @@ fn takes_background(arguments: &mut Map<String, Value>) -> Result<bool, CommandE
             "{BACKGROUND_FIELD} must be true or false"
         ))),
     }
+}
+
+/// Returns the answer to an act of a review that goes on.
+fn still_reviewing() -> ToolAnswer {
+    let text = format!(
+        "The review still works: gates may take long. The checkout changes when they have passed; {REVIEW} with action list shows what waits then."
+    );
+    ToolAnswer::new(text, json!({"isGoing": true}))
 }
 
 /// Returns whether a tool starts runs.

@@ -16,6 +16,7 @@ use crate::serve::{ServeError, serve as serve_stdio};
 use crate::tools::{Introduction, Tools};
 use pi_subagents_calls::ToolSet;
 use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::families::reviewing::ReviewPermission;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
@@ -37,7 +38,7 @@ Sub-agents edit files and run commands without asking. Results come with a sessi
 where that sub-agent ended. When you cancel a call before it is answered, its sub-agents are stopped.";
 
 /// The options with which the tools are served.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct McpOptions {
     /// The number of sub-agents that work at once; `None` leaves it to the settings.
     pub concurrency: Option<usize>,
@@ -49,6 +50,8 @@ pub struct McpOptions {
     pub origins: AllowedOrigins,
     /// The tools that clients are offered.
     pub tools: ToolSet,
+    /// Whether models may accept, discard and undo in a review.
+    pub review: ReviewPermission,
 }
 
 /// Serves the tools to a client of this caller, until it leaves or a signal ends this process.
@@ -66,6 +69,7 @@ pub fn run(caller: Caller, options: McpOptions) -> Result<ExitCode, CommandError
         answer_within: options.answer_within,
         max_background: settings.max_background,
         tools: options.tools,
+        review: options.review,
     };
     block_on(async {
         let mut signals = Signals::listen_to_pause()?;

@@ -14,6 +14,7 @@ use super::results::note_results;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::families::reviewing::{REVIEW, ReviewPermission, review_question};
 use pi_subagents_calls::questions::QuestionDesk;
 use pi_subagents_calls::service::{CallService, ToolRequest};
 use pi_subagents_calls::trust_question::TrustQuestion;
@@ -22,6 +23,9 @@ use pi_subagents_calls::watch::{Details, Follow, Watch, WindowFollower};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::page_address::page_origin;
+
+const NO: &str = "No";
+const YES: &str = "Yes";
 
 /// A tool call with all it needs.
 pub(super) struct Execution {
@@ -35,7 +39,7 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) async fn run(self, tool: String, arguments: Value) -> Result<Value, RpcError> {
+    pub(super) async fn run(mut self, tool: String, arguments: Value) -> Result<Value, RpcError> {
         let configuration = tokio::select! {
             // A call that was cancelled before we came to it starts nothing.
             biased;
@@ -44,6 +48,9 @@ impl Execution {
             }
             configuration = self.settle_trust(&tool, &arguments) => configuration,
         };
+        if tool == REVIEW {
+            self.caller.review = self.ask_for_review(&arguments).await?;
+        }
         if self.call.look.columns().is_none() {
             self.call.look.set_columns(self.told.columns);
         }
@@ -97,6 +104,30 @@ impl Execution {
             fields.insert("usage".to_owned(), wire::usage_json(usage));
         }
         Ok(result)
+    }
+
+    /// Asks the person before an act of a review that changes their checkout or throws work away.
+    async fn ask_for_review(&self, arguments: &Value) -> Result<ReviewPermission, RpcError> {
+        if !self.told.has_ui {
+            return Ok(ReviewPermission::Missing);
+        }
+        let arguments = arguments.clone();
+        let look = move |service: &CallService, caller: &Caller| {
+            review_question(service, &arguments, caller)
+        };
+        let question = self.service.beside(&self.caller, look).await;
+        let Some(question) = question.map_err(|error| failed(&error))? else {
+            return Ok(ReviewPermission::Missing);
+        };
+        let options = [NO, YES].map(str::to_owned);
+        let chosen = tokio::select! {
+            chosen = self.link.select(&question.words, &options) => chosen,
+            () = self.call.cancelled() => None,
+        };
+        Ok(match chosen.as_deref() {
+            Some(YES) => ReviewPermission::Once(question.gates),
+            Some(_) | None => ReviewPermission::Denied,
+        })
     }
 
     /// Asks about the files of the project, if nobody has decided yet; the answer of the call names

@@ -329,7 +329,7 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
     run(&mut shim, "subagents", "fly");
     assert_eq!(
         notice(&shim)["message"],
-        "there is no command \"/subagents fly\"\nhint: Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; /subagents answer ID; or /subagents trust."
+        "there is no command \"/subagents fly\"\nhint: Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; /subagents answer ID; /subagents review; or /subagents trust."
     );
 }
 

@@ -16,6 +16,7 @@ mod parts;
 mod preparation;
 mod processes_of_git;
 mod programs_of_the_repository;
+mod review_doors;
 mod review_screen;
 mod reviews;
 mod stage;

@@ -12,6 +12,7 @@ use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::delegate;
 use pi_subagents_calls::ToolSet;
 use pi_subagents_calls::caller::Caller;
+use pi_subagents_calls::families::reviewing::ReviewPermission;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_mcp::{AllowedOrigins, McpOptions, patience};
@@ -40,6 +41,9 @@ pub(crate) struct McpArgs {
     /// Tools that the client is offered: one for each purpose, or all that pi has
     #[arg(long, value_enum, default_value_t = OfferedTools::Compact)]
     tools: OfferedTools,
+    /// Let the model take results of its sub-agents into your checkout with review_subagents, discard them, and undo that
+    #[arg(long)]
+    allow_merge: bool,
     /// Serve over HTTP on this address of this machine instead of stdin and stdout; port 0 picks a free port [default without a value: 127.0.0.1:0]
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:0")]
     http: Option<SocketAddr>,
@@ -78,6 +82,11 @@ pub(crate) fn run(args: &McpArgs) -> Result<ExitCode, CommandError> {
         tools: match args.tools {
             OfferedTools::Compact => ToolSet::Compact,
             OfferedTools::All => ToolSet::All,
+        },
+        review: if args.allow_merge {
+            ReviewPermission::Always
+        } else {
+            ReviewPermission::Missing
         },
     };
     if options.http.is_none() && io::stdin().is_terminal() {

@@ -5,6 +5,7 @@ mod answering;
 mod merging;
 mod page;
 mod receipt_and_diff;
+mod reviewing;
 mod run_line;
 mod trust;
 
@@ -83,6 +84,7 @@ impl Subagents {
             "stop" if rest == "all" => self.stop_all(shown).await,
             "stop" => self.stop(&one_word(rest)?, shown).await,
             "answer" => self.answer(rest, shown).await,
+            "review" => self.review(shown).await,
             "steer" => {
                 let (id, message) = run_and_text(&self.session_runs, rest);
                 self.steer(id, message, shown).await
@@ -94,7 +96,7 @@ impl Subagents {
                 Ok(())
             }
             other => Err(CommandError::usage(format!("there is no command \"/subagents {other}\""))
-                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; /subagents answer ID; or /subagents trust.")),
+                .hint("Use /subagents; /subagents show, receipt, diff, merge, discard or stop ID; /subagents stop all; /subagents steer ID TEXT; /subagents answer ID; /subagents review; or /subagents trust.")),
         }
     }
 
@@ -323,6 +325,7 @@ impl Subagents {
                 ("merge", "bring what some changed into this checkout"),
                 ("discard", "remove what one changed"),
                 ("stop", "end one, or all"),
+                ("review", "decide about everything that waits for you"),
                 ("steer", "say something to one"),
                 ("answer", "answer a question of one"),
                 ("trust", "decide whether what this project contains is used"),

@@ -6,11 +6,13 @@ use pi_subagents_testkit::llm::{Script, Turn};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use super::questions::dialog;
 use super::stage::PiDoor;
 use crate::real_pi::{RealPi, for_each_pi};
 
 for_each_pi! {
     the_tool_for_results_comes_with_the_first_result_and_is_there_after_a_resume,
+    the_model_takes_a_result_after_its_person_has_said_yes,
 }
 
 const MERGE: &str = "merge_subagents";
@@ -90,4 +92,38 @@ fn the_tool_for_results_comes_with_the_first_result_and_is_there_after_a_resume(
     assert!(!listed.is_error);
     assert_eq!(offers(&door, asked), [false, false]);
     second.rpc.finish();
+}
+
+fn the_model_takes_a_result_after_its_person_has_said_yes(pi: RealPi) {
+    let write = json!({"command": "echo new > new.txt"});
+    let script = Script::new().on(
+        "Write it.",
+        [Turn::tool_call("bash", write), Turn::text("Done.")],
+    );
+    let door = PiDoor::new(pi, "embedded", script);
+    make_repository(&door);
+    let mut parent = door.parent(&[]);
+    let task = json!({"name": "api", "prompt": "Write it.", "isolation": "worktree"});
+    parent.call("delegate_to_subagents", json!({"tasks": [task]}));
+    let listed = parent.call("review_subagents", json!({}));
+    assert!(listed.text.contains("no test was seen"), "{}", listed.text);
+    let file = door.sandbox.project().join("new.txt");
+    for (number, (reply, is_taken)) in [("No", false), ("Yes", true)].into_iter().enumerate() {
+        parent.begin("review_subagents", json!({"action": "accept"}));
+        let asked = dialog(&parent, number);
+        assert_eq!(
+            asked["title"],
+            "The model wants to take 1 result: api (careful) into your checkout. No gate runs."
+        );
+        let given = json!({"type": "extension_ui_response", "id": asked["id"], "value": reply});
+        parent.rpc.send(&given);
+        let answer = parent.settle();
+        assert_eq!(
+            (answer.is_error, file.exists()),
+            (!is_taken, is_taken),
+            "{}",
+            answer.text
+        );
+    }
+    parent.rpc.finish();
 }

@@ -5,9 +5,10 @@ use pi_subagents_calls::families::runs::of_caller;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts::{self, Addressee};
-use pi_subagents_runs::inbox::{InboxQuestion, may_ask, questions_of};
+use pi_subagents_runs::ask_which::find_failure;
+use pi_subagents_runs::inbox::{InboxQuestion, find_question, may_ask, questions_of};
 use pi_subagents_vocabulary::text::{clean, one_line};
-use pi_subagents_vocabulary::{Advice, Door, Reply, Respondent};
+use pi_subagents_vocabulary::{Advice, Door, QuestionId, Reply, Respondent};
 
 use super::{Shown, Subagents};
 use crate::questions::ask_person;
@@ -21,17 +22,41 @@ impl Subagents {
         let Some(asked) = self.chosen(word, open).await? else {
             return Ok(());
         };
+        let said = self.give_answer(&asked, words.trim()).await?;
+        shown.notes.extend(said);
+        Ok(())
+    }
+
+    /// Lets the person answer a question of any run; returns what became of it, if they did.
+    pub(super) async fn answer_of_project(
+        &self,
+        id: QuestionId,
+    ) -> Result<Option<String>, CommandError> {
+        let find = move |service: &CallService, _: &Caller| {
+            let found = find_question(&service.owner.index, &id).map_err(find_failure)?;
+            let open = found.into_iter().find(|asked| asked.asked.is_open());
+            open.ok_or_else(|| CommandError::failed(format!("question {id} is answered already")))
+        };
+        let asked = self.service.beside(&self.caller, find).await?;
+        self.give_answer(&asked, "").await
+    }
+
+    /// Answers a question with these words, or by a dialog without words.
+    async fn give_answer(
+        &self,
+        asked: &InboxQuestion,
+        words: &str,
+    ) -> Result<Option<String>, CommandError> {
+        let question = &asked.asked.question;
         if asked.parked {
-            let id = asked.asked.question.id.to_string();
-            let how = Advice::Answer(id).words(Door::CommandLine);
+            let how = Advice::Answer(question.id.to_string()).words(Door::CommandLine);
             return Err(CommandError::failed(format!(
                 "{} waited so long for an answer that it was parked",
                 one_line(&asked.name)
             ))
             .hint(format!("{how} in a shell continues it.")));
         }
-        let question = &asked.asked.question;
-        let reply = match words.trim() {
+        let reply = match words {
             "" if self.has_ui => ask_person(&self.link, &asked.name, question).await,
             "" => {
                 return Err(CommandError::usage("the answer must not be empty")
@@ -40,13 +65,12 @@ impl Subagents {
             words => Some(Reply::Words(words.to_owned())),
         };
         let Some(reply) = reply else {
-            return Ok(());
+            return Ok(None);
         };
         let reach = self.service.owner.reach(&self.caller.places);
         let to = Addressee::from(asked.run.clone());
         let answered = acts::answer(&reach, &to, question, reply, Respondent::Pi).await?;
-        shown.notes.push(answered.sentence());
-        Ok(())
+        Ok(Some(answered.sentence()))
     }
 
     /// Returns the open questions of the runs of this session.
