@@ -47,7 +47,12 @@ impl FoundBudget {
     /// Returns whether an id stands for this budget: its name, or the id of a run in it.
     fn is_meant(&self, id: &str) -> bool {
         let names = [self.scope.as_str(), self.scope.name()];
+        names.contains(&id) || self.has(id)
+    }
+
+    /// Returns whether a run counts in this budget.
+    pub fn has(&self, id: &str) -> bool {
         let mut runs = self.ledger.accounts();
-        names.contains(&id) || runs.any(|(run, _)| run.as_str() == id)
+        runs.any(|(run, _)| run.as_str() == id)
     }
 }

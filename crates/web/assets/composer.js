@@ -98,11 +98,11 @@ function message(row, dispatch) {
     if (event.key === "Escape") /** @type {HTMLElement} */ (event.target).blur();
   };
   const hint = over
-    ? `Go on with ${isolated(row.name)}: a new prompt for its session`
+    ? `Continue ${isolated(row.name)}: a new prompt for its session`
     : `Say something to ${isolated(row.name)}; it reads it before its next turn`;
   return html`<form class="line" @submit=${send}>
     <textarea id="message" rows="1" aria-label=${hint} placeholder=${hint} @keydown=${typed}></textarea>
-    <button class="primary">${over ? "Go on" : "Steer"} ⏎</button>
+    <button class="primary">${over ? "Continue" : "Steer"} ⏎</button>
     ${over ? nothing : stopButton(dispatch)}
   </form>`;
 }

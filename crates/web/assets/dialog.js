@@ -2,6 +2,7 @@
 
 import { render } from "./lit-html.js";
 import { help } from "./keys.js";
+import { palette } from "./palette.js";
 import { share } from "./share.js";
 
 /** @typedef {import("./model.js").Model} Model */
@@ -28,12 +29,25 @@ export class Dialog {
     if (this.model.shown) this.dispatch({ type: "show", what: this.model.shown });
   }
 
+  /** Returns the name and the content of what is shown. @param {"keys" | "share" | "palette"} shown @returns {[string, any]} */
+  content(shown) {
+    switch (shown) {
+      case "keys":
+        return ["Keys", help(this.dispatch)];
+      case "share":
+        return ["Share", share(this.model, this.dispatch)];
+      case "palette":
+        return ["Go to", palette(this.model, this.dispatch)];
+    }
+  }
+
   /** Opens or closes it, after the page around it is drawn. */
   draw() {
     const { element, model, dispatch } = this;
     if (!model.shown) return element.close();
-    element.setAttribute("aria-label", model.shown === "keys" ? "Keys" : "Share");
-    render(model.shown === "keys" ? help(dispatch) : share(model, dispatch), element);
+    const [name, content] = this.content(model.shown);
+    element.setAttribute("aria-label", name);
+    render(content, element);
     if (!element.open) element.showModal();
   }
 }

@@ -2,6 +2,7 @@
 
 import { Refused } from "./connection.js";
 import { Leisure } from "./leisure.js";
+import { listNamed } from "./model.js";
 
 /** @typedef {import("./connection.js").Connection} Connection */
 /** @typedef {import("./model.js").Model} Model */
@@ -103,15 +104,23 @@ export class Effects {
         return dispatch({ type: "lanesRead", part, ...(await (part ? read() : this.leisure.ask(read))) });
       }
       case "runs": {
-        const { words, state } = effect.list === "history" ? model.history : model.found;
+        const { words, state } = listNamed(model, effect.list);
         const { from, before, list } = effect;
-        const query = { project: model.project, q: words, state: state === "all" ? "" : state, from, before, count: 200 };
+        // The palette looks everywhere: a person who knows a word does not know where it stood.
+        const where = list === "palette" ? { in: "transcripts" } : { project: model.project };
+        const query = { ...where, q: words, state: state === "all" ? "" : state, from, before, count: 200 };
         return dispatch({ type: "runsRead", list, from, before, words, state, answer: await ask("runs", query) });
       }
       case "findLater":
         clearTimeout(this.finding);
         this.finding = setTimeout(() => dispatch({ type: "find" }), TYPING);
         return;
+      case "paletteLater":
+        clearTimeout(this.finding);
+        this.finding = setTimeout(() => dispatch({ type: "paletteFind" }), TYPING);
+        return;
+      case "budgets":
+        return dispatch({ type: "budgetsRead", run, ...(await ask(`runs/${id}/budgets`)) });
       case "review":
         return this.readQueue();
       case "reviewCount":

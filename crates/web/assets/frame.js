@@ -4,15 +4,13 @@ import { html, nothing } from "./lit-html.js";
 import { costOf, count, tokens, totalTokens } from "./figures.js";
 import { hasNoRuns } from "./invitation.js";
 import { pages } from "./keys.js";
+import { NAMES } from "./palette_state.js";
 
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {(message: import("./model.js").Message) => void} Dispatch */
 
 /** How many letters of the path of a project are shown. */
 const LONGEST_PATH = 24;
-
-/** @type {Record<string, string>} */
-const NAMES = { review: "Needs you", runs: "Runs", history: "History", compare: "Compare", usage: "Usage", agents: "Agents" };
 
 /** Draws a page in its frame. @param {Model} model @param {Dispatch} dispatch @param {any} content
  * @param {HTMLElement} dialog what is shown above the page */
@@ -47,6 +45,7 @@ function bar(model, dispatch) {
     <nav aria-label="Pages">${pages(model).map((one) => page(one.page))}</nav>
     <span class="space"></span>${today(model)}${search(model, dispatch)}
     ${isRecorded ? nothing : html`<button class="share-button" @click=${() => dispatch({ type: "show", what: "share" })}>Share…</button>`}
+    <button class="quiet" aria-label="Go to…" title="Go to a page, a run or words of a transcript (Ctrl K)" @click=${() => dispatch({ type: "show", what: "palette" })}>⌕</button>
     <button class="quiet" aria-label="Keys" title="Keys" @click=${() => dispatch({ type: "show", what: "keys" })}>?</button></header>`;
 }
 

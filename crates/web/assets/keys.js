@@ -25,6 +25,7 @@ const KEYS = [
   ["x", "stop the run, after a question"],
   ["c", "compare the run with others"],
   ["y Y", "copy the id or the answer of the run"],
+  ["Ctrl K", "go to a page, a run or words of a transcript, over all projects"],
   ["/", "show only runs with these words"],
   ["a", "show the runs of all projects, or of this one"],
   ["z", "show all of the timeline"],
@@ -57,6 +58,11 @@ export function help(dispatch) {
 export function listen(model, dispatch) {
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k" && model.isBegun) {
+      event.preventDefault();
+      dispatch({ type: "show", what: "palette" });
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     // What is shown above the page has the keys.
     if (model.shown && event.key !== "Escape" && event.key !== "?") return;

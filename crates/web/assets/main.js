@@ -15,6 +15,7 @@ import { RunList } from "./runs.js";
 import { RunView } from "./run.js";
 import { Timeline } from "./timeline.js";
 import { History } from "./history.js";
+import { callHead } from "./call.js";
 import { composer } from "./composer.js";
 import { side } from "./side.js";
 import { compare } from "./compare.js";
@@ -256,7 +257,7 @@ function content() {
     case "agents":
       return agents(model, dispatch);
     default:
-      return html`${runList.view()}<main class="centre">${timeline.view()}${runView.view()}${composer(model, dispatch)}</main>${behind > 1 ? noChange : side(model, dispatch)}`;
+      return html`${runList.view()}<main class="centre">${callHead(model, dispatch)}${timeline.view()}${runView.view()}${composer(model, dispatch)}</main>${behind > 1 ? noChange : side(model, dispatch)}`;
   }
 }
 

@@ -5,6 +5,7 @@ import { isOver } from "./figures.js";
 import { filters, laneEffects, lanes, list } from "./visible_runs.js";
 import { noPastRuns, noteNews, readOlderRuns, readPastRuns, takePastRuns } from "./past_runs.js";
 import { noReview, readQueue, selectItem, updateReview } from "./review.js";
+import { fromPalette, noPalette } from "./palette_state.js";
 import { addEvents, eventsRead, newlyOpened, tabEffects, takeWords, toggle, toggleAll } from "./open_run.js";
 
 /** @typedef {import("./types.js").Row} Row */
@@ -54,7 +55,8 @@ export function initial() {
     isZoomed: false,
     /** @type {{text: string, isError: boolean} | null} */ notice: null,
     /** @type {"stop" | "discard" | "review" | null} What a person is asked before it is done. */ asked: null,
-    /** @type {"keys" | "share" | null} What is shown above the page. */ shown: null,
+    /** @type {"keys" | "share" | "palette" | null} What is shown above the page. */ shown: null,
+    palette: noPalette(),
     /** Whether the figures are shown where there is no room for them beside the run. */ hasFigures: false,
     /** @type {Set<string>} */ compared: new Set(),
     /** @type {Map<string, Row>} */ wholes: new Map(),
@@ -131,7 +133,8 @@ export function update(model, message) {
         takeCall(model, message.row);
         // What a tab needs depends on the row, which no list may ever send.
         const tab = isFirst ? tabEffects(meant, model.tab, message.row) : [];
-        return [...withWorkspace(model, message.row), ...laneEffects(model), ...tab];
+        const budgets = message.row.granted && model.connection !== "recorded" ? [{ do: "budgets", run: message.run }] : [];
+        return [...withWorkspace(model, message.row), ...laneEffects(model), ...tab, ...budgets];
       }
       return withWorkspace(model, message.row);
     case "settled":
@@ -148,6 +151,9 @@ export function update(model, message) {
       return [];
     case "changesRead":
       if (meant) meant.changes = message.changes;
+      return [];
+    case "budgetsRead":
+      if (meant) meant.budgets = message.budgets;
       return [];
     case "fitsRead":
       if (meant) meant.fits = message.fits;
@@ -187,6 +193,7 @@ export function update(model, message) {
       return [];
     case "show":
       model.shown = model.shown === message.what ? null : message.what;
+      if (model.shown === "palette") model.palette = noPalette();
       return [];
     case "figures":
       model.hasFigures = message.on;
@@ -218,15 +225,14 @@ export function update(model, message) {
       model.compared.add(message.run);
       return model.page === "compare" ? readCompared(model) : [];
     case "runsRead": {
-      const read = message.list === "history" ? model.history : model.found;
+      const read = listNamed(model, message.list);
       const effects = takePastRuns(read, /** @type {any} */ (message));
       if (message.answer.counts) model.counts = message.answer.counts;
       list(model);
       return effects;
     }
     case "runsFailed": {
-      const failed = message.list === "history" ? model.history : model.found;
-      failed.isReading = false;
+      listNamed(model, message.list).isReading = false;
       return [];
     }
     case "searchHistory": {
@@ -250,8 +256,14 @@ export function update(model, message) {
       if (meant) [meant.problem, model.lanesBefore] = [message.text, []];
       return [];
     default:
-      return updateReview(model, message) ?? [];
+      return fromPalette(model, message) ?? updateReview(model, message) ?? [];
   }
+}
+
+/** Returns one of the lists that the server finds. @param {Model} model @param {string} name */
+export function listNamed(model, name) {
+  if (name === "palette") return model.palette.found;
+  return name === "history" ? model.history : model.found;
 }
 
 /** @param {Model} model @param {Message} message @returns {Effect[]} */

@@ -26,6 +26,7 @@ import { Transcript } from "./fold.js";
  * @property {Row | undefined} whole
  * @property {{lines: [number, string, boolean][], next: number} | undefined} raw
  * @property {Changes | undefined} changes What git knows about the worktree of the run.
+ * @property {any[] | undefined} budgets The budgets in which the run counts.
  * @property {any} fits What a merge would do, after somebody has asked.
  * @property {string | undefined} problem
  * @property {boolean} isLaneDue Whether the lane must be asked for, because it did not come with the items.
@@ -57,6 +58,7 @@ export function newlyOpened(run) {
     whole: undefined,
     raw: undefined,
     changes: undefined,
+    budgets: undefined,
     fits: undefined,
     problem: undefined,
     isLaneDue: false,

@@ -7,7 +7,7 @@
 
 /**
  * @typedef {object} PastRuns
- * @property {"history" | "found"} name
+ * @property {"history" | "found" | "palette"} name
  * @property {Row[]} rows The newest first.
  * @property {number} found How many there are, also those that were not read yet; in a search, how
  * many were found so far.
@@ -24,7 +24,10 @@ const NEWEST = 150;
 /** How many runs a search lists. Who wants more of them wants other words. */
 const MOST_FOUND = 1000;
 
-/** Returns a list of which nothing is read yet. @param {"history" | "found"} name @param {string} [words]
+/** How many the palette lists. */
+const MOST_IN_PALETTE = 40;
+
+/** Returns a list of which nothing is read yet. @param {"history" | "found" | "palette"} name @param {string} [words]
  * @param {string} [state] @returns {PastRuns} */
 export function noPastRuns(name, words = "", state = "all") {
   return { name, rows: [], found: 0, next: null, isReading: false, isRead: false, words, state };
@@ -68,7 +71,8 @@ export function takePastRuns(list, { from, before, words, state, answer }) {
   list.next = words ? (answer.next ?? null) : null;
   list.isReading = false;
   list.isRead = true;
-  if (list.next === null || list.rows.length >= MOST_FOUND) return [];
+  const most = list.name === "palette" ? MOST_IN_PALETTE : MOST_FOUND;
+  if (list.next === null || list.rows.length >= most) return [];
   list.isReading = true;
   return [{ do: "runs", list: list.name, from: 0, before: list.next }];
 }

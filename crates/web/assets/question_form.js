@@ -15,7 +15,7 @@ export function questionForm(item, model, dispatch) {
   const left = question.lapsesAt ? Date.parse(question.lapsesAt) - present(model) : undefined;
   return html`<section class="question" aria-label="Question">
     <h2 dir="auto">${question.text}</h2>${question.context ? html`<p class="muted context-text" dir="auto">${question.context}</p>` : nothing}
-    ${left === undefined ? nothing : html`<p class="muted">${left > 0 ? `Without an answer it goes on in ${clock(left)}.` : "Its time has run out."}</p>`}
+    ${left === undefined ? nothing : html`<p class="muted">${left > 0 ? `Without an answer it continues in ${clock(left)}.` : "Its time has run out."}</p>`}
     ${model.about?.mayAct ? answers(question, reply) : html`<p class="muted">This page is read-only.</p>`}</section>`;
 }
 

@@ -46,7 +46,7 @@ function body(model, run, file, place, dispatch) {
   const comments = commentsOn(model.review, run).filter((one) => one.path === file.path);
   return html`<div class="lines" tabindex="0" role="group" aria-label=${`Changes of ${file.path}`}>${lines.map((one, number) =>
     line(one, { model, run, file, place, number, comments, dispatch }),
-  )}</div>${diff.isCut ? html`<p class="empty">The difference goes on; it is too long to show.</p>` : nothing}`;
+  )}</div>${diff.isCut ? html`<p class="empty">The difference continues; it is too long to show.</p>` : nothing}`;
 }
 
 /** Returns the lines of a difference, with marks inside of those that changed. Made once for each.

@@ -24,7 +24,7 @@ function decisions(item, model, dispatch) {
   const isChange = item.kind === "change";
   return html`<h2>Decide</h2><div class="decide">
     ${isChange ? act("a", "Accept", "primary") : nothing}
-    ${item.kind === "question" ? nothing : act("b", isChange ? "Send back…" : "Go on…")}
+    ${item.kind === "question" ? nothing : act("b", isChange ? "Send back…" : "Continue…")}
     ${act("l", item.later ? "Now again" : "Later")}
     ${item.kind === "question" ? nothing : act("x", isChange ? "Discard…" : "List no more…", "danger")}
     <button @click=${() => dispatch({ type: "open", run: item.runId })}><span>Transcript</span><kbd>t</kbd></button></div>

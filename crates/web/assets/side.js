@@ -26,6 +26,7 @@ export function side(model, dispatch) {
   return html`<section class="side" aria-label="Figures">
     <button class="quiet figures-button close" aria-label="Close the figures" @click=${() => dispatch({ type: "figures", on: false })}>×</button>
     ${spending(rows, model, dispatch)}
+    ${budgets(opened?.budgets)}
     ${opened ? perTurn(opened.transcript.turns) : nothing}
     ${files(model, rows, dispatch)}
     ${openedRow(model) ? also(model, dispatch) : nothing}
@@ -51,6 +52,25 @@ function spending(lanes, model, dispatch) {
       (row) => html`<button class="bar" aria-current=${model.selected === row.runId} @click=${() => dispatch({ type: "select", run: row.runId })}><span class="name">${named(row.name)}</span>
         <span class="rail"><i .style=${`width:${(value(row) / most) * 100}%`}></i></span><span class="figure">${figure(row)}</span></button>`,
     )}</div>`;
+}
+
+/** Draws what the call, the session and the day may use, and have used. @param {any[] | undefined} list */
+function budgets(list) {
+  if (!list || list.length === 0) return nothing;
+  const names = /** @type {Record<string, string>} */ ({ call: "call", session: "session", named: "budget", day: "day" });
+  return html`<h2>Budgets</h2><dl class="budgets">${list.map(({ kind, name, limits, spent: used, started }) => {
+    const { cost: dollars, tokens: most, runs } = limits;
+    const counted = used.input + used.output + used.cacheWrite;
+    const parts = [
+      dollars === undefined ? "" : `$${(used.cost ?? 0).toFixed(2)} of $${dollars.toFixed(2)}`,
+      most === undefined ? "" : `${tokens(counted)} of ${tokens(most)} tokens`,
+      runs === undefined ? "" : `${started} of ${count(runs, "run")}`,
+    ].filter(Boolean);
+    const shares = [dollars ? (used.cost ?? 0) / dollars : 0, most ? counted / most : 0, runs ? started / runs : 0];
+    const share = Math.min(1, Math.max(...shares));
+    return html`<div><dt>${names[kind]}${["named", "day"].includes(kind) ? html` <span class="muted">${name}</span>` : nothing}</dt>
+      <dd class=${share >= 0.8 ? "warn" : nothing}>${parts.join(" · ") || "no limit"}</dd><dd class="rail" aria-hidden="true"><i .style=${`width:${share * 100}%`}></i></dd></div>`;
+  })}</dl>`;
 }
 
 /** @param {Turn[]} turns */

@@ -41,6 +41,7 @@
  * @property {string} groupLabel
  * @property {string | null} [notice] Something a person should know of the run.
  * @property {string} [doing]
+ * @property {string} [hit] The line of its transcript that has the words of a search.
  * @property {number | null} [lastAt]
  * @property {[number, number] | null} [context] Tokens of the last turn, and how many the model reads at most.
  * @property {number | null} [contextWindow]

@@ -110,7 +110,7 @@ export function lanes(model) {
 }
 
 /** Returns the run that is chosen. @param {Model} model @returns {Row | undefined} */
-function chosenRow(model) {
+export function chosenRow(model) {
   return (model.selected ? model.rows.get(model.selected) : undefined) ?? model.opened?.whole;
 }
 

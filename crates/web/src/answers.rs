@@ -6,7 +6,8 @@ use std::sync::Arc;
 use pi_subagents_calls::start_from_screen::ScreenStarter;
 use pi_subagents_definition_commands::seen_definitions;
 use pi_subagents_ground::places::Places;
-use pi_subagents_records::IndexedRun;
+use pi_subagents_records::{IndexedRun, Ledgers};
+use pi_subagents_runs::budgets::FoundBudget;
 use pi_subagents_runs::find::find_runs;
 use pi_subagents_runs::live_figures::UnderWay;
 use pi_subagents_runs::trace::trace;
@@ -139,7 +140,13 @@ impl ServedRuns {
         let rows: Vec<Value> = found
             .shown
             .iter()
-            .map(|run| self.row(run, &mut under_way))
+            .map(|run| {
+                let mut row = self.row(run, &mut under_way);
+                if let Some(hit) = wanted.hit(run) {
+                    row["hit"] = json!(hit);
+                }
+                row
+            })
             .collect();
         let mut answer = if wanted.is_search() {
             json!({})
@@ -221,6 +228,23 @@ impl ServedRuns {
     pub(crate) fn usage(&self, project: Option<String>) -> Result<Value, Problem> {
         let known = self.index.runs()?;
         Ok(usage(known.of(&Scope::of(project)), &self.zone))
+    }
+
+    /// Returns the budgets in which a run counts, the latest first.
+    pub(crate) fn budgets(&self, run: &str) -> Result<Value, Problem> {
+        let ledgers = Ledgers::of(&self.places.agent_dir);
+        let mut budgets = FoundBudget::read_all(&ledgers)?;
+        budgets.retain(|budget| budget.has(run));
+        let budgets = budgets.iter().map(|budget| {
+            json!({
+                "kind": budget.scope.kind().as_str(),
+                "name": budget.scope.name(),
+                "limits": budget.ledger.limits(),
+                "spent": budget.ledger.spent(),
+                "started": budget.ledger.started(),
+            })
+        });
+        Ok(json!({ "budgets": budgets.collect::<Vec<_>>() }))
     }
 
     pub(crate) fn definitions(&self, project: Option<String>) -> Value {

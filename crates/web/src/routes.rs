@@ -59,6 +59,7 @@ pub(crate) fn router(site: Site, gate: Arc<Gate>) -> Router {
         .route("/v1/runs/{run}/texts", get(texts))
         .route("/v1/runs/{run}/raw", get(raw))
         .route("/v1/runs/{run}/changes", get(changes))
+        .route("/v1/runs/{run}/budgets", get(budgets))
         .route("/v1/spans", get(spans))
         .route("/v1/fits", get(fits))
         .route("/v1/usage", get(usage))
@@ -140,6 +141,10 @@ async fn raw(State(site): State<Site>, Path(run): Path<String>, query: Query) ->
 async fn changes(State(site): State<Site>, Path(run): Path<String>) -> Answer {
     site.json(move |runs| crate::changes::changes(&runs.one(&run)?))
         .await
+}
+
+async fn budgets(State(site): State<Site>, Path(run): Path<String>) -> Answer {
+    site.json(move |runs| runs.budgets(&run)).await
 }
 
 async fn spans(State(site): State<Site>, query: Query) -> Answer {

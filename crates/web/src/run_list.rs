@@ -1,9 +1,12 @@
 //! A list of runs: which of them somebody wants, by state and by words, over the whole project.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::find::status_of;
 use pi_subagents_runs::row::RunRow;
-use pi_subagents_vocabulary::Status;
+use pi_subagents_vocabulary::{Status, text};
 
 use crate::finished_runs::FinishedRuns;
 use crate::index::SeenRuns;
@@ -18,6 +21,13 @@ const MOST_RUNS: usize = 1000;
 /// person sees what was found so far and the search still looks at every run.
 const SEARCHED_AT_ONCE: usize = 400;
 
+/// The number of bytes of a transcript that are searched.
+const LONGEST_TRANSCRIPT: u64 = 4 << 20;
+
+/// The number of characters of a line that are shown, and of those before the words.
+const HIT_LENGTH: usize = 160;
+const WORDS_BEFORE: usize = 40;
+
 /// The runs that somebody wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WantedRuns {
@@ -31,6 +41,8 @@ pub(crate) struct WantedRuns {
     count: usize,
     /// The search goes on with the runs that began before the run of this number.
     before: Option<u64>,
+    /// True if the words may also stand in the transcript of a run.
+    in_transcripts: bool,
 }
 
 /// The states of runs that are told apart, as the page names them.
@@ -66,6 +78,7 @@ impl WantedRuns {
             from: query.number("from").unwrap_or(0),
             count: query.number("count").unwrap_or(USUAL_RUNS).min(MOST_RUNS),
             before: query.number("before"),
+            in_transcripts: query.text("in").as_deref() == Some("transcripts"),
         }
     }
 
@@ -83,13 +96,21 @@ impl WantedRuns {
     ) -> FoundRuns<'a> {
         let runs = self.of_state(known, scope, finished);
         match &self.words {
-            Some(words) => self.search(&runs, |run| has_words(run, words)),
+            Some(words) => self.search(&runs, |run| {
+                has_words(run, words) || (self.in_transcripts && line_with(run, words).is_some())
+            }),
             None => FoundRuns {
                 found: runs.len(),
                 shown: runs.into_iter().skip(self.from).take(self.count).collect(),
                 next: None,
             },
         }
+    }
+
+    /// Returns the line of a run's transcript that has the words, if transcripts are searched.
+    pub(crate) fn hit(&self, run: &IndexedRun) -> Option<String> {
+        let words = self.words.as_ref().filter(|_| self.in_transcripts)?;
+        line_with(run, words)
     }
 
     /// Returns the runs of the wanted state, newest first.
@@ -166,4 +187,23 @@ fn has_words(run: &IndexedRun, words: &str) -> bool {
         row.report.error_message.as_deref(),
     ];
     texts.into_iter().flatten().any(has)
+}
+
+/// Returns the first line of a transcript with these words, in small letters: the part of it around
+/// them.
+fn line_with(run: &IndexedRun, words: &str) -> Option<String> {
+    let file = File::open(run.directory.transcript()).ok()?;
+    let lines = BufReader::new(file.take(LONGEST_TRANSCRIPT)).split(b'\n');
+    for line in lines.map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        let small = line.to_lowercase();
+        let Some(place) = small.find(words) else {
+            continue;
+        };
+        // Small letters may take other bytes, so the place is one of characters.
+        let before = small[..place].chars().count().saturating_sub(WORDS_BEFORE);
+        let part: String = line.chars().skip(before).take(HIT_LENGTH).collect();
+        return Some(text::one_line(&text::clean(&part)));
+    }
+    None
 }

@@ -139,6 +139,7 @@ mod unfinished_answers;
 mod uninstall;
 mod web;
 mod web_address;
+mod web_call;
 mod web_callers;
 mod web_lists;
 mod web_page;

@@ -11,7 +11,7 @@ use crate::stage::Stage;
 use crate::web_stage::{WebStage, code_of, until};
 
 /// Every address of the server that needs a token, and how it is asked.
-pub(crate) const ROUTES: [(&str, &str); 31] = [
+pub(crate) const ROUTES: [(&str, &str); 32] = [
     ("GET", "/v1/about"),
     ("GET", "/v1/runs"),
     ("GET", "/v1/runs/r-1"),
@@ -19,6 +19,7 @@ pub(crate) const ROUTES: [(&str, &str); 31] = [
     ("GET", "/v1/runs/r-1/texts?at=0.0"),
     ("GET", "/v1/runs/r-1/raw"),
     ("GET", "/v1/runs/r-1/changes"),
+    ("GET", "/v1/runs/r-1/budgets"),
     ("GET", "/v1/spans?runs=r-1"),
     ("GET", "/v1/fits?runs=r-1"),
     ("GET", "/v1/usage"),

@@ -4,6 +4,7 @@
 import { createRequire } from "node:module";
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
+import { callScenes } from "./web_call.mjs";
 import { reviewScenes } from "./web_review.mjs";
 
 const asked = JSON.parse(process.argv[2]);
@@ -782,7 +783,7 @@ const scenes = {
   },
 };
 
-Object.assign(scenes, reviewScenes({ open, text, asked }));
+Object.assign(scenes, reviewScenes({ open, text, asked }), callScenes({ open, text, asked }));
 
 try {
   const seen = await scenes[asked.scene]();

@@ -101,7 +101,7 @@ fn a_fleet_is_watched_steered_and_stopped_by_two_tabs() {
             "hidden": [false, ""],
             "streams": 1,
             "lanes": ["long", "short"],
-            "composer": "Go on with \u{2068}long\u{2069}: a new prompt for its session",
+            "composer": "Continue \u{2068}long\u{2069}: a new prompt for its session",
         })
     );
     let answer = running.wait().json();

@@ -1,25 +1,10 @@
 // The scenes of the review: what a person does with the queue, with the keyboard only where it says so.
 
-import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
+import { violations } from "./web_axe.mjs";
 
 export function reviewScenes({ open, text, asked }) {
   const all = (page, selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent.trim().replace(/\s+/g, " ")));
   const selected = (page, name) => page.waitForSelector(`.queue .run[aria-selected=true] bdi:text-is("${name}")`);
-
-  /** Lets axe-core look at a page, from a world of its own, so that the policy of the page stays on. */
-  const violations = async (page) => {
-    const session = await page.context().newCDPSession(page);
-    const { frameTree } = await session.send("Page.getFrameTree");
-    const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id, worldName: "axe" });
-    const evaluate = async (expression) => {
-      const { result } = await session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise: true, returnByValue: true });
-      return result.value;
-    };
-    await evaluate(readFileSync(createRequire(asked.modules).resolve("axe-core/axe.min.js"), "utf8"));
-    const found = await evaluate("axe.run().then((seen) => JSON.stringify(seen.violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)}`)))");
-    return JSON.parse(found);
-  };
 
   return {
     // The queue is the first view. With the keyboard only: a comment on a line and a note go back.
@@ -128,10 +113,10 @@ export function reviewScenes({ open, text, asked }) {
         const page = await open(`${asked.url}&page=review`, look);
         await page.waitForSelector(".queue .run");
         const names = JSON.stringify(look);
-        found.push(...(await violations(page)).map((one) => `${names} queue ${one}`));
+        found.push(...(await violations(page, asked.modules)).map((one) => `${names} queue ${one}`));
         await page.click('.queue .run bdi:text-is("ui")');
         await page.waitForSelector(".lines .line.is-add");
-        found.push(...(await violations(page)).map((one) => `${names} result ${one}`));
+        found.push(...(await violations(page, asked.modules)).map((one) => `${names} result ${one}`));
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         if (wide > 0) found.push(`${names}: ${wide} px too wide`);
         if (asked.pictures) await page.screenshot({ path: `${asked.pictures}-${look.viewport.width}-${look.colorScheme ?? "forced"}.png` });

@@ -22,6 +22,11 @@ pub enum ScopeKind {
 impl ScopeKind {
     const ALL: [Self; 4] = [Self::Call, Self::Session, Self::Named, Self::Day];
 
+    /// Returns the word for this kind.
+    pub fn as_str(self) -> &'static str {
+        self.prefix().trim_end_matches('-')
+    }
+
     fn prefix(self) -> &'static str {
         match self {
             Self::Call => "call-",
