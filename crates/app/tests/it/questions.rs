@@ -15,6 +15,8 @@ use crate::json_schemas::Schemas;
 use crate::real_pi::{RealPi, delegate, for_each_pi};
 use crate::stage::{Stage, completed, files_below, outcomes};
 use crate::terminal::{DOWN, Terminal};
+use crate::web_page::play;
+use crate::web_stage::WebStage;
 
 for_each_pi! {
     a_run_asks_waits_and_gets_the_first_answer,
@@ -22,6 +24,8 @@ for_each_pi! {
     a_parked_run_goes_on_with_its_answer,
     a_run_without_anybody_to_ask_does_not_have_the_tool,
     a_permission_extension_gets_allow_and_deny_from_a_person,
+    a_permission_extension_gets_allow_and_deny_in_the_live_windows,
+    a_permission_extension_gets_allow_and_deny_from_the_page_in_a_browser,
     dialogs_are_answered_in_any_order_and_a_secret_is_in_no_file,
 }
 
@@ -306,6 +310,55 @@ fn a_permission_extension_gets_allow_and_deny_from_a_person(pi: RealPi) {
         assert_eq!(answer(&stage, &[&id(&asked), reply]).code, Some(0));
         assert_eq!(outcomes(&owner.wait()), [completed("a", "ok")]);
         assert_eq!(stage.sandbox.project().join("made.txt").exists(), is_made);
+        assert_eq!(texts(&server).contains("The user declined."), !is_made);
+    }
+}
+
+fn a_permission_extension_gets_allow_and_deny_in_the_live_windows(pi: RealPi) {
+    for (keys, is_made) in [("1\r", true), ("2\r", false)] {
+        let command = json!({"command": "echo made > made.txt"});
+        let script =
+            Script::new().then([Turn::tool_call("bash", command), Turn::text("All said.")]);
+        let (stage, server) = stage(script, 600);
+        guarded(&stage, PERMISSIONS);
+        let run = stage
+            .command(&["run", "--runner", "pi", "--agent", "guarded", "Go."])
+            .env("PI_SUBAGENTS_PI", pi.program())
+            .env("PI_OFFLINE", "1");
+        let mut terminal = Terminal::start_sized(run, 100, 30);
+        terminal.wait_for("asks: Allow bash: echo made > made.txt [1 Allow once, 2 Deny]");
+        terminal.press("\t");
+        terminal.wait_for("Enter answer");
+        terminal.press(keys);
+        let (code, screen) = terminal.end();
+        assert_eq!(code, Some(0), "{screen}");
+        assert!(screen.contains("All said."), "{screen}");
+        assert_eq!(stage.sandbox.project().join("made.txt").exists(), is_made);
+        assert_eq!(texts(&server).contains("The user declined."), !is_made);
+    }
+}
+
+fn a_permission_extension_gets_allow_and_deny_from_the_page_in_a_browser(pi: RealPi) {
+    for (option, is_made) in [("Allow once", true), ("Deny", false)] {
+        let command = json!({"command": "echo made > made.txt"});
+        let script = Script::new().then([Turn::tool_call("bash", command), Turn::text("ok")]);
+        let (stage, server) = stage(script, 600);
+        let web = WebStage::of(stage, &[]);
+        let owner = delegate(pi, &web.stage, "pi", &guarded(&web.stage, PERMISSIONS)).spawn();
+        questions(&web.stage, 1);
+        let scene = json!({"url": web.url, "option": option});
+        let seen = play(&web.stage, "answered", &scene);
+        assert_eq!(
+            seen,
+            json!({
+                "question": "Allow bash: echo made > made.txt",
+                "options": ["1 Allow once", "2 Deny", "Give no answer"],
+                "notice": "a has the answer and continues.",
+            })
+        );
+        assert_eq!(outcomes(&owner.wait()), [completed("a", "ok")]);
+        let made = web.stage.sandbox.project().join("made.txt");
+        assert_eq!(made.exists(), is_made);
         assert_eq!(texts(&server).contains("The user declined."), !is_made);
     }
 }
