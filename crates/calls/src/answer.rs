@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pi_subagents_records::{Recorder, RunDir, history};
-use pi_subagents_vocabulary::text::cut_characters;
+use pi_subagents_vocabulary::text::{cut_characters, one_line};
 use pi_subagents_vocabulary::{
-    Ending, HeldMessages, LAST_TEXT_LIMIT, RunId, RunSummary, SCHEMA_VERSION, Task, Usage,
+    Ending, HeldMessages, LAST_TEXT_LIMIT, PickedAttempt, RunId, RunSummary, SCHEMA_VERSION, Task,
+    Usage,
 };
 use serde_json::{Map, Value, json};
 
@@ -31,6 +32,8 @@ pub struct Outcomes {
     unrecorded: HashSet<RunId>,
     /// The worktrees of the runs that had one of their own.
     worktrees: Worktrees,
+    /// The outcomes of tasks that were tried several times.
+    picked: Vec<PickedAttempt>,
     /// The door at which the answer is read.
     pub(super) door: Door,
     /// The project of the caller.
@@ -93,6 +96,7 @@ impl Outcomes {
             warnings,
             unrecorded,
             worktrees: Worktrees::default(),
+            picked: Vec::new(),
             door,
             project: project.to_owned(),
         }
@@ -102,6 +106,51 @@ impl Outcomes {
     pub(super) fn with_worktrees(mut self, worktrees: Worktrees) -> Self {
         self.worktrees = worktrees;
         self
+    }
+
+    /// Adds the outcomes of tasks that were tried several times. The attempt that was picked comes
+    /// before the others.
+    pub(super) fn with_picked(mut self, picked: Vec<PickedAttempt>) -> Self {
+        for task in &picked {
+            let Ok((winner, _)) = &task.outcome else {
+                continue;
+            };
+            let place = |run: &RunId| {
+                let of_run =
+                    |one: &Arc<RunSummary>| one.task.as_ref().is_some_and(|task| task.run == *run);
+                self.runs.iter().position(of_run)
+            };
+            let first = task.runs.iter().filter_map(place).min();
+            if let Some((first, winner)) = first.zip(place(winner)) {
+                let winner = self.runs.remove(winner);
+                self.runs.insert(first, winner);
+            }
+        }
+        self.picked = picked;
+        self
+    }
+
+    /// Returns the part of a run in several attempts at one task.
+    pub(super) fn attempt(&self, task: &Task) -> AttemptPart {
+        let mut parts = self.picked.iter();
+        let part = parts.find_map(|picked| attempt_part(picked, &task.run));
+        part.unwrap_or(AttemptPart::None)
+    }
+
+    /// Returns a line for each task that was tried several times: who was picked and why.
+    pub(super) fn picked_lines(&self) -> Vec<String> {
+        let name_of = |run: &RunId| {
+            let named = self.iter().find(|(task, _)| task.run == *run);
+            named.map_or_else(|| run.to_string(), |(task, _)| one_line(&task.name))
+        };
+        let line = |picked: &PickedAttempt| {
+            let (task, all) = (one_line(&picked.task), picked.runs.len());
+            match &picked.outcome {
+                Ok((winner, why)) => format!("{task}: picked {} of {all}: {why}", name_of(winner)),
+                Err(why) => format!("{task}: picked none of {all}: {why}"),
+            }
+        };
+        self.picked.iter().map(line).collect()
     }
 
     /// Returns which results fit the checkout and each other, as a table, if there are several.
@@ -171,6 +220,43 @@ impl Outcomes {
     }
 }
 
+/// The part of a run in several attempts at one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptPart {
+    /// It is no attempt, or no attempt was picked.
+    None,
+    /// It was picked.
+    Picked,
+    /// Another one was picked. A judge may have said why.
+    Left(Option<String>),
+    /// It judged the attempts.
+    Judge,
+}
+
+fn attempt_part(picked: &PickedAttempt, run: &RunId) -> Option<AttemptPart> {
+    if picked.judge.as_ref() == Some(run) {
+        return Some(AttemptPart::Judge);
+    }
+    if !picked.runs.contains(run) {
+        return None;
+    }
+    let (winner, _) = picked.outcome.as_ref().ok()?;
+    let remark = picked.remarks.iter().find(|(about, _)| about == run);
+    Some(if winner == run {
+        AttemptPart::Picked
+    } else {
+        AttemptPart::Left(remark.map(|(_, why)| why.clone()))
+    })
+}
+
+/// Returns the line of an attempt that another one was picked before.
+pub fn left_attempt_line(task: &Task, run: &RunSummary, why: Option<&str>) -> String {
+    let (name, session) = (one_line(&task.name), &task.session);
+    let how = run.status().as_str();
+    let why = why.map_or_else(String::new, |why| format!(" — {}", one_line(why)));
+    format!("– {name}: not picked, {how}{why} (session: {session})")
+}
+
 /// Returns the whole answer of a run. Memory holds only the beginning of a very long text, so the
 /// rest is read from the record.
 pub fn whole_output<'a>(task: &Task, run: &'a RunSummary) -> Option<Cow<'a, str>> {
@@ -193,9 +279,27 @@ fn has_record(task: &Task) -> bool {
 
 impl Answer {
     pub fn exit_codes(&self) -> impl Iterator<Item = i32> {
-        self.outcomes()
-            .iter()
-            .map(|run| run.ending.as_ref().map_or(1, Ending::exit_code))
+        let counted = self.tasks().filter(|(task, _)| self.counts(task));
+        counted.map(|(_, run)| run.ending.as_ref().map_or(1, Ending::exit_code))
+    }
+
+    /// Returns whether the end of a run counts for the call: an attempt before which another one was
+    /// picked does not.
+    pub fn counts(&self, task: &Task) -> bool {
+        match self.attempt(task) {
+            AttemptPart::Left(_) => false,
+            AttemptPart::None | AttemptPart::Picked | AttemptPart::Judge => true,
+        }
+    }
+
+    /// Returns the part of a run in several attempts at one task.
+    pub fn attempt(&self, task: &Task) -> AttemptPart {
+        self.outcomes.attempt(task)
+    }
+
+    /// Returns a line for each task that was tried several times: who was picked and why.
+    pub fn picked_lines(&self) -> Vec<String> {
+        self.outcomes.picked_lines()
     }
 
     pub fn outcomes(&self) -> &[Arc<RunSummary>] {

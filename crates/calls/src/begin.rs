@@ -71,15 +71,22 @@ pub async fn begin<C: Call>(
         let _alone = alone.lock().unwrap_or_else(PoisonError::into_inner);
         let base = call.with_tasks(Vec::new());
         let mut ready = ground.open(call, resolved, &budgets, departure)?;
-        let CallGraph { graph, maps, .. } = graph;
+        let CallGraph {
+            graph,
+            maps,
+            judges,
+            ..
+        } = graph;
         ready.graph = graph.map(|graph| PlannedGraph {
             graph,
             opener: Arc::new(LateRuns {
                 ground,
                 call: base,
                 maps,
+                judges,
                 budgets,
                 opened: Mutex::default(),
+                picked: Mutex::default(),
             }),
         });
         Ok(ready)

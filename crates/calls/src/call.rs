@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pi_subagents_records::RunDir;
 use pi_subagents_view::PreviewContext;
-use pi_subagents_vocabulary::{BudgetLimits, Plan, PlannedGraph, Refusal, RunSummary};
+use pi_subagents_vocabulary::{BudgetLimits, MapOpener, Plan, PlannedGraph, Refusal, RunSummary};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -283,6 +283,7 @@ impl<C: Call> ReadyCall<C> {
             )
         });
         let followed = Followed::new(watch, windows.as_ref(), self.context);
+        let opener = self.graph.as_ref().map(|graph| Arc::clone(&graph.opener));
         let planned = PlannedCall {
             tasks,
             graph: self.graph,
@@ -293,6 +294,7 @@ impl<C: Call> ReadyCall<C> {
             call: self.call,
             notes,
             warnings,
+            opener,
             windows,
             details,
             panes: Arc::clone(&panes),
@@ -309,6 +311,8 @@ struct WordedCall<C: Call> {
     call: C,
     notes: C::Notes,
     warnings: Vec<String>,
+    /// Knows the outcomes of attempts, if tasks of the call wait for others.
+    opener: Option<Arc<dyn MapOpener>>,
     windows: Option<WindowRecord>,
     details: Details,
     panes: Arc<Panes>,
@@ -331,7 +335,10 @@ impl<C: Call> WordedCall<C> {
             self.door,
             &self.places.project,
         );
-        let outcomes = outcomes.with_worktrees(worktrees);
+        let picked = self.opener.map(|opener| opener.picked());
+        let outcomes = outcomes
+            .with_worktrees(worktrees)
+            .with_picked(picked.unwrap_or_default());
         let worded = self.call.word(&outcomes, &self.notes);
         Answer {
             outcomes,

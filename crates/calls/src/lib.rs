@@ -59,7 +59,7 @@ mod window_json;
 mod window_record;
 pub mod work;
 
-pub use answer::{Answer, whole_output};
+pub use answer::{Answer, AttemptPart, left_attempt_line, whole_output};
 pub(crate) use arguments::CallError;
 pub use begin::{PreparedCaller, begin};
 pub use budget::{BudgetWishes, session_of_this_process};

@@ -20,7 +20,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tracing::{debug, error, warn};
 
 use self::live_call::{CallNumber, LiveCall, LiveRun, RunState};
-use self::needs::OpenedMap;
+use self::needs::OpenedRuns;
 use crate::child::LineMemory;
 use crate::clock::{self, RunClock};
 use crate::launcher::Launcher;
@@ -71,7 +71,7 @@ pub(crate) async fn dispatch(
             request = requests.recv(), if is_reachable => Wake::Request(request),
             Some(events) = happenings.recv() => Wake::Events(events),
             Some(joined) = dispatcher.units.join_next_with_id() => Wake::UnitEnded(joined),
-            Some(opened) = dispatcher.openings.join_next() => Wake::MapOpened(opened),
+            Some(opened) = dispatcher.openings.join_next() => Wake::RunsOpened(opened),
             () = dispatcher.partial_pace.due() => Wake::PartialMessages,
         };
         match wake {
@@ -82,9 +82,9 @@ pub(crate) async fn dispatch(
             }
             Wake::Events(events) => dispatcher.happened(events),
             Wake::UnitEnded(joined) => dispatcher.unit_ended(&joined),
-            Wake::MapOpened(Ok(opened)) => dispatcher.enter_map(opened),
+            Wake::RunsOpened(Ok(opened)) => dispatcher.enter_opened(opened),
             // It only waits for a thread, whose panic it survives.
-            Wake::MapOpened(Err(error)) => error!(%error, "a map was not opened"),
+            Wake::RunsOpened(Err(error)) => error!(%error, "runs were not opened"),
             Wake::PartialMessages => dispatcher.send_partial_messages(),
         }
     }
@@ -100,7 +100,7 @@ enum Wake {
     Request(Option<EngineRequest>),
     Events(UnitEvents),
     UnitEnded(Result<(Id, ()), JoinError>),
-    MapOpened(Result<OpenedMap, JoinError>),
+    RunsOpened(Result<OpenedRuns, JoinError>),
     /// Models have written more, and it is time to show it.
     PartialMessages,
 }
@@ -118,8 +118,8 @@ struct Dispatcher {
     runs: HashMap<RunId, LiveRun>,
     /// The runs with a place whose child starts slowly and has said nothing yet.
     beginning: HashSet<RunId>,
-    /// The maps whose runs are being opened.
-    openings: JoinSet<OpenedMap>,
+    /// The maps and judges whose runs are being opened.
+    openings: JoinSet<OpenedRuns>,
     next_call: CallNumber,
     partial_pace: PartialPace,
     /// Set once the owner must end; then nothing starts any more.

@@ -90,9 +90,11 @@ pub use finalize_report::{
 };
 pub use gate::{Gate, GateStep, Gated};
 pub use graph::{
-    AfterFailure, AskedTask, BadPlaceholder, CheckedTask, FedPrompt, ForEach, GraphFault,
-    GraphNode, GraphProgress, GraphStep, MOST_ITEMS, NeedResult, Placeholder, ResultValue,
-    TaskGraph, TaskResults, Template, TemplateNames, check_graph, item_name,
+    AfterFailure, AskedTask, AttemptChanges, BadPlaceholder, CheckedTask, CompletedAttempt,
+    FedPrompt, ForEach, GraphFault, GraphNode, GraphProgress, GraphStep, JudgesWords,
+    MOST_ATTEMPTS, MOST_ITEMS, NeedResult, PickNode, PickRule, PickedAttempt, Placeholder,
+    ResultValue, TaskGraph, TaskResults, Template, TemplateNames, WeighedAttempts, check_graph,
+    item_name, judge_prompt, judge_schema, judges_words, smallest,
 };
 pub use history::{Gap, HeldMessages, MAX_MESSAGES_PER_RUN, RunHistory};
 pub use ids::{BadId, RunId, SessionId};

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    BudgetLimits, FedPrompt, Here, ModelChoice, RunId, Sandbox, SessionId, TaskGraph, Work,
+    BudgetLimits, CompletedAttempt, FedPrompt, Here, ModelChoice, PickedAttempt, RunId, Sandbox,
+    SessionId, TaskGraph, WeighedAttempts, Work,
 };
 
 /// The tasks of one call, in the order the caller gave them.
@@ -45,6 +46,20 @@ pub trait MapOpener: fmt::Debug + Send + Sync {
     /// Opens a run for each item of a task, or one run that will never begin if there are none. It
     /// may block. Everything that is wrong becomes a refusal, so there is at least one run.
     fn open(&self, task: usize, items: Option<Vec<Value>>) -> Vec<PlannedTask>;
+
+    /// Looks at the attempts at a task that have completed. Picks one of them, or opens the run of
+    /// their judge, which is returned then. It may block.
+    fn weigh(
+        &self,
+        task: usize,
+        attempts: &[CompletedAttempt],
+    ) -> (WeighedAttempts, Option<PlannedTask>);
+
+    /// Takes the outcome of attempts, for the answer to the call.
+    fn note_picked(&self, picked: PickedAttempt);
+
+    /// Returns the outcomes of attempts.
+    fn picked(&self) -> Vec<PickedAttempt>;
 
     /// Returns the runs that it has opened.
     fn opened(&self) -> Vec<RunId>;

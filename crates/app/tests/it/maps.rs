@@ -451,6 +451,6 @@ fn a_map_goes_to_no_fleet_with_needs() {
     assert_eq!(refused.code, Some(2), "{refused}");
     assert_eq!(
         refused.json()["error"]["message"],
-        "tasks that need each other, and stopAfter, cannot be sent to a fleet yet"
+        "tasks that need each other, attempts and stopAfter cannot be sent to a fleet yet"
     );
 }

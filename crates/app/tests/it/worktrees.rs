@@ -1,6 +1,7 @@
 //! Runs in worktrees of their own: their files, their results, and the way back.
 
 mod after_a_crash;
+mod attempts;
 mod conflict_resolution;
 mod doors;
 mod guard;

@@ -7,9 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
-use pi_subagents_vocabulary::{FedPrompt, MapOpener, PlannedTask, Refusal, RunId, Task, Timestamp};
+use pi_subagents_vocabulary::{
+    CompletedAttempt, FedPrompt, MapOpener, PickedAttempt, PlannedTask, Refusal, RunId, Task,
+    Timestamp, WeighedAttempts,
+};
 use serde_json::Value;
 
+use super::attempt_judge::{AttemptJudge, changes_of, pick_smallest};
 use super::unfolded_call::with_item;
 use crate::budget::CallBudgets;
 use crate::call::Call;
@@ -24,8 +28,11 @@ pub(crate) struct LateRuns<C> {
     pub(crate) call: C,
     /// The maps, by the numbers of their tasks.
     pub(crate) maps: HashMap<usize, TaskRequest>,
+    /// The judges of attempts, by the numbers of the tasks that are tried.
+    pub(crate) judges: HashMap<usize, AttemptJudge>,
     pub(crate) budgets: CallBudgets,
     pub(crate) opened: Mutex<Vec<RunId>>,
+    pub(crate) picked: Mutex<Vec<PickedAttempt>>,
 }
 
 impl<C> fmt::Debug for LateRuns<C> {
@@ -54,7 +61,49 @@ impl<C: Call + Sync> LateRuns<C> {
     }
 }
 
+impl<C> LateRuns<C> {
+    fn outcomes(&self) -> MutexGuard<'_, Vec<PickedAttempt>> {
+        self.picked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl<C: Call + Sync> MapOpener for LateRuns<C> {
+    fn weigh(
+        &self,
+        task: usize,
+        attempts: &[CompletedAttempt],
+    ) -> (WeighedAttempts, Option<PlannedTask>) {
+        let changes = changes_of(attempts);
+        let Some(judge) = self.judges.get(&task) else {
+            return (pick_smallest(attempts, &changes), None);
+        };
+        let request = judge.about(attempts, &changes);
+        let opened = self.open_requests(vec![request]);
+        match opened.map(|planned| planned.into_iter().next()) {
+            Ok(Some(planned)) => {
+                self.ids().push(planned.task.run.clone());
+                (WeighedAttempts::Judged, Some(planned))
+            }
+            Ok(None) => (
+                WeighedAttempts::Nobody("there is no judge".to_owned()),
+                None,
+            ),
+            Err(error) => {
+                let problem = error.sentence();
+                let reason = format!("the judge could not begin: {problem}");
+                (WeighedAttempts::Nobody(reason), None)
+            }
+        }
+    }
+
+    fn note_picked(&self, picked: PickedAttempt) {
+        self.outcomes().push(picked);
+    }
+
+    fn picked(&self) -> Vec<PickedAttempt> {
+        self.outcomes().clone()
+    }
+
     fn open(&self, task: usize, items: Option<Vec<Value>>) -> Vec<PlannedTask> {
         let Some(map) = self.maps.get(&task) else {
             return Vec::new();

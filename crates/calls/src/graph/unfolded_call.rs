@@ -7,11 +7,13 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 use pi_subagents_vocabulary::text::first_of;
 use pi_subagents_vocabulary::{
-    Advice, AskedTask, CallOfRun, CallPlace, CheckedTask, ForEach, GraphFault, GraphNode,
-    MOST_ITEMS, NeedResult, TaskGraph, TaskResults, check_graph, item_name,
+    Advice, AfterFailure, AskedTask, CallOfRun, CallPlace, CheckedTask, ForEach, GraphFault,
+    GraphNode, Isolation, MOST_ITEMS, NeedResult, PickNode, PickRule, TaskGraph, TaskResults,
+    check_graph, item_name,
 };
 use serde_json::{Value, json};
 
+use super::attempt_judge::AttemptJudge;
 use super::bounds::CallBounds;
 use super::map_items::items_of;
 use crate::request::TaskRequest;
@@ -82,6 +84,8 @@ pub struct CallGraph {
     pub(crate) graph: Option<TaskGraph>,
     /// The tasks whose items stand in results that are not there yet, by their numbers.
     pub(crate) maps: HashMap<usize, TaskRequest>,
+    /// The judges of attempts, by the numbers of the tasks that are tried.
+    pub(crate) judges: HashMap<usize, AttemptJudge>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -103,7 +107,8 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
         done,
     } = call;
     let has_needs = tasks.iter().any(|task| !task.needs.is_empty());
-    let waits = has_needs || stop_after.is_some();
+    let has_attempts = tasks.iter().any(|task| task.attempts.is_some());
+    let waits = has_needs || stop_after.is_some() || has_attempts;
     if has_needs {
         bounds.check_graph(tasks.len())?;
     } else {
@@ -111,14 +116,17 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
     }
     if waits && bounds.is_for_fleet {
         return Err(CommandError::usage(
-            "tasks that need each other, and stopAfter, cannot be sent to a fleet yet",
+            "tasks that need each other, attempts and stopAfter cannot be sent to a fleet yet",
         )
         .hint("Leave out --on to do them on this machine."));
     }
     let written = check(tasks, &done, bounds)?;
     let all: usize = written
         .iter()
-        .map(|task| task.items.as_ref().map_or(1, Vec::len))
+        .map(|task| {
+            let attempts = task.request.attempts.unwrap_or(1);
+            task.items.as_ref().map_or(attempts, Vec::len)
+        })
         .sum();
     if all > MOST_ITEMS {
         return Err(CommandError::usage(format!(
@@ -143,7 +151,11 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
         stop_after,
         most_items: bounds.most_items,
     };
+    let mut judges = Vec::new();
+    let written_tasks = written.len();
     for task in written {
+        let judge_number = written_tasks + judges.len();
+        judges.extend(task.judge(judge_number, &id, &mut unfolded));
         let call = CallOfRun {
             id: id.clone(),
             place: CallPlace {
@@ -155,6 +167,7 @@ pub(crate) fn unfold(call: WrittenCall, bounds: &CallBounds<'_>) -> Result<Unfol
         let node = task.unfold(&call, &done, &mut unfolded)?;
         graph.tasks.push(node);
     }
+    graph.tasks.extend(judges);
     if unfolded.tasks.is_empty() && unfolded.graph.maps.is_empty() {
         return Err(
             CommandError::usage("all runs of this call have completed").advise(
@@ -205,6 +218,7 @@ fn check(
     let written: Vec<WrittenTask> = tasks
         .map(|(number, (mut request, checked))| {
             let cwd = request.cwd.as_deref().unwrap_or(&bounds.cwd);
+            check_attempts(&request)?;
             let each = request.for_each.as_ref();
             let items = each.map(|each| items_of(&request.name, each, cwd));
             let items = items.transpose()?.flatten();
@@ -229,7 +243,63 @@ fn check(
     Ok(written)
 }
 
+/// Refuses attempts that cannot be done.
+fn check_attempts(task: &TaskRequest) -> Result<(), CommandError> {
+    let name = &task.name;
+    let given = task.pick.is_some() || !task.models.is_empty();
+    let problem = match task.attempts {
+        None if given => "has pick or models, which are about attempts, and no attempts",
+        None => return Ok(()),
+        Some(_) if task.for_each.is_some() => "has attempts and forEach, which do not go together",
+        Some(_) if task.continues.is_some() => {
+            "has attempts, which cannot continue one session side by side"
+        }
+        Some(_) if task.terms.isolation == Some(Isolation::None) => {
+            "has attempts, each of which needs a worktree of its own"
+        }
+        Some(_) => return Ok(()),
+    };
+    let hint = "Write \"attempts\": 3 and, if you like, \"pick\" and \"models\".";
+    Err(CommandError::usage(format!("{name} {problem}")).hint(hint))
+}
+
 impl WrittenTask {
+    /// Adds the judge of the attempts at the task, if it has one. Returns its node of the graph.
+    fn judge(&self, number: usize, call: &str, unfolded: &mut Unfolded) -> Option<GraphNode> {
+        let (Some(_), Some(PickRule::Judge { judge, rubric })) =
+            (self.request.attempts, &self.request.pick)
+        else {
+            return None;
+        };
+        let name = format!("{} judge", self.request.name);
+        let request = TaskRequest {
+            agent: Some(judge.clone()),
+            cwd: self.request.cwd.clone(),
+            call: Some(CallOfRun {
+                id: call.to_owned(),
+                place: CallPlace {
+                    task: number,
+                    item: 0,
+                },
+                tasks: None,
+            }),
+            ..TaskRequest::new(name.clone(), self.request.prompt.clone())
+        };
+        let rubric = rubric.clone();
+        let judge = AttemptJudge { request, rubric };
+        unfolded.graph.judges.insert(self.number, judge);
+        Some(GraphNode {
+            name,
+            needs: vec![self.number],
+            after_failure: AfterFailure::default(),
+            is_map: false,
+            runs: 0,
+            map: None,
+            done: Vec::new(),
+            pick: Some(PickNode::JudgeOf(self.number)),
+        })
+    }
+
     /// Returns the task as a record keeps it, so that another process can do it: with the terms of
     /// its call, and with a list in the place of a pattern.
     fn recorded(&self, bounds: &CallBounds<'_>) -> TaskRequest {
@@ -269,6 +339,9 @@ impl WrittenTask {
             runs: 0,
             map: None,
             done: Vec::new(),
+            pick: request
+                .attempts
+                .map(|_| PickNode::Attempts(request.pick.clone().unwrap_or(PickRule::Gate))),
         };
         request.item_of = checked.map.as_ref().map(|list| list.task.clone());
         request.template = Some(checked.template);
@@ -279,15 +352,22 @@ impl WrittenTask {
             unfolded.graph.maps.insert(number, request);
             return Ok(node);
         }
-        let count = items.as_ref().map_or(1, Vec::len);
+        let attempts = request.attempts.unwrap_or(1);
+        let count = items.as_ref().map_or(attempts, Vec::len);
+        let is_done_before = done.count_of(number) > 0;
         for item in 0..count {
             let place = CallPlace { task: number, item };
             if let Some(result) = done.results.get(&place) {
                 node.done.push((item, result.clone()));
                 continue;
             }
+            if is_done_before && request.attempts.is_some() {
+                // One of the attempts that have completed is picked.
+                continue;
+            }
             let one = match &items {
                 Some(items) => with_item(&request, &items[item], item),
+                None if request.attempts.is_some() => Ok(attempt_of(&request, item)),
                 None => Ok(request.clone()),
             };
             let one = one.map_err(|problem| {
@@ -301,6 +381,21 @@ impl WrittenTask {
         }
         Ok(node)
     }
+}
+
+/// Returns one attempt at a task; attempts are counted from 0 here.
+fn attempt_of(request: &TaskRequest, attempt: usize) -> TaskRequest {
+    let mut one = request.clone();
+    one.name = item_name(&request.name, attempt);
+    one.terms.isolation = Some(Isolation::Worktree);
+    let models = &request.models;
+    if let Some(model) = models.get(attempt % models.len().max(1)) {
+        one.terms.model = Some(model.clone());
+    }
+    if let Some(call) = &mut one.call {
+        call.place.item = attempt;
+    }
+    one
 }
 
 /// Returns the task for one item of a map; items are counted from 0 here.

@@ -4,12 +4,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pi_subagents_vocabulary::{AfterFailure, ForEach, SessionId};
+use pi_subagents_vocabulary::{AfterFailure, ForEach, MOST_ATTEMPTS, PickRule, SessionId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::task::{Continues, TaskRequest};
-use crate::arguments::{self, CallError, optional_number, optional_text, read_at, read_field};
+use crate::arguments::{
+    self, CallError, optional_count, optional_number, optional_text, read_at, read_field,
+};
 use crate::families::delegation::FileSpec;
 use crate::tool::parameters;
 
@@ -138,6 +140,55 @@ pub(crate) static FOR_EACH: TaskField = TaskField {
             }
         };
         Ok(fill(&mut task.for_each, each))
+    },
+};
+
+/// The number of attempts at a task.
+pub(crate) static ATTEMPTS: TaskField = TaskField {
+    schema: || json!({"type": "integer", "minimum": 1, "maximum": MOST_ATTEMPTS}),
+    put: |task, value, place| {
+        let count = read_field(value, place, optional_count)?;
+        if count.is_some_and(|count| count > MOST_ATTEMPTS) {
+            return Err(CallError(format!(
+                "{place} must be at most {MOST_ATTEMPTS}"
+            )));
+        }
+        Ok(fill(&mut task.attempts, count))
+    },
+};
+
+/// The models of attempts.
+pub(crate) static MODELS: TaskField = TaskField {
+    schema: || json!({"type": "array", "items": {"type": "string"}}),
+    put: |task, value, place| {
+        #[derive(Deserialize)]
+        struct Models(#[serde(deserialize_with = "arguments::list")] Vec<String>);
+
+        let Models(models) = read_at(value, place)?;
+        let models = models.into_iter().map(|model| model.trim().to_owned());
+        task.models = models.filter(|model| !model.is_empty()).collect();
+        Ok(!task.models.is_empty())
+    },
+};
+
+/// The rule by which an attempt is picked.
+pub(crate) static PICK: TaskField = TaskField {
+    schema: || {
+        let rule = json!({"type": "object", "required": ["judge"], "properties": {
+            "judge": text_schema(), "rubric": text_schema(),
+        }});
+        json!({"anyOf": [{"type": "string", "enum": ["first", "gate"]}, rule]})
+    },
+    put: |task, value, place| {
+        let rule = match value {
+            Value::Null => None,
+            Value::String(text) if text.trim().is_empty() => None,
+            value => {
+                let rule = PickRule::try_from(value.clone());
+                Some(rule.map_err(|problem| CallError(format!("{place} {problem}")))?)
+            }
+        };
+        Ok(fill(&mut task.pick, rule))
     },
 };
 

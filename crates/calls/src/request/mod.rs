@@ -10,8 +10,8 @@ mod terms;
 
 pub(crate) use budget::{BUDGET, budget_of, budget_schema};
 pub(crate) use field::{
-    AFTER_FAILURE, AGENT, CWD, FILES, FOR_EACH, MODEL, NAME, NEEDS, PROMPT, RESUME, SESSION,
-    TIMEOUT,
+    AFTER_FAILURE, AGENT, ATTEMPTS, CWD, FILES, FOR_EACH, MODEL, MODELS, NAME, NEEDS, PICK, PROMPT,
+    RESUME, SESSION, TIMEOUT,
 };
 pub(crate) use form::{Described, FormField, Need, TaskFields, TaskForm, Word};
 pub use task::{Continues, TaskRequest};

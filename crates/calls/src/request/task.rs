@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::{
     AfterFailure, BaseChoice, CallOfRun, CallPlace, ForEach, Gate, Isolation, NetworkReach,
-    RunTerms, SandboxLevel, SessionId, Template,
+    PickRule, RunTerms, SandboxLevel, SessionId, Template,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,6 +51,15 @@ pub struct TaskRequest {
     /// The file whose lines are the items of that list, if they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) items_from: Option<PathBuf>,
+    /// The number of times that it is done side by side, of which one is picked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) attempts: Option<usize>,
+    /// The models of the attempts, in turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) models: Vec<String>,
+    /// The rule by which an attempt is picked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pick: Option<PickRule>,
     /// Its prompt, if values are put into it when it begins.
     #[serde(skip)]
     pub(crate) template: Option<Template>,
@@ -199,6 +208,19 @@ impl TaskRequest {
     /// Does it for each item of a list; `{{item}}` in its prompt stands for the item.
     pub fn for_each(mut self, each: ForEach) -> Self {
         self.for_each = Some(each);
+        self
+    }
+
+    /// Does it several times side by side, each in a worktree of its own, and picks one by this rule.
+    pub fn attempts(mut self, count: usize, pick: PickRule) -> Self {
+        self.attempts = Some(count);
+        self.pick = Some(pick);
+        self
+    }
+
+    /// Names the models of its attempts, which take turns.
+    pub fn models(mut self, models: Vec<String>) -> Self {
+        self.models = models;
         self
     }
 

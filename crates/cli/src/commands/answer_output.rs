@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::markdown_output::print_markdown;
 use super::summary::{next_steps, summary_line, total};
 use pi_subagents_calls::families::subagent::block;
-use pi_subagents_calls::{Answer, whole_output};
+use pi_subagents_calls::{Answer, AttemptPart, left_attempt_line, whole_output};
 use pi_subagents_ground::exit;
 use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::{Format, Printer};
@@ -42,7 +42,8 @@ pub(super) fn print(answer: &Answer, places: &Places, printer: Printer) -> ExitC
     if answer.tasks().all(|(task, run)| is_refused(task, run)) {
         return ExitCode::from(exit::INVALID);
     }
-    exit::of_answers(answer.tasks().map(|(_, run)| match run.ending.as_ref() {
+    let counted = answer.tasks().filter(|(task, _)| answer.counts(task));
+    exit::of_answers(counted.map(|(_, run)| match run.ending.as_ref() {
         Some(_) if run.has_no_text() => i32::from(exit::NO_ANSWER),
         Some(ending) => ending.exit_code(),
         None => 1,
@@ -60,7 +61,11 @@ fn answers(answer: &Answer) -> Option<String> {
     if let [(task, run)] = tasks.as_slice() {
         return Some(whole_output(task, run)?.into_owned());
     }
-    let sections = tasks.iter().filter_map(|(task, run)| {
+    let shown = tasks.iter().filter(|(task, _)| match answer.attempt(task) {
+        AttemptPart::Left(_) | AttemptPart::Judge => false,
+        AttemptPart::None | AttemptPart::Picked => true,
+    });
+    let sections = shown.filter_map(|(task, run)| {
         let said = whole_output(task, run)?;
         let name = one_line(&task.name);
         Some(format!("## {name}\n\n{}\n", said.trim_end()))
@@ -122,6 +127,10 @@ impl CallResult {
 /// Prints the endings of the runs, the notices about them, and the next steps.
 fn print_notes(answer: &Answer, printer: Printer) {
     for (task, run) in answer.tasks() {
+        if let AttemptPart::Left(why) = answer.attempt(task) {
+            printer.note(&left_attempt_line(task, run, why.as_deref()));
+            continue;
+        }
         let line = summary_line(task, run);
         if run.status() == Status::Completed {
             printer.note(&line);
@@ -138,13 +147,16 @@ fn print_notes(answer: &Answer, printer: Printer) {
             printer.note(&format!("  {line}"));
         }
     }
+    for line in answer.picked_lines() {
+        printer.note(&line);
+    }
     if let Some(matrix) = answer.matrix() {
         printer.note(&format!("\n{matrix}\n"));
     }
     if let Some(total) = total(answer) {
         printer.note(&total);
     }
-    for (task, run) in answer.tasks() {
+    for (task, run) in answer.tasks().filter(|(task, _)| answer.counts(task)) {
         let name = one_line(&task.name);
         if run.status() != Status::Completed && run.output().is_some() {
             printer.note(&format!(

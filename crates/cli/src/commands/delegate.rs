@@ -21,7 +21,7 @@ use pi_subagents_calls::{Call as _, TaskRequest};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
-use pi_subagents_vocabulary::{Door, ForEach};
+use pi_subagents_vocabulary::{Door, ForEach, PickRule};
 
 #[derive(Args)]
 #[command(
@@ -45,6 +45,18 @@ pub(crate) struct DelegateArgs {
     /// Do each --task once for every line of a file; {{item}} in its prompt is the line
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "tasks")]
     each_line: Option<PathBuf>,
+    /// Do each --task so many times side by side, each in a worktree of its own, and pick one.
+    #[arg(long, value_name = "N", requires = "tasks", conflicts_with_all = ["each", "each_line"], value_parser = clap::value_parser!(u16).range(1..=16))]
+    attempts: Option<u16>,
+    /// Which attempt is picked: first (of those that complete; the others are stopped), gate (the fewest changed lines of those that complete), or the name of an agent that judges [default: gate]
+    #[arg(long, value_name = "RULE", requires = "attempts")]
+    pick: Option<String>,
+    /// What the judge of --pick looks at, such as "the simplest one that handles errors"
+    #[arg(long, value_name = "TEXT", requires = "pick")]
+    rubric: Option<String>,
+    /// Model of an attempt; may be given several times, and the attempts take them in turn
+    #[arg(long = "attempt-model", value_name = "MODEL", requires = "attempts")]
+    attempt_models: Vec<String>,
     /// Do more than 16 items without a budget
     #[arg(long)]
     yes: bool,
@@ -69,6 +81,20 @@ impl DelegateArgs {
     fn each(&self) -> Option<ForEach> {
         let files = self.each.clone().map(ForEach::Files);
         files.or_else(|| self.each_line.clone().map(ForEach::Lines))
+    }
+}
+
+impl DelegateArgs {
+    /// Returns the rule by which attempts are picked.
+    fn pick_rule(&self) -> PickRule {
+        match self.pick.as_deref() {
+            None | Some("gate") => PickRule::Gate,
+            Some("first") => PickRule::First,
+            Some(judge) => PickRule::Judge {
+                judge: judge.to_owned(),
+                rubric: self.rubric.clone(),
+            },
+        }
     }
 }
 
@@ -172,8 +198,16 @@ fn typed(args: &DelegateArgs) -> Result<DelegateCall, CommandError> {
             prompt.clone()
         };
         let task = TaskRequest::new(name, prompt);
-        tasks.push(match args.each() {
+        let task = match args.each() {
             Some(each) => task.for_each(each),
+            None => task,
+        };
+        tasks.push(match args.attempts {
+            Some(count) => {
+                let models = args.attempt_models.clone();
+                task.attempts(usize::from(count), args.pick_rule())
+                    .models(models)
+            }
             None => task,
         });
     }

@@ -23,7 +23,7 @@ pub(super) struct LiveCall {
     pub(super) outcomes: Vec<RunOutcome>,
     /// The order in which its runs may begin, if some wait for others.
     pub(super) needs: Option<CallNeeds>,
-    /// The number of maps whose runs are being opened.
+    /// The number of maps and judges whose runs are being opened.
     pub(super) openings: usize,
     done: oneshot::Sender<Vec<Arc<RunSummary>>>,
 }

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use pi_subagents_vocabulary::{
-    CallPlace, Decision, Ending, FedPrompt, GraphProgress, GraphStep, Happening, MapOpener,
-    NeedResult, PlannedGraph, PlannedTask, RunId, RunSummary, Rung, RungStep,
+    CallPlace, CompletedAttempt, Decision, Ending, FedPrompt, GraphProgress, GraphStep, Happening,
+    MapOpener, NeedResult, PlannedGraph, PlannedTask, RunId, RunSummary, Rung, RungStep,
+    WeighedAttempts,
 };
 use serde_json::Value;
 use tokio::task::spawn_blocking;
@@ -24,13 +25,19 @@ pub(super) struct CallNeeds {
     steps: VecDeque<GraphStep>,
 }
 
-/// Runs of a map that were opened.
-pub(super) struct OpenedMap {
+/// Runs of a task that were opened while their call was under way.
+pub(super) struct OpenedRuns {
     call: CallNumber,
     task: usize,
     runs: Vec<PlannedTask>,
-    /// The reason why they never begin, if they do not.
-    reason: Option<String>,
+    what: OpenedWhat,
+}
+
+enum OpenedWhat {
+    /// A map. There is a reason if its runs never begin.
+    Map(Option<String>),
+    /// The judge of attempts, if there is one.
+    Judge(WeighedAttempts),
 }
 
 impl CallNeeds {
@@ -102,6 +109,14 @@ impl Dispatcher {
                 self.skip(runs, &reason);
             }
             GraphStep::Open(task, items) => self.open_map(call, task, items),
+            GraphStep::Weigh(task, attempts) => self.weigh(call, task, attempts),
+            GraphStep::StopRest(task) => self.stop_rest(call, task),
+            GraphStep::Picked(picked) => {
+                let needs = self.calls.get(&call).and_then(|call| call.needs.as_ref());
+                if let Some(needs) = needs {
+                    needs.opener.note_picked(picked);
+                }
+            }
         }
     }
 
@@ -182,23 +197,58 @@ impl Dispatcher {
         self.openings.spawn(async move {
             let reason = items.as_ref().err().cloned();
             let runs = spawn_blocking(move || opener.open(task, items.ok()));
-            OpenedMap {
+            OpenedRuns {
                 call,
                 task,
                 // A panic has been printed; the tasks that need the map never begin.
                 runs: runs.await.unwrap_or_default(),
-                reason,
+                what: OpenedWhat::Map(reason),
             }
         });
     }
 
-    /// Accepts the runs of a map.
-    pub(super) fn enter_map(&mut self, opened: OpenedMap) {
-        let OpenedMap {
+    /// Has the attempts at a task looked at, on a thread that may wait for git and the disk.
+    fn weigh(&mut self, call: CallNumber, task: usize, attempts: Vec<CompletedAttempt>) {
+        let Some(live) = self.calls.get_mut(&call) else {
+            return;
+        };
+        let Some(needs) = &live.needs else { return };
+        live.openings += 1;
+        let opener = Arc::clone(&needs.opener);
+        self.openings.spawn(async move {
+            let weighed = spawn_blocking(move || opener.weigh(task, &attempts));
+            let (weighed, judge) = weighed.await.unwrap_or_else(|_| {
+                let fault = "a fault of pi-subagents itself".to_owned();
+                (WeighedAttempts::Nobody(fault), None)
+            });
+            OpenedRuns {
+                call,
+                task,
+                runs: judge.into_iter().collect(),
+                what: OpenedWhat::Judge(weighed),
+            }
+        });
+    }
+
+    /// Ends the attempts at a task that are not over, because one of them has completed.
+    fn stop_rest(&mut self, call: CallNumber, task: usize) {
+        let waiting = self.waiting_runs(call, Some(task));
+        self.skip(waiting, "Another attempt was the first that completed.");
+        let runs = self.runs.iter();
+        let rest = runs.filter(|(_, live)| live.call == call && live.place.task == task);
+        let rest: Vec<RunId> = rest.map(|(run, _)| run.clone()).collect();
+        for run in rest {
+            self.end(&run, Decision::Stop);
+        }
+    }
+
+    /// Accepts runs that were opened while their call was under way.
+    pub(super) fn enter_opened(&mut self, opened: OpenedRuns) {
+        let OpenedRuns {
             call,
             task,
             runs,
-            reason,
+            what,
         } = opened;
         let Some(live) = self.calls.get_mut(&call) else {
             return;
@@ -206,7 +256,11 @@ impl Dispatcher {
         live.openings -= 1;
         let ending = match &mut live.needs {
             Some(needs) => {
-                needs.steps.extend(needs.graph.opened(task, runs.len()));
+                let (steps, reason) = match what {
+                    OpenedWhat::Map(reason) => (needs.graph.opened(task, runs.len()), reason),
+                    OpenedWhat::Judge(weighed) => (needs.graph.weighed(task, weighed), None),
+                };
+                needs.steps.extend(steps);
                 reason.map(|reason| Ending::NotStarted { reason })
             }
             None => Some(Ending::Stopped),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::placeholder::{part_of, written};
 use crate::text::{cut_bytes, one_line};
-use crate::{Ending, RunReport, Status};
+use crate::{Ending, RunId, RunReport, Status};
 
 /// The largest number of bytes of one value in a prompt.
 pub(super) const LARGEST_VALUE: usize = 32 << 10;
@@ -17,6 +17,7 @@ pub(super) const LARGEST_TOGETHER: usize = 256 << 10;
 /// The result of one run that another task needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NeedResult {
+    run: RunId,
     /// The name of the run.
     name: String,
     /// The reason why it did not complete, if it did not.
@@ -51,6 +52,7 @@ impl NeedResult {
             one_line(message.unwrap_or("its end was not seen"))
         };
         Self {
+            run: report.run_id.clone(),
             name: report.name.clone(),
             problem: (!is_completed).then(problem),
             is_unbegun: matches!(report.ending.as_deref(), Some(Ending::NotStarted { .. })),
@@ -67,6 +69,36 @@ impl NeedResult {
     /// Returns whether it is the result of the task of this name, and not of an item.
     pub fn is_of(&self, task: &str) -> bool {
         self.name == task
+    }
+
+    /// Returns the run.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Returns the directory of the run, if it has one.
+    pub fn directory(&self) -> Option<&Path> {
+        self.whole.as_deref()?.parent()
+    }
+
+    /// Returns its text.
+    pub(super) fn output(&self) -> Option<&str> {
+        self.output.as_deref()
+    }
+
+    /// Returns its data.
+    pub(super) fn structured(&self) -> Option<&Value> {
+        self.structured.as_ref()
+    }
+
+    /// Returns what was seen of its work, without the names of models.
+    pub(super) fn receipt_without_models(&self) -> Value {
+        let mut receipt = self.receipt.clone().unwrap_or_default();
+        if let Value::Object(fields) = &mut receipt {
+            fields.remove("models");
+            fields.remove("fallbacks");
+        }
+        receipt
     }
 
     /// Returns whether the run completed.

@@ -4,9 +4,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::attempts::{CompletedAttempt, PickRule, PickedAttempt, judges_words};
 use super::for_each::MOST_ITEMS;
 use super::need_result::{NeedResult, TaskResults};
 use super::placeholder::ResultValue;
+use crate::RunId;
 use crate::text::{count, first_of};
 
 /// The largest number of tasks that are named as those that a run waits for.
@@ -62,6 +64,33 @@ pub struct GraphNode {
     pub map: Option<ResultValue>,
     /// Results of an earlier call, with the numbers of their items.
     pub done: Vec<(usize, NeedResult)>,
+    /// How its runs hang together, if they are several attempts at one task or judge such.
+    pub pick: Option<PickNode>,
+}
+
+/// The part of a task in attempts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PickNode {
+    /// Its runs are attempts, of which one is picked by this rule.
+    Attempts(PickRule),
+    /// Its only run judges the attempts of the task of this number. It is opened when they are over.
+    JudgeOf(usize),
+}
+
+/// The look at attempts that have completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WeighedAttempts {
+    /// One of them is picked, for this reason.
+    Picked {
+        /// Its number, from 0.
+        attempt: usize,
+        /// The reason.
+        why: String,
+    },
+    /// The run of a judge was opened.
+    Judged,
+    /// None of them can be picked, for this reason.
+    Nobody(String),
 }
 
 /// A step that follows from the end of a run.
@@ -78,6 +107,31 @@ pub enum GraphStep {
     Open(usize, Result<Vec<Value>, String>),
     /// No run of the call that has not begun ever will, for this reason.
     Close(String),
+    /// One of these attempts at the task is to be picked, or a judge of them to be opened.
+    Weigh(usize, Vec<CompletedAttempt>),
+    /// The runs of this task that are not over are stopped: one of them was the first.
+    StopRest(usize),
+    /// The attempts at a task are over, or need no end any more.
+    Picked(PickedAttempt),
+}
+
+/// The part that a run has had in its task.
+enum EndedPart {
+    OfTask,
+    /// An attempt, of which the first counts.
+    OfFirst,
+    /// The judge of the attempts at the task of this number.
+    OfJudge(usize),
+}
+
+fn ended_part(node: &GraphNode) -> EndedPart {
+    match &node.pick {
+        Some(PickNode::Attempts(PickRule::First)) => EndedPart::OfFirst,
+        Some(PickNode::JudgeOf(task)) => EndedPart::OfJudge(*task),
+        Some(PickNode::Attempts(PickRule::Gate | PickRule::Judge { .. })) | None => {
+            EndedPart::OfTask
+        }
+    }
 }
 
 /// A graph while its call is under way.
@@ -105,11 +159,31 @@ struct TaskProgress {
     /// The results, in the order of their items, which stand beside them.
     results: Vec<NeedResult>,
     items: Vec<usize>,
+    /// The result of the attempt that was picked, or the reason why none was, once that is known.
+    picked: Option<Result<NeedResult, String>>,
+    /// True once its attempts are being weighed.
+    is_weighed: bool,
+    /// The outcome of its attempts, until all of them are over.
+    untold: Option<PickedAttempt>,
 }
 
 impl TaskProgress {
     fn is_over(&self) -> bool {
-        self.left == 0 && !self.is_unopened
+        match self.node.pick {
+            Some(PickNode::Attempts(_)) => self.picked.is_some(),
+            Some(PickNode::JudgeOf(_)) | None => self.left == 0 && !self.is_unopened,
+        }
+    }
+
+    /// Returns the attempts that have completed.
+    fn completed(&self) -> Vec<CompletedAttempt> {
+        let numbered = self.items.iter().zip(&self.results);
+        let completed = numbered.filter(|(_, result)| result.is_completed());
+        let attempts = completed.map(|(attempt, result)| CompletedAttempt {
+            attempt: *attempt,
+            result: result.clone(),
+        });
+        attempts.collect()
     }
 
     /// Counts the runs of the task that are known so far, with those of earlier calls.
@@ -128,15 +202,30 @@ impl TaskProgress {
     }
 
     fn results(&self) -> TaskResults<'_> {
+        let results = match (&self.node.pick, &self.picked) {
+            (Some(PickNode::Attempts(_)), Some(Ok(picked))) => std::slice::from_ref(picked),
+            (Some(PickNode::Attempts(_)), _) => &[],
+            (Some(PickNode::JudgeOf(_)) | None, _) => self.results.as_slice(),
+        };
         TaskResults {
             name: &self.node.name,
             is_map: self.node.is_map,
-            results: &self.results,
+            results,
         }
     }
 
     /// Describes the failure of the task, if all is over and not all completed.
     fn failure(&self) -> Option<String> {
+        match (&self.node.pick, &self.picked) {
+            (Some(PickNode::Attempts(_)), Some(Err(_))) => {
+                return Some(format!(
+                    "{}, of which no attempt was picked",
+                    self.node.name
+                ));
+            }
+            (Some(PickNode::Attempts(_)), _) => return None,
+            (Some(PickNode::JudgeOf(_)) | None, _) => {}
+        }
         if self.is_over() && self.results.is_empty() {
             return Some(format!("{}, which has no result", self.node.name));
         }
@@ -169,11 +258,16 @@ impl GraphProgress {
         } = graph;
         let tasks = tasks.into_iter().map(|mut node| {
             let done = std::mem::take(&mut node.done);
+            let is_judge = matches!(node.pick, Some(PickNode::JudgeOf(_)));
             let mut task = TaskProgress {
-                is_decided: false,
+                // The end of the attempts decides about their judge.
+                is_decided: is_judge,
                 awaited: None,
                 left: node.runs,
-                is_unopened: node.map.is_some(),
+                is_unopened: node.map.is_some() || is_judge,
+                picked: None,
+                is_weighed: false,
+                untold: None,
                 results: Vec::new(),
                 items: Vec::new(),
                 node,
@@ -199,21 +293,156 @@ impl GraphProgress {
         let Some(ended) = self.tasks.get_mut(task) else {
             return Vec::new();
         };
-        let is_failure = result.is_failure();
+        // An attempt that fails is none: its task fails if no attempt is picked.
+        let is_failure = result.is_failure() && ended.node.pick.is_none();
         ended.left = ended.left.saturating_sub(1);
-        ended.take(item, result);
+        ended.take(item, result.clone());
         let mut steps = Vec::new();
         if is_failure {
-            self.failures += 1;
-            if self.stop_after == Some(self.failures) {
-                let failures = count(self.failures, "failure");
-                let reason = format!("The call begins nothing more after {failures}.");
-                steps.push(GraphStep::Close(reason.clone()));
-                self.closed = Some(reason);
+            steps.extend(self.fail());
+        }
+        match ended_part(&self.tasks[task].node) {
+            EndedPart::OfFirst if result.is_completed() && self.tasks[task].picked.is_none() => {
+                let why = "the first that completed".to_owned();
+                steps.push(GraphStep::StopRest(task));
+                steps.extend(self.pick(task, Ok((item, why)), Vec::new()));
             }
+            EndedPart::OfJudge(attempts) => steps.extend(self.judge(attempts, &result)),
+            EndedPart::OfFirst | EndedPart::OfTask => {}
         }
         steps.extend(self.advance());
         steps
+    }
+
+    /// Counts a failure. Returns the step that follows from one too many.
+    fn fail(&mut self) -> Option<GraphStep> {
+        self.failures += 1;
+        if self.stop_after != Some(self.failures) {
+            return None;
+        }
+        let failures = count(self.failures, "failure");
+        let reason = format!("The call begins nothing more after {failures}.");
+        self.closed = Some(reason.clone());
+        Some(GraphStep::Close(reason))
+    }
+
+    /// Takes what was found out about the attempts at a task. Returns the steps that follow.
+    pub fn weighed(&mut self, task: usize, weighed: WeighedAttempts) -> Vec<GraphStep> {
+        let outcome = match weighed {
+            WeighedAttempts::Judged => {
+                let judge = self.judge_of(task);
+                return judge.map_or_else(Vec::new, |judge| self.opened(judge, 1));
+            }
+            WeighedAttempts::Picked { attempt, why } => Ok((attempt, why)),
+            WeighedAttempts::Nobody(reason) => Err(reason),
+        };
+        let failed = self.pick(task, outcome, Vec::new());
+        failed.into_iter().chain(self.advance()).collect()
+    }
+
+    /// Returns the number of the task that judges the attempts at another one.
+    pub fn judge_of(&self, task: usize) -> Option<usize> {
+        let is_judge = |other: &TaskProgress| other.node.pick == Some(PickNode::JudgeOf(task));
+        self.tasks.iter().position(is_judge)
+    }
+
+    /// Reads the report of the judge of a task.
+    fn judge(&mut self, task: usize, report: &NeedResult) -> Option<GraphStep> {
+        let candidates = self.tasks[task].completed();
+        let words = judges_words(report.structured(), candidates.len());
+        let (outcome, remarks) = match words {
+            Ok(words) => {
+                let run = |place: usize| candidates[place].result.run().clone();
+                let remarks = words
+                    .reasons
+                    .into_iter()
+                    .map(|(place, why)| (run(place), why));
+                let remarks: Vec<_> = remarks.collect();
+                let winner = &candidates[words.winner];
+                let about = |(run, _): &&(RunId, String)| run == winner.result.run();
+                let why = remarks.iter().find(about).map(|(_, why)| why.clone());
+                let why = why.unwrap_or_else(|| "the choice of the judge".to_owned());
+                (Ok((winner.attempt, why)), remarks)
+            }
+            Err(problem) => {
+                let why = format!("{problem}, so all attempts are kept");
+                (Err(why), Vec::new())
+            }
+        };
+        self.pick(task, outcome, remarks)
+    }
+
+    /// Notes the outcome of attempts. Returns the step that follows if there is none.
+    fn pick(
+        &mut self,
+        task: usize,
+        outcome: Result<(usize, String), String>,
+        remarks: Vec<(RunId, String)>,
+    ) -> Option<GraphStep> {
+        let judge = self.judge_of(task);
+        let judged_by = judge.and_then(|judge| self.tasks[judge].results.first());
+        let judged_by = judged_by.map(|result| result.run().clone());
+        if let Some(judge) = judge.filter(|judge| self.tasks[*judge].is_unopened) {
+            // Nobody is needed to judge.
+            self.tasks[judge].is_unopened = false;
+        }
+        let of_task = &mut self.tasks[task];
+        let numbered = of_task.items.iter().zip(&of_task.results);
+        let named = |wanted: usize| {
+            let mut numbered = numbered.clone();
+            numbered.find_map(|(attempt, result)| (*attempt == wanted).then_some(result))
+        };
+        let picked = outcome.and_then(|(attempt, why)| {
+            let result = named(attempt).ok_or("the attempt that was picked is gone")?;
+            Ok((result.clone(), why))
+        });
+        of_task.untold = Some(PickedAttempt {
+            task: of_task.node.name.clone(),
+            runs: Vec::new(),
+            outcome: picked
+                .clone()
+                .map(|(result, why)| (result.run().clone(), why)),
+            remarks,
+            judge: judged_by,
+        });
+        let has_failed = picked.is_err() && of_task.results.iter().any(NeedResult::is_failure);
+        of_task.picked = Some(picked.map(|(result, _)| result));
+        if has_failed { self.fail() } else { None }
+    }
+
+    /// Returns the outcome of attempts that are all over, once.
+    fn tell(&mut self, task: usize) -> Option<GraphStep> {
+        let attempts = &mut self.tasks[task];
+        let untold = attempts.untold.take_if(|_| attempts.left == 0)?;
+        let runs = attempts.results.iter().map(|result| result.run().clone());
+        Some(GraphStep::Picked(PickedAttempt {
+            runs: runs.collect(),
+            ..untold
+        }))
+    }
+
+    /// Returns the step that follows when all attempts at a task are over.
+    fn weigh(&mut self, task: usize) -> Option<GraphStep> {
+        let attempts = &mut self.tasks[task];
+        let is_due = attempts.is_decided && attempts.left == 0 && !attempts.is_weighed;
+        let are_attempts = matches!(attempts.node.pick, Some(PickNode::Attempts(_)));
+        if !is_due || !are_attempts || attempts.picked.is_some() {
+            return None;
+        }
+        attempts.is_weighed = true;
+        let completed = attempts.completed();
+        let all = attempts.results.len();
+        match completed.as_slice() {
+            [] => {
+                let problem = format!("none of the {all} attempts completed");
+                self.pick(task, Err(problem), Vec::new())
+            }
+            [only] => {
+                let why = "the only one that completed".to_owned();
+                self.pick(task, Ok((only.attempt, why)), Vec::new())
+            }
+            _ => Some(GraphStep::Weigh(task, completed)),
+        }
     }
 
     /// Takes the number of runs that were opened for a map. Returns the steps that follow.
@@ -226,7 +455,7 @@ impl GraphProgress {
         self.advance()
     }
 
-    /// Returns whether runs of maps are still to be opened.
+    /// Returns whether runs of maps or of judges are still to be opened.
     pub fn is_opening(&self) -> bool {
         self.tasks.iter().any(|task| task.is_unopened)
     }
@@ -242,7 +471,10 @@ impl GraphProgress {
     /// was opened late.
     pub fn has_begun(&self, task: usize) -> bool {
         let task = self.tasks.get(task);
-        task.is_some_and(|task| task.is_decided && task.node.map.is_some())
+        task.is_some_and(|task| {
+            let is_judge = matches!(task.node.pick, Some(PickNode::JudgeOf(_)));
+            task.is_decided && (task.node.map.is_some() || is_judge)
+        })
     }
 
     /// Names the tasks that the runs of a task wait for; `None` if it waits for none, or has no run.
@@ -258,15 +490,24 @@ impl GraphProgress {
 
     fn advance(&mut self) -> Vec<GraphStep> {
         let mut steps = Vec::new();
-        for number in 0..self.tasks.len() {
-            if !self.tasks[number].is_decided
-                && let Some(step) = self.decide(number)
-            {
-                self.tasks[number].is_decided = true;
-                if let GraphStep::Open(_, Ok(items)) = &step {
-                    self.tasks[number].node.runs = items.len();
+        loop {
+            let known = steps.len();
+            for number in 0..self.tasks.len() {
+                if !self.tasks[number].is_decided
+                    && let Some(step) = self.decide(number)
+                {
+                    self.tasks[number].is_decided = true;
+                    if let GraphStep::Open(_, Ok(items)) = &step {
+                        self.tasks[number].node.runs = items.len();
+                    }
+                    steps.push(step);
                 }
-                steps.push(step);
+                steps.extend(self.weigh(number));
+                steps.extend(self.tell(number));
+            }
+            // A choice may let others begin.
+            if steps.len() == known {
+                break;
             }
         }
         for number in 0..self.tasks.len() {

@@ -14,6 +14,7 @@ fn node(name: &str, needs: &[usize]) -> GraphNode {
         runs: 1,
         map: None,
         done: Vec::new(),
+        pick: None,
     }
 }
 
@@ -227,4 +228,147 @@ fn the_maps_of_a_call_are_counted_together() {
     assert_eq!(steps([6, 7], 16), [Ok(6), Err(refused.to_owned())]);
     let refused = "The list plan.structured.b has 500 items, the call has 505 other runs, and a call has at most 1000.";
     assert_eq!(steps([500, 500], 1000), [Ok(500), Err(refused.to_owned())]);
+}
+
+fn attempts(rule: PickRule) -> GraphNode {
+    GraphNode {
+        runs: 3,
+        pick: Some(PickNode::Attempts(rule)),
+        ..node("fix", &[])
+    }
+}
+
+fn attempt(number: usize, ending: Ending) -> NeedResult {
+    let session = SessionId::parse("s1").unwrap();
+    let name = format!("fix[{}]", number + 1);
+    let mut report = RunReport::new(run(number), session, name, Timestamp::UNIX_EPOCH);
+    report.take_ending(ending);
+    NeedResult::of(&report, None)
+}
+
+fn run(number: usize) -> RunId {
+    RunId::parse(&format!("r{number}")).unwrap()
+}
+
+fn picked(outcome: Result<(usize, &str), &str>, judge: Option<RunId>) -> GraphStep {
+    GraphStep::Picked(PickedAttempt {
+        task: "fix".to_owned(),
+        runs: vec![run(0), run(1), run(2)],
+        outcome: outcome
+            .map(|(number, why)| (run(number), why.to_owned()))
+            .map_err(str::to_owned),
+        remarks: Vec::new(),
+        judge,
+    })
+}
+
+#[test]
+fn the_first_attempt_that_completes_stops_the_others() {
+    let (mut graph, steps) = begin(vec![attempts(PickRule::First), node("next", &[0])]);
+    assert_eq!(steps[0], GraphStep::Begin(0));
+    assert_eq!(graph.ended(0, 2, attempt(2, Ending::CutOff)), []);
+    assert_eq!(
+        graph.ended(0, 1, attempt(1, Ending::Completed)),
+        [GraphStep::StopRest(0), GraphStep::Begin(1)]
+    );
+    assert_eq!(
+        graph.results_for(1)[0].results,
+        [attempt(1, Ending::Completed)]
+    );
+    assert_eq!(
+        graph.ended(0, 0, attempt(0, Ending::Stopped)),
+        [picked(Ok((1, "the first that completed")), None)]
+    );
+}
+
+#[test]
+fn attempts_that_completed_are_weighed_and_one_alone_is_not() {
+    let (mut graph, _) = begin(vec![attempts(PickRule::Gate), node("next", &[0])]);
+    assert_eq!(graph.ended(0, 0, attempt(0, Ending::Completed)), []);
+    assert_eq!(graph.ended(0, 1, attempt(1, Ending::CutOff)), []);
+    let completed = |number| CompletedAttempt {
+        attempt: number,
+        result: attempt(number, Ending::Completed),
+    };
+    assert_eq!(
+        graph.ended(0, 2, attempt(2, Ending::Completed)),
+        [GraphStep::Weigh(0, vec![completed(0), completed(2)])]
+    );
+    let weighed = WeighedAttempts::Picked {
+        attempt: 2,
+        why: "small".to_owned(),
+    };
+    assert_eq!(
+        graph.weighed(0, weighed),
+        [picked(Ok((2, "small")), None), GraphStep::Begin(1)]
+    );
+
+    let (mut graph, _) = begin(vec![attempts(PickRule::Gate), node("next", &[0])]);
+    graph.ended(0, 0, attempt(0, Ending::CutOff));
+    graph.ended(0, 1, attempt(1, Ending::Completed));
+    assert_eq!(
+        graph.ended(0, 2, attempt(2, Ending::CutOff)),
+        [
+            picked(Ok((1, "the only one that completed")), None),
+            GraphStep::Begin(1)
+        ]
+    );
+}
+
+#[test]
+fn without_a_completed_attempt_its_task_fails_once() {
+    let (mut graph, _) = GraphProgress::begin(TaskGraph {
+        tasks: vec![attempts(PickRule::Gate), node("next", &[0])],
+        stop_after: Some(2),
+        most_items: 16,
+    });
+    graph.ended(0, 0, attempt(0, Ending::CutOff));
+    graph.ended(0, 1, attempt(1, Ending::CutOff));
+    let reason = "It needs fix, of which no attempt was picked.".to_owned();
+    assert_eq!(
+        graph.ended(0, 2, attempt(2, Ending::CutOff)),
+        [
+            picked(Err("none of the 3 attempts completed"), None),
+            GraphStep::Skip(1, reason)
+        ]
+    );
+}
+
+#[test]
+fn a_judge_is_opened_for_several_and_its_word_counts_if_it_names_one_of_them() {
+    let rule = PickRule::Judge {
+        judge: "reviewer".to_owned(),
+        rubric: None,
+    };
+    let judge = || GraphNode {
+        runs: 0,
+        pick: Some(PickNode::JudgeOf(0)),
+        ..node("fix judge", &[0])
+    };
+    let judged = |report: Option<Value>| {
+        let (mut graph, _) = begin(vec![attempts(rule.clone()), judge()]);
+        for number in 0..3 {
+            graph.ended(0, number, attempt(number, Ending::Completed));
+        }
+        assert_eq!(graph.weighed(0, WeighedAttempts::Judged), []);
+        assert!(!graph.is_opening() && graph.has_begun(1));
+        let word = result(Ending::Completed, report);
+        (graph.ended(1, 0, word.clone()), Some(word.run().clone()))
+    };
+    let (steps, by) = judged(Some(json!({"winner": "C", "reasons": []})));
+    assert_eq!(steps, [picked(Ok((2, "the choice of the judge")), by)]);
+    let (steps, by) = judged(Some(json!({"winner": "D"})));
+    let kept = "the judge names \"D\", which is not a candidate, so all attempts are kept";
+    assert_eq!(steps, [picked(Err(kept), by)]);
+    let (steps, by) = judged(None);
+    let kept = "the judge has not reported, so all attempts are kept";
+    assert_eq!(steps, [picked(Err(kept), by)]);
+
+    // With one candidate there is nothing to judge.
+    let (mut graph, _) = begin(vec![attempts(rule.clone()), judge()]);
+    graph.ended(0, 0, attempt(0, Ending::Completed));
+    graph.ended(0, 1, attempt(1, Ending::CutOff));
+    assert!(graph.is_opening());
+    graph.ended(0, 2, attempt(2, Ending::CutOff));
+    assert!(!graph.is_opening());
 }

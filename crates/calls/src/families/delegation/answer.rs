@@ -5,7 +5,7 @@ use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{Advice, Door};
 use pi_subagents_vocabulary::{RunSummary, Status, Task};
 
-use crate::answer::Outcomes;
+use crate::answer::{AttemptPart, Outcomes, left_attempt_line};
 
 /// The number of runs of a call up to which those that completed have a line each.
 const MOST_LISTED: usize = 64;
@@ -17,6 +17,9 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
     let is_listed = |run: &RunSummary| left_out.is_none() || run.status() != Status::Completed;
     let listed = outcomes.iter().filter(|(_, run)| is_listed(run));
     let lines = listed.flat_map(|(task, run)| {
+        if let AttemptPart::Left(why) = outcomes.attempt(task) {
+            return vec![left_attempt_line(task, run, why.as_deref())];
+        }
         let receipt = run.receipt();
         let asks = outcomes.question_lines(task, run);
         let seen = receipt.filter(|_| asks.is_empty());
@@ -33,6 +36,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
             .chain(silent)
             .chain(seen.into_iter().flatten())
             .chain(worktree.map(|line| format!("  {line}")))
+            .collect()
     });
     let warnings = outcomes
         .warnings
@@ -47,6 +51,7 @@ pub(super) fn summary(outcomes: &Outcomes) -> String {
         .clone()
         .into_iter()
         .chain(lines)
+        .chain(outcomes.picked_lines())
         .chain(matrix)
         .chain(warnings)
         .chain(answers);
@@ -80,10 +85,18 @@ fn answers_of(outcomes: &Outcomes) -> String {
     let answers = outcomes.shared_outputs();
     let named = outcomes.iter().zip(answers);
     let parts = named.filter_map(|((task, _), answer)| {
-        let answer = answer?;
+        let answer = answer.filter(|_| is_shown(outcomes, task))?;
         Some(format!("\n\n## {}\n\n{answer}", one_line(&task.name)))
     });
     parts.collect()
+}
+
+/// Returns whether the answer of a run belongs to that of the call.
+fn is_shown(outcomes: &Outcomes, task: &Task) -> bool {
+    match outcomes.attempt(task) {
+        AttemptPart::Left(_) | AttemptPart::Judge => false,
+        AttemptPart::None | AttemptPart::Picked => true,
+    }
 }
 
 /// Describes a task in one line, with the settings of its profile.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::arguments::{self, CallError};
 use crate::graph::DoneTasks;
 use crate::request::{
-    AFTER_FAILURE, AGENT, BUDGET, CWD, Described, FILES, FOR_EACH, FormField, MODEL, NAME, NEEDS,
-    Need, PROMPT, RESUME, TIMEOUT, TaskFields, TaskForm, TaskRequest, Word, budget_of,
-    budget_schema,
+    AFTER_FAILURE, AGENT, ATTEMPTS, BUDGET, CWD, Described, FILES, FOR_EACH, FormField, MODEL,
+    MODELS, NAME, NEEDS, Need, PICK, PROMPT, RESUME, TIMEOUT, TaskFields, TaskForm, TaskRequest,
+    Word, budget_of, budget_schema,
 };
 
 /// A call that fits.
@@ -129,6 +129,30 @@ static FORM: TaskForm = TaskForm {
             words: &[Word {
                 name: "forEach",
                 about: "Do it for each item: a list, {\"files\": \"src/**/*.rs\"}, {\"lines\": \"list.txt\"} or a list in a result, such as \"{{NAME.structured.KEY}}\". {{item}}, {{item.KEY}} and {{index}} stand for the item in the prompt. More than 16 items need a budget.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &ATTEMPTS,
+            words: &[Word {
+                name: "attempts",
+                about: "Do it so many times side by side, each in a worktree of its own, and pick one.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &MODELS,
+            words: &[Word {
+                name: "models",
+                about: "Models of the attempts, in turn.",
+            }],
+            need: Need::Optional,
+        },
+        FormField {
+            field: &PICK,
+            words: &[Word {
+                name: "pick",
+                about: "Which attempt wins: \"first\" that completes (the others are stopped), \"gate\" (default: the fewest changed lines of those that complete), or {\"judge\": PROFILE, \"rubric\": \"…\"}.",
             }],
             need: Need::Optional,
         },
