@@ -20,6 +20,9 @@ use crate::caller::Caller;
 /// No run waits longer than this for a person.
 const LONGEST_PATIENCE: Duration = Duration::from_hours(7 * 24);
 
+/// The time for which runs wait where a person sees their questions and nobody says another.
+const USUAL_PATIENCE: Duration = Duration::from_hours(1);
+
 /// The wishes of a caller about budgets; the settings decide the rest.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -91,7 +94,9 @@ impl CallBudgets {
         let today = scope(ScopeKind::Day, &today.to_string())?;
         budgets.add(today, settings.day, OpenedFrom::Settings);
         // Nobody can be asked from inside a run.
-        let asks = wishes.patience.filter(|_| budgets.parent.is_none());
+        let seen = caller.answerers.person.then_some(USUAL_PATIENCE);
+        let asks = wishes.patience.or(seen);
+        let asks = asks.filter(|_| budgets.parent.is_none());
         budgets.patience = asks.unwrap_or_default().min(LONGEST_PATIENCE);
         Ok(budgets)
     }

@@ -5,14 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pi_subagents_vocabulary::{
-    Allowance, BudgetDenial, BudgetScope, BudgetStanding, Decision, Ending, Excess, GrantError,
-    Happening, LedgerProblem, Offer, RunId, Rung, RungStep, Treasurer, Usage,
+    Allowance, AnswerOutcome, BudgetDenial, BudgetLimits, BudgetReply, BudgetScope, BudgetStanding,
+    Decision, Ending, Excess, GrantError, Happening, LedgerProblem, Offer, QuestionTerms, RunId,
+    Rung, RungStep, Treasurer, Usage,
 };
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
-use crate::life::{end_without_child, requested_end};
+use crate::life::end_without_child;
+use crate::live_child::random;
+use crate::questions::{Moment, Questions};
+use crate::request::UnitRequest;
+use crate::to_child::{NotSent, ToChild};
 use crate::unit::Unit;
 
 /// The pause between two tries while others have everything that is left. They return what they do
@@ -37,11 +42,13 @@ pub(crate) async fn fill_purse(unit: &mut Unit) -> Result<(), Ending> {
     }
     let purse = Purse::of(unit)?;
     let until = Instant::now() + unit.plan.here.budgets.patience;
+    let mut questions = Questions::new(QuestionTerms::default(), None);
     let mut is_told = false;
     loop {
         match purse.fill().await {
             Ok(offer) => {
                 if is_told {
+                    close_question(unit, &mut questions, AnswerOutcome::Withdrawn).await;
                     unit.report(went_on()).await;
                 }
                 take(unit, offer).await;
@@ -52,22 +59,92 @@ pub(crate) async fn fill_purse(unit: &mut Unit) -> Result<(), Ending> {
                 debug!(run = %unit.task.run, %denial, "run waits for its budget");
             }
             Err(GrantError::Denied(denial)) if Instant::now() < until => {
-                if !is_told {
+                if !questions.are_open() {
                     unit.report(paused(&denial)).await;
+                    let moment = Moment {
+                        at: unit.clock.now(),
+                        now: Instant::now(),
+                    };
+                    let question = questions.ask_about(denial, random(), moment);
+                    unit.report(Happening::Asked(question)).await;
                     unit.send_events().await;
                     is_told = true;
                 }
             }
             Err(error) => {
+                close_question(unit, &mut questions, AnswerOutcome::Lapsed).await;
                 purse.close().await;
                 let message = sentence(&error);
                 return Err(Ending::Refused { message });
             }
         }
         sleep(ASK_AGAIN).await;
-        if let Some(decision) = requested_end(unit) {
-            return Err(give_up(unit, &purse, decision).await);
+        match meanwhile(unit, &mut questions).await {
+            Meanwhile::Nothing => {}
+            Meanwhile::End(decision) => return Err(give_up(unit, &purse, decision).await),
+            Meanwhile::Reply(BudgetReply::Raise { scope, limits }) => {
+                if let Err(problem) = purse.raise(scope, limits).await {
+                    unit.report(Happening::Warned(problem.to_string())).await;
+                }
+            }
+            Meanwhile::Reply(BudgetReply::Leave) => {
+                let denial = purse.fill().await.err();
+                purse.close().await;
+                let message = denial
+                    .as_ref()
+                    .map_or_else(|| "Its budget was not raised.".to_owned(), sentence);
+                return Err(Ending::Refused { message });
+            }
         }
+    }
+}
+
+/// Something that happened while a run waited for its budget.
+enum Meanwhile {
+    Nothing,
+    /// The run is to end.
+    End(Decision),
+    /// A person has answered.
+    Reply(BudgetReply),
+}
+
+/// Takes the requests to a run that waits for its budget.
+async fn meanwhile(unit: &mut Unit, questions: &mut Questions) -> Meanwhile {
+    while let Ok(request) = unit.requests.try_recv() {
+        match request {
+            UnitRequest::End(decision) => return Meanwhile::End(decision),
+            // A child that is started after a pause has all its time.
+            UnitRequest::Pause { .. } | UnitRequest::Resume { .. } => {}
+            UnitRequest::Send {
+                what: ToChild::Answer(given),
+                answer,
+            } => {
+                let taken = questions.take(&unit.task.run, &given);
+                let (sent, taken) = match taken {
+                    Ok(taken) => (Ok(()), Some(taken)),
+                    Err(problem) => (Err(problem), None),
+                };
+                // The asker may have left.
+                _ = answer.send(sent);
+                if let Some(taken) = taken {
+                    unit.report(Happening::Answered(taken.answered)).await;
+                    unit.send_events().await;
+                    if let Some(reply) = taken.budget {
+                        return Meanwhile::Reply(reply);
+                    }
+                }
+            }
+            UnitRequest::Send { answer, .. } => {
+                _ = answer.send(Err(NotSent::NotStarted(unit.task.run.clone())));
+            }
+        }
+    }
+    Meanwhile::Nothing
+}
+
+async fn close_question(unit: &mut Unit, questions: &mut Questions, outcome: AnswerOutcome) {
+    if let Some(closed) = questions.close_budget(outcome) {
+        unit.report(Happening::Answered(closed.answered)).await;
     }
 }
 
@@ -75,7 +152,7 @@ pub(crate) async fn fill_purse(unit: &mut Unit) -> Result<(), Ending> {
 pub(crate) fn paused(denial: &BudgetDenial) -> Happening {
     Happening::Rung(Rung {
         step: RungStep::Paused,
-        words: format!("{denial}. To continue: {}", denial.raise_command()),
+        words: denial.to_string(),
     })
 }
 
@@ -155,6 +232,16 @@ impl Purse {
     /// Asks why there is nothing more.
     pub(crate) async fn used_up(&self) -> Result<Option<BudgetDenial>, LedgerProblem> {
         let asked = self.ask(|purse| purse.treasurer.used_up(&purse.scopes, &purse.run));
+        asked.await.unwrap_or_else(|| Err(self.fault()))
+    }
+
+    /// Lets a budget have at least these limits.
+    pub(crate) async fn raise(
+        &self,
+        scope: BudgetScope,
+        limits: BudgetLimits,
+    ) -> Result<(), LedgerProblem> {
+        let asked = self.ask(move |purse| purse.treasurer.raise_to(&scope, limits));
         asked.await.unwrap_or_else(|| Err(self.fault()))
     }
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::{Command, Dialog};
 use pi_subagents_vocabulary::{
-    AnswerForm, AnswerOutcome, AnsweredQuestion, Answerer, MOST_ASKED, MOST_QUESTIONS,
-    NOBODY_ANSWERED, Question, QuestionId, QuestionKind, QuestionLog, QuestionTerms, QuestionWords,
-    RunId, TakenReply, Timestamp,
+    AnswerForm, AnswerOutcome, AnsweredQuestion, Answerer, BudgetDenial, BudgetReply, MOST_ASKED,
+    MOST_QUESTIONS, NOBODY_ANSWERED, Question, QuestionId, QuestionKind, QuestionLog,
+    QuestionTerms, QuestionWords, ReplyProblem, RunId, TakenReply, Timestamp,
 };
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -33,6 +33,8 @@ pub(crate) enum DialogFate {
 pub(crate) struct AnswerToChild {
     pub(crate) command: Option<Command>,
     pub(crate) answered: AnsweredQuestion,
+    /// The meaning of the answer, if the question was about a budget.
+    pub(crate) budget: Option<BudgetReply>,
 }
 
 /// The moment in which a child asks.
@@ -64,6 +66,8 @@ struct OpenQuestion {
     asked: Instant,
     /// The child goes on without an answer then.
     lapses: Option<Instant>,
+    /// The budget that it is about, if it is about one: then no child has asked.
+    budget: Option<BudgetDenial>,
 }
 
 /// A question of our own tool.
@@ -117,10 +121,69 @@ impl Questions {
             lapses: dialog
                 .timeout_ms
                 .and_then(|limit| moment.now.checked_add(Duration::from_millis(limit))),
+            budget: None,
         });
         self.log.ask(&question);
         self.waiting_since.get_or_insert(moment.now);
         DialogFate::Asked(Box::new(question))
+    }
+
+    /// Asks a person whether a budget that is used up may have more.
+    pub(crate) fn ask_about(
+        &mut self,
+        budget: BudgetDenial,
+        random: u32,
+        moment: Moment,
+    ) -> Question {
+        let words = budget.question().cleaned();
+        let question = Question {
+            id: self.free_id(random),
+            kind: QuestionKind::Budget,
+            form: AnswerForm::Words,
+            text: words.text,
+            context: words.context,
+            options: words.options,
+            // Nobody else decides about money.
+            answerer: Answerer::Person,
+            secret: false,
+            asked_at: moment.at,
+            lapses_at: None,
+        };
+        self.open.push(OpenQuestion {
+            id: question.id.clone(),
+            dialog: String::new(),
+            options: question.options.clone(),
+            asked: moment.now,
+            lapses: None,
+            budget: Some(budget),
+        });
+        self.log.ask(&question);
+        question
+    }
+
+    /// Closes the question about a budget, if one is open.
+    pub(crate) fn close_budget(&mut self, outcome: AnswerOutcome) -> Option<AnswerToChild> {
+        let open = self.open.iter().find(|open| open.budget.is_some())?;
+        let id = open.id.clone();
+        Some(self.close(id, outcome, |_| None))
+    }
+
+    /// Returns the meaning of an answer to a question about a budget; `None` for other questions.
+    fn budget_reply(
+        &self,
+        id: &QuestionId,
+        taken: &TakenReply,
+    ) -> Result<Option<BudgetReply>, ReplyProblem> {
+        let open = self.open.iter().find(|open| open.id == *id);
+        let Some(budget) = open.and_then(|open| open.budget.as_ref()) else {
+            return Ok(None);
+        };
+        let reply = match taken {
+            TakenReply::Cancelled | TakenReply::Confirmed(false) => Some(BudgetReply::Leave),
+            TakenReply::Words(words) => budget.read_reply(words),
+            TakenReply::Confirmed(true) => None,
+        };
+        reply.map(Some).ok_or(ReplyProblem::NoSum)
     }
 
     /// Returns the question of our own tool, if the dialog is one.
@@ -170,8 +233,12 @@ impl Questions {
         let outcome = outcome_of(question, &taken, given);
         let is_ask = question.kind == QuestionKind::Ask;
         let id = given.question.clone();
+        let budget = self.budget_reply(&id, &taken)?;
         let taken = self.as_asked(&id, taken);
-        Ok(self.close(id, outcome, |dialog| Some(command(dialog, taken, is_ask))))
+        let closed = self.close(id, outcome, |dialog| {
+            (budget.is_none()).then(|| command(dialog, taken, is_ask))
+        });
+        Ok(AnswerToChild { budget, ..closed })
     }
 
     /// Returns an answer in the words of the extension, whose options were cleaned to be shown.
@@ -223,13 +290,14 @@ impl Questions {
         AnswerToChild {
             command: dialog.and_then(command),
             answered,
+            budget: None,
         }
     }
 
     /// Returns the question for which the run is parked now, if it has waited long enough.
     pub(crate) fn to_park(&self, now: Instant) -> Option<&Question> {
         let after = self.terms.park_after?;
-        let oldest = self.open.first()?;
+        let oldest = self.open.iter().find(|open| open.budget.is_none())?;
         let is_due = oldest
             .asked
             .checked_add(after)

@@ -1,7 +1,7 @@
 //! The budgets of a user: found by their names, by the day, or by a run that counts in them.
 
 use pi_subagents_records::Ledgers;
-use pi_subagents_vocabulary::{BudgetScope, Ledger, ScopeKind};
+use pi_subagents_vocabulary::{Advice, BudgetScope, Ledger, ScopeKind};
 
 use pi_subagents_ground::error::CommandError;
 
@@ -38,8 +38,8 @@ impl FoundBudget {
             budgets.retain(|budget| budget.is_meant(id));
         }
         if budgets.is_empty() {
-            return Err(CommandError::not_found(format!("there is no budget {id}"))
-                .hint("pi-subagents budget lists all of them."));
+            let error = CommandError::not_found(format!("there is no budget {id}"));
+            return Err(error.advise("", Advice::ListBudgets, " lists all of them."));
         }
         Ok(budgets)
     }

@@ -64,9 +64,9 @@ mod work;
 pub use advice::{Advice, Door, FleetStep};
 pub use allowance::{Allowance, Dollars, Excess};
 pub use budget::{
-    Account, AccountState, BudgetDenial, BudgetLimits, BudgetScope, BudgetStanding, GrantError,
-    Ledger, LedgerEntry, LedgerOwner, LedgerProblem, Measure, MoreBudget, Offer, OpenedFrom,
-    ScopeKind, Treasurer, UsedLimit,
+    Account, AccountState, BudgetDenial, BudgetLimits, BudgetReply, BudgetScope, BudgetStanding,
+    GrantError, Ledger, LedgerEntry, LedgerOwner, LedgerProblem, Measure, MoreBudget, Offer,
+    OpenedFrom, ScopeKind, Treasurer, UsedLimit,
 };
 pub use counts::Counts;
 pub use definition::{Definition, Scope};

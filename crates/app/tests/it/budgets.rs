@@ -75,8 +75,10 @@ fn assert_paused_and_raised(stage: &Stage, run: SandboxCommand) {
         let rows = stage.command(&["status", "--json"]).run().json();
         rows["runs"][0]["waitsFor"].as_str().map(str::to_owned)
     });
-    let words = "the budget nightly is used up (20000 of 20000 tokens). To continue: pi-subagents budget raise named-nightly --tokens +100000";
+    let words = "the budget nightly is used up (20000 of 20000 tokens)";
     assert_eq!(waits.as_deref(), Some(words));
+    let asked = stage.command(&["inbox", "--json"]).run().json();
+    assert_eq!(asked["questions"][0]["kind"], "budget");
     let raise = ["budget", "raise", "named-nightly", "--tokens", "+100000"];
     let raised = stage.command(&raise).run().expect_success();
     assert!(raised.stdout.contains("/120k tokens"), "{}", raised.stdout);
@@ -321,7 +323,7 @@ fn a_task_that_may_not_start_waits_for_more_too() {
         rows.iter()
             .find_map(|row| row["waitsFor"].as_str().map(str::to_owned))
     });
-    let words = "the budget few is used up (1 of 1 runs). To continue: pi-subagents budget raise named-few --runs +1";
+    let words = "the budget few is used up (1 of 1 runs)";
     assert_eq!(waits.as_deref(), Some(words));
     let raise = ["budget", "raise", "few", "--runs", "+1"];
     stage.command(&raise).run().expect_success();
@@ -329,6 +331,91 @@ fn a_task_that_may_not_start_waits_for_more_too() {
         outcomes(&running.wait()),
         [completed("a", "done"), completed("b", "done")]
     );
+}
+
+/// Waits until something is asked about a budget, and returns its id and its options.
+fn budget_question(stage: &Stage) -> (String, Value) {
+    let asked = wait_until(PATIENCE, || {
+        let inbox = stage.command(&["inbox", "--json"]).run().json();
+        let question = inbox["questions"].as_array()?.first()?.clone();
+        Some((question["id"].as_str()?.to_owned(), question))
+    });
+    asked.unwrap()
+}
+
+#[test]
+fn a_person_answers_at_a_limit_and_the_run_continues_or_ends() {
+    let stage = Stage::new();
+    let _server = last_answers(&stage);
+    let running = stage
+        .delegate_to("embedded", &one_task())
+        .args(LIMITED)
+        .spawn();
+    let (id, question) = budget_question(&stage);
+    assert_eq!(
+        question["text"],
+        "The budget nightly is used up (20000 of 20000 tokens). May it have more?"
+    );
+    assert_eq!(
+        question["options"],
+        json!(["100000 tokens more", "no more: end with what there is"])
+    );
+    let refused = stage.command(&["answer", &id, "perhaps"]).run();
+    let problem = "the question wants one of its options, or a sum with a plus, such as +5";
+    assert!(refused.stderr.contains(problem), "{}", refused.stderr);
+    stage
+        .command(&["answer", &id, "+15k"])
+        .run()
+        .expect_success();
+    let (next, _) = budget_question(&stage);
+    assert_ne!(next, id);
+    stage
+        .command(&["answer", &next, "2"])
+        .run()
+        .expect_success();
+    let output = running.wait();
+    let outcome = &outcomes(&output)[0];
+    assert_eq!(outcome.status, "failed");
+    assert_eq!(
+        outcome.output.as_deref(),
+        Some("one of three"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn a_task_that_may_not_start_asks_too() {
+    let stage = Stage::new();
+    let _server = looker(&stage);
+    let few = [
+        "--budget",
+        "few",
+        "--budget-runs",
+        "1",
+        "--budget-wait",
+        "30m",
+    ];
+    for (answer, expected) in [("1", "completed"), ("2", "failed")] {
+        stage.command(&["clean", "--all", "--yes"]).run();
+        let run = stage.delegate_to("embedded", &two_tasks());
+        let running = run.args(few).spawn();
+        let (id, _) = budget_question(&stage);
+        stage
+            .command(&["answer", &id, answer])
+            .run()
+            .expect_success();
+        if answer == "2" {
+            // Both runs of the second call wait: the budget had one run more.
+            let (id, _) = budget_question(&stage);
+            stage
+                .command(&["answer", &id, answer])
+                .run()
+                .expect_success();
+        }
+        let output = running.wait();
+        assert_eq!(outcomes(&output)[1].status, expected, "{}", output.stderr);
+    }
 }
 
 #[test]

@@ -47,7 +47,12 @@ impl Running<'_> {
             return Err(NotSent::Ending(run));
         }
         let answer = self.progress.questions.take(&run, &given)?;
-        self.answered(answer).await;
+        if let Some(reply) = answer.budget {
+            self.unit.report(Happening::Answered(answer.answered)).await;
+            self.budget_answered(reply).await;
+        } else {
+            self.answered(answer).await;
+        }
         Ok(())
     }
 
@@ -110,7 +115,7 @@ impl Running<'_> {
 }
 
 /// Returns a number for the id of a question.
-fn random() -> u32 {
+pub(crate) fn random() -> u32 {
     let mut bytes = [0; 8];
     // Without it, the questions of a run still have different numbers.
     _ = System::random(&mut bytes);

@@ -30,6 +30,7 @@ use crate::run_progress::RunProgress;
 use crate::stop_phases::Phase;
 use crate::to_child::{NotSent, ToChild};
 use crate::unit::Unit;
+pub(crate) use dialogs::random;
 use payment::EmptyPurse;
 pub(crate) use wrap_up::WrapUp;
 

@@ -3,12 +3,16 @@
 
 use std::time::Duration;
 
-use pi_subagents_vocabulary::{Decision, Excess, Happening, Usage};
+use pi_subagents_vocabulary::{
+    AnswerOutcome, BudgetDenial, BudgetReply, Decision, Excess, Happening, Usage,
+};
 use tokio::time::Instant;
 
 use super::Running;
+use super::dialogs::random;
 use crate::pause::Pause;
 use crate::purse::{Purse, paused, went_on};
+use crate::questions::Moment;
 use crate::stop_phases::Phase;
 
 /// The time between two looks at a budget that somebody may raise.
@@ -68,7 +72,7 @@ impl Running<'_> {
             return self.limit_reached(decision).await;
         };
         match purse.used_up().await {
-            Ok(Some(denial)) => self.unit.report(paused(&denial)).await,
+            Ok(Some(denial)) => self.ask_for_more(denial).await,
             // Nobody knows what to raise.
             Ok(None) | Err(_) => return self.limit_reached(decision).await,
         }
@@ -82,6 +86,54 @@ impl Running<'_> {
             look_at: now + LOOK_AGAIN,
             until: now + patience,
         });
+    }
+
+    /// Says that the run waits for its budget, and asks a person to raise it.
+    async fn ask_for_more(&mut self, denial: BudgetDenial) {
+        self.unit.report(paused(&denial)).await;
+        let moment = Moment {
+            at: self.unit.clock.now(),
+            now: Instant::now(),
+        };
+        let questions = &mut self.progress.questions;
+        let question = questions.ask_about(denial, random(), moment);
+        self.unit.report(Happening::Asked(question)).await;
+    }
+
+    /// Closes the question about the budget, if it is open.
+    async fn close_budget(&mut self, outcome: AnswerOutcome) {
+        if let Some(closed) = self.progress.questions.close_budget(outcome) {
+            self.unit.report(Happening::Answered(closed.answered)).await;
+        }
+    }
+
+    /// Does what a person has answered about the budget.
+    pub(super) async fn budget_answered(&mut self, reply: BudgetReply) {
+        let (scope, limits) = match reply {
+            BudgetReply::Raise { scope, limits } => (scope, limits),
+            BudgetReply::Leave => {
+                if let Some(empty) = self.empty_purse.take() {
+                    self.resume(empty.since.elapsed());
+                    self.limit_reached(empty.decision).await;
+                }
+                return;
+            }
+        };
+        let Some(purse) = self.empty_purse.as_ref().map(|empty| empty.purse.clone()) else {
+            return;
+        };
+        if let Err(problem) = purse.raise(scope, limits).await {
+            self.unit
+                .report(Happening::Warned(problem.to_string()))
+                .await;
+        }
+        self.look_into_purse().await;
+        // It may have been too little, or another budget is used up too.
+        if self.empty_purse.is_some()
+            && let Ok(Some(denial)) = purse.used_up().await
+        {
+            self.ask_for_more(denial).await;
+        }
     }
 
     /// Looks whether somebody has raised the budget.
@@ -98,9 +150,11 @@ impl Running<'_> {
             if let Some(grant) = grant {
                 self.unit.report(Happening::Granted(grant)).await;
             }
+            self.close_budget(AnswerOutcome::Withdrawn).await;
             self.unit.report(went_on()).await;
             self.resume(now - empty.since);
         } else if now >= empty.until {
+            self.close_budget(AnswerOutcome::Lapsed).await;
             self.resume(now - empty.since);
             self.limit_reached(empty.decision).await;
         } else {

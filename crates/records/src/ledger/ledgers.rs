@@ -189,6 +189,10 @@ impl Held<'_> {
 }
 
 impl Treasurer for Ledgers {
+    fn raise_to(&self, scope: &BudgetScope, limits: BudgetLimits) -> Result<(), LedgerProblem> {
+        self.raise(scope, limits).map(drop)
+    }
+
     fn grant(
         &self,
         scopes: &[BudgetScope],

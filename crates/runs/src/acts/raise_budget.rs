@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pi_subagents_records::Ledgers;
-use pi_subagents_vocabulary::{BudgetLimits, BudgetScope, Dollars};
+use pi_subagents_vocabulary::{Advice, BudgetLimits, BudgetScope, Dollars};
 
 use crate::budgets::FoundBudget;
 use pi_subagents_ground::error::CommandError;
@@ -56,10 +56,8 @@ pub fn raise_budget(
     let [budget] = found.as_slice() else {
         let error = CommandError::usage(format!("{id} stands for {} budgets", found.len()));
         return Err(found.iter().take(5).fold(error, |error, budget| {
-            error.hint(format!(
-                "pi-subagents budget raise {} …",
-                budget.scope.as_str()
-            ))
+            let scope = budget.scope.as_str().to_owned();
+            error.advise("", Advice::RaiseBudget(scope), "")
         }));
     };
     let now = budget.ledger.limits();
@@ -75,7 +73,7 @@ pub fn raise_budget(
             "{} has these limits already, or higher ones",
             budget.scope
         ))
-        .hint("To add to a limit, write it with a plus, such as --cost +2."));
+        .hint("A sum with a plus, such as +2, adds to the limit."));
     }
     let limits = ledgers
         .raise(&budget.scope, limits)

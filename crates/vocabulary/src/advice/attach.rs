@@ -36,6 +36,8 @@ pub(super) fn words(advice: &Advice) -> String {
         | Advice::Tour
         | Advice::DiscardByForce(_)
         | Advice::OpenPage
+        | Advice::ListBudgets
+        | Advice::RaiseBudget(_)
         | Advice::Fleet(_) => in_a_shell(advice),
     }
 }

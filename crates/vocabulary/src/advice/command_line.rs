@@ -39,6 +39,8 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::EditAgent(name) => format!("pi-subagents agents edit {name}"),
         Advice::Trust => r#"Run "pi-subagents trust" to look at it and allow that."#.to_owned(),
         Advice::MakeRoom => "pi-subagents status lists them; wait until one has finished (pi-subagents wait RUN), or stop one (pi-subagents stop RUN).".to_owned(),
+        Advice::ListBudgets => "pi-subagents budget".to_owned(),
+        Advice::RaiseBudget(scope) => format!("pi-subagents budget raise {scope} …"),
         Advice::Fleet(step) => of_fleet(step),
     }
 }

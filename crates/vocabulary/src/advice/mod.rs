@@ -100,6 +100,10 @@ pub enum Advice {
     Trust,
     /// Ends or waits for background runs, so that there is room; a sentence.
     MakeRoom,
+    /// Lists the budgets there are.
+    ListBudgets,
+    /// Lets a budget have more.
+    RaiseBudget(String),
     /// Something that only the person who runs the fleet can do, by a command.
     Fleet(FleetStep),
 }
@@ -177,6 +181,8 @@ mod tests {
             Advice::EditAgent("scout".to_owned()),
             Advice::Trust,
             Advice::MakeRoom,
+            Advice::ListBudgets,
+            Advice::RaiseBudget("day-2026-11-19".to_owned()),
             Advice::Fleet(FleetStep::Workers),
         ];
         let doors = [

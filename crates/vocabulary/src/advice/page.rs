@@ -32,6 +32,8 @@ pub(super) fn words(advice: &Advice) -> String {
         | Advice::Models
         | Advice::Tour
         | Advice::DiscardByForce(_)
+        | Advice::ListBudgets
+        | Advice::RaiseBudget(_)
         | Advice::Fleet(_) => in_a_shell(advice),
     }
 }

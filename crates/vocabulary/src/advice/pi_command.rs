@@ -35,6 +35,8 @@ pub(super) fn words(advice: &Advice) -> String {
         | Advice::DiscardByForce(_)
         | Advice::Attach
         | Advice::OpenPage
+        | Advice::ListBudgets
+        | Advice::RaiseBudget(_)
         | Advice::Fleet(_) => in_a_shell(advice),
     }
 }

@@ -63,17 +63,6 @@ impl BudgetDenial {
             UsedLimit::Seconds { limit, .. } => MoreBudget::Seconds(half(limit, 60)),
         }
     }
-
-    /// Returns the command with which a person lets it have half as much again.
-    pub fn raise_command(&self) -> String {
-        let option = match self.half_more() {
-            MoreBudget::Cost(more) => format!("--cost +{}", more.amount()),
-            MoreBudget::Tokens(more) => format!("--tokens +{more}"),
-            MoreBudget::Runs(more) => format!("--runs +{more}"),
-            MoreBudget::Seconds(more) => format!("--time +{more}"),
-        };
-        format!("pi-subagents budget raise {} {option}", self.scope.as_str())
-    }
 }
 
 /// What a budget gets beside its limit.

@@ -9,6 +9,7 @@ mod entry;
 mod ledger;
 mod limits;
 mod measure;
+mod raise_question;
 mod scope;
 mod share;
 #[cfg(test)]
@@ -20,6 +21,7 @@ pub use entry::{LedgerEntry, LedgerOwner, OpenedFrom};
 pub use ledger::{Account, AccountState, Ledger};
 pub use limits::BudgetLimits;
 pub use measure::Measure;
+pub use raise_question::BudgetReply;
 pub use scope::{BudgetScope, ScopeKind};
 pub use share::Offer;
 pub use treasurer::{BudgetStanding, GrantError, LedgerProblem, Treasurer};

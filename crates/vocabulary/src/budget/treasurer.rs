@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{BudgetDenial, BudgetScope, Measure, Offer};
+use super::{BudgetDenial, BudgetLimits, BudgetScope, Measure, Offer};
 use crate::{Allowance, RunId, Usage};
 
 /// Grants runs what they may consume, and notes what they consume. Its methods may wait for other
@@ -40,6 +40,9 @@ pub trait Treasurer: fmt::Debug + Send + Sync {
         scopes: &[BudgetScope],
         run: &RunId,
     ) -> Result<Option<BudgetDenial>, LedgerProblem>;
+
+    /// Lets a scope have at least these limits.
+    fn raise_to(&self, scope: &BudgetScope, limits: BudgetLimits) -> Result<(), LedgerProblem>;
 
     /// Notes that a run consumes nothing more.
     fn close(&self, scopes: &[BudgetScope], run: &RunId) -> Result<(), LedgerProblem>;

@@ -63,6 +63,9 @@ pub enum ReplyProblem {
     /// It wants words or an option.
     #[error("the question does not want yes or no, but {0}")]
     NotYesOrNo(&'static str),
+    /// It wants a sum.
+    #[error("the question wants one of its options, or a sum with a plus, such as +5")]
+    NoSum,
     /// There are no words in it.
     #[error("the answer is empty")]
     Empty,
