@@ -50,6 +50,8 @@ pub struct RunFacts {
     pub gate: Option<(String, Timestamp)>,
     /// The first question that the run waits with.
     pub question: Option<Question>,
+    /// The time of its last event.
+    pub last_sign: Option<Timestamp>,
 }
 
 impl RunFacts {

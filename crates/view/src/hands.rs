@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use pi_subagents_vocabulary::{Question, QuestionId, Reply, RunId, text};
+use pi_subagents_vocabulary::{Question, QuestionId, QuestionKind, Reply, RunId, text};
 
 use crate::paint::fit;
 use crate::{Line, Role, Wall, Window};
@@ -81,6 +81,8 @@ enum Holding {
 pub struct Hands {
     selected: Option<RunId>,
     holding: Holding,
+    /// The number of lines that are below the screen while the story of the selected run is read.
+    reading: Option<usize>,
     /// The messages that were not sent, by their runs.
     drafts: HashMap<RunId, String>,
     /// The answers that were not sent, by their questions.
@@ -97,7 +99,12 @@ impl Hands {
         self.let_go_of_what_is_over(wall);
         match self.holding.clone() {
             Holding::Nothing => {
-                self.choose(key, wall);
+                if let Some(wish) = self.decide_on_budget(key, wall) {
+                    return Some(wish);
+                }
+                if !self.read(key, wall) {
+                    self.choose(key, wall);
+                }
                 None
             }
             Holding::Stop => self.confirm(key),
@@ -127,16 +134,65 @@ impl Hands {
         is_new
     }
 
+    /// Takes a key while the story of the selected run is read. Returns whether the key was for that.
+    fn read(&mut self, key: LiveKey, wall: &Wall) -> bool {
+        let Some(below) = self.reading else {
+            return false;
+        };
+        let all = self
+            .window(wall)
+            .map_or(0, |window| window.all_lines().len());
+        self.reading = match key {
+            LiveKey::Up => Some((below + 1).min(all)),
+            LiveKey::Down => Some(below.saturating_sub(1)),
+            LiveKey::Enter | LiveKey::Escape => None,
+            // They mean what they mean in the list.
+            LiveKey::Tab | LiveKey::Erase | LiveKey::Letter(_) => return false,
+        };
+        true
+    }
+
+    /// Returns the window whose story is read, and the number of lines below the screen.
+    pub fn story<'a>(&self, wall: &'a Wall) -> Option<(&'a Window, usize)> {
+        Some((self.window(wall)?, self.reading?))
+    }
+
+    /// Returns the answer of a key that decides about a budget: about that of the selected run, or
+    /// of the first that asks.
+    fn decide_on_budget(&mut self, key: LiveKey, wall: &Wall) -> Option<LiveWish> {
+        let reply = match key {
+            LiveKey::Letter('+') => Reply::Option(1),
+            LiveKey::Letter('.') => Reply::Option(2),
+            _ => return None,
+        };
+        let (run, question) = self.at_limit(wall)?;
+        Some(LiveWish::Answer {
+            run: run.clone(),
+            question: Box::new(question.clone()),
+            reply,
+        })
+    }
+
+    /// Returns the run that waits for its budget, with its question: the selected one or the first.
+    fn at_limit<'a>(&self, wall: &'a Wall) -> Option<(&'a RunId, &'a Question)> {
+        let of = |window: &'a Window| {
+            let asked = question(window).filter(|asked| asked.kind == QuestionKind::Budget)?;
+            Some((window.run(), asked))
+        };
+        let selected = self.window(wall).and_then(of);
+        selected.or_else(|| wall.windows().iter().find_map(of))
+    }
+
     fn choose(&mut self, key: LiveKey, wall: &Wall) {
         match key {
             LiveKey::Up => self.select(wall, -1),
             LiveKey::Down => self.select(wall, 1),
             LiveKey::Tab => self.go_to_question(wall),
-            LiveKey::Enter => {
-                if let Some(question) = self.window(wall).and_then(question) {
-                    self.holding = Holding::Answer(question.id.clone());
-                }
-            }
+            LiveKey::Enter => match self.window(wall).map(question) {
+                Some(Some(question)) => self.holding = Holding::Answer(question.id.clone()),
+                Some(None) => self.reading = Some(0),
+                None => {}
+            },
             LiveKey::Escape => self.selected = None,
             LiveKey::Letter('s') if self.is_running(wall) => self.holding = Holding::Message,
             LiveKey::Letter('x') if self.is_running(wall) => self.holding = Holding::Stop,
@@ -275,7 +331,7 @@ impl Hands {
                 .as_ref()
                 .map(|(role, words)| Line::new(*role, words)),
         );
-        lines.push(hands.footer(wall));
+        lines.push(hands.footer(wall, columns));
         lines.into_iter().map(|line| fit(&line, columns)).collect()
     }
 
@@ -333,7 +389,7 @@ impl Hands {
     }
 
     /// Names the keys that do something now.
-    fn footer(&self, wall: &Wall) -> Line {
+    fn footer(&self, wall: &Wall, columns: usize) -> Line {
         let asks = wall
             .windows()
             .iter()
@@ -344,23 +400,53 @@ impl Hands {
             Holding::Answer(_) => &[("Enter", "answer"), ("Esc", "later"), ("Tab", "next")],
             Holding::Stop => &[("y", "stop"), ("any other key", "no")],
             Holding::Lost => &[("Esc", "continue")],
+            Holding::Nothing if self.reading.is_some() => &[("↑↓", "scroll"), ("Esc", "back")],
             Holding::Nothing if self.is_running(wall) => &[
                 ("↑↓", "select"),
+                ("Enter", self.enter(wall)),
                 ("s", "steer"),
                 ("x", "stop"),
-                ("Esc", "leave"),
             ],
+            Holding::Nothing if self.selected.is_some() => {
+                &[("↑↓", "select"), ("Enter", "whole story")]
+            }
             Holding::Nothing => &[("↑↓", "select")],
         };
+        let leave = [("Esc", "leave")];
+        let leaves =
+            self.holding == Holding::Nothing && self.reading.is_none() && self.selected.is_some();
+        let limit = [("+", "more"), (".", "end")];
+        let is_at_limit = self.holding == Holding::Nothing && self.at_limit(wall).is_some();
         let offers_tab = asks && !matches!(self.holding, Holding::Answer(_) | Holding::Stop);
-        let all = keys.iter().chain(tab.iter().filter(|_| offers_tab));
-        all.enumerate()
-            .fold(Line::default(), |line, (number, (key, does))| {
-                let gap = if number > 0 { "  " } else { "" };
-                line.with(Role::Accent, &format!("{gap}{key}"))
-                    .with(Role::Muted, &format!(" {does}"))
-            })
+        let limit = limit.iter().filter(|_| is_at_limit);
+        let all = keys.iter().chain(limit);
+        let all = all.chain(tab.iter().filter(|_| offers_tab));
+        let mut all: Vec<_> = all.chain(leave.iter().filter(|_| leaves)).collect();
+        // The last keys give way where there is no room.
+        loop {
+            let line = keys_line(&all);
+            if line.width() <= columns || all.pop().is_none() {
+                return line;
+            }
+        }
     }
+
+    /// Says what Enter does with the selected run.
+    fn enter(&self, wall: &Wall) -> &'static str {
+        match self.window(wall).and_then(question) {
+            Some(_) => "answer",
+            None => "whole story",
+        }
+    }
+}
+
+fn keys_line(keys: &[&(&str, &str)]) -> Line {
+    let numbered = keys.iter().enumerate();
+    numbered.fold(Line::default(), |line, (number, (key, does))| {
+        let gap = if number > 0 { "  " } else { "" };
+        line.with(Role::Accent, &format!("{gap}{key}"))
+            .with(Role::Muted, &format!(" {does}"))
+    })
 }
 
 /// Returns the question that a run waits with.

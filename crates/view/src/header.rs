@@ -117,6 +117,7 @@ fn segments(window: &Window, files: usize, now: Timestamp) -> Vec<Segment> {
         todos(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         gate(window).map(|text| segment(Rank::Kept, Role::Accent, text)),
         state(window).map(|text| segment(Rank::Kept, Role::Warning, text)),
+        last_sign(window, now),
         clock(window, now).map(|text| segment(Rank::Kept, Role::Muted, text)),
     ]
     .into_iter()
@@ -202,10 +203,40 @@ fn state(window: &Window) -> Option<String> {
         Status::Queued if window.facts().worker.is_some() => Some("starting".to_owned()),
         Status::Queued => Some("queued".to_owned()),
         Status::Running | Status::Waiting if window.is_stopping() => Some("stopping".to_owned()),
+        Status::Waiting if window.facts().is_paused => Some("at its limit".to_owned()),
         Status::Waiting => Some("asks".to_owned()),
         Status::Parked => Some("parked".to_owned()),
         Status::Running | Status::Completed | Status::Failed | Status::Stopped => None,
     }
+}
+
+/// The silence from which on the age of the last sign is shown.
+const AGE_SHOWN: Duration = Duration::from_mins(1);
+
+/// The silence that is odd, unless a tool works.
+const ODD_SILENCE: Duration = Duration::from_mins(5);
+
+/// Draws how long ago a run that works has last shown a sign.
+fn last_sign(window: &Window, now: Timestamp) -> Option<Segment> {
+    let facts = window.facts();
+    let is_working = window.status() == Status::Running && facts.gate.is_none() && !facts.is_paused;
+    let seen = facts.last_sign.filter(|_| is_working)?;
+    let age = Duration::try_from(now.duration_since(seen)).unwrap_or_default();
+    if age < AGE_SHOWN {
+        return None;
+    }
+    let is_odd = age >= ODD_SILENCE && !window.is_calling();
+    let (role, text) = if is_odd {
+        (Role::Warning, format!("silent for {}", clock_words(age)))
+    } else {
+        (Role::Muted, format!("{} ago", clock_words(age)))
+    };
+    Some(Segment {
+        rank: Rank::Kept,
+        role,
+        lead: SEPARATOR,
+        text,
+    })
 }
 
 /// Draws the time of the run, or of the gate that is being run: that does not count for the run.

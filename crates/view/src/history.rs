@@ -108,6 +108,15 @@ impl History {
         }
     }
 
+    /// Returns whether a call has no answer yet.
+    pub(crate) fn has_open_call(&self) -> bool {
+        let is_open = |held: &Held| match &held.part {
+            HeldPart::Call(call) => call.state.is_open(),
+            HeldPart::Words | HeldPart::Continuation => false,
+        };
+        self.lines.iter().any(is_open)
+    }
+
     /// Notes for all calls without a result that there will be none. That is no fault if their run
     /// is completed.
     pub(crate) fn close_calls(&mut self, is_completed: bool) {

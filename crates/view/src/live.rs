@@ -371,7 +371,19 @@ impl State {
         };
         let mut held = hands.draw(wall, columns);
         held.drain(..held.len().saturating_sub((rows / 2).max(1)));
-        let mut lines = wall.view_in_rows(now, columns, rows.saturating_sub(held.len()));
+        let room = rows.saturating_sub(held.len());
+        let mut lines = match hands.story(wall) {
+            Some((window, below)) => wall.story_in_rows(
+                window,
+                below,
+                now,
+                ScreenSize {
+                    columns,
+                    rows: room,
+                },
+            ),
+            None => wall.view_in_rows(now, columns, room),
+        };
         lines.extend(held);
         Frame {
             lines,

@@ -13,8 +13,12 @@ use crate::header::{SEPARATOR, folded, header};
 use crate::layout::{self, Need, Standing};
 use crate::paint::fit;
 use crate::preview::PreviewContext;
+use crate::screen::ScreenSize;
 use crate::view::View;
 use crate::{Line, Role, Window, figures};
+
+/// The largest number of rows of one run that can be read in a live view.
+const MOST_STORY_ROWS: usize = 10_000;
 
 /// The windows of several runs, in the order their tasks were accepted.
 #[derive(Debug, Clone)]
@@ -231,6 +235,25 @@ impl Wall {
         }
         lines.truncate(rows);
         lines
+    }
+
+    /// Draws all that is held of one run as at most so many lines; so many lines are below them.
+    pub fn story_in_rows(
+        &self,
+        window: &Window,
+        below: usize,
+        now: Timestamp,
+        size: ScreenSize,
+    ) -> Vec<Line> {
+        let ScreenSize { columns, rows } = size;
+        let body = Body::new(window, columns, MOST_STORY_ROWS);
+        let story = body.draw(body.len());
+        let room = rows.saturating_sub(2);
+        let below = below.min(story.len().saturating_sub(room));
+        let end = story.len() - below;
+        let shown = story.into_iter().take(end).skip(end.saturating_sub(room));
+        let heads = [self.live_line(columns), header(window, now, columns)];
+        heads.into_iter().chain(shown).take(rows).collect()
     }
 
     fn window_of(&mut self, run: &RunId) -> &mut Window {

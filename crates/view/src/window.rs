@@ -74,6 +74,7 @@ impl Window {
         for event in events {
             self.add(event);
         }
+        self.facts.last_sign = events.last().map(|event| event.at).or(self.facts.last_sign);
         self.facts.update(summary);
     }
 
@@ -230,6 +231,11 @@ impl Window {
     /// Returns the number of the child's tools, if the child listed all of them.
     pub fn tools(&self) -> Option<usize> {
         self.facts.tools
+    }
+
+    /// Returns whether one of its tools works.
+    pub(crate) fn is_calling(&self) -> bool {
+        self.history.has_open_call()
     }
 
     /// Returns the progress of its list of todos.

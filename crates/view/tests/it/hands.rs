@@ -1,10 +1,10 @@
 //! Hands on the runs of a live view: what keys do, and what there is to see, at three widths.
 
 use pi_subagents_view::paint::plain;
-use pi_subagents_view::{Hands, LiveKey, LiveWish, Wall};
+use pi_subagents_view::{Hands, LiveKey, LiveWish, ScreenSize, Wall};
 use pi_subagents_vocabulary::{
     AnswerForm, AnswerOutcome, AnsweredQuestion, Answerer, Happening, Question, QuestionId,
-    QuestionKind, Reply, Respondent,
+    QuestionKind, Reply, Respondent, Rung, RungStep,
 };
 
 use crate::script::{Script, at, run, task};
@@ -42,6 +42,92 @@ fn screen(hands: &Hands, wall: &Wall, columns: usize) -> String {
     let mut lines = wall.view_in_rows(at(54), columns, 14 - held.len());
     lines.extend(held);
     lines.iter().map(plain).collect::<Vec<_>>().join("\n")
+}
+
+/// The same runs, one of which waits for its budget.
+fn at_limit() -> (Script, Question) {
+    let asked = Question {
+        kind: QuestionKind::Budget,
+        answerer: Answerer::Person,
+        ..question(
+            0x00_0b5e,
+            "The budget of this call is used up ($2.00 of $2.00). May it have more?",
+            &["$1.00 more", "no more: end with what there is"],
+        )
+    };
+    let paused = Happening::Rung(Rung {
+        step: RungStep::Paused,
+        words: "the budget of this call is used up ($2.00 of $2.00)".to_owned(),
+    });
+    let script =
+        script()
+            .happened(3, "api", paused)
+            .happened(3, "api", Happening::Asked(asked.clone()));
+    (script, asked)
+}
+
+#[test]
+fn one_key_decides_about_a_budget_at_every_width() {
+    let (script, asked) = at_limit();
+    let wall = script.wall();
+    let answer = |option| LiveWish::Answer {
+        run: run("api"),
+        question: Box::new(asked.clone()),
+        reply: Reply::Option(option),
+    };
+    let mut hands = Hands::default();
+    assert_eq!(hands.press(LiveKey::Letter('+'), &wall), Some(answer(1)));
+    assert_eq!(hands.press(LiveKey::Letter('.'), &wall), Some(answer(2)));
+    let screens = [60, 80, 120].map(|columns| screen(&hands, &wall, columns));
+    insta::assert_snapshot!(screens.join("\n\n"));
+    // Where no budget is asked about, the keys do nothing.
+    let wall = self::script().wall();
+    assert_eq!(hands.press(LiveKey::Letter('+'), &wall), None);
+}
+
+#[test]
+fn the_story_of_a_run_takes_the_screen_and_can_be_scrolled() {
+    let mut script = script();
+    for number in 0..20 {
+        script = script.happened(
+            3 + number,
+            "api",
+            Happening::Warned(format!("line {number}")),
+        );
+    }
+    let wall = script.wall();
+    let mut hands = Hands::default();
+    let shown = |hands: &Hands| {
+        let held = hands.draw(&wall, 60);
+        let size = ScreenSize {
+            columns: 60,
+            rows: 10 - held.len(),
+        };
+        let (window, below) = hands.story(&wall).unwrap();
+        let mut lines = wall.story_in_rows(window, below, at(54), size);
+        lines.extend(held);
+        lines.iter().map(plain).collect::<Vec<_>>().join("\n")
+    };
+    hands.press(LiveKey::Down, &wall);
+    hands.press(LiveKey::Enter, &wall);
+    let end = shown(&hands);
+    for _ in 0..3 {
+        hands.press(LiveKey::Up, &wall);
+    }
+    insta::assert_snapshot!(format!("{end}\n\n{}", shown(&hands)));
+    hands.press(LiveKey::Escape, &wall);
+    assert_eq!(hands.story(&wall).map(|(_, below)| below), None);
+}
+
+#[test]
+fn the_age_of_the_last_sign_is_shown_and_a_long_silence_is_odd() {
+    let wall = script().wall();
+    let ages = [30, 90, 400].map(|now| {
+        let lines = wall.view_in_rows(at(now), 60, 14);
+        let lines: Vec<String> = lines.iter().map(plain).collect();
+        lines.into_iter().find(|line| line.contains("ui")).unwrap()
+    });
+    insta::assert_snapshot!(ages.join("\n"));
 }
 
 fn typed(hands: &mut Hands, wall: &Wall, words: &str) {
