@@ -10,9 +10,10 @@ use crate::facts::{AgentFacts, ModelBy, facts_of};
 use crate::flags::Flags;
 use crate::opening::{OpenSession, Opening};
 use crate::output::{Output, notice};
-use crate::permission::{Answer, Permissions};
+use crate::permission::{Answer, Fate, PermissionQuestion, Permissions, cancelled};
 use crate::reports::Reports;
 use crate::run::BridgePlace;
+use crate::servers::servers_of;
 use crate::session_file::{OpenedFile, SessionFile};
 use crate::tool_means::means_of;
 use crate::translation::{Translation, TurnEnd};
@@ -33,7 +34,20 @@ pub(crate) struct Bridge {
     permissions: Permissions,
     reports: Option<Reports>,
     turn: Turn,
+    /// The requests about which somebody is asked.
+    asked: Vec<AskedPermission>,
+    questions: u64,
     is_agent_gone: bool,
+}
+
+/// A request for permission that waits for somebody's answer.
+#[derive(Debug)]
+struct AskedPermission {
+    /// The id of the dialog.
+    dialog: String,
+    /// The id of the agent's request.
+    id: Value,
+    request: Value,
 }
 
 /// The prompts that the agent works on.
@@ -60,10 +74,17 @@ impl Bridge {
     ) -> Result<Starting, String> {
         let means = means_of(flags.agent, &flags.tools)?;
         let facts = facts_of(flags.agent);
+        let servers = match &flags.servers {
+            Some(file) => servers_of(file, &place.variables)?,
+            None => Vec::new(),
+        };
         let mut words = flags.command.clone();
         words.extend(means.arguments.iter().cloned());
         if let (ModelBy::Flag(flag), Some(model)) = (facts.model, &flags.model) {
             words.extend([flag.to_owned(), model.clone()]);
+        }
+        if let (Some(flag), Some(turns)) = (facts.turns_flag, flags.most_turns) {
+            words.extend([flag.to_owned(), turns.to_string()]);
         }
         let link =
             AgentLink::start(&words, means.variable.as_ref(), &place.cwd).map_err(|error| {
@@ -85,6 +106,7 @@ impl Bridge {
             place: place.clone(),
             opened,
             reports,
+            servers,
             link,
             output,
             flags: flags.clone(),
@@ -99,6 +121,7 @@ pub(crate) struct Starting {
     place: BridgePlace,
     opened: OpenedFile,
     reports: Option<Reports>,
+    servers: Vec<Value>,
     link: AgentLink,
     output: Output,
     flags: Flags,
@@ -113,6 +136,7 @@ impl Starting {
             place,
             opened,
             reports,
+            servers,
             mut link,
             output,
             flags,
@@ -128,6 +152,7 @@ impl Starting {
                 place: &place,
                 earlier: &earlier,
                 reports: reports.as_ref(),
+                servers: &servers,
             };
             let mut opening = Box::pin(opening.open(&mut link));
             loop {
@@ -152,7 +177,7 @@ impl Starting {
             }
         }
         let mut bridge = Bridge {
-            permissions: Permissions::new(flags.tools.clone()),
+            permissions: Permissions::new(flags.tools.clone(), flags.asking, flags.agent.title()),
             flags,
             facts,
             output,
@@ -162,6 +187,8 @@ impl Starting {
             translation,
             reports,
             turn: Turn::default(),
+            asked: Vec::new(),
+            questions: 0,
             is_agent_gone: false,
         };
         for command in early {
@@ -205,6 +232,7 @@ impl Bridge {
         let message = command["message"].as_str().unwrap_or_default();
         let done = match name {
             "prompt" => return self.prompted(&command["id"], message).await,
+            "extension_ui_response" => return self.permission_answered(command).await,
             "steer" | "follow_up" => self.steer(message).await,
             "abort" => {
                 self.abort().await;
@@ -213,6 +241,7 @@ impl Bridge {
             "block_tools" => {
                 let reason = command["reason"].as_str().unwrap_or("Tools are off.");
                 self.permissions.blocked = Some(reason.to_owned());
+                self.end_questions().await;
                 Ok(Value::Null)
             }
             "get_state" => Ok(self.state()),
@@ -301,6 +330,10 @@ impl Bridge {
     }
 
     async fn cancel(&mut self) {
+        // The agent waits for these answers even then.
+        for asked in std::mem::take(&mut self.asked) {
+            self.link.answer(&asked.id, &cancelled()).await;
+        }
         if let Ok(session) = &self.session {
             let params = json!({"sessionId": session.id});
             self.link.notify("session/cancel", &params).await;
@@ -327,12 +360,55 @@ impl Bridge {
         call["sessionUpdate"] = "tool_call_update".into();
         self.translation.update(&call);
         self.flush().await;
-        let Answer { result, refusal } = self.permissions.answer(params);
+        match self.permissions.decide(params) {
+            Fate::Answered(answer) => self.give(&message["id"], answer).await,
+            Fate::Asked(question) => self.ask(message, &question).await,
+        }
+    }
+
+    async fn give(&mut self, id: &Value, answer: Answer) {
+        let Answer { result, refusal } = answer;
         if let Some(refusal) = refusal {
             notice(&refusal);
             self.turn.refusal = Some(refusal);
         }
-        self.link.answer(&message["id"], &result).await;
+        self.link.answer(id, &result).await;
+    }
+
+    /// Asks the owner, who passes the question on.
+    async fn ask(&mut self, message: &Value, question: &PermissionQuestion) {
+        self.questions += 1;
+        let dialog = format!("permission-{}", self.questions);
+        let record = json!({
+            "type": "extension_ui_request", "id": dialog, "method": "confirm",
+            "title": question.text, "message": question.call,
+        });
+        self.asked.push(AskedPermission {
+            dialog,
+            id: message["id"].clone(),
+            request: message["params"].clone(),
+        });
+        self.output.emit(&record).await;
+    }
+
+    /// Takes somebody's answer. A dialog that is cancelled allows nothing.
+    async fn permission_answered(&mut self, command: &Value) {
+        let is_meant = |asked: &AskedPermission| command["id"] == asked.dialog.as_str();
+        let Some(at) = self.asked.iter().position(is_meant) else {
+            return;
+        };
+        let asked = self.asked.remove(at);
+        let is_allowed = command["confirmed"] == true;
+        let answer = self.permissions.answered(&asked.request, is_allowed);
+        self.give(&asked.id, answer).await;
+    }
+
+    /// Answers everything that waits, because tools are off.
+    async fn end_questions(&mut self) {
+        for asked in std::mem::take(&mut self.asked) {
+            let answer = self.permissions.answered(&asked.request, false);
+            self.give(&asked.id, answer).await;
+        }
     }
 
     /// Tells of the reports that the server got. The first one that fits ends the turn.

@@ -21,6 +21,10 @@ pub struct AgentFacts {
     pub takes_steering: bool,
     /// True if it starts MCP servers that speak over stdio.
     pub starts_servers: bool,
+    /// The flag that limits its answers.
+    pub(crate) turns_flag: Option<&'static str>,
+    /// True if it ends by itself when a run has cost so much.
+    pub keeps_cost: bool,
     /// True if it says what a run has cost.
     pub tells_cost: bool,
     /// True if its system prompt can be set; other agents get the text before their first prompt.
@@ -45,6 +49,8 @@ const PLAIN: AgentFacts = AgentFacts {
     model: ModelBy::Session,
     takes_steering: false,
     starts_servers: true,
+    turns_flag: None,
+    keeps_cost: false,
     tells_cost: false,
     takes_system_prompt: false,
     notices: &[],
@@ -57,6 +63,7 @@ pub fn facts_of(agent: OtherAgent) -> AgentFacts {
             program: "claude-agent-acp",
             install: "npm install -g @agentclientprotocol/claude-agent-acp",
             takes_steering: true,
+            keeps_cost: true,
             tells_cost: true,
             takes_system_prompt: true,
             ..PLAIN
@@ -95,6 +102,7 @@ pub fn facts_of(agent: OtherAgent) -> AgentFacts {
             arguments: &["--acp"],
             install: "npm install -g @qwen-code/qwen-code",
             model: ModelBy::Flag("--model"),
+            turns_flag: Some("--max-session-turns"),
             ..PLAIN
         },
         OtherAgent::Acp => PLAIN,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::permission::Asking;
 use pi_subagents_vocabulary::{OtherAgent, ThinkingLevel, ToolPolicy};
 
 /// A command line.
@@ -20,6 +21,14 @@ pub(crate) struct Flags {
     pub(crate) finalize: bool,
     pub(crate) schema: Option<PathBuf>,
     pub(crate) run_directory: Option<PathBuf>,
+    /// The calls about which somebody can be asked.
+    pub(crate) asking: Asking,
+    /// The number of answers after which the agent itself ends.
+    pub(crate) most_turns: Option<u32>,
+    /// The dollars after which the agent itself ends.
+    pub(crate) most_cost: Option<f64>,
+    /// The file with the MCP servers of the task.
+    pub(crate) servers: Option<PathBuf>,
 }
 
 /// The command line cannot be used.
@@ -56,6 +65,10 @@ pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Flags, Fl
         finalize: false,
         schema: None,
         run_directory: None,
+        asking: Asking::Nobody,
+        most_turns: None,
+        most_cost: None,
+        servers: None,
     };
     let mut provider = None;
     while let Some(flag) = words.next() {
@@ -74,6 +87,10 @@ pub(crate) fn parse(words: impl IntoIterator<Item = String>) -> Result<Flags, Fl
             "--finalize" => flags.finalize = true,
             "--output-schema" => flags.schema = Some(value()?.into()),
             "--run-dir" => flags.run_directory = Some(value()?.into()),
+            "--permissions" => flags.asking = Asking::from_word(&value()?),
+            "--max-turns" => flags.most_turns = value()?.parse().ok(),
+            "--max-cost" => flags.most_cost = value()?.parse().ok(),
+            "--mcp-servers" => flags.servers = Some(value()?.into()),
             // The first is always rpc. A worktree is told to the agent in its instructions, and it
             // has no tool to ask with.
             "--mode" | "--leave-alone" | "--own" | "--ask" => drop(value()?),
@@ -127,7 +144,8 @@ mod tests {
         let flags = read(
             "claude --program /bin/a --argument -x --mode rpc --session /s.jsonl --model opus:high \
              --append-system-prompt /a --tools read,grep --finalize --output-schema /o --run-dir /r \
-             --no-approve --leave-alone /w --own /w/o --ask word",
+             --no-approve --leave-alone /w --own /w/o --ask word --permissions all --max-turns 3 \
+             --max-cost 0.5 --mcp-servers /m",
         );
         let expected = Flags {
             agent: OtherAgent::Claude,
@@ -141,6 +159,10 @@ mod tests {
             finalize: true,
             schema: Some("/o".into()),
             run_directory: Some("/r".into()),
+            asking: Asking::All,
+            most_turns: Some(3),
+            most_cost: Some(0.5),
+            servers: Some("/m".into()),
         };
         assert_eq!(flags, Ok(expected));
     }
@@ -155,7 +177,7 @@ mod tests {
         ];
         let told: Vec<String> = refused.iter().filter_map(|line| read(line).err()).collect();
         insta::assert_snapshot!(told.join("\n"), @r#"
-        "goose" is no agent; one of claude, codex, gemini, copilot, opencode, qwen, acp
+        "goose" is not an agent; use one of claude, codex, gemini, copilot, opencode, qwen, acp
         no program is named: --program PATH
         --skill: other agents do not know it; use --runner pi or --runner embedded
         --model needs a value

@@ -13,6 +13,7 @@
 //! - `translation` turns the updates of a session into pi's records, `tool_call` those of one call
 //! - `permission` answers requests for permission
 //! - `session_file` keeps the conversation, with the agent's own session
+//! - `servers` names the MCP servers of a task to the agent
 //! - `reports` is the MCP server with the tool that a run reports with
 //!
 //! JSON is read leniently: an agent may send updates that we do not know, and fields of other types.
@@ -26,6 +27,7 @@ mod output;
 mod permission;
 mod reports;
 mod run;
+mod servers;
 mod session_file;
 mod tool_call;
 mod tool_means;
@@ -34,4 +36,5 @@ mod translation;
 
 pub use facts::{AgentFacts, ModelBy, facts_of};
 pub use run::{BridgePlace, run};
+pub use servers::obstacle_of;
 pub use tool_means::{ToolMeans, means_of};

@@ -43,6 +43,8 @@ pub(crate) struct Opening<'a> {
     pub(crate) place: &'a BridgePlace,
     pub(crate) earlier: &'a EarlierPart,
     pub(crate) reports: Option<&'a Reports>,
+    /// The MCP servers of the task.
+    pub(crate) servers: &'a [Value],
 }
 
 /// The instructions of a task.
@@ -130,12 +132,23 @@ impl Opening<'_> {
         instructions: &Instructions,
         facts: &AgentFacts,
     ) -> Result<OpenedOne, OpenError> {
-        let servers = self
+        let report = self
             .reports
             .map(|reports| reports.server(&self.place.program, self.flags.schema.as_deref()));
-        let mut params = json!({
-            "cwd": self.place.cwd, "mcpServers": servers.as_slice(),
-        });
+        let takes_addresses = hello["agentCapabilities"]["mcpCapabilities"]["http"] == true;
+        let is_address = |server: &&Value| server["type"] == "http";
+        if let Some(server) = self.servers.iter().find(is_address)
+            && !takes_addresses
+        {
+            return Err(OpenError::Said(format!(
+                "{} takes no MCP server at an address, and {} is one. Nothing was asked.",
+                self.flags.agent.title(),
+                server["name"].as_str().unwrap_or_default()
+            )));
+        }
+        // The report is first, because it is looked for there.
+        let servers: Vec<&Value> = report.iter().chain(self.servers).collect();
+        let mut params = json!({"cwd": self.place.cwd, "mcpServers": servers});
         if let Some(meta) = self.meta(instructions, facts) {
             params["_meta"] = meta;
         }
@@ -180,12 +193,30 @@ impl Opening<'_> {
             meta.insert("systemPrompt".to_owned(), prompt);
             meta.retain(|_, value| !value.is_null());
         }
-        if let Some(tools) = &self.means.built_in {
-            // The servers of the user would bring tools that no list names.
-            let options = json!({"tools": tools, "strictMcpConfig": true});
-            meta.insert("claudeCode".to_owned(), json!({"options": options}));
+        if self.flags.agent == OtherAgent::Claude {
+            let options = self.claude_options();
+            if !options.is_empty() {
+                meta.insert("claudeCode".to_owned(), json!({"options": options}));
+            }
         }
         (!meta.is_empty()).then_some(Value::Object(meta))
+    }
+
+    /// Returns what Claude Code takes with its session: its list of tools, and its own limits.
+    fn claude_options(&self) -> Map<String, Value> {
+        let mut options = Map::new();
+        if let Some(tools) = &self.means.built_in {
+            // The servers of the user would bring tools that no list names.
+            options.insert("tools".to_owned(), json!(tools));
+            options.insert("strictMcpConfig".to_owned(), json!(true));
+        }
+        if let Some(turns) = self.flags.most_turns {
+            options.insert("maxTurns".to_owned(), json!(turns));
+        }
+        if let Some(cost) = self.flags.most_cost {
+            options.insert("maxBudgetUsd".to_owned(), json!(cost));
+        }
+        options
     }
 
     /// Returns the text before the first prompt: instructions for an agent whose system prompt cannot

@@ -1,5 +1,6 @@
 //! From the command line to an exit code.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::bridge::Bridge;
@@ -13,6 +14,8 @@ pub struct BridgePlace {
     pub program: PathBuf,
     /// The directory of the child.
     pub cwd: PathBuf,
+    /// The environment, of which the values of MCP servers name variables.
+    pub variables: BTreeMap<String, String>,
 }
 
 /// Runs `bridge acp NAME …` until its stdin closes, or `bridge report …`, and returns the exit code.

@@ -3,7 +3,7 @@
 //! The only exception is narrower: a list without bash, edit and write may become the read-only mode
 //! of an agent that enforces this mode.
 
-use pi_subagents_vocabulary::{FINALIZE_TOOL, OtherAgent, READ_TOOLS, ToolPolicy};
+use pi_subagents_vocabulary::{FINALIZE_TOOL, OtherAgent, READ_TOOLS, ServerTool, ToolPolicy};
 use serde_json::{Map, Value};
 
 /// The settings of an agent that keep a list of tools.
@@ -63,7 +63,7 @@ pub fn means_of(agent: OtherAgent, policy: &ToolPolicy) -> Result<ToolMeans, Str
         OtherAgent::Opencode => Ok(ToolMeans {
             variable: Some(Variable {
                 name: "OPENCODE_PERMISSION",
-                value: permissions(&of(&OPENCODE)),
+                value: permissions(&of(&OPENCODE), &servers_in(policy)),
             }),
             ..ToolMeans::default()
         }),
@@ -125,12 +125,22 @@ fn own_names(names: &[&str], table: &[&'static str; 7]) -> Vec<&'static str> {
     own
 }
 
+/// Returns the names of opencode for the tools of the servers that a list names.
+fn servers_in(policy: &ToolPolicy) -> Vec<String> {
+    let ToolPolicy::Only(names) = policy else {
+        return Vec::new();
+    };
+    let named = names.iter().filter_map(|name| ServerTool::read(name));
+    named.map(|named| format!("{}_*", named.server)).collect()
+}
+
 /// Writes the permissions of opencode. Its last rule that fits counts.
-fn permissions(allowed: &[&str]) -> String {
+fn permissions(allowed: &[&str], servers: &[String]) -> String {
     let report = format!("*{FINALIZE_TOOL}");
     let denied = [("*".to_owned(), Value::from("deny"))];
     let allowed = allowed.iter().map(|name| (*name).to_owned());
     let allowed = allowed
+        .chain(servers.iter().cloned())
         .chain([report])
         .map(|name| (name, Value::from("allow")));
     Value::Object(denied.into_iter().chain(allowed).collect::<Map<_, _>>()).to_string()

@@ -101,11 +101,10 @@ impl PlanPatch {
 
     /// Returns the fields of the definition that an agent of others cannot have.
     fn not_for_others(&self) -> impl Iterator<Item = Field> {
-        const FIELDS: [Field; 10] = [
+        const FIELDS: [Field; 9] = [
             Field::Provider,
             Field::FallbackModels,
             Field::Extensions,
-            Field::McpServers,
             Field::NoExtensions,
             Field::SuggestedSkills,
             Field::NoSkills,

@@ -10,6 +10,8 @@
 //! | `run-untold COMMAND` | the same, without telling how it ended |
 //! | `write PATH TEXT` | writes a file |
 //! | `ask KIND` | asks for permission for a call of this kind, and says the answer |
+//! | `servers` | says which MCP servers it was given |
+//! | `meta` | says what it was told beside the protocol |
 //! | `report JSON` | calls the tool of the MCP server that it was given |
 //! | `heartbeat` | begins a command and sends updates without output, for ever |
 //! | `loop` | makes the same call again and again |
@@ -40,8 +42,10 @@ use serde_json::{Value, json};
 /// An agent with one session.
 struct Agent {
     messages: Receiver<Value>,
-    /// The MCP server that it was given.
-    server: Value,
+    /// The MCP servers that it was given.
+    servers: Value,
+    /// What it was told beside the protocol.
+    meta: Value,
     calls: u32,
     is_cancelled: bool,
     refuses_sessions: bool,
@@ -66,7 +70,8 @@ fn main() {
     });
     let mut agent = Agent {
         messages,
-        server: Value::Null,
+        servers: Value::Null,
+        meta: Value::Null,
         calls: 0,
         is_cancelled: false,
         refuses_sessions: has("--no-session"),
@@ -86,7 +91,7 @@ impl Agent {
                 &json!({
                     "protocolVersion": 1,
                     "agentInfo": {"name": "acp-agent", "version": "1"},
-                    "agentCapabilities": {"loadSession": true, "sessionCapabilities": {"resume": {}}},
+                    "agentCapabilities": {"loadSession": true, "mcpCapabilities": {"http": true}, "sessionCapabilities": {"resume": {}}},
                 }),
             ),
             "session/new" if self.refuses_sessions => {
@@ -94,7 +99,8 @@ impl Agent {
                 send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
             }
             "session/new" => {
-                self.server = params["mcpServers"][0].clone();
+                self.servers = params["mcpServers"].clone();
+                self.meta = params["_meta"].clone();
                 answer(
                     id,
                     &json!({
@@ -107,13 +113,13 @@ impl Agent {
                 );
             }
             "session/resume" => {
-                self.server = params["mcpServers"][0].clone();
+                self.servers = params["mcpServers"].clone();
                 update(
                     &json!({"sessionUpdate": "agent_message_chunk", "content": text("old words")}),
                 );
                 answer(id, &json!({}));
             }
-            "session/set_config_option" => answer(id, &json!({})),
+            "session/set_config_option" | "session/set_mode" => answer(id, &json!({})),
             "session/prompt" => self.prompt(id, &params["prompt"][0]["text"]),
             _ => {}
         }
@@ -151,6 +157,8 @@ impl Agent {
             "run-untold" => self.run(rest, Telling::Nothing),
             "write" => self.write(rest),
             "ask" => self.ask(rest),
+            "meta" => say(&self.meta.to_string()),
+            "servers" => say(&self.servers.to_string()),
             "report" => self.report(rest),
             "heartbeat" => self.heartbeat(),
             "loop" => self.repeat(),
@@ -245,7 +253,7 @@ impl Agent {
         let arguments = serde_json::from_str::<Value>(report).unwrap_or_default();
         let tool = json!({"_meta": {"claudeCode": {"toolName": "mcp__pi-subagents__subagent_finalize"}}, "rawInput": arguments});
         let id = self.begin(&tool);
-        let answer = call_server(&self.server, &arguments).unwrap_or_default();
+        let answer = call_server(&self.servers[0], &arguments).unwrap_or_default();
         let status = if answer["result"]["isError"] == true {
             "failed"
         } else {

@@ -397,7 +397,7 @@ fn a_task_that_may_not_start_asks_too() {
         "30m",
     ];
     for (answer, expected) in [("1", "completed"), ("2", "failed")] {
-        stage.command(&["clean", "--all", "--yes"]).run();
+        _ = stage.command(&["clean", "--all", "--yes"]).run();
         let run = stage.delegate_to("embedded", &two_tasks());
         let running = run.args(few).spawn();
         let (id, _) = budget_question(&stage);

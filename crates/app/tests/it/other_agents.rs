@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pi_subagents_testkit::process::wait_until_gone;
 use pi_subagents_testkit::sandbox::CommandOutput;
-use pi_subagents_testkit::{Signal, bin, wait_for_file};
+use pi_subagents_testkit::{Signal, bin, wait_for_file, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -197,7 +197,9 @@ fn an_agent_is_gone_when_its_owner_is_killed_or_its_run_is_stopped() {
     for way in ["kill", "stop"] {
         let stage = stage("");
         let ready = stage.path("ready");
-        let prompt = format!("> run echo $PPID >{ready}\n> say So far.\n> hang");
+        let prompt = format!(
+            "> run echo $PPID >{ready}.new && mv {ready}.new {ready}\n> say So far.\n> hang"
+        );
         let owner = stage.command(&["run", "helper", &prompt, "--json"]).spawn();
         wait_for_file(&ready, PATIENCE);
         if way == "kill" {
@@ -296,4 +298,134 @@ fn without_its_program_an_agent_is_refused_with_a_line_to_paste() {
     };
     let said = ["claude", "copilot", "acp"].map(refused);
     insta::assert_snapshot!(said.join("\n"));
+}
+
+/// Makes the scripted agent the program of an agent that is known by name, and the agent `helper` one
+/// of its users.
+fn stage_of(runner: &str, fields: &str, more: &Value) -> Stage {
+    let stage = Stage::new();
+    let mut settings = json!({"runners": {runner: {"command": [bin("acp-agent")]}}});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        settings[key] = value.clone();
+    }
+    stage.settings(&settings);
+    stage.profile(
+        "helper",
+        &format!("runner: {runner}\n{fields}"),
+        "Be brief.",
+    );
+    stage
+}
+
+/// Waits until a question is open, and returns it.
+fn question(stage: &Stage) -> Value {
+    let listed = || {
+        let inbox = stage.command(&["inbox", "--json"]).run().json();
+        inbox["questions"].as_array()?.first().cloned()
+    };
+    wait_until(PATIENCE, listed).unwrap()
+}
+
+#[test]
+fn a_request_for_permission_goes_to_the_inbox_where_somebody_can_answer() {
+    let can_ask = json!({"parkAfter": 600});
+    let list = "tools: read, grep";
+    for (fields, reply, said) in [
+        (list, "yes", "asked: \"once\". ."),
+        (list, "no", "asked: \"no\". ."),
+        ("permissions: person", "yes", "asked: \"once\". ."),
+        ("permissions: person", "no", "asked: \"no\". ."),
+    ] {
+        let stage = stage_of("codex", fields, &can_ask);
+        let owner = stage
+            .command(&["run", "helper", "> ask execute\n> say .", "--json"])
+            .spawn();
+        let asked = question(&stage);
+        assert_eq!(
+            [
+                &asked["kind"],
+                &asked["form"],
+                &asked["text"],
+                &asked["context"]
+            ],
+            ["dialog", "yesNo", "May Codex use bash?", "make"]
+        );
+        let id = asked["id"].as_str().unwrap();
+        stage.command(&["answer", id, reply]).run().expect_success();
+        let output = owner.wait();
+        assert_eq!(told(&output)["output"], said, "{fields} {reply} {output}");
+    }
+}
+
+#[test]
+fn without_anybody_to_ask_the_list_of_tools_decides() {
+    for (fields, said) in [
+        ("tools: read, grep", "asked: \"no\". ."),
+        ("permissions: person", "asked: \"once\". ."),
+    ] {
+        let stage = stage_of("codex", fields, &json!({}));
+        let output = run(&stage, "> ask execute\n> say .");
+        assert_eq!(told(&output)["output"], said, "{fields} {output}");
+    }
+    let stage = stage_of("codex", "", &json!({"parkAfter": 600}));
+    let output = run(&stage, "> ask execute\n> say .");
+    assert_eq!(told(&output)["output"], "asked: \"once\". .");
+}
+
+#[test]
+fn a_run_that_waits_for_a_permission_can_be_stopped() {
+    let stage = stage_of("codex", "permissions: person", &json!({"parkAfter": 600}));
+    let owner = stage
+        .command(&["run", "helper", "> ask execute\n> say .", "--json"])
+        .spawn();
+    _ = question(&stage);
+    stage.command(&["stop", "--all"]).run().expect_success();
+    assert_eq!(told(&owner.wait())["status"], "stopped");
+}
+
+#[test]
+fn an_agent_gets_the_servers_of_its_definition_and_keeps_its_own_limits() {
+    let servers = "mcpServers:\n  docs:\n    command: docs-server\n    args: [-x]\n    env: {PLACE: \"${PLACE:-here}\"}\n  web:\n    url: https://example.com/mcp";
+    let stage = stage_of("claude", servers, &json!({}));
+    let output = stage
+        .command(&["run", "helper", "> servers", "--json"])
+        .run();
+    let given: Value = serde_json::from_str(told(&output)["output"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        given,
+        json!([
+            {"name": "docs", "command": "docs-server", "args": ["-x"], "env": [{"name": "PLACE", "value": "here"}]},
+            {"type": "http", "name": "web", "url": "https://example.com/mcp", "headers": []},
+        ])
+    );
+    let output = stage
+        .command(&["run", "helper", "> meta", "--json"])
+        .args(["--max-turns", "2", "--max-cost", "0.5"])
+        .run();
+    let meta: Value = serde_json::from_str(told(&output)["output"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        meta["claudeCode"]["options"],
+        json!({"maxTurns": 3, "maxBudgetUsd": 0.5})
+    );
+    for (field, why) in [
+        (
+            "required: true",
+            "nobody sees whether it starts, and it is required",
+        ),
+        (
+            "tools: [a]",
+            "it would have all of its tools, and a list names some",
+        ),
+        ("cwd: /w", "it would not start in its cwd"),
+    ] {
+        let fields = format!("mcpServers:\n  docs:\n    command: docs-server\n    {field}");
+        let stage = stage_of("claude", &fields, &json!({}));
+        let error = told(&run(&stage, "> say No."))["error"].clone();
+        assert_eq!(
+            error,
+            format!(
+                "Claude Code cannot be given the MCP server \"docs\": {why}. Use \"runner: embedded\"."
+            )
+        );
+    }
 }

@@ -94,6 +94,9 @@ impl RunFiles {
                 further.extend(["--output-schema".to_owned(), file.display().to_string()]);
             }
         }
+        if here.runner.other_agent().is_some() {
+            further.extend(bridge_arguments(wanted));
+        }
         if !work.mcp_servers.is_empty() && here.runner.has_our_flags() {
             let file = directory.path().join("mcp-servers.json");
             let servers = McpServer::write_all(&work.mcp_servers.0).to_string();
@@ -173,6 +176,29 @@ impl RunFiles {
         arguments.extend(self.further.iter().cloned());
         arguments
     }
+}
+
+/// Returns what a bridge is told beside pi's flags: about which calls somebody can be asked, and the
+/// limits that its agent keeps by itself.
+fn bridge_arguments(wanted: &ResolvedWork) -> Vec<String> {
+    let ResolvedWork { work, here } = wanted;
+    let mut arguments = Vec::new();
+    let mut add = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
+    if work.questions.dialogs.is_some() {
+        let chosen = here.patch.as_ref();
+        let chosen = chosen.and_then(|patch| patch.definition.permissions);
+        let about = if chosen.is_some() { "all" } else { "others" };
+        add("--permissions", about.to_owned());
+    }
+    if let Some(turns) = work.limits.turns {
+        // One more is left for a last answer.
+        let last = u32::from(!work.limits.ends_at_once);
+        add("--max-turns", turns.saturating_add(last).to_string());
+    }
+    if let Some(cost) = work.limits.allowance.cost {
+        add("--max-cost", cost.amount().to_string());
+    }
+    arguments
 }
 
 /// Adds a file to a system prompt.

@@ -1,8 +1,8 @@
 //! Checks whether an agent of others can keep the limits of a task. What it cannot keep refuses the
 //! task; what it keeps late is told.
 
-use pi_subagents_bridge::{facts_of, means_of};
-use pi_subagents_vocabulary::{OtherAgent, Refusal, ToolPolicy, Work};
+use pi_subagents_bridge::{facts_of, means_of, obstacle_of};
+use pi_subagents_vocabulary::{OtherAgent, Refusal, ServerReach, ToolPolicy, Work};
 
 use crate::destination::Destination;
 
@@ -40,17 +40,44 @@ pub(super) fn check_other_agent(
         ));
     }
     check_report(agent, work)?;
+    check_servers(agent, work)?;
     let allowance = &work.limits.allowance;
     if allowance.cost.is_some() && allowance.tokens.is_none() && !facts.tells_cost {
         return refuse(format!(
             "{title} does not say what a run costs, so a limit of cost cannot hold. Set --max-tokens instead, or use --runner embedded."
         ));
     }
-    let is_limited = allowance.cost.is_some() || allowance.tokens.is_some();
+    let is_limited = allowance.tokens.is_some() || (allowance.cost.is_some() && !facts.keeps_cost);
     let late = format!(
         "{title} says what a run has used at the end of a turn, so limits of tokens and cost hold late"
     );
     Ok(is_limited.then_some(late).into_iter().collect())
+}
+
+/// Refuses MCP servers that the agent cannot be given as their definition wants them.
+fn check_servers(agent: OtherAgent, work: &Work) -> Result<(), Refusal> {
+    let (title, facts) = (agent.title(), facts_of(agent));
+    for server in &work.mcp_servers.0 {
+        let is_program = matches!(server.reach, ServerReach::Program { .. });
+        let why = match obstacle_of(server) {
+            Some(why) => why,
+            None if is_program && !facts.starts_servers => {
+                "it does not start MCP servers over stdio"
+            }
+            // Its flag for tools would have to name those of the server.
+            None if agent == OtherAgent::Copilot && work.tools != ToolPolicy::Inherit => {
+                "it cannot keep a list of tools and have servers"
+            }
+            None => continue,
+        };
+        return Err(Refusal {
+            message: format!(
+                "{title} cannot be given the MCP server \"{}\": {why}. Use \"runner: embedded\".",
+                server.name
+            ),
+        });
+    }
+    Ok(())
 }
 
 /// Refuses a report that the agent has no way to give.
