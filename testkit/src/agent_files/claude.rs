@@ -17,7 +17,7 @@ pub(super) fn files() -> Vec<AgentFile> {
 }
 
 /// The forms of the frontmatter, each with a name.
-const FORMS: [(&str, &str); 29] = [
+const FORMS: [(&str, &str); 33] = [
     (
         "every-key",
         "tools: Read, Bash\nmodel: inherit\neffort: high\npermissionMode: acceptEdits\nmcpServers:\n  - github\n  - docs:\n      command: docs-server\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./stop.sh\nmaxTurns: 12\nautoCompactWindow: 100000\nmemory: project\nbackground: true\nomitClaudeMd: true\nisolation: worktree\ninitialPrompt: Begin.\nobserver: true\ncolor: blue\nexperimental: {}\nsurprise: 1",
@@ -46,6 +46,13 @@ const FORMS: [(&str, &str); 29] = [
     ("denied-all", "tools: Bash\ndisallowedTools: Bash"),
     ("denied-part", "disallowedTools: Bash(rm:*)"),
     ("plan", "permissionMode: plan"),
+    (
+        "plan-of-tools",
+        "permissionMode: plan\ntools: Read, Bash, Grep, mcp__docs__search\nmcpServers:\n  docs:\n    command: docs-server",
+    ),
+    ("plan-of-shell", "permissionMode: plan\ntools: Bash"),
+    ("turns", "maxTurns: 7"),
+    ("turns-odd", "maxTurns: many"),
     ("mode-unknown", "permissionMode: sometimes"),
     (
         "hook-before-tool",

@@ -35,7 +35,7 @@ const TINTINWEB_FORMS: [(&str, &str); 11] = [
     ("append", "prompt_mode: append"),
 ];
 
-const NICOBAILON_FORMS: [(&str, &str); 9] = [
+const NICOBAILON_FORMS: [(&str, &str); 10] = [
     (
         "every-key",
         "systemPromptMode: replace\ninheritProjectContext: false\ninheritSkills: false\ndefaultContext: fork\ntools: read, bash, mcp:docs/search\nexcludeTools: bash\nmodel: inherit\nfallbackModels: [a/b]\nthinking: medium\ntimeoutMs: 90000\ntoolBudget: {hard: 10}\nmemory: true\nadvertise: false\nacceptanceRole: writer\noutput: report.md",
@@ -55,7 +55,11 @@ const NICOBAILON_FORMS: [(&str, &str); 9] = [
     ),
     (
         "external",
-        "runner:\n  type: external-cli\n  adapter: claude-code",
+        "runner:\n  type: external-cli\n  adapter: claude-code\n  command: claude-2",
+    ),
+    (
+        "external-other",
+        "runner:\n  type: external-cli\n  adapter: another",
     ),
     (
         "extensions",

@@ -16,8 +16,11 @@ for_each_pi! {
 
 const DEFAULT: &[&str] = &["bash", "edit", "read", "write"];
 
+/// The tools of an agent that is read-only.
+const READERS: &[&str] = &["find", "grep", "ls", "read"];
+
 /// Agents with the tools that their children have.
-const GIVEN: [(&str, &[&str]); 34] = [
+const GIVEN: [(&str, &[&str]); 39] = [
     (
         "claude-every-tool",
         &["bash", "edit", "find", "grep", "ls", "read", "write"],
@@ -73,14 +76,19 @@ const GIVEN: [(&str, &[&str]); 34] = [
     ("tintinweb-denied", &["find", "grep", "ls", "read", "write"]),
     ("nicobailon-denied", &["edit", "find", "grep", "ls", "read"]),
     ("nicobailon-permissions", &["read"]),
+    ("nicobailon-reader", READERS),
+    ("claude-plan", READERS),
+    ("claude-plan-of-tools", &["grep", "read"]),
+    ("codex-read-only", READERS),
+    ("cursor-read-only", READERS),
 ];
 
 /// Agents whose restriction cannot be kept.
-const REFUSED: [&str; 17] = [
+const REFUSED: [&str; 15] = [
     "claude-tools-unknown",
     "claude-tools-mapping",
     "claude-tools-part-only",
-    "claude-plan",
+    "claude-plan-of-shell",
     "claude-mode-unknown",
     "claude-hook-before-tool",
     "claude-hook-permission",
@@ -89,11 +97,9 @@ const REFUSED: [&str; 17] = [
     "claude-of-another-tool",
     "odd-hooks",
     "odd-twice",
-    "codex-read-only",
     "opencode-inside",
     "gemini-remote",
-    "cursor-read-only",
-    "nicobailon-external",
+    "nicobailon-external-other",
 ];
 
 fn stage_with_files() -> Stage {
@@ -196,6 +202,22 @@ fn a_file_whose_restriction_cannot_be_kept_starts_nothing() {
     assert_eq!(server.requests().len(), 0);
 }
 
+#[test]
+fn a_read_only_agent_runs_in_a_sandbox_of_that_level() {
+    let stage = stage_with_files();
+    let _server = with_model(&stage);
+    for name in [
+        "claude-plan",
+        "codex-read-only",
+        "cursor-read-only",
+        "nicobailon-reader",
+    ] {
+        let output = stage.delegate_to("embedded", &one(name)).run();
+        let level = &output.json()["runs"][0]["sandbox"];
+        assert_eq!(level, "read-only", "{name} {output}");
+    }
+}
+
 fn a_restriction_holds_for_either_child(pi: RealPi) {
     let stage = stage_with_files();
     let server = with_model(&stage);
@@ -206,6 +228,7 @@ fn a_restriction_holds_for_either_child(pi: RealPi) {
         ),
         ("claude-tools-none", &[]),
         ("claude-tools-part", &["read"]),
+        ("claude-plan", READERS),
         (
             "opencode-deny-edit",
             &["bash", "find", "grep", "ls", "read"],

@@ -2,7 +2,7 @@
 //! its author gave it.
 
 use pi_subagents_configuration::{Asker, Catalogue};
-use pi_subagents_vocabulary::Definition;
+use pi_subagents_vocabulary::{Definition, READ_TOOLS, SandboxLevel};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
@@ -16,6 +16,16 @@ const FOLDERS: [(&str, &str); 7] = [
     (".gemini/agents", "md"),
     (".cursor/agents", "md"),
     (".pi/agent/agents", "md"),
+];
+
+/// Lines that make an agent read-only, in the folders of their tools.
+const READERS: [(&str, &str); 3] = [
+    (".claude/agents", "permissionMode: plan"),
+    (".cursor/agents", "readonly: true"),
+    (
+        ".pi/agent/agents",
+        "systemPromptMode: replace\nacceptanceRole: read-only",
+    ),
 ];
 
 fn keys() -> impl Strategy<Value = &'static str> {
@@ -36,7 +46,11 @@ fn keys() -> impl Strategy<Value = &'static str> {
         "prompt_mode",
         "systemPromptMode",
         "runner",
+        "acceptanceRole",
+        "mcpServers",
         "max_turns",
+        "maxTurns",
+        "steps",
         "  indented",
         "- item",
         "x y",
@@ -53,6 +67,12 @@ fn values() -> impl Strategy<Value = String> {
         "{bash: {'*': ask}}",
         "true",
         "plan",
+        "read-only",
+        "workspace-write",
+        "9",
+        "-1",
+        "{type: external-cli, adapter: claude-code}",
+        "{docs: {command: x}}",
         "a: b: c",
         "\"unclosed",
         "|",
@@ -102,6 +122,31 @@ proptest! {
         prop_assert!(catalogue.find("good-one", Asker::Delegation).is_ok());
         for warning in catalogue.warnings() {
             prop_assert!(!warning.to_string().contains(char::is_control));
+        }
+    }
+
+    #[test]
+    fn a_read_only_agent_has_nothing_that_writes(
+        way in prop::sample::select(READERS.to_vec()),
+        lines in prop::collection::vec((keys(), values()), 0..4),
+        is_first in any::<bool>(),
+    ) {
+        let (folder, line) = way;
+        let sandbox = Sandbox::new();
+        let mut written: Vec<String> =
+            lines.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        written.insert(if is_first { 0 } else { lines.len() }, line.to_owned());
+        let text = format!("---\nname: a\n{}\n---\nbody\n", written.join("\n"));
+        sandbox.write(&format!("{folder}/a.md"), text);
+        let catalogue = sandbox.catalogue();
+        if let Ok(found) = catalogue.find("a", Asker::Delegation) {
+            let Definition { tools, no_tools, mcp_servers, sandbox, .. } = found.definition;
+            prop_assert_eq!(*sandbox, Some(SandboxLevel::ReadOnly));
+            prop_assert!(mcp_servers.is_empty());
+            prop_assert_eq!(*no_tools, tools.is_none());
+            for tool in tools.iter().flatten() {
+                prop_assert!(READ_TOOLS.contains(&tool.as_str()), "{tool}");
+            }
         }
     }
 
@@ -169,6 +214,7 @@ fn a_restriction_of_another_tool_keeps_a_file_of_ours_out() {
         "hooks: {}",
         "readonly: true",
         "sandbox_mode: read-only",
+        "acceptanceRole: read-only",
     ];
     for (index, key) in keys.iter().enumerate() {
         let text = format!("---\nname: own-{index}\n{key}\n---\n");

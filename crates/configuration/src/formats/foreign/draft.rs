@@ -3,7 +3,8 @@
 use pi_subagents_pi_files::Problem;
 use pi_subagents_pi_files::yaml::YamlEntry;
 use pi_subagents_vocabulary::{
-    Definition, Dialect, Field, NoteKind, Origin, ServerTool, Translation, TranslationNote,
+    Definition, Dialect, Field, NoteKind, Origin, READ_TOOLS, SandboxLevel, ServerTool,
+    Translation, TranslationNote,
 };
 
 use super::super::{Source, body_of};
@@ -21,6 +22,8 @@ pub(super) struct Draft {
     tool_entries: Vec<(Origin, String)>,
     /// The body follows the child's own system prompt.
     pub(super) appends_body: bool,
+    /// The key that makes the agent read-only.
+    reader: Option<Origin>,
     /// The reason why the agent is not a sub-agent.
     pub(super) not_offered: Option<Problem>,
 }
@@ -48,6 +51,7 @@ impl Draft {
             tools: ToolList::default(),
             tool_entries: Vec::new(),
             appends_body: false,
+            reader: None,
             not_offered: None,
         }
     }
@@ -104,6 +108,37 @@ impl Draft {
         self.tool_entries.push((Origin { key, line }, written));
     }
 
+    /// Makes the agent read-only: it has the tools that read, in a sandbox in which nothing writes.
+    pub(super) fn only_reads(&mut self, entry: &YamlEntry, key: &'static str) {
+        let line = entry.position.line;
+        self.reader.get_or_insert(Origin { key, line });
+        self.confine(SandboxLevel::ReadOnly, entry, key);
+    }
+
+    /// Sets the least level of its sandbox.
+    pub(super) fn confine(&mut self, level: SandboxLevel, entry: &YamlEntry, key: &'static str) {
+        if self.definition.sandbox < Some(level) {
+            self.definition.sandbox = Some(level);
+            self.origin(Field::Sandbox, key, entry);
+        }
+    }
+
+    /// Takes away what a read-only agent does not have, and says so.
+    fn keep_reading_tools(&mut self, line: u32) -> Result<(), Problem> {
+        let mut lost = self.tools.keep_only(&READ_TOOLS, line)?;
+        let servers = std::mem::take(&mut self.definition.mcp_servers);
+        lost.extend(servers.into_iter().map(|server| server.name));
+        for subject in lost {
+            self.translation.notes.push(TranslationNote {
+                line,
+                kind: NoteKind::Narrower,
+                subject,
+                reason: "it could do more than read, and this agent is read-only".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
     /// Takes the text below the frontmatter, unless a key has set the prompt already.
     pub(super) fn take_body(&mut self, body: &str, first_line: usize) {
         let Some((text, line)) = body_of(body, first_line) else {
@@ -146,6 +181,10 @@ impl Draft {
             if let Some(named) = ServerTool::read(&denied) {
                 self.deny_of_server(named);
             }
+        }
+        if let Some(reader) = self.reader {
+            self.keep_reading_tools(reader.line)?;
+            self.definition.origins.insert(Field::Tools, reader);
         }
         let field = match std::mem::take(&mut self.tools).left()? {
             LeftTools::Default => None,

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use pi_subagents_pi_files::yaml::{Value, YamlEntry};
 use pi_subagents_pi_files::{BUILT_IN_TOOLS, Problem};
-use pi_subagents_vocabulary::{Field, FieldKind, Isolation, ThinkingLevel};
+use pi_subagents_vocabulary::{
+    Field, FieldKind, Isolation, OtherAgent, RunnerChoice, SandboxLevel, ThinkingLevel,
+};
 
 use super::super::values::{json, names, switch, text};
 use super::draft::Draft;
@@ -19,10 +21,6 @@ const INHERIT: [&str; 3] = ["inherit", "default", "auto"];
 
 /// Events of hooks that can forbid something.
 const FORBIDDING_HOOKS: [&str; 2] = ["PreToolUse", "PermissionRequest"];
-
-/// The reason why a read-only agent is not used.
-const NO_SANDBOX: &str =
-    "it is read-only in its own tool, and nothing here keeps an agent from writing yet";
 
 const NOBODY_ASKS: &str = "sub-agents do not ask here, so there is nothing to switch";
 
@@ -136,7 +134,7 @@ fn take_wish(draft: &mut Draft, entry: &YamlEntry, meaning: Meaning, key: &'stat
         Meaning::Model => take_models(draft, entry, key, words),
         Meaning::FurtherModels => draft.translation.further_models.extend(words),
         Meaning::Thinking => take_thinking(draft, entry, key),
-        Meaning::Turns => draft.lose(entry, "a limit of turns is not kept here"),
+        Meaning::Turns => take_turns(draft, entry, key),
         Meaning::Minutes => take_time(draft, entry, key, 60.0),
         Meaning::Milliseconds => take_time(draft, entry, key, 0.001),
         _ => {}
@@ -184,6 +182,17 @@ fn take_thinking(draft: &mut Draft, entry: &YamlEntry, key: &'static str) {
     }
 }
 
+fn take_turns(draft: &mut Draft, entry: &YamlEntry, key: &'static str) {
+    let written = words(entry).into_iter().next().unwrap_or_default();
+    match written.parse::<u32>().ok().filter(|turns| *turns > 0) {
+        Some(turns) => {
+            draft.definition.max_turns = Some(turns);
+            draft.origin(Field::MaxTurns, key, entry);
+        }
+        None => draft.lose(entry, "is not a number of turns"),
+    }
+}
+
 fn take_time(draft: &mut Draft, entry: &YamlEntry, key: &'static str, seconds: f64) {
     let written = words(entry).into_iter().next().unwrap_or_default();
     let time = written.parse::<f64>().ok().map(|number| number * seconds);
@@ -212,12 +221,19 @@ fn take_restriction(
         Meaning::ToolSwitches => take_tool_switches(draft, entry)?,
         Meaning::Permissions => permissions::take(&mut draft.tools, entry)?,
         Meaning::Features => take_features(draft, entry)?,
-        Meaning::PermissionMode => return take_permission_mode(draft, entry),
-        Meaning::ReadOnly => return read_only_if(draft, entry, is_on(entry)?),
-        Meaning::SandboxMode => return take_sandbox_mode(draft, entry),
+        Meaning::PermissionMode => return take_permission_mode(draft, entry, key),
+        Meaning::ReadOnly => {
+            if is_on(entry)? {
+                draft.only_reads(entry, key);
+            }
+            return Ok(());
+        }
+        Meaning::SandboxMode => return take_sandbox_mode(draft, entry, key),
         Meaning::AcceptanceRole => {
-            let is_reader = text(entry)?.as_deref() == Some("read-only");
-            return read_only_if(draft, entry, is_reader);
+            if text(entry)?.as_deref() == Some("read-only") {
+                draft.only_reads(entry, key);
+            }
+            return Ok(());
         }
         Meaning::Hooks => return take_hooks(draft, entry),
         _ => return Ok(()),
@@ -256,10 +272,17 @@ fn take_features(draft: &mut Draft, entry: &YamlEntry) -> Result<Vec<ToolNote>, 
     Ok(Vec::new())
 }
 
-fn take_permission_mode(draft: &mut Draft, entry: &YamlEntry) -> Result<(), Problem> {
+fn take_permission_mode(
+    draft: &mut Draft,
+    entry: &YamlEntry,
+    key: &'static str,
+) -> Result<(), Problem> {
     match text(entry)?.as_deref() {
         None => Ok(()),
-        Some("plan") => read_only_if(draft, entry, true),
+        Some("plan") => {
+            draft.only_reads(entry, key);
+            Ok(())
+        }
         Some("default" | "acceptEdits" | "auto" | "dontAsk" | "bypassPermissions") => {
             draft.remark(entry, NOBODY_ASKS);
             Ok(())
@@ -268,24 +291,23 @@ fn take_permission_mode(draft: &mut Draft, entry: &YamlEntry) -> Result<(), Prob
     }
 }
 
-fn take_sandbox_mode(draft: &mut Draft, entry: &YamlEntry) -> Result<(), Problem> {
+fn take_sandbox_mode(
+    draft: &mut Draft,
+    entry: &YamlEntry,
+    key: &'static str,
+) -> Result<(), Problem> {
     match text(entry)?.as_deref() {
         None | Some("danger-full-access") => Ok(()),
-        Some("read-only") => read_only_if(draft, entry, true),
-        Some("workspace-write") => Err(wrong(
-            entry,
-            "cannot be kept: nothing here keeps an agent in its project yet",
-        )),
+        Some("read-only") => {
+            draft.only_reads(entry, key);
+            Ok(())
+        }
+        Some("workspace-write") => {
+            draft.confine(SandboxLevel::WorkspaceWrite, entry, key);
+            Ok(())
+        }
         Some(other) => Err(wrong(entry, &format!("has the unknown mode \"{other}\""))),
     }
-}
-
-/// Refuses a read-only agent: a shell that cannot write needs a sandbox.
-fn read_only_if(_: &mut Draft, entry: &YamlEntry, is_read_only: bool) -> Result<(), Problem> {
-    if is_read_only {
-        return Err(wrong(entry, &format!("cannot be kept: {NO_SANDBOX}")));
-    }
-    Ok(())
 }
 
 fn take_hooks(draft: &mut Draft, entry: &YamlEntry) -> Result<(), Problem> {
@@ -339,10 +361,7 @@ fn take_place(
                 return Err(wrong(entry, &message));
             }
         },
-        Meaning::Runner => {
-            let message = "cannot be kept: another program does the work of this agent";
-            return Err(wrong(entry, message));
-        }
+        Meaning::Runner => take_runner(draft, entry, key)?,
         Meaning::Mode => {
             if text(entry)?.as_deref() == Some("primary") {
                 draft.not_offered = not_offered("is a main agent of opencode, not a sub-agent");
@@ -362,6 +381,33 @@ fn take_place(
         Meaning::Hidden => draft.translation.is_by_name_only |= is_on(entry)?,
         Meaning::Advertised => draft.translation.is_by_name_only |= !is_on(entry)?,
         _ => {}
+    }
+    Ok(())
+}
+
+/// Takes the program that does the work, if it is one that can do it here.
+fn take_runner(draft: &mut Draft, entry: &YamlEntry, key: &'static str) -> Result<(), Problem> {
+    const CLAUDE: &str = "claude-code";
+    let message = "cannot be kept: another program does the work of this agent";
+    let Value::Map(parts) = &entry.value.value else {
+        return Err(wrong(entry, message));
+    };
+    let part = |name: &str| parts.iter().find(|part| part.key == name);
+    let adapter = part("adapter").map(text).transpose()?.flatten();
+    if adapter.as_deref() != Some(CLAUDE) {
+        return Err(wrong(entry, message));
+    }
+    draft.definition.runner = Some(RunnerChoice::Bridge(OtherAgent::Claude));
+    draft.origin(Field::Runner, key, entry);
+    draft.written(Field::Runner, CLAUDE.to_owned());
+    for lost in parts {
+        if !["type", "adapter"].contains(&lost.key.as_str()) {
+            let named = YamlEntry {
+                key: format!("runner.{}", lost.key),
+                ..lost.clone()
+            };
+            draft.lose(&named, "your setting runners.claude says how it is started");
+        }
     }
     Ok(())
 }

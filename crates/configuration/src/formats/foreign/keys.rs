@@ -204,7 +204,8 @@ const SHARED_FOLDER: [(&str, Dialect); 13] = [
 
 /// Keys that restrict an agent in some tool. A file that has one where it means nothing is refused,
 /// because its author meant to restrict.
-const RESTRICTIONS: [&str; 8] = [
+const RESTRICTIONS: [&str; 9] = [
+    "acceptanceRole",
     "disallowedTools",
     "disallowed_tools",
     "permission",

@@ -9,6 +9,9 @@ use pi_subagents_vocabulary::{Dialect, NoteKind, ServerTool};
 use super::super::values;
 use super::tools::{ToolMeaning, meaning_of, names_tools_of_pi};
 
+/// The tool that a read-only agent misses most.
+const SHELL: &str = "bash";
+
 /// The words of a list that mean no tools.
 const NO_TOOLS: [&str; 1] = ["none"];
 
@@ -141,6 +144,36 @@ impl ToolList {
         let denied: Vec<String> = self.denied.iter().filter(is_of_server).cloned().collect();
         self.denied.retain(|name| ServerTool::read(name).is_none());
         denied
+    }
+
+    /// Takes away all tools but these. Returns the tools of its file, or of a child by default, that
+    /// are gone and cannot be missed in silence: those that were named, and the shell. Fails if none
+    /// of the named tools is left.
+    pub(super) fn keep_only(
+        &mut self,
+        tools: &[&'static str],
+        line: u32,
+    ) -> Result<Vec<String>, Problem> {
+        let is_kept = |name: &String| tools.contains(&name.as_str());
+        let Some(allowed) = &mut self.allowed else {
+            let lost = (!self.denied.contains(SHELL)).then(|| SHELL.to_owned());
+            let tools = tools.iter().map(|tool| (*tool).to_owned());
+            self.allowed = Some(Allowed {
+                position: Position { line, column: 1 },
+                tools: tools.collect(),
+                others: Vec::new(),
+            });
+            return Ok(lost.into_iter().collect());
+        };
+        let named = std::mem::take(&mut allowed.tools);
+        let (kept, lost): (Vec<String>, Vec<String>) = named.into_iter().partition(is_kept);
+        allowed.tools = kept;
+        if allowed.tools.is_empty() && !lost.is_empty() {
+            allowed.others.extend(lost);
+            return Err(allowed.nothing_left());
+        }
+        let lost = lost.into_iter();
+        Ok(lost.filter(|name| !self.denied.contains(name)).collect())
     }
 
     /// Returns the tools that are left. Fails if an allow list leads to no tool of ours: its author
