@@ -1,5 +1,5 @@
-//! The packages of the clients for programs: an archive for npm, and a wheel for Python. The crate of
-//! the client in Rust is published by cargo.
+//! The packages of the clients for programs: an archive for npm, and a wheel for Python. The
+//! client in Rust has no package: programs name the repository in their `Cargo.toml`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -35,8 +35,8 @@ pub(super) struct Packages {
     pub(super) plugin: String,
     pub(super) gemini: String,
     pub(super) image: String,
-    typescript: String,
-    python: String,
+    pub(super) typescript: String,
+    pub(super) python: String,
 }
 
 impl Packages {

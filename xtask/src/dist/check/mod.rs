@@ -4,6 +4,7 @@
 mod archive;
 mod bundle;
 mod chroot;
+mod client_libraries;
 mod clients;
 mod github_action;
 mod home;
@@ -40,7 +41,7 @@ struct Shipment<'a> {
 type Check = fn(&Shipment) -> Outcome<Checked>;
 
 /// All checks, with the names that are printed.
-const CHECKS: [(&str, Check); 17] = [
+const CHECKS: [(&str, Check); 19] = [
     ("tar.gz", archive::archive),
     ("install.sh", archive::installer),
     ("install.sh, altered archive", archive::altered_archive),
@@ -58,15 +59,18 @@ const CHECKS: [(&str, Check); 17] = [
     ("plugin in Claude Code", clients::claude_code),
     ("plugin in Codex", clients::codex),
     ("extension in Gemini CLI", clients::gemini),
+    ("client for npm", client_libraries::typescript),
+    ("client for Python", client_libraries::python),
     ("GitHub Action", github_action::github_action),
     ("image for workers", other_roots::image),
     ("Debian 11", other_roots::old_system),
 ];
 
 /// Parts of a release that need a program of somebody else, or an account.
-const NOT_CHECKED: [&str; 3] = [
+const NOT_CHECKED: [&str; 4] = [
     "the formula: Homebrew is not part of this check",
     "server.json: the MCP registry checks it when it is published",
+    "the client in Rust: no registry has it, and programs name the repository",
     "binstall: it reads the releases of the repository, and there is none yet",
 ];
 

@@ -6,7 +6,8 @@ use xtask::source::{SourceFile, Tree};
 use crate::finding::Finding;
 
 /// Files that git hands out as they are, so that they cannot be templates.
-const WITH_VERSION: [&str; 6] = [
+const WITH_VERSION: [&str; 7] = [
+    "clients/python/pyproject.toml",
     "clients/typescript/package.json",
     "package.json",
     "extension/package.json",
@@ -83,9 +84,12 @@ fn other_versions(file: &SourceFile, version: &str) -> Vec<Finding> {
     lines.collect()
 }
 
-/// Returns the version in `"version": "1"`, `"@pi-subagents/x": "1"` and `@pi-subagents/x@1`.
+/// Returns the version in `"version": "1"`, `version = "1"`, `"@pi-subagents/x": "1"` and `@pi-subagents/x@1`.
 fn repeated_version(line: &str) -> Option<&str> {
-    let field = line.trim_start().strip_prefix("\"version\": \"");
+    let line = line.trim_start();
+    let field = ["\"version\": \"", "version = \""]
+        .iter()
+        .find_map(|begin| line.strip_prefix(begin));
     let of_package = || {
         let (_, rest) = line.split_once(SCOPE)?;
         let (_, rest) = rest.split_once("\": \"").or_else(|| rest.split_once('@'))?;
@@ -191,6 +195,10 @@ mod tests {
             ("package.json", package),
             ("packaging/claude-plugin/.mcp.json", server),
             ("packaging/install.sh", "version=0.2.0\n"),
+            (
+                "clients/python/pyproject.toml",
+                "[project]\nversion = \"0.1.0\"\n",
+            ),
             ("CHANGELOG.md", "## [0.1.0]\n"),
         ];
         assert_eq!(
@@ -200,6 +208,7 @@ mod tests {
                 "package.json:2: has the version 0.1.0, and Cargo.toml has 0.2.0",
                 "packaging/claude-plugin/.mcp.json:1: has the version 0.1.0, and Cargo.toml has 0.2.0",
                 "packaging/install.sh:1: is a template: write {{version}} for the version",
+                "clients/python/pyproject.toml:2: has the version 0.1.0, and Cargo.toml has 0.2.0",
                 "CHANGELOG.md: has no part ## [0.2.0]",
             ]
         );
