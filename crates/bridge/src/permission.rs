@@ -137,10 +137,11 @@ impl Permissions {
         };
         match &self.policy {
             ToolPolicy::Inherit => Listing::Open,
-            ToolPolicy::Nothing => Listing::LeftOut,
             ToolPolicy::Only(list) if names(list) => Listing::Named,
             ToolPolicy::AllExcept(list) if !names(list) => Listing::Open,
-            ToolPolicy::Only(_) | ToolPolicy::AllExcept(_) => Listing::LeftOut,
+            ToolPolicy::Nothing | ToolPolicy::Only(_) | ToolPolicy::AllExcept(_) => {
+                Listing::LeftOut
+            }
         }
     }
 
@@ -159,22 +160,20 @@ impl Permissions {
 }
 
 fn allow(request: &Value) -> Answer {
-    match option(request, &["allow_once"]) {
-        Some(result) => Answer {
+    if let Some(result) = option(request, &["allow_once"]) {
+        return Answer {
             result,
             refusal: None,
-        },
-        None => {
-            let mut call = AgentCall::default();
-            call.take(&request["toolCall"]);
-            Answer {
-                result: cancelled(),
-                refusal: Some(format!(
-                    "the agent offers no permission for {} that ends with the call",
-                    call.tool()
-                )),
-            }
-        }
+        };
+    }
+    let mut call = AgentCall::default();
+    call.take(&request["toolCall"]);
+    Answer {
+        result: cancelled(),
+        refusal: Some(format!(
+            "the agent offers no permission for {} that ends with the call",
+            call.tool()
+        )),
     }
 }
 

@@ -151,9 +151,12 @@ impl AgentCall {
     /// Returns the call for somebody who decides about it: its command, its file, or its whole input.
     pub(crate) fn summary(&self) -> String {
         let about = self.command().or_else(|| self.target());
-        about.unwrap_or_else(|| match self.input.is_empty() {
-            true => self.title.clone(),
-            false => Value::Object(self.input.clone()).to_string(),
+        about.unwrap_or_else(|| {
+            if self.input.is_empty() {
+                self.title.clone()
+            } else {
+                Value::Object(self.input.clone()).to_string()
+            }
         })
     }
 

@@ -130,8 +130,8 @@ fn servers_in(policy: &ToolPolicy) -> Vec<String> {
     let ToolPolicy::Only(names) = policy else {
         return Vec::new();
     };
-    let named = names.iter().filter_map(|name| ServerTool::read(name));
-    named.map(|named| format!("{}_*", named.server)).collect()
+    let tools = names.iter().filter_map(|name| ServerTool::read(name));
+    tools.map(|tool| format!("{}_*", tool.server)).collect()
 }
 
 /// Writes the permissions of opencode. Its last rule that fits counts.

@@ -246,6 +246,6 @@ fn every_screen_shows_the_level() {
         "import({:?}).then(it => console.log(it.sandbox({{sandbox: 'read-only', network: 'model'}}, ' · ')))",
         figures.display().to_string()
     );
-    let shown = node.args(["-e", &words]).run().expect_success();
-    assert_eq!(shown.stdout, "read-only · model\n");
+    let drawn = node.args(["-e", &words]).run().expect_success();
+    assert_eq!(drawn.stdout, "read-only · model\n");
 }

@@ -54,7 +54,7 @@ pub const HIDDEN_IN_AGENT_DIR: &[&str] =
 /// server, keys of a fleet, lists of all runs. A child needs none of them, and with a token it could
 /// start runs outside of its sandbox.
 pub fn is_for_us_alone(entry: &str) -> bool {
-    entry.starts_with("subagents-") || entry.ends_with(".nk")
+    entry.starts_with("subagents-") || entry.strip_suffix(".nk").is_some()
 }
 
 /// Returns the paths that a sandbox hides on this machine: those that are always hidden and its own,
