@@ -8,6 +8,10 @@ pub(super) struct Neighbour {
     pub(super) packages: &'static [&'static str],
     /// The call of its shell; `COMMAND` stands for the command.
     pub(super) shell: &'static str,
+    /// The call of its tool that reads; `FILE` stands for the path.
+    pub(super) read: &'static str,
+    /// Our name for that tool. An agent without one reads with its shell.
+    pub(super) reads_with: &'static str,
     /// The model that is named, if it needs one.
     pub(super) model: Option<&'static str>,
     /// Files of its settings below the home; `ADDRESS` stands for that of the model.
@@ -43,6 +47,8 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         program: "claude-agent-acp",
         packages: &["@agentclientprotocol/claude-agent-acp"],
         shell: r#"{"name": "Bash", "arguments": {"command": "COMMAND", "description": "x"}}"#,
+        read: r#"{"name": "Read", "arguments": {"file_path": "FILE"}}"#,
+        reads_with: "read",
         model: None,
         files: &[],
     },
@@ -51,6 +57,8 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         program: "codex-acp",
         packages: &["@agentclientprotocol/codex-acp"],
         shell: r#"{"name": "exec_command", "arguments": {"cmd": "COMMAND"}}"#,
+        read: r#"{"name": "exec_command", "arguments": {"cmd": "cat FILE"}}"#,
+        reads_with: "bash",
         model: None,
         files: &[SettingsText {
             path: ".codex/config.toml",
@@ -62,6 +70,8 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         program: "opencode",
         packages: &["opencode-ai"],
         shell: r#"{"name": "bash", "arguments": {"command": "COMMAND", "description": "x"}}"#,
+        read: r#"{"name": "read", "arguments": {"filePath": "FILE"}}"#,
+        reads_with: "read",
         model: None,
         files: &[SettingsText {
             path: ".config/opencode/opencode.json",
@@ -73,6 +83,8 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         program: "copilot",
         packages: &["@github/copilot"],
         shell: r#"{"name": "bash", "arguments": {"command": "COMMAND", "description": "x", "sessionId": "a", "mode": "sync", "initial_wait": 60}}"#,
+        read: r#"{"name": "view", "arguments": {"path": "FILE"}}"#,
+        reads_with: "read",
         model: None,
         files: &[],
     },
@@ -81,6 +93,8 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         program: "gemini",
         packages: &["@google/gemini-cli"],
         shell: r#"{"name": "run_shell_command", "arguments": {"command": "COMMAND", "description": "x"}}"#,
+        read: r#"{"name": "read_file", "arguments": {"file_path": "FILE"}}"#,
+        reads_with: "read",
         // With the model auto it looks for a network for a minute and a half.
         model: Some("gemini-2.5-flash"),
         files: &[],
@@ -90,6 +104,8 @@ pub(super) const AGENTS: [Neighbour; 6] = [
         program: "qwen",
         packages: &["@qwen-code/qwen-code"],
         shell: r#"{"name": "run_shell_command", "arguments": {"command": "COMMAND", "description": "x", "is_background": false}}"#,
+        read: r#"{"name": "read_file", "arguments": {"file_path": "FILE"}}"#,
+        reads_with: "read",
         model: None,
         files: &[],
     },

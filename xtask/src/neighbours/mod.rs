@@ -9,18 +9,22 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::agents::{AGENTS, Neighbour};
-use self::stage::Stage;
+use self::stage::{EDITED, Stage};
 use crate::machine::target;
 use crate::process_tree::{kill_tree, tree};
 use crate::{Outcome, npm};
 
 /// The questions, in the order of the columns.
-const QUESTIONS: [&str; 7] = [
+const QUESTIONS: [&str; 11] = [
     "answers",
+    "read",
     "exit 3",
     "file",
+    "edit in a worktree",
+    "gate",
     "list kept",
     "timeout",
+    "stop",
     "kill -9",
     "resume",
 ];
@@ -78,40 +82,62 @@ pub(crate) fn neighbours(names: &[String]) -> Outcome<()> {
     Ok(())
 }
 
-fn drive(agent: &Neighbour, packages: &Path) -> Outcome<[Cell; 7]> {
+fn drive(agent: &Neighbour, packages: &Path) -> Outcome<[Cell; 11]> {
     println!("xtask: {} works", agent.name);
     let stage = Stage::new(agent, packages)?;
     let first = stage.run("T-WORK do it", &[])?;
     let second = stage.run("T-HELLO", &[])?;
     stage.agent_file("reader", "tools: read, grep")?;
     let reader = stage.run_agent("reader", "T-FORBIDDEN do it")?;
+    let reading = stage.run("T-READ it", &[])?;
+    let edited = stage.run("T-EDIT it", &["--isolation", "worktree"])?;
+    let gates = ["true", "false"].map(|gate| {
+        let options = ["--gate", gate, "--gate-retries", "0"];
+        stage.run("T-HELLO", &options)
+    });
+    let [passes, fails] = gates;
     let late = stage.run("T-SLEEP do it", &["--timeout", "12"])?;
-    let killed = is_gone_after_kill(&stage)?;
+    let stopped = is_gone_after(&stage, End::Stop)?;
+    let killed = is_gone_after(&stage, End::Kill)?;
     let resumed = stage.resume(&second, "T-HELLO")?;
     Ok([
         held(second.says("Hello.")),
+        held(reading.has_called(agent.reads_with)),
         match first.shell_exits() {
             exits if exits.iter().any(|exit| exit == "3") => Cell::Held,
             exits if exits.iter().any(|exit| exit == "null") => Cell::Unknown,
             _ => Cell::Failed,
         },
         held(stage.project.join("new.txt").exists()),
+        held(edited.has_changed(EDITED) && stage.is_untouched()?),
+        held(passes?.is("completed") && fails?.is("failed")),
         held(!stage.project.join("forbidden").exists() && reader.has_ended()),
         held(late.printed.contains("Timed out") || late.printed.contains("Loop detected")),
+        stopped,
         killed,
         held(resumed.says("Hello.")),
     ])
 }
 
-/// Kills the owner of a run whose agent works, and looks whether all below it are gone.
-fn is_gone_after_kill(stage: &Stage) -> Outcome<Cell> {
+/// How a run ends before its agent has finished.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Stop,
+    Kill,
+}
+
+/// Ends a run whose agent works, and looks whether all below its owner are gone.
+fn is_gone_after(stage: &Stage, end: End) -> Outcome<Cell> {
     let marker = stage.project.join("asleep");
     // An earlier run may have made it.
     _ = fs::remove_file(&marker);
     let mut owner = stage.spawn("T-SLEEP do it")?;
     let started = stage::waited(Duration::from_mins(1), || marker.exists());
     let below = tree(owner.id());
-    owner.kill()?;
+    match end {
+        End::Stop => stage.stop()?,
+        End::Kill => owner.kill()?,
+    }
     owner.wait()?;
     let is_alive = |pid: &u32| Path::new(&format!("/proc/{pid}/status")).exists();
     let gone = stage::waited(Duration::from_secs(10), || !below.iter().any(is_alive));

@@ -10,6 +10,11 @@ use super::agents::{Neighbour, VARIABLES};
 use crate::Outcome;
 use crate::machine::{program, target, variable};
 
+/// The file of the repository that an agent reads and changes.
+pub(super) const EDITED: &str = "notes.txt";
+
+const NOTES: &str = "A lamp.\n";
+
 /// The time that a run may take, in seconds.
 const PATIENCE: &str = "60";
 
@@ -35,6 +40,7 @@ impl Stage {
         let (home, project) = (root.join("home"), root.join("project"));
         fs::create_dir_all(&home)?;
         fs::create_dir_all(&project)?;
+        make_repository(&project)?;
         let script = root.join("script.json");
         fs::write(&script, script_of(agent, &project))?;
         let mut server = program(target()?.join("debug/llm-server"))
@@ -123,6 +129,26 @@ impl Stage {
         self.ran(&["resume", &session, prompt, "--json"])
     }
 
+    /// Stops all runs, as a user does.
+    pub(super) fn stop(&self) -> Outcome<()> {
+        let quiet = Stdio::null;
+        let mut stop = self.command(&["stop", "--all"])?;
+        let stopped = stop
+            .stdin(quiet())
+            .stdout(quiet())
+            .stderr(quiet())
+            .status()?;
+        if stopped.success() {
+            return Ok(());
+        }
+        Err(format!("stop: {stopped}").into())
+    }
+
+    /// Returns whether the file of the checkout is as it was.
+    pub(super) fn is_untouched(&self) -> Outcome<bool> {
+        Ok(fs::read_to_string(self.project.join(EDITED))? == NOTES)
+    }
+
     /// Starts a run without waiting for it.
     pub(super) fn spawn(&self, prompt: &str) -> Outcome<Child> {
         let mut words = vec!["run", prompt, "--json", "--runner", self.runner];
@@ -154,6 +180,28 @@ impl Ran {
             .is_some_and(|output| output.contains(text))
     }
 
+    /// Returns whether a run ended so.
+    pub(super) fn is(&self, status: &str) -> bool {
+        self.value("status").as_deref() == Some(status)
+    }
+
+    /// Returns whether a tool was called.
+    pub(super) fn has_called(&self, tool: &str) -> bool {
+        self.part("tools", '}').contains(&format!("\"{tool}\": "))
+    }
+
+    /// Returns whether a run has left a changed file in its worktree.
+    pub(super) fn has_changed(&self, file: &str) -> bool {
+        self.part("workspace", ']').contains(file)
+    }
+
+    /// Returns the value with this key, up to the letter that ends it.
+    fn part(&self, key: &str, end: char) -> &str {
+        let found = self.printed.split_once(&format!("\"{key}\": {{"));
+        let rest = found.map_or("", |(_, rest)| rest);
+        rest.split(end).next().unwrap_or_default()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         self.value("status")
             .is_some_and(|status| status != "running")
@@ -175,6 +223,24 @@ impl Ran {
         let rest = self.printed.split_once(&format!("\"{key}\": \""))?.1;
         Some(rest[..rest.find('"')?].to_owned())
     }
+}
+
+/// Makes a repository with one commit.
+fn make_repository(project: &Path) -> Outcome<()> {
+    fs::write(project.join(EDITED), NOTES)?;
+    for words in [
+        &["init", "--quiet", "--initial-branch=main"][..],
+        &["config", "user.name", "Ada"],
+        &["config", "user.email", "ada@example.com"],
+        &["add", EDITED],
+        &["commit", "--quiet", "--message=lamp"],
+    ] {
+        let status = program("git").args(words).current_dir(project).status()?;
+        if !status.success() {
+            return Err(format!("git {}: {status}", words.join(" ")).into());
+        }
+    }
+    Ok(())
 }
 
 /// Waits until something is so; returns whether it became so.
@@ -206,11 +272,17 @@ fn script_of(agent: &Neighbour, project: &Path) -> String {
         let turns = turns.join(", ");
         format!("{{\"user\": \"{word}\", \"turns\": [{turns}, {done}, {done}, {done}]}}")
     };
+    let read = agent.read.replace("FILE", &format!("{place}/{EDITED}"));
+    let read = format!("{{\"toolCalls\": [{read}]}}");
     let asleep = call(&format!("touch {place}/asleep; sleep 300"));
     let rules = [
         rule(
             "T-WORK",
             &["exit 3".to_owned(), format!("echo hi >{place}/new.txt")],
+        ),
+        rule("T-EDIT", &[format!("echo more >> {EDITED}")]),
+        format!(
+            "{{\"user\": \"T-READ\", \"turns\": [{read}, {read}, {{\"text\": \"Done.\"}}, {{\"text\": \"Done.\"}}]}}"
         ),
         rule("T-FORBIDDEN", &[format!("touch {place}/forbidden")]),
         format!("{{\"user\": \"T-SLEEP\", \"turns\": [{asleep}], \"repeat\": true}}"),
