@@ -2,6 +2,7 @@
 //! readers, the updates of a child are skipped by their first bytes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pi_subagents_vocabulary::child_protocol::{MessageUpdate, decode_update};
 use pi_subagents_vocabulary::{Activity, PartialMessage, text};
@@ -24,6 +25,8 @@ pub enum Extent {
 pub(crate) struct PartialFeed {
     whole: Arc<watch::Sender<Growing>>,
     newest: Arc<watch::Sender<Growing>>,
+    /// The number of messages that have ended.
+    ended: Arc<AtomicUsize>,
     /// Notified when readers of the newest lines have something new.
     news: Arc<Notify>,
 }
@@ -49,6 +52,7 @@ impl PartialFeed {
         Self {
             whole: empty(Extent::Whole),
             newest: empty(Extent::Newest),
+            ended: Arc::default(),
             news,
         }
     }
@@ -64,11 +68,15 @@ impl PartialFeed {
             Extent::Whole => &self.whole,
             Extent::Newest => &self.newest,
         };
-        if place.receiver_count() == 0 {
-            // The text that is held is old: there were no readers since.
-            place.send_modify(|growing| growing.begin(growing.message.number));
+        let is_first = place.receiver_count() == 0;
+        let mut reader = place.subscribe();
+        if is_first {
+            // The text that is held is old: there were no readers since. Whoever ends a message now
+            // sees this reader, or has counted the message.
+            place.send_modify(|growing| growing.begin(self.ended.load(Ordering::SeqCst)));
+            reader.mark_unchanged();
         }
-        PartialReader(place.subscribe())
+        PartialReader(reader)
     }
 
     /// Adds a line that updates the message.
@@ -87,8 +95,11 @@ impl PartialFeed {
 
     /// Ends the message; another one may follow.
     pub(crate) fn message_ended(&self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
         for place in [&self.whole, &self.newest] {
-            place.send_modify(|growing| growing.begin(growing.message.number + 1));
+            if place.receiver_count() > 0 {
+                place.send_modify(|growing| growing.begin(self.ended.load(Ordering::SeqCst)));
+            }
         }
     }
 }
