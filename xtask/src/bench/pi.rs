@@ -89,11 +89,15 @@ fn measure_line(pi: &Pi) -> Outcome<()> {
 
 /// Writes a script in which each task has turns of its own.
 fn script_of_line() -> String {
-    let call = format!(
-        r#"{{"delayMs": {TURN_MS}, "toolCalls": [{{"name": "bash", "arguments": {{"command": "true"}}}}]}}"#
-    );
+    // The same call three times would be a loop.
+    let call = |turn: usize| {
+        format!(
+            r#"{{"delayMs": {TURN_MS}, "toolCalls": [{{"name": "bash", "arguments": {{"command": "echo {turn}"}}}}]}}"#
+        )
+    };
     let answer = format!(r#"{{"delayMs": {TURN_MS}, "text": "Done."}}"#);
-    let turns = [vec![call; TURNS - 1], vec![answer]].concat().join(", ");
+    let turns: Vec<String> = (1..TURNS).map(call).chain([answer]).collect();
+    let turns = turns.join(", ");
     let rules = (0..TASKS_OF_LINE).map(|number| {
         format!(
             r#"{{"user": "{}", "turns": [{turns}], "repeat": true}}"#,

@@ -135,10 +135,11 @@ mod tests {
 
     #[test]
     fn a_child_is_started_early_if_nothing_about_it_can_change() {
-        let changes: [(&str, fn(&mut TaskPlan)); 8] = [
+        type Change = fn(&mut TaskPlan);
+        let changes: [(&str, Change); 8] = [
             ("a pi", |_| {}),
             ("an embedded agent", |plan| {
-                plan.here.runner = Runner::Embedded
+                plan.here.runner = Runner::Embedded;
             }),
             ("an agent of others", |plan| {
                 plan.here.runner = Runner::Bridge(OtherAgent::Claude);
