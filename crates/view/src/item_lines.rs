@@ -17,6 +17,9 @@ const LONGEST_PRINTED: usize = 64 << 10;
 /// The number of lines of stderr that are shown if they came at once; a child may write thousands.
 const MOST_COMPLAINTS: usize = 100;
 
+/// The number of bytes of a text that are read as Markdown for its first line.
+const LONGEST_BEGINNING: usize = 2 << 10;
+
 /// A piece that one item adds to a window.
 #[derive(Debug)]
 pub(crate) enum Piece {
@@ -134,6 +137,32 @@ fn speech(text: &str, context: &PreviewContext, room: Room) -> Vec<Piece> {
     piece(lines.collect())
 }
 
+/// Returns the first line of a text of the model, and the number of lines behind it. Only the beginning
+/// is read as Markdown, because a reader of one line does not see more. Behind it every line counts
+/// that is not blank.
+pub(crate) fn first_of_speech(text: &str, context: &PreviewContext) -> Option<(Line, usize)> {
+    let (beginning, rest) = beginning_of(text.trim_start_matches('\n'));
+    let lines = markdown::unwrapped(beginning, context.width()).into_iter();
+    let mut lines = lines.filter_map(|line| WindowLine::speech(line, Room::PROGRESS));
+    let first = lines.next()?.line;
+    let behind = rest.lines().filter(|line| !line.trim().is_empty());
+    Some((first, lines.count() + behind.count()))
+}
+
+/// Cuts a text behind a line, or inside its first line if that is too long. The rest begins with a
+/// line of its own.
+fn beginning_of(text: &str) -> (&str, &str) {
+    let bound = text.floor_char_boundary(LONGEST_BEGINNING);
+    if bound == text.len() {
+        return (text, "");
+    }
+    if let Some(end) = text[..bound].rfind('\n') {
+        return text.split_at(end);
+    }
+    let rest = text[bound..].split_once('\n');
+    (&text[..bound], rest.map_or("", |(_, rest)| rest))
+}
+
 /// Cuts lines that are too long for any reader, because cleaning and parsing cost more than cutting.
 fn with_bounded_lines(text: &str, bytes: usize) -> Cow<'_, str> {
     if text.split('\n').all(|line| line.len() <= bytes) {
@@ -162,4 +191,42 @@ fn piece(lines: Vec<WindowLine>) -> Vec<Piece> {
         return Vec::new();
     }
     vec![Piece::Words(lines)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(text: &str) -> Option<(String, usize)> {
+        let first = first_of_speech(text, &PreviewContext::default());
+        first.map(|(line, more)| (line.text(), more))
+    }
+
+    #[test]
+    fn the_first_line_of_a_long_text_is_that_of_the_whole_text() {
+        let line = "Some **words** of a model, and then some more of them.\n\n";
+        for repetitions in [1, 30, 5_000] {
+            let text = format!("\n# A title\n\n{}", line.repeat(repetitions));
+            let pieces = speech(&text, &PreviewContext::default(), Room::WHOLE);
+            let [Piece::Words(lines)] = &pieces[..] else {
+                panic!("{pieces:?}");
+            };
+            assert_eq!(first(&text), Some((lines[0].text(), lines.len() - 1)));
+        }
+    }
+
+    #[test]
+    fn a_long_first_line_is_cut_and_is_one_line() {
+        let text = format!("{}\nx\n\ny", "é".repeat(100_000));
+        let (line, more) = first(&text).unwrap();
+        assert_eq!(
+            (
+                line.chars().all(|letter| letter == 'é' || letter == '.'),
+                more
+            ),
+            (true, 2)
+        );
+        assert!(line.len() <= 2 << 10, "{}", line.len());
+        assert_eq!(first("\n \n"), None);
+    }
 }

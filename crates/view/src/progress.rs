@@ -12,11 +12,11 @@ use pi_subagents_vocabulary::{
 use unicode_width::UnicodeWidthStr;
 
 use crate::held_call::more_lines;
-use crate::item_lines::{Piece, lines_of};
+use crate::item_lines::{Piece, first_of_speech, lines_of};
 use crate::paint::fit;
 use crate::preview::{CallOutcome, CallPreview, PreviewContext};
 use crate::story::{Story, What};
-use crate::{Line, Role, Room, Span, WindowLine};
+use crate::{Line, Role, Room, Span};
 
 /// A name takes no more columns than this.
 const MAX_NAME_COLUMNS: usize = 24;
@@ -142,12 +142,22 @@ impl<W: Write + Send> ProgressLines<W> {
             }
             let known = self.runs.get(&event.run);
             let context = known.map_or(&self.context, |known| &known.context);
+            if let What::Words(text) = &item.what {
+                if !has_text && let Some((line, more)) = first_of_speech(text, context) {
+                    has_text = true;
+                    self.write_words(&event.run, &line, more);
+                }
+                continue;
+            }
             for piece in lines_of(&item.what, context, Room::PROGRESS) {
                 match piece {
-                    Piece::Words(lines) if !std::mem::replace(&mut has_text, true) => {
-                        self.write_words(&event.run, &lines);
+                    Piece::Words(lines) => {
+                        if let Some((first, rest)) = lines.split_first()
+                            && !std::mem::replace(&mut has_text, true)
+                        {
+                            self.write_words(&event.run, &first.line, rest.len());
+                        }
                     }
-                    Piece::Words(_) => {}
                     Piece::Call { id, preview } => self.called(event, id, preview),
                 }
             }
@@ -155,16 +165,13 @@ impl<W: Write + Send> ProgressLines<W> {
     }
 
     /// Prints the first line of a text, and the number of further lines.
-    fn write_words(&mut self, run: &RunId, lines: &[WindowLine]) {
-        let Some((first, rest)) = lines.split_first() else {
-            return;
-        };
-        if rest.is_empty() {
-            return self.write_line(run, &first.line);
+    fn write_words(&mut self, run: &RunId, first: &Line, more: usize) {
+        if more == 0 {
+            return self.write_line(run, first);
         }
-        let more = more_lines(rest.len()).text();
+        let more = more_lines(more).text();
         let room = MAX_COLUMNS - text::columns(&more) - 1;
-        let first = fit(&first.line, room).text();
+        let first = fit(first, room).text();
         self.write(run, &format!("{first} {more}"));
     }
 
