@@ -170,6 +170,14 @@ pub fn find_removed(removed: &[RemovedRun], id: &str) -> Option<RemovedRun> {
     is_one.then(|| latest.clone())
 }
 
+/// Returns how many of the newest runs these words may need: of all runs, and of those that are looked
+/// at first.
+pub(crate) fn newest_needed(words: &[&str]) -> (usize, usize) {
+    let steps = words.iter().filter_map(|word| steps_before_newest(word));
+    let here = steps.max().map_or(0, |steps| steps.saturating_add(1));
+    (COMPARED, here)
+}
+
 /// Reads `last` and `last~N`. Returns the number of steps from the newest run back to the one that
 /// is meant.
 fn steps_before_newest(word: &str) -> Option<usize> {

@@ -1,6 +1,7 @@
 //! The index: the directory and the ending of each run, and the runs that were removed. Lines are
 //! appended; it is rebuildable, and there is one per user.
 
+mod candidates;
 mod compaction;
 mod file;
 mod line;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use pi_subagents_vocabulary::{Ending, RunId, SessionId, Status, Task, Timestamp};
 use serde::Serialize;
 
+pub(crate) use self::candidates::candidates;
 pub(crate) use self::file::Alone;
 use self::line::{BeginLine, EndLine, IndexLine, Kind, RemovedLine};
 pub(crate) use self::survey::survey;

@@ -8,6 +8,7 @@ use pi_subagents_vocabulary::{
     Ending, Interruption, ModelChoice, RunId, RunTerms, Task, Timestamp,
 };
 
+use crate::finder::Finder;
 use crate::format::{FORMAT, Meta};
 use crate::id_lookup::FindError;
 use crate::index::{self, IndexedRun, RemovedRun, RunState, Survey, SurveyDepth};
@@ -162,6 +163,16 @@ impl Store {
     /// Returns all runs of the index, in the order they began.
     pub fn runs(&self) -> Result<Vec<IndexedRun>, FindError> {
         self.read_index(index::read)
+    }
+
+    /// Returns the runs that a finder needs for these words, and all runs of their sessions, in the
+    /// order they began. Among them it finds the same as among all runs of the index.
+    pub fn candidates(
+        &self,
+        finder: Finder<'_>,
+        words: &[&str],
+    ) -> Result<Vec<IndexedRun>, FindError> {
+        self.read_index(|index| index::candidates(index, finder, words))
     }
 
     /// Returns the runs of the newest part of the index, in the order they began: some hundreds, if

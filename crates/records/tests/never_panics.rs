@@ -202,7 +202,12 @@ proptest! {
         let open: Vec<_> = runs.iter().filter(|run| run.is_open()).cloned().collect();
         // A spoilt line may decide which of two runs with the same number comes first.
         prop_assert_eq!(by_id(store.open_runs().unwrap()), by_id(open));
-        let _ = Finder::GIVEN.find(&runs, &id);
+        for word in [id.as_str(), "last", "last~1", "count", "odd", "2026"] {
+            let few = store.candidates(Finder::GIVEN, &[word]).unwrap();
+            let found = Finder::GIVEN.find(&few, word);
+            let among_all = Finder::GIVEN.find(&runs, word);
+            prop_assert_eq!(format!("{found:?}"), format!("{among_all:?}"));
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Finds recorded runs by the words that people and models use for them.
 
+use std::sync::Arc;
+
 use pi_subagents_records::{
     FindError, FindScope, Finder, IndexedRun, Prefers, RunOrSession, RunState, SurveyDepth,
     history, runs_of_session,
@@ -20,14 +22,22 @@ pub(crate) fn find_each(
     finder: Finder<'_>,
     words: &[&str],
 ) -> Result<Vec<RunOrSession<IndexedRun>>, FindError> {
+    let wanted = Wanted { finder, words };
     let of_each = |runs: &[IndexedRun]| {
         let found = words.iter().map(|word| finder.find(runs, word));
         found.collect::<Result<Vec<_>, _>>()
     };
-    look_up(index, places, of_each, |found| {
+    look_up(index, places, wanted, of_each, |found| {
         let mut runs = found.iter().flat_map(RunOrSession::runs);
         runs.any(is_lost)
     })
+}
+
+/// The words by which runs are looked for, and how they are understood.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    finder: Finder<'a>,
+    words: &'a [&'a str],
 }
 
 /// Returns the rule by which a word is understood in a project.
@@ -58,33 +68,39 @@ pub(crate) fn find_session(
     finder: Finder<'_>,
     word: &str,
 ) -> Result<(SessionId, Vec<IndexedRun>, Option<RunId>), FindError> {
+    let words = [word];
+    let wanted = Wanted {
+        finder,
+        words: &words,
+    };
     let with_session = |runs: &[IndexedRun]| {
         let found = finder.find(runs, word)?;
         let session = found.session().clone();
         let of_session = runs_of_session(runs, &session);
         Ok((session, of_session, found.run().cloned()))
     };
-    look_up(index, places, with_session, |(_, found, _)| {
+    look_up(index, places, wanted, with_session, |(_, found, _)| {
         found.iter().any(is_lost)
     })
 }
 
-/// Looks among the runs of the index, which is read once. If a run is not there, or is not where
+/// Looks among the runs of the index that the words need. If a run is not there, or is not where
 /// the index says, the runs directory of the project is searched too, and then the fleet.
 fn look_up<T>(
     index: &KnownIndex,
     places: &Places,
+    wanted: Wanted<'_>,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
     lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let mut found = look_here(index, places, &find, lacks_some);
+    let mut found = look_here(index, places, wanted, &find, lacks_some);
     let mut looked_for = Vec::new();
     while let Err(FindError::NotFound { id, unasked, .. }) = &mut found
         && !looked_for.contains(id)
     {
         looked_for.push(id.clone());
         match look_elsewhere(index.store(), places, id) {
-            Ok(true) => found = find(&index.runs()?),
+            Ok(true) => found = find(&wanted.runs(index)?),
             Ok(false) => {}
             Err(why) => *unasked = Some(why),
         }
@@ -95,19 +111,26 @@ fn look_up<T>(
 fn look_here<T>(
     index: &KnownIndex,
     places: &Places,
+    wanted: Wanted<'_>,
     find: impl Fn(&[IndexedRun]) -> Result<T, FindError>,
     lacks_some: impl Fn(&T) -> bool,
 ) -> Result<T, FindError> {
-    let runs = index.runs()?;
+    let runs = wanted.runs(index)?;
     let found = find(&runs);
     let is_worth_a_look = match &found {
         Ok(found) => lacks_some(found),
         Err(error) => error.is_absence(),
     };
     if is_worth_a_look && has_entered_more(index, places) {
-        return find(&index.runs()?);
+        return find(&wanted.runs(index)?);
     }
     found
+}
+
+impl Wanted<'_> {
+    fn runs(self, index: &KnownIndex) -> Result<Arc<[IndexedRun]>, FindError> {
+        index.candidates(self.finder, self.words)
+    }
 }
 
 fn is_lost(run: &IndexedRun) -> bool {

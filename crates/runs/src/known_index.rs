@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use pi_subagents_records::{FindError, IndexedRun, Store, Survey, SurveyDepth};
+use pi_subagents_records::{FindError, Finder, IndexedRun, Store, Survey, SurveyDepth};
 
 use pi_subagents_ground::places::Places;
 
@@ -18,6 +18,8 @@ const FLEET_PAUSE: Duration = Duration::from_secs(5);
 pub struct KnownIndex {
     store: Store,
     known: Mutex<Option<Known>>,
+    /// The runs among which something was found last.
+    found: Mutex<Option<Known>>,
     surveyed: Mutex<Option<Surveyed>>,
     /// The time at which the fleet of this user was last asked.
     fleet_asked: Mutex<Option<Instant>>,
@@ -47,6 +49,7 @@ impl KnownIndex {
         Self {
             store,
             known: Mutex::new(None),
+            found: Mutex::new(None),
             surveyed: Mutex::new(None),
             fleet_asked: Mutex::new(None),
         }
@@ -77,6 +80,46 @@ impl KnownIndex {
             file,
         });
         Ok(runs)
+    }
+
+    /// Returns the runs that a finder needs for these words, with all runs of their sessions. Among them
+    /// it finds the same as among all runs, and they take far less memory.
+    pub(crate) fn candidates(
+        &self,
+        finder: Finder<'_>,
+        words: &[&str],
+    ) -> Result<Arc<[IndexedRun]>, FindError> {
+        if let Some(runs) = self.known_runs() {
+            return Ok(runs);
+        }
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.file_state();
+        let is_enough = |found: &&Known| found.file == file && has_ids(&found.runs, words);
+        if let Some(found) = found.as_ref().filter(is_enough) {
+            return Ok(Arc::clone(&found.runs));
+        }
+        let runs: Arc<[IndexedRun]> = self.store.candidates(finder, words)?.into();
+        *found = Some(Known {
+            runs: Arc::clone(&runs),
+            file,
+        });
+        Ok(runs)
+    }
+
+    /// Returns the runs that have no end in the index.
+    pub(crate) fn open_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
+        match self.known_runs() {
+            Some(runs) => Ok(runs.iter().filter(|run| run.is_open()).cloned().collect()),
+            None => self.store.open_runs(),
+        }
+    }
+
+    /// Returns all runs if they are known already.
+    fn known_runs(&self) -> Option<Arc<[IndexedRun]>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = self.file_state();
+        let known = known.as_ref().filter(|known| known.file == file)?;
+        Some(Arc::clone(&known.runs))
     }
 
     /// Returns the runs in progress, and in short the finished ones of this project. This keeps far
@@ -127,6 +170,16 @@ impl KnownIndex {
     }
 }
 
+/// Returns whether all these words are ids of some of the runs: commands find a run by a word of a
+/// person first, and then by its id. The runs of a session are all there or none is.
+fn has_ids(runs: &[IndexedRun], words: &[&str]) -> bool {
+    let is_id = |word: &&str| {
+        let mut runs = runs.iter();
+        runs.any(|run| [run.run.as_str(), run.session.as_str()].contains(word))
+    };
+    words.iter().all(is_id)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,5 +198,19 @@ mod tests {
         let second = BEGUN.replace("r-1", "r-2");
         fs::write(index.store().index(), format!("{BEGUN}\n{second}\n")).expect("a file");
         assert_eq!(index.runs().expect("an index").len(), 2);
+    }
+
+    #[test]
+    fn what_was_found_by_a_name_is_found_by_its_id_without_reading() {
+        let home = tempfile::tempdir().expect("a directory");
+        let index = KnownIndex::new(Store::new(home.path()));
+        fs::write(index.store().index(), format!("{BEGUN}\n")).expect("a file");
+        let find = |word| index.candidates(Finder::GIVEN, &[word]).expect("an index");
+        let first = find("last");
+        assert!(Arc::ptr_eq(&first, &find("r-1")));
+        assert!(Arc::ptr_eq(&first, &find("s-1")));
+        let second = BEGUN.replace("r-1", "r-2");
+        fs::write(index.store().index(), format!("{BEGUN}\n{second}\n")).expect("a file");
+        assert_eq!(find("r-1").len(), 2);
     }
 }

@@ -28,8 +28,8 @@ pub fn tend(index: &KnownIndex, places: &Places) {
 /// Tends the records of runs, for commands that only show runs: no git is started.
 pub fn tend_records(index: &KnownIndex, places: &Places) {
     // An index that cannot be read is reported to whoever looks at it next.
-    let Ok(runs) = index.runs() else { return };
-    tend_open(index, places, runs.iter().filter(|run| run.is_open()));
+    let Ok(open) = index.open_runs() else { return };
+    tend_open(index, places, &open);
 }
 
 /// Tends the records of the runs in progress.

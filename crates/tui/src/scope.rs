@@ -18,13 +18,13 @@ pub enum ScreenScope {
 
 impl ScreenScope {
     /// Chooses the runs that are shown.
-    pub(crate) fn choose(&self, mut runs: Vec<IndexedRun>) -> Vec<IndexedRun> {
-        runs.retain(|run| match self {
+    pub(crate) fn choose(&self, runs: &[IndexedRun]) -> Vec<IndexedRun> {
+        let chosen = runs.iter().filter(|run| match self {
             Self::All => true,
             Self::Project(project) => run.is_open() || run.project == *project,
             Self::Session(session) => run.session == *session,
             Self::Run(id) => run.run == *id,
         });
-        runs
+        chosen.cloned().collect()
     }
 }

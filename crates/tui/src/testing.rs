@@ -116,7 +116,7 @@ impl Desk {
     }
 
     pub(super) fn sees(&mut self, runs: &[IndexedRun]) {
-        let runs = self.model.scope.choose(runs.to_vec());
+        let runs = self.model.scope.choose(runs);
         self.happens(Message::IndexRead(runs));
     }
 

@@ -46,18 +46,18 @@ const BLOCK: usize = 256 << 10;
 /// A longer line is spoilt: no path, name or model is that long.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// The place of a line in the index.
+/// The place of a line in the index. It is small, because a survey keeps several of each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    offset: u64,
-    length: usize,
+    offset: u32,
+    length: u32,
 }
 
 impl Place {
     /// Reads the line again.
     pub(super) fn line(self, file: &File) -> io::Result<String> {
-        let mut bytes = vec![0; self.length];
-        file.read_exact_at(&mut bytes, self.offset)?;
+        let mut bytes = vec![0; self.length as usize];
+        file.read_exact_at(&mut bytes, self.offset.into())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn each_line(
         opened => opened?,
     };
     let mut reader = BufReader::with_capacity(BLOCK, (&file).take(LARGEST));
-    let (mut bytes, mut offset) = (Vec::new(), 0);
+    let (mut bytes, mut offset) = (Vec::new(), 0_usize);
     loop {
         bytes.clear();
         // The rest of a longer line is read as a line that nobody can parse.
@@ -85,9 +85,11 @@ pub(super) fn each_line(
             return Ok(Some(file));
         }
         let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        let length = line.len();
-        take(&String::from_utf8_lossy(line), Place { offset, length });
-        offset += read as u64;
+        // Nothing of an index that is read has an offset beyond these 32 bits.
+        if let (Ok(offset), Ok(length)) = (offset.try_into(), line.len().try_into()) {
+            take(&String::from_utf8_lossy(line), Place { offset, length });
+        }
+        offset += read;
     }
 }
 

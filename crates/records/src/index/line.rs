@@ -1,6 +1,7 @@
 //! The lines of the index. Which kind a line is shows by the fields it has.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -122,4 +123,12 @@ pub(super) fn beginning_of(line: &str) -> Option<(&str, Kind)> {
     ];
     let kind = kinds.iter().find(|(field, _)| rest.starts_with(field));
     kind.map(|(_, kind)| (run, *kind))
+}
+
+/// Returns the hash of a run id, for maps of all runs: the ids themselves would be many megabytes. Two
+/// of a million runs have the same hash in one of forty million indexes.
+pub(super) fn hash_of(run: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    run.hash(&mut hasher);
+    hasher.finish()
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::file::{self, Place};
-use super::line::{IndexLine, Kind, beginning_of};
+use super::line::{IndexLine, Kind, beginning_of, hash_of};
 use super::{IndexedRun, KnownRuns, RunState};
 use crate::run_figures::Used;
 
@@ -34,7 +34,8 @@ pub struct Survey {
     pub counts: Counts,
     /// The finished runs of the project in the order they began, if their facts were asked for.
     pub finished: Vec<Box<FinishedRun>>,
-    runs: HashMap<Box<str>, SeenRun>,
+    /// The runs by the hashes of their ids.
+    runs: HashMap<u64, SeenRun>,
     parents: Vec<PathBuf>,
     /// The index that was read. Another process may have replaced it since.
     file: Option<File>,
@@ -117,7 +118,7 @@ pub(crate) fn survey(index: &Path, project: &Path, depth: SurveyDepth) -> io::Re
 struct Fold<'a> {
     project: Cow<'a, str>,
     depth: SurveyDepth,
-    runs: HashMap<Box<str>, SeenRun>,
+    runs: HashMap<u64, SeenRun>,
     parents: Vec<PathBuf>,
 }
 
@@ -134,7 +135,7 @@ impl Fold<'_> {
             Kind::Begin => self.begin(&parsed.run, line, place),
             Kind::End => self.end(&parsed, place),
             Kind::Removed => {
-                if let Some(run) = self.runs.get_mut(&*parsed.run) {
+                if let Some(run) = self.runs.get_mut(&hash_of(&parsed.run)) {
                     run.state = SeenState::Removed;
                 }
             }
@@ -145,7 +146,7 @@ impl Fold<'_> {
         let Ok(first) = serde_json::from_str::<FirstLine<'_>>(line) else {
             return;
         };
-        let known = self.runs.get(run).map(|known| known.first);
+        let known = self.runs.get(&hash_of(run)).map(|known| known.first);
         let is_whole = || IndexLine::parse(line).is_some_and(|line| line.into_run().is_some());
         if known.is_some() && !is_whole() {
             return;
@@ -160,7 +161,7 @@ impl Fold<'_> {
             state: SeenState::Open,
             facts: keeps_facts.then(|| Box::new(first.facts(known.unwrap_or(place), place))),
         };
-        self.runs.insert(run.into(), seen);
+        self.runs.insert(hash_of(run), seen);
     }
 
     fn end(&mut self, line: &IndexLine<'_>, place: Place) {
@@ -170,7 +171,7 @@ impl Fold<'_> {
         else {
             return;
         };
-        let Some(run) = self.runs.get_mut(&*line.run) else {
+        let Some(run) = self.runs.get_mut(&hash_of(&line.run)) else {
             return;
         };
         if run.state != SeenState::Removed {
@@ -253,7 +254,7 @@ impl Survey {
     /// Returns whether the directory of this name below `parent` is where the index has a run, or
     /// whether the index has that run in another directory that exists.
     pub(crate) fn knows(&self, name: &str, parent: &Path) -> bool {
-        let Some(run) = self.runs.get(name) else {
+        let Some(run) = self.runs.get(&hash_of(name)) else {
             return false;
         };
         if run.state == SeenState::Removed {

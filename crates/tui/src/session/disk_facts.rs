@@ -76,9 +76,11 @@ impl Session {
         let (known, places) = (Arc::clone(&self.known), self.places.clone());
         let scope = self.model.scope.clone();
         self.looking.spawn_blocking(move || {
+            // What is read is kept, so that it is read once.
+            _ = known.runs();
             tend(&known, &places);
             match known.runs() {
-                Ok(runs) => Message::IndexRead(scope.choose(runs.to_vec())),
+                Ok(runs) => Message::IndexRead(scope.choose(&runs)),
                 Err(error) => {
                     let text = find_failure(error).to_answer(Door::Attach);
                     Message::Finished(Notice::new(Role::Failed, text))
