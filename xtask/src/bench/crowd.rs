@@ -11,8 +11,12 @@ use super::stage::Stage;
 use crate::Outcome;
 use crate::process_tree::tree;
 
-/// One call takes no more tasks.
-const TASKS_OF_A_CALL: usize = 16;
+/// The number of tasks of each call. A call takes up to 256; several calls show what owners cost.
+const TASKS_OF_A_CALL: usize = 250;
+/// The size from which calls are that large. Smaller crowds are calls of sixteen tasks, as a person
+/// makes them.
+const LARGE_CROWD: usize = 2_000;
+const TASKS_OF_A_SMALL_CALL: usize = 16;
 /// The time that an agent waits in its turn, so that the last agent starts before the first one
 /// ends: a number of milliseconds, and a number of further milliseconds for each agent.
 const PAUSE_MS: (usize, usize) = (2000, 10);
@@ -60,10 +64,15 @@ fn start(stage: &Stage, size: usize, pause: u32) -> Outcome<Vec<Child>> {
     let script = stage.write("wait.json", &script(pause))?;
     let model = format!("scripted/{}", script.display());
     let mut calls = Vec::new();
-    for first in (0..size).step_by(TASKS_OF_A_CALL) {
-        let last = size.min(first + TASKS_OF_A_CALL);
+    let tasks = if size < LARGE_CROWD {
+        TASKS_OF_A_SMALL_CALL
+    } else {
+        TASKS_OF_A_CALL
+    };
+    for first in (0..size).step_by(tasks) {
+        let last = size.min(first + tasks);
         let mut command = stage.command(&["delegate", "--runner", "embedded", "--quiet"])?;
-        command.args(["--model", &model, "--concurrency", "16"]);
+        command.args(["--model", &model, "--concurrency", &tasks.to_string()]);
         for task in first..last {
             command.arg(format!("--task=agent{task}=hi"));
         }

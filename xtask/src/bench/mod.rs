@@ -13,6 +13,7 @@ mod past_runs;
 mod pi;
 mod processes;
 mod receipts;
+mod records;
 mod review;
 mod sandbox;
 mod scripted_server;
@@ -36,6 +37,7 @@ const MEASURES: [&str; 15] = [
     "crowd",
     "background",
     "past-runs",
+    "records",
     "fleet",
     "page",
     "worktrees",
@@ -96,7 +98,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     }
     let pi = pi::find(wishes.install_pi)?;
     let crowds: &[usize] = if wishes.full {
-        &[16, 200, 1000]
+        &[16, 200, 1000, 5000]
     } else {
         &[16, 200]
     };
@@ -111,6 +113,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
             ("crowd", _) => crowd::measure(crowds)?,
             ("background", _) => background::measure()?,
             ("past-runs", _) => past_runs::measure()?,
+            ("records", _) => records::measure(wishes.full)?,
             ("fleet", _) => fleet::measure()?,
             ("page", _) => page::measure()?,
             ("worktrees", _) => worktrees::measure()?,

@@ -74,9 +74,10 @@ fn figures(build: Build) -> Outcome<Vec<Figure>> {
 fn compare(build: Build, figures: &[Figure]) -> Outcome<()> {
     let known = Known::read(build.name())?;
     if let Some(other) = known.other_compiler()? {
+        let line = "*".repeat(80);
         println!(
-            "xtask weight: NOT COMPARED: the figures are those of {}, and this is {}",
-            known.compiler, other
+            "{line}\nxtask weight: NOTHING WAS COMPARED. The known figures are those of\n  {}\nand this is\n  {other}\nNobody notices here that the program grows.\n{line}",
+            known.compiler
         );
         return Ok(());
     }

@@ -28,7 +28,7 @@ impl Figure {
 
 /// The figures of a kind of build.
 pub(super) struct Known {
-    /// The compiler that made the program.
+    /// The compiler that made the program, and the kind of machine that it was made for.
     pub(super) compiler: String,
     figures: Vec<(String, u64)>,
 }
@@ -58,7 +58,7 @@ impl Known {
         })
     }
 
-    /// Returns the compiler of this machine if the figures are those of another.
+    /// Returns the compiler and the kind of this machine if the figures are those of another.
     pub(super) fn other_compiler(&self) -> Outcome<Option<String>> {
         let here = compiler()?;
         Ok((here != self.compiler).then_some(here))
@@ -97,8 +97,17 @@ pub(super) fn write(build: &str, figures: &[Figure]) -> Outcome<()> {
 
 fn compiler() -> Outcome<String> {
     let name = variable("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = program(name).arg("--version").output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    let output = program(name).arg("-vV").output()?;
+    let text = String::from_utf8(output.stdout)?;
+    named(&text).ok_or_else(|| format!("rustc -vV says {text}").into())
+}
+
+/// Returns the first line of `rustc -vV` and the kind of machine: the instructions of a program depend
+/// on both.
+fn named(text: &str) -> Option<String> {
+    let version = text.lines().next()?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "))?;
+    Some(format!("{version}, {host}"))
 }
 
 /// The figures stay far below what a float holds exactly.
@@ -129,6 +138,14 @@ mod tests {
             known.judge(&Figure::new("faults", 1)).as_deref(),
             Some("faults is not known yet")
         );
+    }
+
+    #[test]
+    fn figures_belong_to_a_compiler_on_a_kind_of_machine() {
+        let told = "rustc 1.95.0 (5980 2026-04-14)\nbinary: rustc\nhost: aarch64-unknown-linux-gnu\nrelease: 1.95.0\n";
+        let expected = "rustc 1.95.0 (5980 2026-04-14), aarch64-unknown-linux-gnu";
+        assert_eq!(named(told).as_deref(), Some(expected));
+        assert_eq!(named("rustc 1\n"), None);
     }
 
     #[test]
