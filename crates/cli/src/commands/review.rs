@@ -52,7 +52,7 @@ pub(crate) struct ReviewArgs {
         group = "taking"
     )]
     accept: bool,
-    /// Take only these files or directories of the result, and leave the rest where it is
+    /// Take only these files or directories of the result, as diff names them, and leave the rest where it is
     #[arg(
         long,
         value_name = "PATH",

@@ -24,7 +24,7 @@ pub(crate) struct UndoArgs {
     /// Results that are taken back alone, while the rest of the step stays: ids or their beginnings, last, or names of tasks [default: the whole step]
     #[arg(value_name = "ID", group = "half")]
     ids: Vec<String>,
-    /// Take back only these files or directories
+    /// Take back only these files or directories, as diff names them
     #[arg(
         long,
         value_name = "PATH",

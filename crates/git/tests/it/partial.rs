@@ -150,7 +150,8 @@ proptest! {
         let repository = fixture.repository();
         let whole = change(&fixture, |top| work(top, seed, &[first.clone(), second.clone()]));
         // The person has edited the same files above, and others.
-        let mine: String = (0..above).map(|line| format!("mine {line}\n")).collect();
+        let mine: Vec<String> = (0..above).map(|line| format!("mine {line}\n")).collect();
+        let mine = mine.concat();
         let apart = "kept\n".repeat(above.min(1) * 4);
         for name in ["a.txt", "src/b b.txt"] {
             let text = fixture.read(name);

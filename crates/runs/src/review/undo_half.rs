@@ -25,7 +25,7 @@ use crate::ask_which::find_failure;
 use crate::known_index::KnownIndex;
 use crate::merging::interruptions;
 use crate::results::failed;
-use crate::workspace::{PartsLeft, WorkspaceFile, place};
+use crate::workspace::{PartsLeft, Workspace, WorkspaceFile, place};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
 
@@ -146,11 +146,15 @@ impl HalfUndo<'_> {
             timeout: Gate::USUAL_TIMEOUT,
         });
         let is_kept = |run: &&IndexedRun| kept.runs.iter().any(|landed| landed.run == run.run);
-        let own = known.iter().filter(is_kept).flat_map(own_gates);
-        let own = own.map(|gate| GateCommand {
-            command: gate.command,
-            inside: PathBuf::new(),
-            timeout: gate.timeout,
+        let own = known.iter().filter(is_kept).flat_map(|run| {
+            let workspace = Workspace::read(run.directory.path());
+            let inside = workspace.map_or_else(PathBuf::new, |workspace| workspace.inside);
+            let gates = own_gates(run).into_iter();
+            gates.map(move |gate| GateCommand {
+                command: gate.command,
+                inside: inside.clone(),
+                timeout: gate.timeout,
+            })
         });
         let mut all: Vec<GateCommand> = Vec::new();
         for gate in review.into_iter().chain(own) {

@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pi_subagents_view::Role;
 
-use super::item::ItemKind;
+use super::item::{ItemKind, ReviewItem};
 use super::model::{Doubt, ReviewEffect, ReviewMode, ReviewModel, TypedFor, failed};
 use crate::line_editor::LineEditor;
 use crate::message::Notice;
@@ -125,7 +125,7 @@ impl ReviewModel {
             ('u', _) => self.mode = ReviewMode::Confirming(Doubt::Undo),
             // A run that goes on when its budget is raised is not over.
             ('x' | 'b', Some(ItemKind::Limit))
-                if self.item().is_some_and(|item| item.is_paused()) =>
+                if self.item().is_some_and(ReviewItem::is_paused) =>
             {
                 let words = "it waits for its budget: m raises that";
                 self.notice = Some(failed(words));

@@ -275,13 +275,12 @@ impl ReviewSession {
 
     /// Begins work on a run, or says that it is gone.
     fn with_run(&mut self, run: &RunId, begin: impl FnOnce(&mut Jobs, IndexedRun)) {
-        match self.indexed(run) {
-            Some(run) => begin(&mut self.jobs, run),
-            None => {
-                let gone = CommandError::not_found(format!("the run {run} is not there any more"));
-                self.jobs.spawn(ready(succeeded(Err(gone))));
-            }
+        if let Some(run) = self.indexed(run) {
+            begin(&mut self.jobs, run);
+            return;
         }
+        let gone = CommandError::not_found(format!("the run {run} is not there any more"));
+        self.jobs.spawn(ready(succeeded(Err(gone))));
     }
 }
 

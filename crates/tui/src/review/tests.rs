@@ -274,6 +274,10 @@ fn hunks_and_files_are_left_out_and_the_rest_is_accepted() {
     // The second hunk, and the lock file.
     stand.press("n ]f[");
     insta::assert_snapshot!("left_out_80x24", stand.seen());
+    let size = |width, height| ReviewMessage::Resized(Size::new(width, height));
+    _ = stand.0.update(size(140, 45));
+    insta::assert_snapshot!("left_out_140x45", stand.seen());
+    _ = stand.0.update(size(80, 24));
     let effects = stand.press("ay");
     let [ReviewEffect::Accept(wanted)] = effects.as_slice() else {
         panic!("{effects:?}")

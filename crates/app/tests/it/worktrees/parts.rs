@@ -45,7 +45,7 @@ fn files_of_a_result_are_taken_and_the_rest_waits_until_it_is_taken_too() {
     let stage = stage();
     let before = checkout(&stage);
     let whole = json!(["both", 3, null]);
-    assert_eq!(waiting(&stage), [whole.clone()]);
+    assert_eq!(waiting(&stage), std::slice::from_ref(&whole));
     insta::assert_snapshot!(accept(&stage, "docs"), @"
     ✓ both  taken  remainder, 2 of 3 parts
     1 result in one step: 1 file +1 −0; your 3 uncommitted files are kept
@@ -53,12 +53,12 @@ fn files_of_a_result_are_taken_and_the_rest_waits_until_it_is_taken_too() {
     assert_eq!(stage.read("docs/guide.txt"), "guide\n");
     assert!(stage.project().join("src/old.txt").exists());
     let rest = json!(["both", 2, {"left": 2, "of": 3}]);
-    assert_eq!(waiting(&stage), [rest.clone()]);
+    assert_eq!(waiting(&stage), [rest]);
     assert_eq!(changed(&stage), ["src/app.txt", "src/old.txt"]);
 
     stage.ours(&["undo"]).run().expect_success();
     assert_eq!(checkout(&stage), before);
-    assert_eq!(waiting(&stage), [whole.clone()]);
+    assert_eq!(waiting(&stage), std::slice::from_ref(&whole));
     assert_eq!(changed(&stage).len(), 3);
 
     accept(&stage, "docs");

@@ -16,8 +16,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 fn stage() -> WorktreeStage {
     let stage = project();
     stage.settings(&json!({"reviewGate": "sh check.sh"}));
-    let lines: String = (1..30).map(|number| format!("line {number}\n")).collect();
-    stage.write("src/long.txt", &format!("# src/long.txt\n{lines}"));
+    let lines: Vec<String> = (1..30).map(|number| format!("line {number}")).collect();
+    let text = format!("# src/long.txt\n{}\n", lines.join("\n"));
+    stage.write("src/long.txt", &text);
     stage.git(&["add", "src/long.txt"]);
     stage.git(&["commit", "--quiet", "-m", "a long file"]);
     stage.run(&[("api", "sed -i -e s/2$/TWO/ -e '25s/.*/NEW/' src/long.txt")]);
