@@ -50,13 +50,8 @@ impl WaitingResult {
 
     /// Names the state that its run began from.
     pub fn base_words(&self) -> Option<String> {
-        let workspace = self.result.workspace.as_ref()?;
-        // What is left of it begins from a state of ours.
-        let base = workspace
-            .base
-            .as_ref()
-            .filter(|_| workspace.parts.is_none())?;
-        Some(format!("began with {}", base.words()))
+        let base = self.result.workspace.as_ref()?.base.as_ref()?;
+        Some(format!("began with {}", base.words()?))
     }
 }
 

@@ -38,6 +38,7 @@ pub fn keep_fetched(
         base: Some(WorkspaceBase {
             commit: base.to_string(),
             uncommitted: 0,
+            is_moved: false,
         }),
         begin: pins.begin.as_ref().map(ToString::to_string),
         notes: notes.collect(),

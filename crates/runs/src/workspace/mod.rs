@@ -184,6 +184,10 @@ pub struct WorkspaceBase {
     pub commit: String,
     /// The number of uncommitted files in the caller's checkout.
     pub uncommitted: usize,
+    /// True if its result is compared with another state by now: the checkout was merged into its
+    /// directory, or a part of it was accepted.
+    #[serde(default, rename = "moved", skip_serializing_if = "std::ops::Not::not")]
+    pub is_moved: bool,
 }
 
 /// The state that a run left.
@@ -319,12 +323,16 @@ impl Workspace {
 }
 
 impl WorkspaceBase {
-    /// Names the state: `your HEAD 4f1c9ab`, `your HEAD + 3 uncommitted files`.
-    pub fn words(&self) -> String {
-        match self.uncommitted {
-            0 => format!("your HEAD {}", self.commit.get(..7).unwrap_or(&self.commit)),
-            number => format!("your HEAD + {}", count(number, "uncommitted file")),
+    /// Names the state: `4f1c9ab`, which may be another commit than that of HEAD, or `your HEAD + 3
+    /// uncommitted files`. `None` if it is not the one that the run began from.
+    pub fn words(&self) -> Option<String> {
+        if self.is_moved {
+            return None;
         }
+        Some(match self.uncommitted {
+            0 => self.commit.get(..7).unwrap_or(&self.commit).to_owned(),
+            number => format!("your HEAD + {}", count(number, "uncommitted file")),
+        })
     }
 }
 

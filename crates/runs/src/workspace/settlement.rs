@@ -275,6 +275,7 @@ impl Workspace {
     ) -> Result<(), WorkspaceError> {
         if let Some(base) = &mut self.base {
             base.commit = change.base.to_string();
+            base.is_moved |= self.parts.is_some();
         }
         let files = changes(repository, &change.base, &change.result)?;
         let patch = patch(repository, &change.base, &change.result)?;

@@ -249,6 +249,7 @@ pub(super) mod tests {
             base: Some(WorkspaceBase {
                 commit: "1".repeat(40),
                 uncommitted: 3,
+                is_moved: false,
             }),
             begin: None,
             left: Some(WorkspaceResult {

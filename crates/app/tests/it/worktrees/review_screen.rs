@@ -30,11 +30,29 @@ fn waiting(stage: &WorktreeStage) -> Vec<Value> {
     listed["waiting"].as_array().unwrap().clone()
 }
 
+/// Waits until another run than this one has the result of a task that was sent back once.
+fn sent_back(stage: &WorktreeStage, name: &str, before: &Value) -> Value {
+    let sent = wait_until(PATIENCE, || {
+        let waiting = waiting(stage);
+        let one = waiting.into_iter().find(|one| one["name"] == name)?;
+        let is_back = one["reasons"].to_string().contains("was sent back 1 time");
+        (is_back && one["runId"] != *before).then_some(one)
+    });
+    sent.unwrap_or_else(|| panic!("{:#?}", waiting(stage)))
+}
+
+/// Returns the run whose result waits under a name.
+fn run_of(stage: &WorktreeStage, name: &str) -> Value {
+    let waiting = waiting(stage);
+    let one = waiting.iter().find(|one| one["name"] == name).unwrap();
+    one["runId"].clone()
+}
+
 #[test]
 fn a_hunk_is_accepted_taken_back_and_the_result_sent_back_by_keys() {
     let stage = stage();
     stage.prompt_for("Please use THREE.", "sed -i s/NEW/THREE/ src/long.txt");
-    let before = checkout(&stage);
+    let (before, run) = (checkout(&stage), run_of(&stage, "api"));
     let screen = stage.ours(&["review"]);
     let mut terminal = Terminal::start_sized(screen, 100, 30);
     terminal.wait_for("Needs you: 1");
@@ -62,14 +80,40 @@ fn a_hunk_is_accepted_taken_back_and_the_result_sent_back_by_keys() {
     terminal.wait_for("api continues in the background with your text");
     terminal.press("q");
     assert_eq!(terminal.leave(), (Some(0), true));
-    let sent = wait_until(PATIENCE, || {
-        let waiting = waiting(&stage);
-        let reasons = waiting.first()?["reasons"].to_string();
-        reasons.contains("was sent back 1 time").then_some(())
-    });
-    assert!(sent.is_some(), "{:#?}", waiting(&stage));
+    sent_back(&stage, "api", &run);
     let diff = stage.ours(&["diff", "api"]).run().expect_success();
     assert!(diff.stdout.contains("+THREE"), "{diff}");
+}
+
+#[test]
+fn what_is_left_of_a_result_goes_back_to_its_sub_agent() {
+    let stage = stage();
+    stage.write("mine.txt", "mine\n");
+    stage.run(&[(
+        "both",
+        "mkdir docs; echo guide > docs/guide.txt; sed -i s/two/TWO/ src/app.txt",
+    )]);
+    let take = ["review", "both", "--accept", "--files", "docs", "--no-gate"];
+    stage.ours(&take).run().expect_success();
+    let run = run_of(&stage, "both");
+    stage.prompt_for("Say it louder.", "sed -i s/three/THREE/ src/app.txt");
+    let screen = stage.ours(&["review", "both"]);
+    let mut terminal = Terminal::start_sized(screen, 100, 30);
+    terminal.wait_for("remainder, 1 of 2 parts");
+    terminal.press("b");
+    terminal.answer("to both:", "Say it louder.\r");
+    terminal.wait_for("both continues in the background with your text");
+    terminal.press("q");
+    assert_eq!(terminal.leave(), (Some(0), true));
+    // The part that was accepted is in the checkout, so it is no change of the sub-agent any more.
+    let left = sent_back(&stage, "both", &run);
+    let sizes = ["files", "added", "removed"].map(|size| left[size].clone());
+    assert_eq!(sizes, [1, 2, 2].map(Value::from));
+    let diff = stage.ours(&["diff", "both"]).run().expect_success();
+    assert!(
+        diff.stdout.contains("+TWO\n") && diff.stdout.contains("+THREE\n"),
+        "{diff}"
+    );
 }
 
 #[test]

@@ -130,6 +130,7 @@ impl PlannedWorktree {
         self.workspace.notes.push(brought_words(&brought));
         if let Some(base) = &mut self.workspace.base {
             onto.as_str().clone_into(&mut base.commit);
+            base.is_moved = true;
         }
         self.written()
     }

@@ -282,6 +282,7 @@ impl PlannedWorktree {
         self.workspace.base.get_or_insert(WorkspaceBase {
             commit: commit.to_string(),
             uncommitted: 0,
+            is_moved: false,
         });
         pin(&self.repository, self.run.as_str(), Pin::Base, &commit)?;
         self.written()?;
@@ -293,6 +294,7 @@ impl PlannedWorktree {
         self.workspace.base = Some(WorkspaceBase {
             commit: snapshot.commit.to_string(),
             uncommitted: snapshot.uncommitted.len(),
+            is_moved: false,
         });
         let missing = snapshot.left_out.iter().map(left_out);
         self.workspace.notes.extend(missing);
