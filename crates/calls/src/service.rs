@@ -197,7 +197,10 @@ impl CallService {
                 let read = background::background_agent_status;
                 self.read(read, arguments, caller).await
             }
-            reviewing::REVIEW => reviewing::review_subagents(self, arguments, caller).await,
+            reviewing::REVIEW => {
+                // Sending a result back is a large future.
+                Box::pin(reviewing::review_subagents(self, arguments, caller)).await
+            }
             merging::MERGE => self.read(merging::merge_subagents, arguments, caller).await,
             delegation::OUTPUT => self.read(delegation::output, arguments, caller).await,
             delegation::SESSION => self.read(delegation::session, arguments, caller).await,

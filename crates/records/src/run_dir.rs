@@ -61,6 +61,11 @@ impl RunDir {
         self.open()?.open_file(Path::new(name))
     }
 
+    /// Opens the conversation as a person reads it.
+    pub fn open_transcript(&self) -> io::Result<File> {
+        self.open_file(TRANSCRIPT)
+    }
+
     /// Reads one of its files as a whole.
     pub(crate) fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         self.open()?.read(Path::new(name), LARGEST_WHOLE_FILE)

@@ -1,6 +1,5 @@
 //! A list of runs: which of them somebody wants, by state and by words, over the whole project.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 
 use pi_subagents_records::IndexedRun;
@@ -192,7 +191,7 @@ fn has_words(run: &IndexedRun, words: &str) -> bool {
 /// Returns the first line of a transcript with these words, in small letters: the part of it around
 /// them.
 fn line_with(run: &IndexedRun, words: &str) -> Option<String> {
-    let file = File::open(run.directory.transcript()).ok()?;
+    let file = run.directory.open_transcript().ok()?;
     let lines = BufReader::new(file.take(LONGEST_TRANSCRIPT)).split(b'\n');
     for line in lines.map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);

@@ -286,8 +286,8 @@ pub async fn send_back_from(
     let begun = went.run.clone();
     let look = move |service: &CallService, _: &Caller| {
         let runs = service.owner.index.runs().map_err(find_failure)?;
-        let run = runs.into_iter().find(|run| run.run == begun);
-        Ok(run.map(|run| RunRow::read(&run)))
+        let run = runs.iter().find(|run| run.run == begun);
+        Ok(run.map(RunRow::read))
     };
     let row = service.beside(caller, look).await?;
     if let Some((row, registry)) = row.zip(service.background.as_ref()) {

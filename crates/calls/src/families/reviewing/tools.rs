@@ -12,7 +12,7 @@ pub const REVIEW: &str = "review_subagents";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", expecting = "an object")]
 pub(super) struct ReviewCall {
-    /// list (what waits, with reasons), show, accept, send_back, discard or undo (the last accept).
+    /// list (what waits, with reasons), show, accept, `send_back`, discard or undo (the last accept).
     #[serde(default, deserialize_with = "arguments::optional_text")]
     #[schemars(with = "Option<String>")]
     pub(super) action: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct ReviewCall {
     #[serde(default, deserialize_with = "arguments::list")]
     #[schemars(with = "Vec<String>")]
     pub(super) runs: Vec<String>,
-    /// For send_back: what is to be done differently.
+    /// For `send_back`: what is to be done differently.
     #[serde(default, deserialize_with = "arguments::optional_text")]
     #[schemars(with = "Option<String>")]
     pub(super) note: Option<String>,

@@ -401,7 +401,7 @@ fn stopped_item(one: &StoppedRun, word: &str) -> Item {
     let report = &one.row.report;
     let message = report.error_message.as_deref().unwrap_or_default();
     let short = cut_characters(&one_line(message), SHORT_REASONS);
-    let task = report.task.as_deref().map(|task| short_text(task));
+    let task = report.task.as_deref().map(short_text);
     let mut title = vec![format!("{}: {}", one_line(&report.name), one_line(message))];
     title.extend(task.map(|task| format!("Task: {task}")));
     Item {
@@ -455,7 +455,7 @@ fn title_of(one: &WaitingResult) -> String {
         one.tier.word(),
         count(facts.files.len(), "file")
     )];
-    let task = report.task.as_deref().map(|task| short_text(task));
+    let task = report.task.as_deref().map(short_text);
     lines.extend(task.map(|task| format!("Task: {task}")));
     let reasons = one.reasons.iter().take(MOST_NAMED);
     lines.extend(reasons.map(|reason| format!("! {}", one_line(&reason.words))));
