@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use pi_subagents_records::{
-    FindError, IndexedRun, Prefers, RecordedRun, RunDir, RunIds, history, history_of,
+    FindError, Finder, IndexedRun, Prefers, RecordedRun, RunDir, RunIds, history, history_of,
 };
 use pi_subagents_vocabulary::{Ending, HeldMessages, RunHistory, RunId, SessionId};
 
@@ -67,7 +67,7 @@ fn find_in_pi(
 ) -> Result<KnownSession, FindError> {
     let found = session_runs.find(id, Prefers::Newest)?;
     let mut runs: Vec<KnownRun> = index
-        .runs()?
+        .candidates(Finder::GIVEN, &[found.session().as_str()])?
         .iter()
         .filter(|run| run.session == *found.session())
         .cloned()

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use pi_subagents_engine::{end_leftovers, remove_abandoned_sockets};
-use pi_subagents_records::{IndexedRun, Store};
+use pi_subagents_records::{Finder, IndexedRun, Store};
 use pi_subagents_vocabulary::RunId;
 
 use crate::elsewhere::elsewhere;
@@ -85,7 +85,10 @@ fn settle_worktrees(index: &KnownIndex) {
     if left.is_empty() {
         return;
     }
-    let Ok(runs) = index.runs() else { return };
+    let ids: Vec<&str> = left.iter().map(|(run, _)| run.as_str()).collect();
+    let Ok(runs) = index.candidates(Finder::GIVEN, &ids) else {
+        return;
+    };
     for (run, directory) in left {
         let known = runs.iter().find(|known| known.run == run);
         if !known.is_some_and(is_owned) {
