@@ -1,6 +1,6 @@
 //! The questions of a run, with a child and answers played by the tests.
 
-use pi_subagents_vocabulary::{Reply, Respondent};
+use pi_subagents_vocabulary::{BudgetLimits, BudgetScope, Reply, Respondent, ScopeKind, UsedLimit};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -220,4 +220,61 @@ fn the_clock_of_a_wait_runs_from_the_first_question_to_the_last_answer() {
     );
     _ = taken(&mut open, &first, Reply::Option(1));
     assert_eq!(open.take_wait(after(700)), Some(Duration::from_secs(700)));
+}
+
+#[test]
+fn a_question_about_a_budget_is_for_persons_and_sends_the_child_nothing() {
+    let mut open = questions(terms());
+    let budget = BudgetDenial {
+        scope: BudgetScope::new(ScopeKind::Named, "nightly").unwrap(),
+        used: UsedLimit::Runs { spent: 4, limit: 4 },
+        is_held: false,
+    };
+    let question = open.ask_about(budget.clone(), 1, moment(Instant::now()));
+    assert_eq!(question.kind, QuestionKind::Budget);
+    let by_model = given(&question, Reply::Option(1), Respondent::Model);
+    assert_eq!(
+        open.take(&run(), &by_model),
+        Err(NotSent::ForPersons(question.id.clone()))
+    );
+    let nonsense = given(
+        &question,
+        Reply::Words("perhaps".to_owned()),
+        Respondent::Page,
+    );
+    assert_eq!(
+        open.take(&run(), &nonsense),
+        Err(ReplyProblem::NoSum.into())
+    );
+    assert!(open.are_open());
+    let answer = open.take(
+        &run(),
+        &given(&question, Reply::Option(1), Respondent::Page),
+    );
+    let limits = BudgetLimits {
+        runs: Some(6),
+        ..BudgetLimits::default()
+    };
+    assert_eq!(
+        answer,
+        Ok(AnswerToChild {
+            command: None,
+            answered: AnsweredQuestion {
+                id: question.id,
+                outcome: AnswerOutcome::Answered {
+                    answer: Some("2 runs more".to_owned()),
+                    by: Respondent::Page,
+                },
+            },
+            budget: Some(BudgetReply::Raise {
+                scope: budget.scope.clone(),
+                limits,
+            }),
+        })
+    );
+    // It is closed where the budget has more in another way.
+    open.ask_about(budget, 2, moment(Instant::now()));
+    let closed = open.close_budget(AnswerOutcome::Withdrawn).unwrap();
+    assert_eq!(closed.answered.outcome, AnswerOutcome::Withdrawn);
+    assert!(!open.are_open() && open.close_budget(AnswerOutcome::Lapsed).is_none());
 }

@@ -3,6 +3,7 @@
 
 use pi_subagents_files::read_own_text;
 use pi_subagents_runs::workspace::{Workspace, settle};
+use pi_subagents_vocabulary::text::count;
 use pi_subagents_vocabulary::{
     AttemptChanges, CompletedAttempt, Isolation, NeedResult, WeighedAttempts, judge_prompt,
     judge_schema, smallest,
@@ -59,10 +60,11 @@ pub(super) fn pick_smallest(
     let found = smallest(changes).and_then(|place| attempts.get(place).zip(changes.get(place)));
     match found {
         Some((attempt, changes)) => {
-            let (lines, all) = (changes.lines, attempts.len());
+            let lines = usize::try_from(changes.lines).unwrap_or(usize::MAX);
+            let (lines, all) = (count(lines, "changed line"), attempts.len());
             WeighedAttempts::Picked {
                 attempt: attempt.attempt,
-                why: format!("{lines} changed lines, the fewest of {all} that completed"),
+                why: format!("{lines}, the fewest of {all} that completed"),
             }
         }
         None => WeighedAttempts::Nobody("no attempt completed".to_owned()),

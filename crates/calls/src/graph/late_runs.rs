@@ -3,13 +3,15 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
+use pi_subagents_runs::workspace::settle;
 use pi_subagents_vocabulary::{
-    CompletedAttempt, FedPrompt, MapOpener, PickedAttempt, PlannedTask, Refusal, RunId, Task,
-    Timestamp, WeighedAttempts,
+    BaseChoice, CompletedAttempt, FedPrompt, Isolation, MapOpener, PickedAttempt, PlannedTask,
+    Refusal, RunId, Task, Timestamp, WeighedAttempts,
 };
 use serde_json::Value;
 
@@ -110,11 +112,21 @@ impl<C: Call + Sync> MapOpener for LateRuns<C> {
         };
         let requests = match &items {
             // It never begins; its record says why.
-            None => Ok(vec![map.clone()]),
+            None => Ok(vec![TaskRequest {
+                base: None,
+                ..map.clone()
+            }]),
+            Some(items) if map.for_each.is_none() => {
+                let based = items.iter().map(|place| with_base(map, place));
+                based.collect::<Result<Vec<_>, _>>()
+            }
             Some(items) => {
                 let items = items.iter().enumerate();
                 let one = |(number, item): (usize, &Value)| with_item(map, item, number);
-                items.map(one).collect::<Result<Vec<_>, _>>()
+                let filled = items.map(one).collect::<Result<Vec<_>, _>>();
+                filled.map_err(|problem| {
+                    format!("The prompt of {} cannot be filled: {problem}", map.name)
+                })
             }
         };
         let opened = match requests {
@@ -122,10 +134,7 @@ impl<C: Call + Sync> MapOpener for LateRuns<C> {
                 let opened = self.open_requests(requests);
                 opened.map_err(|error| error.sentence())
             }
-            Err(problem) => Err(format!(
-                "The prompt of {} cannot be filled: {problem}",
-                map.name
-            )),
+            Err(problem) => Err(problem),
         };
         let runs = opened.unwrap_or_else(|message| refused(map, message).into_iter().collect());
         self.ids()
@@ -136,6 +145,23 @@ impl<C: Call + Sync> MapOpener for LateRuns<C> {
     fn opened(&self) -> Vec<RunId> {
         self.ids().clone()
     }
+}
+
+/// Returns a task whose worktree begins with the result of a run that is over. Fails if that had
+/// none.
+fn with_base(task: &TaskRequest, place: &Value) -> Result<TaskRequest, String> {
+    let name = &task.name;
+    let none = || format!("{name} cannot begin: the task of its base had no worktree.");
+    let run = place["run"].as_str().and_then(|run| RunId::parse(run).ok());
+    let directory = place["directory"].as_str().map(Path::new);
+    let (run, directory) = run.zip(directory).ok_or_else(none)?;
+    let workspace = settle(directory, &run).ok_or_else(none)?;
+    let left = workspace.left.map(|left| left.result);
+    let commit = left.or_else(|| Some(workspace.base?.commit));
+    let mut request = task.clone();
+    request.base = Some(BaseChoice::Revision(commit.ok_or_else(none)?));
+    request.terms.isolation = Some(Isolation::Worktree);
+    Ok(request)
 }
 
 /// Returns a run without a record, for a map whose runs could not be opened.

@@ -7,9 +7,9 @@ use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 use pi_subagents_vocabulary::text::first_of;
 use pi_subagents_vocabulary::{
-    Advice, AfterFailure, AskedTask, CallOfRun, CallPlace, CheckedTask, ForEach, GraphFault,
-    GraphNode, Isolation, MOST_ITEMS, NeedResult, PickNode, PickRule, TaskGraph, TaskResults,
-    check_graph, item_name,
+    Advice, AfterFailure, AskedTask, BaseChoice, CallOfRun, CallPlace, CheckedTask, ForEach,
+    GraphFault, GraphNode, Isolation, MOST_ITEMS, NeedResult, PickNode, PickRule, TaskGraph,
+    TaskResults, check_graph, item_name,
 };
 use serde_json::{Value, json};
 
@@ -96,6 +96,8 @@ struct WrittenTask {
     checked: CheckedTask,
     /// The items, if it is a map and they are known.
     items: Option<Vec<Value>>,
+    /// The number of the task whose result its worktree begins with.
+    base: Option<usize>,
 }
 
 /// Unfolds the tasks of a call. A call that cannot be done is refused as a whole: nothing was made
@@ -214,11 +216,13 @@ fn check(
             | GraphFault::Map { .. } => error,
         }
     })?;
+    let names: Vec<String> = tasks.iter().map(|task| task.name.clone()).collect();
     let tasks = tasks.into_iter().zip(checked).enumerate();
     let written: Vec<WrittenTask> = tasks
         .map(|(number, (mut request, checked))| {
             let cwd = request.cwd.as_deref().unwrap_or(&bounds.cwd);
             check_attempts(&request)?;
+            let base = base_task(&request, &checked, &names)?;
             let each = request.for_each.as_ref();
             let items = each.map(|each| items_of(&request.name, each, cwd));
             let items = items.transpose()?.flatten();
@@ -231,6 +235,7 @@ fn check(
                 request,
                 checked,
                 items,
+                base,
             })
         })
         .collect::<Result<_, CommandError>>()?;
@@ -243,13 +248,38 @@ fn check(
     Ok(written)
 }
 
+/// Returns the number of the task whose result the worktree of a task begins with, if it names one.
+fn base_task(
+    task: &TaskRequest,
+    checked: &CheckedTask,
+    names: &[String],
+) -> Result<Option<usize>, CommandError> {
+    let Some(BaseChoice::Revision(base)) = &task.base else {
+        return Ok(None);
+    };
+    let Some(number) = names.iter().position(|name| name == base) else {
+        return Ok(None);
+    };
+    let name = &task.name;
+    if !checked.needs.contains(&number) {
+        let error = format!("{name} has the base {base}, a task that it does not need");
+        let hint = format!("Add \"needs\": [\"{base}\"], or write refs/heads/{base} for a branch.");
+        return Err(CommandError::usage(error).hint(hint));
+    }
+    if task.for_each.is_some() || task.attempts.is_some() || task.continues.is_some() {
+        return Err(CommandError::usage(format!(
+            "{name} has the result of {base} as its base, which goes with neither forEach, attempts nor resume"
+        )));
+    }
+    Ok(Some(number))
+}
+
 /// Refuses attempts that cannot be done.
 fn check_attempts(task: &TaskRequest) -> Result<(), CommandError> {
     let name = &task.name;
     let given = task.pick.is_some() || !task.models.is_empty();
     let problem = match task.attempts {
         None if given => "has pick or models, which are about attempts, and no attempts",
-        None => return Ok(()),
         Some(_) if task.for_each.is_some() => "has attempts and forEach, which do not go together",
         Some(_) if task.continues.is_some() => {
             "has attempts, which cannot continue one session side by side"
@@ -257,7 +287,7 @@ fn check_attempts(task: &TaskRequest) -> Result<(), CommandError> {
         Some(_) if task.terms.isolation == Some(Isolation::None) => {
             "has attempts, each of which needs a worktree of its own"
         }
-        Some(_) => return Ok(()),
+        Some(_) | None => return Ok(()),
     };
     let hint = "Write \"attempts\": 3 and, if you like, \"pick\" and \"models\".";
     Err(CommandError::usage(format!("{name} {problem}")).hint(hint))
@@ -296,6 +326,7 @@ impl WrittenTask {
             runs: 0,
             map: None,
             done: Vec::new(),
+            base: None,
             pick: Some(PickNode::JudgeOf(self.number)),
         })
     }
@@ -325,6 +356,7 @@ impl WrittenTask {
             mut request,
             checked,
             items,
+            base,
         } = self;
         let name = request.name.clone();
         let doubts = checked.doubts.iter().map(|doubt| {
@@ -339,6 +371,7 @@ impl WrittenTask {
             runs: 0,
             map: None,
             done: Vec::new(),
+            base: base.filter(|_| done.count_of(number) == 0),
             pick: request
                 .attempts
                 .map(|_| PickNode::Attempts(request.pick.clone().unwrap_or(PickRule::Gate))),
@@ -349,6 +382,10 @@ impl WrittenTask {
         // A list that is there already is like one that the call names.
         if items.is_none() && checked.map.is_some() {
             node.map = checked.map;
+            unfolded.graph.maps.insert(number, request);
+            return Ok(node);
+        }
+        if node.base.is_some() {
             unfolded.graph.maps.insert(number, request);
             return Ok(node);
         }

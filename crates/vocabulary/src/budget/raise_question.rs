@@ -74,9 +74,10 @@ impl BudgetDenial {
             return Some(BudgetReply::Leave);
         }
         let offered = self.question().options;
-        let sum = match offered.first().is_some_and(|offered| offered == words) {
-            true => self.half(),
-            false => self.read_sum(words)?,
+        let sum = if offered.first().is_some_and(|offered| offered == words) {
+            self.half()
+        } else {
+            self.read_sum(words)?
         };
         let mut limits = BudgetLimits::default();
         match (self.used, sum) {
@@ -157,7 +158,12 @@ mod tests {
             limit: dollars(2.0),
         });
         let words = cost.question();
-        insta::assert_snapshot!(format!("{}\n{}\n{:?}", words.text, words.context.unwrap(), words.options), @"");
+        let context = words.context.unwrap();
+        insta::assert_snapshot!(format!("{}\n{context}\n{:?}", words.text, words.options), @r#"
+        The budget nightly is used up ($2.10 of $2.00). May it have more?
+        The run waits with everything it has done. Another sum is written with a plus, such as +2.50.
+        ["$1.00 more", "no more: end with what there is"]
+        "#);
         let raised = |limit: f64| {
             raise(BudgetLimits {
                 cost: Some(dollars(limit)),

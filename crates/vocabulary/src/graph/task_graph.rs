@@ -2,7 +2,7 @@
 //! and why, and which maps are opened.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::attempts::{CompletedAttempt, PickRule, PickedAttempt, judges_words};
 use super::for_each::MOST_ITEMS;
@@ -64,6 +64,9 @@ pub struct GraphNode {
     pub map: Option<ResultValue>,
     /// Results of an earlier call, with the numbers of their items.
     pub done: Vec<(usize, NeedResult)>,
+    /// The number of the task whose result its worktree begins with. Its run is opened when that is
+    /// there.
+    pub base: Option<usize>,
     /// How its runs hang together, if they are several attempts at one task or judge such.
     pub pick: Option<PickNode>,
 }
@@ -117,19 +120,19 @@ pub enum GraphStep {
 
 /// The part that a run has had in its task.
 enum EndedPart {
-    OfTask,
+    Usual,
     /// An attempt, of which the first counts.
-    OfFirst,
+    FirstCounts,
     /// The judge of the attempts at the task of this number.
-    OfJudge(usize),
+    Judge(usize),
 }
 
 fn ended_part(node: &GraphNode) -> EndedPart {
     match &node.pick {
-        Some(PickNode::Attempts(PickRule::First)) => EndedPart::OfFirst,
-        Some(PickNode::JudgeOf(task)) => EndedPart::OfJudge(*task),
+        Some(PickNode::Attempts(PickRule::First)) => EndedPart::FirstCounts,
+        Some(PickNode::JudgeOf(task)) => EndedPart::Judge(*task),
         Some(PickNode::Attempts(PickRule::Gate | PickRule::Judge { .. })) | None => {
-            EndedPart::OfTask
+            EndedPart::Usual
         }
     }
 }
@@ -264,7 +267,7 @@ impl GraphProgress {
                 is_decided: is_judge,
                 awaited: None,
                 left: node.runs,
-                is_unopened: node.map.is_some() || is_judge,
+                is_unopened: node.map.is_some() || node.base.is_some() || is_judge,
                 picked: None,
                 is_weighed: false,
                 untold: None,
@@ -296,19 +299,21 @@ impl GraphProgress {
         // An attempt that fails is none: its task fails if no attempt is picked.
         let is_failure = result.is_failure() && ended.node.pick.is_none();
         ended.left = ended.left.saturating_sub(1);
-        ended.take(item, result.clone());
+        let is_completed = result.is_completed();
+        let report = result.structured().cloned();
+        ended.take(item, result);
         let mut steps = Vec::new();
         if is_failure {
             steps.extend(self.fail());
         }
         match ended_part(&self.tasks[task].node) {
-            EndedPart::OfFirst if result.is_completed() && self.tasks[task].picked.is_none() => {
+            EndedPart::FirstCounts if is_completed && self.tasks[task].picked.is_none() => {
                 let why = "the first that completed".to_owned();
                 steps.push(GraphStep::StopRest(task));
                 steps.extend(self.pick(task, Ok((item, why)), Vec::new()));
             }
-            EndedPart::OfJudge(attempts) => steps.extend(self.judge(attempts, &result)),
-            EndedPart::OfFirst | EndedPart::OfTask => {}
+            EndedPart::Judge(attempts) => steps.extend(self.judge(attempts, report.as_ref())),
+            EndedPart::FirstCounts | EndedPart::Usual => {}
         }
         steps.extend(self.advance());
         steps
@@ -347,9 +352,9 @@ impl GraphProgress {
     }
 
     /// Reads the report of the judge of a task.
-    fn judge(&mut self, task: usize, report: &NeedResult) -> Option<GraphStep> {
+    fn judge(&mut self, task: usize, report: Option<&Value>) -> Option<GraphStep> {
         let candidates = self.tasks[task].completed();
-        let words = judges_words(report.structured(), candidates.len());
+        let words = judges_words(report, candidates.len());
         let (outcome, remarks) = match words {
             Ok(words) => {
                 let run = |place: usize| candidates[place].result.run().clone();
@@ -473,7 +478,8 @@ impl GraphProgress {
         let task = self.tasks.get(task);
         task.is_some_and(|task| {
             let is_judge = matches!(task.node.pick, Some(PickNode::JudgeOf(_)));
-            task.is_decided && (task.node.map.is_some() || is_judge)
+            let is_late = task.node.map.is_some() || task.node.base.is_some() || is_judge;
+            task.is_decided && is_late
         })
     }
 
@@ -531,12 +537,29 @@ impl GraphProgress {
         let failure = failure.map(|failure| format!("It needs {failure}."));
         let is_free = needs().all(TaskProgress::is_over);
         match (self.closed.clone().or(failure), &task.node.map) {
+            (Some(reason), None) if task.node.base.is_some() => {
+                Some(GraphStep::Open(number, Err(reason)))
+            }
             (Some(reason), None) => Some(GraphStep::Skip(number, reason)),
             (Some(reason), Some(_)) => Some(GraphStep::Open(number, Err(reason))),
             (None, _) if !is_free => None,
-            (None, None) => Some(GraphStep::Begin(number)),
+            (None, None) => Some(match task.node.base {
+                Some(base) => GraphStep::Open(number, self.place_of(base).map(|one| vec![one])),
+                None => GraphStep::Begin(number),
+            }),
             (None, Some(list)) => Some(GraphStep::Open(number, self.items(list))),
         }
+    }
+
+    /// Returns the run of a task with its directory, or the reason why there is none.
+    fn place_of(&self, task: usize) -> Result<Value, String> {
+        let results = self.tasks[task].results();
+        let [result] = results.results else {
+            return Err(format!("{} has no single result.", results.name));
+        };
+        let directory = result.directory();
+        let directory = directory.ok_or_else(|| format!("{} has no record.", results.name))?;
+        Ok(json!({ "run": result.run(), "directory": directory }))
     }
 
     /// Returns the items of a map, or the reason why it has none.

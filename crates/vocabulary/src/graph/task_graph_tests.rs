@@ -14,6 +14,7 @@ fn node(name: &str, needs: &[usize]) -> GraphNode {
         runs: 1,
         map: None,
         done: Vec::new(),
+        base: None,
         pick: None,
     }
 }
@@ -371,4 +372,29 @@ fn a_judge_is_opened_for_several_and_its_word_counts_if_it_names_one_of_them() {
     assert!(graph.is_opening());
     graph.ended(0, 2, attempt(2, Ending::CutOff));
     assert!(!graph.is_opening());
+}
+
+#[test]
+fn a_worktree_waits_for_the_result_that_it_begins_with() {
+    let (mut graph, steps) = begin(vec![
+        node("one", &[]),
+        GraphNode {
+            runs: 0,
+            base: Some(0),
+            ..node("two", &[0])
+        },
+    ]);
+    assert_eq!(steps, [GraphStep::Begin(0)]);
+    assert!(graph.is_opening());
+    let session = SessionId::parse("s1").unwrap();
+    let mut report = RunReport::new(run(7), session, "one".to_owned(), Timestamp::UNIX_EPOCH);
+    report.take_ending(Ending::Completed);
+    let result = NeedResult::of(&report, Some("/runs/r7/result.json".as_ref()));
+    let place = json!({"run": "r7", "directory": "/runs/r7"});
+    assert_eq!(
+        graph.ended(0, 0, result),
+        [GraphStep::Open(1, Ok(vec![place]))]
+    );
+    assert_eq!(graph.opened(1, 1), []);
+    assert!(graph.has_begun(1) && !graph.is_opening());
 }

@@ -44,14 +44,20 @@ fn call(stage: &WorktreeStage, more: &Value) -> Value {
     task.as_object_mut()
         .unwrap()
         .extend(more.as_object().unwrap().clone());
-    let next = json!({"name": "next", "needs": ["fix"], "prompt": "Go on after {{fix.output}}"});
+    let done = turns(stage, "default", &json!([{"text": "done"}]));
+    stage
+        .stage()
+        .profile("plain", &format!("model: {done}"), "Go on.");
+    let next = json!({
+        "name": "next", "needs": ["fix"], "profile": "plain",
+        "prompt": "Go on after {{fix.output}}",
+    });
     json!({"tasks": [task, next]})
 }
 
 fn delegate(stage: &WorktreeStage, call: &Value) -> Value {
-    let done = turns(stage, "default", &json!([{"text": "done"}]));
     let options = ["delegate", "-", "--runner", "embedded", "--json"];
-    let command = stage.ours(&options).args(["--model", &done]);
+    let command = stage.ours(&options);
     command
         .stdin(call.to_string())
         .run()
@@ -106,9 +112,9 @@ fn of_the_attempts_that_pass_the_smallest_is_picked() {
 fn the_first_attempt_stops_the_others() {
     let stage = WorktreeStage::new();
     let models = [
-        model(&stage, "one", "sleep 600", "never"),
-        model(&stage, "two", "echo a > new.txt", "I was first."),
-        model(&stage, "three", "sleep 600", "never"),
+        model(&stage, "slow", "sleep 600", "never"),
+        model(&stage, "quick", "echo a > new.txt", "I was first."),
+        model(&stage, "slower", "sleep 600", "never"),
     ];
     let answer = delegate(
         &stage,
@@ -192,7 +198,7 @@ fn a_judge_that_names_nobody_keeps_all_attempts() {
                 "fix[1] completed",
                 "fix[2] completed",
                 "fix[3] failed",
-                "next failed",
+                "next stopped",
                 "fix judge failed"
             ]
         );
@@ -243,5 +249,34 @@ fn attempts_can_be_typed_and_must_make_sense() {
             "fix has attempts and forEach, which do not go together",
             "fix has attempts, each of which needs a worktree of its own",
         ]
+    );
+}
+
+#[test]
+fn a_worktree_begins_with_the_result_of_another_task() {
+    let stage = WorktreeStage::new();
+    let first = stage.prompt("echo one > a.txt; echo two >> kept.txt");
+    let second = stage.prompt("cat a.txt kept.txt > b.txt");
+    let task =
+        |base: &str| json!({"name": "second", "needs": ["first"], "base": base, "prompt": second});
+    let first = json!({"name": "first", "prompt": first, "isolation": "worktree"});
+    let answer = stage.call(&json!({"tasks": [first, task("first")]}));
+    assert_eq!(names(&answer), ["first completed", "second completed"]);
+    let files: Vec<&str> = answer["runs"][1]["workspace"]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(files, ["b.txt"]);
+    let id = answer["runs"][1]["runId"].as_str().unwrap();
+    stage.ours(&["merge", id]).run().expect_success();
+    assert_eq!(stage.read("b.txt"), "one\none\ntwo\nthree\ntwo\n");
+    let call = json!({"tasks": [first, {"name": "second", "base": "first", "prompt": "p"}]});
+    let options = ["delegate", "-", "--runner", "embedded", "--json"];
+    let refused = stage.ours(&options).stdin(call.to_string()).run();
+    assert_eq!(
+        refused.json()["error"]["message"],
+        "second has the base first, a task that it does not need"
     );
 }
