@@ -24,13 +24,6 @@ fn is_only_ours(directory: &Path) -> bool {
         && is_protected(directory).unwrap_or(false)
 }
 
-/// Returns the entries of the agent directory that no child needs.
-fn own_files_of(agent_dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(agent_dir).into_iter().flatten().flatten();
-    let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_for_us_alone));
-    ours.map(|entry| entry.path()).collect()
-}
-
 /// Longer lists of borrowed objects git does not write.
 const LONGEST_LIST: u64 = 1 << 20;
 
@@ -97,7 +90,7 @@ impl ConfinedTask<'_> {
         // All other runs.
         hidden.extend(directory.parent().map(Path::to_owned));
         hidden.push(places.sockets.clone());
-        hidden.extend(own_files_of(&places.agent_dir));
+        hidden.extend(self.own_files_of(&places.agent_dir, directory));
         hidden.extend(self.others.iter().cloned());
         let mut visible = vec![directory.to_owned(), self.program.path.clone()];
         // Without it a search in the project finds the record of the search.
@@ -150,6 +143,23 @@ impl ConfinedTask<'_> {
         };
         let failed = |error| format!("its agent directory could not be made: {error}.");
         private.make().map_err(failed)
+    }
+
+    /// Returns our own entries of the agent directory, without the one in which the child works: on a
+    /// worker of a fleet all runs lie there, and the others are hidden one by one.
+    fn own_files_of(&self, agent_dir: &Path, run: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(agent_dir).into_iter().flatten().flatten();
+        let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_for_us_alone));
+        let is_above = |entry: &PathBuf| {
+            let entry = entry.canonicalize();
+            entry.is_ok_and(|entry| {
+                let mut own = [self.cwd, run].into_iter();
+                own.any(|own| own.canonicalize().is_ok_and(|own| own.starts_with(&entry)))
+            })
+        };
+        ours.map(|entry| entry.path())
+            .filter(|path| !is_above(path))
+            .collect()
     }
 
     /// Returns the directory in which a pi makes locks beside the settings of the project. It ignores
