@@ -122,7 +122,7 @@ fn runs_of_one_name_are_told_apart_by_words_that_commands_take() {
 }
 
 #[test]
-fn the_example_of_the_readme_is_what_is_printed() {
+fn the_example_of_the_page_about_worktrees_is_what_is_printed() {
     let stage = WorktreeStage::new();
     std::fs::create_dir(stage.project().join("src")).unwrap();
     stage.write(
@@ -130,24 +130,18 @@ fn the_example_of_the_readme_is_what_is_printed() {
         "fn main() {\n    let name = \"world\";\n    println!(\"hello {name}\");\n}\n",
     );
     stage.run(&[
-        (
-            "api",
-            r"sed -i '2s/world/api/; 3s/hello/served by/' src/main.rs",
-        ),
-        (
-            "ui",
-            r"sed -i '2s/world/ui/; 3s/.*/    draw();\n    show(name);/' src/main.rs",
-        ),
+        ("left", r"sed -i '3s/hello/good morning/' src/main.rs"),
+        ("right", r"sed -i '3s/hello/good night/' src/main.rs"),
     ]);
-    let merge = ["merge", "api", "ui"];
+    let merge = ["merge", "left", "right"];
     let checked = stage.ours(&merge).arg("--check").run().stdout;
     let merged = stage.ours(&merge).run().stdout;
     let printed = format!(
-        "$ pi-subagents merge api ui --check\n{checked}$ pi-subagents merge api ui\n{merged}```"
+        "$ pi-subagents merge left right --check\n{checked}$ pi-subagents merge left right\n{merged}```"
     );
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = std::fs::read_to_string(readme).unwrap();
-    assert!(readme.contains(&printed), "{printed}");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/worktrees.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains(&printed), "{printed}");
 }
 
 #[test]
