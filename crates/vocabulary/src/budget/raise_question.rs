@@ -145,9 +145,9 @@ mod tests {
         }
     }
 
-    fn raise(limits: BudgetLimits) -> Option<BudgetReply> {
+    fn raise(limits: BudgetLimits) -> BudgetReply {
         let scope = BudgetScope::new(ScopeKind::Named, "nightly").unwrap();
-        Some(BudgetReply::Raise { scope, limits })
+        BudgetReply::Raise { scope, limits }
     }
 
     #[test]
@@ -170,9 +170,9 @@ mod tests {
                 ..BudgetLimits::default()
             })
         };
-        assert_eq!(cost.read_reply(&words.options[0]), raised(3.0));
+        assert_eq!(cost.read_reply(&words.options[0]), Some(raised(3.0)));
         assert_eq!(cost.read_reply(&words.options[1]), Some(BudgetReply::Leave));
-        assert_eq!(cost.read_reply("+$2.50"), raised(4.5));
+        assert_eq!(cost.read_reply("+$2.50"), Some(raised(4.5)));
         for nonsense in ["", "2", "+", "+0", "+-1", "+nan", "+inf", "yes please"] {
             assert_eq!(cost.read_reply(nonsense), None, "{nonsense}");
         }
@@ -184,16 +184,16 @@ mod tests {
             tokens: Some(50_020),
             ..BudgetLimits::default()
         };
-        assert_eq!(tokens.read_reply("+50k"), raise(limits));
+        assert_eq!(tokens.read_reply("+50k"), Some(raise(limits)));
         let seconds = denial(UsedLimit::Seconds {
             spent: 61,
             limit: 60,
         });
         let limits = BudgetLimits {
-            seconds: Some(Duration::from_secs(120)),
+            seconds: Some(Duration::from_mins(2)),
             ..BudgetLimits::default()
         };
         let offered = seconds.question().options;
-        assert_eq!(seconds.read_reply(&offered[0]), raise(limits));
+        assert_eq!(seconds.read_reply(&offered[0]), Some(raise(limits)));
     }
 }

@@ -47,7 +47,7 @@ impl Film {
         if last.screen.contents_formatted() == screen.contents_formatted() {
             return;
         }
-        if at - last.at < SHORTEST {
+        if at.saturating_sub(last.at) < SHORTEST {
             last.screen = screen;
         } else {
             self.frames.push(Frame { at, screen });
