@@ -75,7 +75,8 @@ fn sixteen_tasks_of_which_eleven_fail_each_in_its_own_way() {
         json!({"name": "eleven", "prompt": "hello", "profile": "small"}),
     ];
     tasks.extend(late.map(|name| waiting(&stage, name)));
-    tasks.push(scripted("missing program", json!([{"reply": "never"}])));
+    // In a call with needs, no process starts ahead of its turn.
+    tasks.push(json!({"name": "missing program", "prompt": "never", "needs": ["eleven"]}));
     let running = stage
         .command(&["delegate", "-", "--json", "--concurrency", "4"])
         .env("PI_SUBAGENTS_PI", &pi)

@@ -306,7 +306,7 @@ fn a_server_that_works_nowhere_says_so_once() {
     assert!(!texts[1].contains("which is not a project"), "{}", texts[1]);
     server.running.close_stdin();
     let stderr = server.running.wait().stderr;
-    insta::assert_snapshot!(stage.sandbox.normalise(&stderr), @"! This server was started in $HOME, which is no project: sub-agents work there, and no agents of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.");
+    insta::assert_snapshot!(stage.sandbox.normalise(&stderr), @"! This server was started in $HOME, which is not a project: sub-agents work there, and no agents of a project are found. Set the working directory of the server in the client's configuration, start it with --cwd DIR, or give each task a cwd.");
 }
 
 #[test]

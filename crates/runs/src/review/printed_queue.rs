@@ -237,7 +237,10 @@ impl PrintedWaiting {
             later: one.note.is_later,
             message: one.words(),
             raise: one.paused.as_ref().and_then(PausedRun::raise_words),
-            question: None,
+            question: one
+                .paused
+                .as_ref()
+                .and_then(|paused| paused.question.clone()),
             change: None,
         }
     }

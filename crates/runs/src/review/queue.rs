@@ -11,7 +11,7 @@ use pi_subagents_vocabulary::{RunId, Timestamp};
 use super::later::ReviewNote;
 use super::questions::{WaitingQuestion, waiting_questions};
 use super::result_facts::{facts_of_all, own_gates};
-use super::waiting_runs::{StopKind, StoppedRun, failed_runs, paused_runs};
+use super::waiting_runs::{StopKind, StoppedRun, failed_runs, paused_runs, take_budget_questions};
 use crate::acts::{Checkout, WantedChanges};
 use crate::ask_which::find_failure;
 use crate::known_index::KnownIndex;
@@ -65,11 +65,13 @@ impl ReviewQueue {
         let (at_limit, failures): (Vec<_>, _) = stopped
             .into_iter()
             .partition(|one| one.kind == StopKind::Limit);
+        let mut questions = waiting_questions(index, &places.project);
         let mut limits = paused_runs(&runs, places);
+        take_budget_questions(&mut limits, &mut questions);
         limits.extend(at_limit);
         let mut queue = Self {
             checkout: here,
-            questions: waiting_questions(index, &places.project),
+            questions,
             limits,
             results: Vec::new(),
             failures,
@@ -89,8 +91,9 @@ impl ReviewQueue {
         let waiting = here.as_ref().map(|here| waiting_here(&runs, here));
         let waiting: HashSet<RunId> = waiting.into_iter().flatten().map(|run| run.run).collect();
         let stopped = failed_runs(&runs, &places.project, |run| waiting.contains(&run.run));
-        let questions = waiting_questions(index, &places.project);
-        let paused = paused_runs(&runs, places);
+        let mut questions = waiting_questions(index, &places.project);
+        let mut paused = paused_runs(&runs, places);
+        take_budget_questions(&mut paused, &mut questions);
         Ok(waiting.len() + stopped.len() + questions.len() + paused.len())
     }
 

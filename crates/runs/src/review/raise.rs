@@ -22,6 +22,7 @@ pub fn raise_for(places: &Places, run: &IndexedRun) -> Result<String, CommandErr
     let paused = PausedRun {
         words: String::new(),
         used_up,
+        question: None,
     };
     match paused.raise_words() {
         Some(raised) => Ok(format!("{raised}; {name} continues")),

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use pi_subagents_records::{IndexedRun, Ledgers, RunState, history};
 use pi_subagents_vocabulary::{
-    BudgetDenial, Ending, HeldMessages, RunId, RunReport, SessionId, Status, Timestamp,
+    BudgetDenial, Ending, HeldMessages, Question, QuestionKind, RunId, RunReport, SessionId,
+    Status, Timestamp,
 };
 
 use super::later::ReviewNote;
+use super::questions::WaitingQuestion;
 use crate::budgets::FoundBudget;
 use crate::row::RunRow;
 use pi_subagents_ground::places::Places;
@@ -36,6 +38,8 @@ pub struct PausedRun {
     pub words: String,
     /// The budgets that have nothing left for it.
     pub used_up: Vec<BudgetDenial>,
+    /// The question whether they may have more, if a person can be asked.
+    pub question: Option<Question>,
 }
 
 impl PausedRun {
@@ -147,10 +151,30 @@ pub(super) fn paused_runs(runs: &[IndexedRun], places: &Places) -> Vec<StoppedRu
             at: row.report.started_at.unwrap_or(run.accepted_at),
             note: ReviewNote::read(&run.directory),
             row: row.shortened(),
-            paused: Some(PausedRun { words, used_up }),
+            paused: Some(PausedRun {
+                words,
+                used_up,
+                question: None,
+            }),
         })
     });
     paused.collect()
+}
+
+/// Gives paused runs the questions about their budgets, so that a run is listed once.
+pub(super) fn take_budget_questions(
+    paused: &mut [StoppedRun],
+    questions: &mut Vec<WaitingQuestion>,
+) {
+    for run in paused {
+        let is_its = |one: &WaitingQuestion| {
+            one.run == run.row.report.run_id && one.asked.kind == QuestionKind::Budget
+        };
+        let place = questions.iter().position(is_its);
+        if let (Some(paused), Some(place)) = (&mut run.paused, place) {
+            paused.question = Some(questions.remove(place).asked);
+        }
+    }
 }
 
 /// Finds the budgets that have nothing left for a run.

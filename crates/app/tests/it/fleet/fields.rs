@@ -149,7 +149,15 @@ fn every_field_of_a_task_is_in_its_order() {
     let named = rows.iter().map(|(field, ..)| (*field).to_owned());
     let of_subagent = ["preset", "agent", "task", "model", "sessionId"].map(str::to_owned);
     // These say how the tasks of a call depend on each other, and their caller keeps them.
-    let of_call = ["needs", "afterFailure", "forEach"].map(str::to_owned);
+    let of_call = [
+        "needs",
+        "afterFailure",
+        "forEach",
+        "attempts",
+        "models",
+        "pick",
+    ];
+    let of_call = of_call.map(str::to_owned);
     let of_orders = &offered("delegate_to_subagents") - &BTreeSet::from(of_call);
     assert_eq!(named.clone().collect::<BTreeSet<_>>(), of_orders);
     let known: BTreeSet<String> = named.chain(of_subagent).collect();
