@@ -74,7 +74,10 @@ impl Unknown<'_> {
     }
 
     fn advice(&self) -> String {
-        match nearest(self.field, self.known.iter().copied()) {
+        let known = self.known.iter().copied();
+        // A tool without `model` may have the `models` of attempts, which are something else.
+        let known = known.filter(|known| (self.field, *known) != ("model", "models"));
+        match nearest(self.field, known) {
             Some(meant) => format!("; did you mean {meant}?"),
             None if self.known.is_empty() => "; nothing is known here".to_owned(),
             None => format!("; known are {}", self.known.join(", ")),

@@ -13,6 +13,10 @@ use pi_subagents_ground::places::Places;
 /// The shortest pause between two questions to a fleet about runs that nobody follows.
 const FLEET_PAUSE: Duration = Duration::from_secs(5);
 
+/// The largest index of which all runs are kept, in bytes. It has about five thousand runs. Reading such
+/// a file once costs less than reading it twice for what is needed of it.
+const SMALL: u64 = 2 * 1024 * 1024;
+
 /// The index of one user, and its content when it was last read.
 #[derive(Debug)]
 pub struct KnownIndex {
@@ -108,10 +112,13 @@ impl KnownIndex {
 
     /// Returns the runs that have no end in the index.
     pub(crate) fn open_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
-        match self.known_runs() {
-            Some(runs) => Ok(runs.iter().filter(|run| run.is_open()).cloned().collect()),
-            None => self.store.open_runs(),
-        }
+        let is_small = || self.file_state().is_some_and(|(length, _)| length <= SMALL);
+        let runs = match self.known_runs() {
+            Some(runs) => runs,
+            None if is_small() => self.runs()?,
+            None => return self.store.open_runs(),
+        };
+        Ok(runs.iter().filter(|run| run.is_open()).cloned().collect())
     }
 
     /// Returns all runs if they are known already.

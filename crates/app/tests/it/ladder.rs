@@ -96,7 +96,7 @@ fn a_run_that_has_used_up_its_turns_answers_once_more_without_tools(pi: RealPi) 
         );
         let deeds = fs::read_to_string(stage.sandbox.project().join("deeds.txt")).unwrap();
         assert!(
-            deeds.starts_with("1\n") && !deeds.contains('3'),
+            deeds.starts_with("1\n") && !deeds.contains('4'),
             "{runner}: {deeds}"
         );
         // A tool that ends within milliseconds may be faster than our message. The model is then
@@ -116,9 +116,10 @@ fn a_run_that_goes_on_calling_tools_after_its_last_turn_is_ended(pi: RealPi) {
             "{runner}: {output}"
         );
         let deeds = fs::read_to_string(stage.sandbox.project().join("deeds.txt")).unwrap();
+        // A tool that ends within milliseconds may be faster than our message; the next one is not.
         assert!(
-            !deeds.contains('3'),
-            "{runner}: a tool ran after the last turn: {deeds}"
+            !deeds.contains('4'),
+            "{runner}: tools ran after the last turn: {deeds}"
         );
     }
 }

@@ -108,7 +108,7 @@ fn a_model_lists_its_runs_and_waits_for_some() {
         .unwrap();
     let ids = json!({"action": "wait", "ids": [run["runId"]], "seconds": 1});
     let (waited, _) = answered(&mut server, RUNS, &ids);
-    assert!(waited.starts_with("1 of 1 are still at work"), "{waited}");
+    assert!(waited.starts_with("1 of 1 are still running"), "{waited}");
     let output = json!({"action": "output", "ids": [run["sessionId"]]});
     let (text, _) = answered(&mut server, RUNS, &output);
     assert_eq!(text, "(still running, no text yet)");
@@ -116,7 +116,7 @@ fn a_model_lists_its_runs_and_waits_for_some() {
     let ids = json!({"action": "wait", "ids": [run["sessionId"]], "seconds": 60});
     let (waited, _) = answered(&mut server, RUNS, &ids);
     assert!(
-        waited.starts_with("All are over: 0 running, 1 completed"),
+        waited.starts_with("All have finished: 0 running, 1 completed"),
         "{waited}"
     );
     assert!(waited.ends_with("found it"), "{waited}");
@@ -212,7 +212,7 @@ fn a_call_that_takes_long_is_answered_in_time_and_outlives_the_server() {
     let ids = json!({"action": "wait", "ids": [run], "seconds": 60});
     let (waited, _) = answered(&mut second, RUNS, &ids);
     assert!(
-        waited.starts_with("All are over: 0 running, 1 completed"),
+        waited.starts_with("All have finished: 0 running, 1 completed"),
         "{waited}"
     );
     assert!(waited.ends_with("found it"), "{waited}");
@@ -346,7 +346,7 @@ fn a_client_that_asks_to_wait_for_long_is_answered_in_time_too() {
     let wait = json!({"action": "wait", "seconds": 3600});
     let (text, is_error) = answered(&mut server, RUNS, &wait);
     assert!(!is_error, "{text}");
-    assert!(text.starts_with("1 of 1 are still at work"), "{text}");
+    assert!(text.starts_with("1 of 1 are still running"), "{text}");
     let run = rows(&stage).remove(0)["runId"].clone();
     answered(&mut server, RUNS, &json!({"action": "stop", "ids": [run]}));
 }

@@ -4,18 +4,21 @@
 //! nothing, and `cargo xtask test` says in its last line that they were not run.
 
 use std::fs::{self, Permissions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::time::Duration;
 
-use pi_subagents_testkit::bin;
 use pi_subagents_testkit::sandbox::Sandbox;
+use pi_subagents_testkit::{bin, wait_until};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::stage::call;
+
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Users that own nothing on any system.
 const VICTIM: u32 = 65534;
@@ -80,12 +83,14 @@ impl Town {
             .env("PI_SUBAGENTS_PI", self.path("misbehave"))
             .args(arguments)
             .cwd(cwd);
-        let mut child = command
-            .std_command()
-            .uid(VICTIM)
-            .gid(VICTIM)
-            .spawn()
-            .unwrap();
+        let mut command = command.std_command();
+        let command = command.uid(VICTIM).gid(VICTIM);
+        // A child that another test forked just now may hold the copy of the program open for writing.
+        let child = wait_until(PATIENCE, || match command.spawn() {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => None,
+            other => Some(other.unwrap()),
+        });
+        let mut child = child.unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(stdin.as_bytes()).unwrap();
         drop(input);

@@ -77,7 +77,7 @@ fn text(answer: &Value) -> String {
 /// Returns the ids of the questions in a text.
 fn ids(text: &str) -> Vec<String> {
     let parts = text.split("(question ").skip(1);
-    parts.map(|part| part[..5].to_owned()).collect()
+    parts.map(|part| part[..7].to_owned()).collect()
 }
 
 fn answer_of(question: &str, words: &str) -> Value {

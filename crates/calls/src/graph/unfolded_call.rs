@@ -257,7 +257,9 @@ fn base_task(
     let Some(BaseChoice::Revision(base)) = &task.base else {
         return Ok(None);
     };
-    let Some(number) = names.iter().position(|name| name == base) else {
+    // Its own name is that of a branch.
+    let is_meant = |name: &String| name == base && *name != task.name;
+    let Some(number) = names.iter().position(is_meant) else {
         return Ok(None);
     };
     let name = &task.name;

@@ -60,7 +60,7 @@ fn question(text: &str) -> String {
     let (_, rest) = text
         .split_once("(question ")
         .unwrap_or_else(|| panic!("{text}"));
-    rest[..5].to_owned()
+    rest[..7].to_owned()
 }
 
 /// Returns for each request of the parent's model if it had the tool for answers.

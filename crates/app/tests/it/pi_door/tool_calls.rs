@@ -116,7 +116,7 @@ fn what_models_fill_in_or_misspell_is_understood_inside_pi(pi: RealPi) {
         door.sandbox.normalise(&delegated.text),
         "✓ task 1: completed (session: <session-1>)\n  \
            saw: no tool call, 1 turn, 110 tokens, <$0.01\n\
-         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, resume, needs, afterFailure, forEach, files, isolation, base, sandbox, network, gate, maxTurns, wrapUp, fallbackModels, outputSchema"
+         ! tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, resume, needs, afterFailure, forEach, attempts, models, pick, files, isolation, base, sandbox, network, gate, maxTurns, wrapUp, fallbackModels, outputSchema"
     );
     let told = request_with(&door, "Write a poem.").to_string();
     assert!(told.contains("=== notes.txt ==="), "{told}");
