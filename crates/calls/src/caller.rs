@@ -11,7 +11,7 @@ use pi_subagents_vocabulary::{Answerers, BaseChoice, Place, Priority, RunTerms, 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetWishes;
-use crate::families::reviewing::ReviewPermission;
+use crate::families::review_tool::ReviewPermission;
 use pi_subagents_ground::places::Places;
 use pi_subagents_runs::session_runs::SessionRuns;
 use pi_subagents_runs::workspace::EarlierWorktree;

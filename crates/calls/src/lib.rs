@@ -73,7 +73,7 @@ pub use user_variables::user_variables;
 pub use window_record::{SeenLines, WindowRecord};
 
 use self::families::{
-    answers, background, delegation, merging, reviewing, runs, start_tool, subagent,
+    answers, background, delegation, merging, review_tool, runs, start_tool, subagent,
 };
 
 /// The tools that an MCP client is offered.
@@ -95,14 +95,14 @@ pub fn mcp_tools(set: ToolSet) -> Vec<Tool> {
             runs::client_tools(),
             listing.by_ref().collect(),
             merging::tools(),
-            reviewing::tools(),
+            review_tool::tools(),
         ],
         ToolSet::All => vec![
             delegation::tools(),
             subagent::tools(),
             background::tools(),
             merging::tools(),
-            reviewing::tools(),
+            review_tool::tools(),
             runs::client_tools(),
         ],
     };
@@ -117,7 +117,7 @@ pub fn tools() -> Vec<Tool> {
         background::tools(),
         runs::tools(),
         merging::tools(),
-        reviewing::tools(),
+        review_tool::tools(),
         answers::tools(),
     ];
     families.into_iter().flatten().collect()

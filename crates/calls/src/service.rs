@@ -15,7 +15,7 @@ use crate::begin::{PreparedCaller, begin};
 use crate::call_sinks::Followed;
 use crate::caller::Caller;
 use crate::elsewhere::Waiting;
-use crate::families::{answers, background, delegation, merging, reviewing, runs, subagent};
+use crate::families::{answers, background, delegation, merging, review_tool, runs, subagent};
 use crate::owner::Owner;
 use crate::questions::{LeftCalls, answer_or_leave};
 use crate::tmux::Panes;
@@ -197,9 +197,9 @@ impl CallService {
                 let read = background::background_agent_status;
                 self.read(read, arguments, caller).await
             }
-            reviewing::REVIEW => {
+            review_tool::REVIEW => {
                 // Sending a result back is a large future.
-                Box::pin(reviewing::review_subagents(self, arguments, caller)).await
+                Box::pin(review_tool::review_subagents(self, arguments, caller)).await
             }
             merging::MERGE => self.read(merging::merge_subagents, arguments, caller).await,
             delegation::OUTPUT => self.read(delegation::output, arguments, caller).await,

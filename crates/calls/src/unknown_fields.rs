@@ -170,7 +170,7 @@ mod tests {
             warnings,
             [
                 "tsks is unknown and was ignored; did you mean tasks?",
-                "tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, resume, needs, afterFailure, forEach, files, isolation, base, sandbox, network, gate, maxTurns, wrapUp, fallbackModels, outputSchema",
+                "tasks[0].model is unknown and was ignored; known are name, prompt, cwd, profile, timeout, resume, needs, afterFailure, forEach, attempts, models, pick, files, isolation, base, sandbox, network, gate, maxTurns, wrapUp, fallbackModels, outputSchema",
                 "tasks[1].promt is unknown and was ignored; did you mean prompt?",
                 "tasks[1].files[1].lines is unknown and was ignored; known are path, start, end, head, tail",
             ]

@@ -470,10 +470,6 @@ mod tests {
             offered("json"),
             [
                 "tour",
-                "delegate",
-                "run",
-                "spawn",
-                "resume",
                 "status",
                 "output",
                 "session",
@@ -496,7 +492,11 @@ mod tests {
                 "trust",
                 "models",
                 "doctor",
-                "tools"
+                "tools",
+                "delegate",
+                "run",
+                "spawn",
+                "resume"
             ]
         );
         assert_eq!(

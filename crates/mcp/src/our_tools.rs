@@ -29,7 +29,7 @@ use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::detached_process::{
     AnsweredCall, CallRecord, DetachedOrder, WaitedCall, WaitedReply,
 };
-use pi_subagents_calls::families::reviewing::{REVIEW, ReviewPermission};
+use pi_subagents_calls::families::review_tool::{REVIEW, ReviewPermission};
 use pi_subagents_calls::families::start_tool::BACKGROUND_FIELD;
 use pi_subagents_calls::families::{background, delegation, merging, runs, subagent};
 use pi_subagents_calls::progress::{CallProgress, OnCallProgress};

@@ -16,7 +16,7 @@ use crate::serve::{ServeError, serve as serve_stdio};
 use crate::tools::{Introduction, Tools};
 use pi_subagents_calls::ToolSet;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::families::reviewing::ReviewPermission;
+use pi_subagents_calls::families::review_tool::ReviewPermission;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;

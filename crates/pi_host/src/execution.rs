@@ -14,7 +14,7 @@ use super::results::note_results;
 use super::trust::TrustQuestions;
 use super::wire::{self, CallerParams, FAILED, RpcError};
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::families::reviewing::{REVIEW, ReviewPermission, review_question};
+use pi_subagents_calls::families::review_tool::{REVIEW, ReviewPermission, review_question};
 use pi_subagents_calls::questions::QuestionDesk;
 use pi_subagents_calls::service::{CallService, ToolRequest};
 use pi_subagents_calls::trust_question::TrustQuestion;

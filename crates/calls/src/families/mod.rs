@@ -4,7 +4,7 @@ pub mod answers;
 pub mod background;
 pub mod delegation;
 pub mod merging;
-pub mod reviewing;
+pub mod review_tool;
 pub mod runs;
 pub mod start_tool;
 pub mod subagent;

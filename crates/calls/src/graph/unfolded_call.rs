@@ -287,7 +287,7 @@ fn check_attempts(task: &TaskRequest) -> Result<(), CommandError> {
             "has attempts, which cannot continue one session side by side"
         }
         Some(_) if task.terms.isolation == Some(Isolation::None) => {
-            "has attempts, each of which needs a worktree of its own"
+            "has attempts, each of which needs a separate worktree"
         }
         Some(_) | None => return Ok(()),
     };

@@ -45,7 +45,7 @@ pub(crate) struct DelegateArgs {
     /// Do each --task once for every line of a file; {{item}} in its prompt is the line
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, requires = "tasks")]
     each_line: Option<PathBuf>,
-    /// Do each --task so many times side by side, each in a worktree of its own, and pick one.
+    /// Do each --task this number of times side by side, each in a separate worktree, and pick one.
     #[arg(long, value_name = "N", requires = "tasks", conflicts_with_all = ["each", "each_line"], value_parser = clap::value_parser!(u16).range(1..=16))]
     attempts: Option<u16>,
     /// Which attempt is picked: first (of those that complete; the others are stopped), gate (the fewest changed lines of those that complete), or the name of an agent that judges [default: gate]

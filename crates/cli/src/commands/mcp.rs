@@ -12,7 +12,7 @@ use crate::cli::{ConcurrencyArgs, RunArgs};
 use crate::commands::delegate;
 use pi_subagents_calls::ToolSet;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::families::reviewing::ReviewPermission;
+use pi_subagents_calls::families::review_tool::ReviewPermission;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_mcp::{AllowedOrigins, McpOptions, patience};

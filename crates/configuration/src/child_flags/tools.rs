@@ -8,7 +8,7 @@ use pi_subagents_vocabulary::{
 use crate::validation::Invalid;
 
 /// The tools of the caller that no child has.
-const OUR_TOOLS: [&str; 11] = [
+const OUR_TOOLS: [&str; 12] = [
     "delegate_to_subagents",
     "get_subagent_output",
     "get_subagent_session",
@@ -18,6 +18,7 @@ const OUR_TOOLS: [&str; 11] = [
     "background_agent_status",
     "subagent_runs",
     "merge_subagents",
+    "review_subagents",
     "answer_subagent",
     FINALIZE_TOOL,
 ];

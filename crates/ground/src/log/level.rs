@@ -77,7 +77,7 @@ mod tests {
     fn an_unknown_word_is_refused_with_the_levels_there_are() {
         let error = asked_level(None, Some(OsStr::new("verbose"))).unwrap_err();
         insta::assert_snapshot!(error.to_text(), @r#"
-        error: PI_SUBAGENTS_LOG is "verbose", which is no level
+        error: PI_SUBAGENTS_LOG is "verbose", which is not a level
         hint: The levels are off, error, warn, info, debug, trace. 1 is the same as debug.
         "#);
     }

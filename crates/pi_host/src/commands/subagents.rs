@@ -1,11 +1,11 @@
 //! `/subagents`: the runs of this session of pi. A run can be shown, steered or stopped, and the
 //! project trusted.
 
-mod answering;
 mod merging;
 mod page;
+mod question_dialog;
 mod receipt_and_diff;
-mod reviewing;
+mod review_dialogs;
 mod run_line;
 mod trust;
 

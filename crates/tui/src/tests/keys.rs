@@ -157,8 +157,8 @@ fn what_is_over_is_neither_steered_nor_stopped() {
         })
         .into();
     insta::assert_snapshot!(told.join("\n"), @"
-    plan is over; press r to resume it.
-    plan is over.
+    plan has finished; press r to resume it.
+    plan has finished.
     ");
 }
 

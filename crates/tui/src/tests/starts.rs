@@ -28,9 +28,9 @@ fn a_finished_run_is_resumed_with_a_prompt() {
     };
     assert_eq!(desk.effects, [Effect::Start(wanted)]);
     insta::assert_snapshot!(rows.join("\n"), @"
-    Go on with plan: Now write it
+    Continue plan: Now write it
     This was not sent; press r to get it back.
-    Go on with plan: Now write it down
+    Continue plan: Now write it down
     Resuming plan...
     ");
 }

@@ -261,7 +261,7 @@ fn attempts_can_be_typed_and_must_make_sense() {
             "fix has pick or models, which are about attempts, and no attempts",
             "tasks[0].pick must be \"first\", \"gate\" or {\"judge\": \"AGENT\", \"rubric\": \"…\"}",
             "fix has attempts and forEach, which do not go together",
-            "fix has attempts, each of which needs a worktree of its own",
+            "fix has attempts, each of which needs a separate worktree",
         ]
     );
 }

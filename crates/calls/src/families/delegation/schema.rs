@@ -136,7 +136,7 @@ static FORM: TaskForm = TaskForm {
             field: &ATTEMPTS,
             words: &[Word {
                 name: "attempts",
-                about: "Do it so many times side by side, each in a worktree of its own, and pick one.",
+                about: "The number of times to do it side by side, each in a separate worktree; one is picked.",
             }],
             need: Need::Optional,
         },

@@ -1,7 +1,7 @@
 //! `/subagents review`: what waits for the person in this project, one dialog for each step.
 
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::families::reviewing::{gates_of, send_back_from};
+use pi_subagents_calls::families::review_tool::{gates_of, send_back_from};
 use pi_subagents_calls::review_desk::{Return, ReviewDesk, WantedAccept, dismiss, look_later};
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
