@@ -502,9 +502,9 @@ mod tests {
         assert_eq!(
             offered("quiet"),
             [
-                "tour", "delegate", "run", "spawn", "resume", "output", "logs", "session",
-                "export", "budget", "trace", "events", "review", "undo", "answer", "stop", "wait",
-                "fleet", "clean", "agents", "trust", "init"
+                "tour", "output", "logs", "session", "export", "budget", "trace", "events",
+                "review", "undo", "answer", "stop", "wait", "fleet", "clean", "agents", "trust",
+                "init", "delegate", "run", "spawn", "resume"
             ]
         );
     }
