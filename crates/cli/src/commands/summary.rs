@@ -9,8 +9,8 @@ use pi_subagents_vocabulary::{
     BudgetLimits, Dollars, Ending, Excess, RunSummary, Status, Task, Timestamp, Usage,
 };
 
-use pi_subagents_calls::Answer;
 use pi_subagents_calls::families::delegation::sentence;
+use pi_subagents_calls::{Answer, AttemptPart};
 use pi_subagents_runs::workspace::Workspace;
 
 /// A command that can be typed next, and its purpose.
@@ -120,9 +120,13 @@ fn rest(runs: &[(&Task, &RunSummary)]) -> Option<Step> {
 }
 
 /// Returns the command that merges the results of several runs, if more than one waits. Tasks are
-/// named as the caller named them, unless that says too little.
+/// named as the caller named them, unless that says too little. Attempts that were not picked are not
+/// among them.
 fn merging(answer: &Answer) -> Option<Step> {
-    let waits = |task: &&Task| answer.worktree(task).is_some_and(Workspace::is_unmerged);
+    let waits = |task: &&Task| {
+        let is_left = matches!(answer.attempt(task), AttemptPart::Left(_));
+        !is_left && answer.worktree(task).is_some_and(Workspace::is_unmerged)
+    };
     let waiting: Vec<&Task> = answer.tasks().map(|(task, _)| task).filter(waits).collect();
     if waiting.len() < 2 {
         return None;
