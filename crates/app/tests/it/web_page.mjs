@@ -342,6 +342,8 @@ const scenes = {
     await page.waitForSelector('.notice:has-text("api: merged, 2 files")');
     await page.waitForSelector(".result", { state: "detached" });
     await page.waitForSelector('.page:has-text(", merged")');
+    // The server counts what waits; its number comes after the news of the run.
+    await page.waitForSelector('.pill.waiting:has-text("To merge 1")');
     waiting.push(await text(page, ".pill.waiting"));
     await page.click(`#run-${asked.ui}`);
     await page.click('button:has-text("Does it fit?")');
