@@ -28,7 +28,7 @@ impl Asking {
     }
 }
 
-/// What becomes of a request for permission.
+/// The fate of a request for permission.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Fate {
     Answered(Answer),
@@ -62,7 +62,7 @@ pub(crate) struct Permissions {
     pub(crate) blocked: Option<String>,
 }
 
-/// What the list of tools says about a tool.
+/// The verdict of the list of tools on a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Listing {
     Named,
@@ -186,7 +186,7 @@ fn reject(request: &Value, refusal: String) -> Answer {
     }
 }
 
-/// Returns the answer for a request whose turn is over.
+/// Returns the answer for a request whose turn has finished.
 pub(crate) fn cancelled() -> Value {
     json!({"outcome": {"outcome": "cancelled"}})
 }

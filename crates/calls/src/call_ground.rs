@@ -203,7 +203,7 @@ impl CallGround {
     }
 }
 
-/// Runs of a map that were opened while their call was under way.
+/// Runs of a map that were opened while their call was running.
 pub(crate) struct LateTasks {
     pub(crate) tasks: Vec<OpenedTask>,
     pub(crate) warnings: Vec<String>,

@@ -38,7 +38,7 @@ pub struct Caller {
     pub answerers: Answerers,
     /// The patience with questions that nobody answers.
     pub parking: Parking,
-    /// Whether their model may accept, discard and undo in a review.
+    /// The right of their model to accept, discard and undo in a review.
     pub review: ReviewPermission,
     /// The runs of pi's session, where the caller is a pi: it knows no others.
     pub session_runs: Option<Arc<SessionRuns>>,

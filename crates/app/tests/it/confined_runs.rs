@@ -284,7 +284,7 @@ fn a_gate_is_confined_as_its_run_is() {
     assert!(!stage.sandbox.home().join("gate").exists());
 }
 
-/// Who ends a confined tree.
+/// The way in which a confined tree ends.
 #[derive(Debug, Clone, Copy)]
 enum Ender {
     OwnerAsked,

@@ -211,7 +211,7 @@ impl TaskRequest {
         self
     }
 
-    /// Does it several times side by side, each in a worktree of its own, and picks one by this rule.
+    /// Does it several times side by side, each in its own worktree, and picks one by this rule.
     pub fn attempts(mut self, count: usize, pick: PickRule) -> Self {
         self.attempts = Some(count);
         self.pick = Some(pick);

@@ -25,7 +25,7 @@ pub(super) struct CallNeeds {
     steps: VecDeque<GraphStep>,
 }
 
-/// Runs of a task that were opened while their call was under way.
+/// Runs of a task that were opened while their call was running.
 pub(super) struct OpenedRuns {
     call: CallNumber,
     task: usize,
@@ -242,7 +242,7 @@ impl Dispatcher {
         }
     }
 
-    /// Accepts runs that were opened while their call was under way.
+    /// Accepts runs that were opened while their call was running.
     pub(super) fn enter_opened(&mut self, opened: OpenedRuns) {
         let OpenedRuns {
             call,

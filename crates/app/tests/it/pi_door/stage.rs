@@ -126,14 +126,14 @@ impl Parent<'_> {
         self.rpc.prompt(&words);
     }
 
-    /// Waits until a turn is over in which the model calls no tool.
+    /// Waits until the end of a turn in which the model calls no tool.
     #[track_caller]
     pub(crate) fn pass_turn(&mut self) {
         self.settled += 1;
         self.rpc.wait_for_settled(self.settled);
     }
 
-    /// Waits until the turn is over, and returns the answer of the last tool.
+    /// Waits until the turn has finished, and returns the answer of the last tool.
     #[track_caller]
     pub(crate) fn settle(&mut self) -> Answer {
         self.pass_turn();

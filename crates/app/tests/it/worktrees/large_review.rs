@@ -82,7 +82,7 @@ fn the_right_ones_of_eight_results_are_taken_among_three_thousand_files() {
         [&red["exitCode"], &red["greenAlone"]],
         [&json!(101), &json!(true)]
     );
-    // What nobody touched has the same bytes, and the tests of the project pass.
+    // Untouched files have the same bytes, and the tests of the project pass.
     let after = checkout(&stage);
     let changed = before
         .iter()

@@ -175,7 +175,7 @@ fn some_files_of_a_step_are_taken_back_and_wait_as_parts_of_their_results() {
     left.sort_by_key(Value::to_string);
     let part = json!(["api", 1, {"left": 1, "of": 2}]);
     assert_eq!(left, [part, json!(["docs", 1, null])]);
-    // What waits again can be taken again.
+    // A result that was taken back can be taken again.
     take_all(&stage);
     assert_eq!(checkout(&stage), whole);
     for _ in 0..2 {

@@ -123,7 +123,7 @@ fn a_model_reviews_over_mcp_and_takes_nothing_unless_the_server_allows_it() {
             .contains("All have finished"),
         "{waited}"
     );
-    // The owner keeps what a run has left after the run is over.
+    // The owner captures the changes of a run after its end.
     let show = json!({"action": "show", "runs": ["ui"]});
     let mut looks = 0;
     let shown = wait_until(PATIENCE, || {

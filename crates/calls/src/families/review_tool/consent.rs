@@ -16,7 +16,7 @@ use crate::service::CallService;
 /// The most results and gates that a question names.
 const MOST_NAMED: usize = 6;
 
-/// Whether a caller's model may accept, discard and undo.
+/// The right of a calling model to accept, discard and undo.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ReviewPermission {
     /// Nobody has allowed it.
