@@ -94,6 +94,7 @@ impl ReviewDesk<'_> {
             confirmed,
             worktrees: settings.worktrees,
             variables: user_variables(self.places),
+            keys: settings.fleet.nkey.into_iter().collect(),
         };
         accepting.run(news)
     }

@@ -67,7 +67,7 @@ mod warden;
 
 pub use engine::{CallUnderWay, Engine};
 pub use fallback::{CooldownFile, CooldownFileError};
-pub use keeper::keep;
+pub use keeper::{ConfinedCommand, keep};
 pub use known_children::{HasProcess, KnownChildren};
 pub use launcher::Launcher;
 pub use limits::OwnerLimits;

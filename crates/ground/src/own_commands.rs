@@ -12,6 +12,8 @@ use crate::places::Places;
 pub const KEEPER: &str = "keeper";
 /// Confines itself and becomes a child, or the shell of one.
 pub const CONFINE: &str = "confine";
+/// The argument of [`CONFINE`] for a command that has no keeper, such as the gate of a review.
+pub const CONFINED_COMMAND: &str = "--command";
 /// Keeps the programs that a process of ours runs to their end, such as git.
 pub const PROGRAM_KEEPER: &str = "program-keeper";
 /// Watches over an owner, and ends the leftovers of its runs when it is killed.

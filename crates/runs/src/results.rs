@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use pi_subagents_git::{Change, LargeUntracked, ObjectId, Pins, Repository, WorkspaceError, patch};
-use pi_subagents_records::{IndexedRun, RecordedRun};
+use pi_subagents_records::{IndexedRun, RecordedRun, RunDir};
 use pi_subagents_view::{Line, Role};
 
 use crate::no_result::NoResult;
@@ -202,6 +202,12 @@ fn look_at(directory: &Path) -> Result<Option<Pinned>, WorkspaceError> {
 }
 
 impl RunResult {
+    /// Returns the records of the runs that have worked on it.
+    pub(crate) fn records(&self) -> Vec<RunDir> {
+        let earlier = self.earlier.iter().map(RunDir::new);
+        earlier.chain([self.run.directory.clone()]).collect()
+    }
+
     /// Finds the result of the latest of some runs that has one.
     pub fn of_latest(runs: &[IndexedRun]) -> Result<Self, CommandError> {
         Ok(Results::default().of_latest(runs)??)

@@ -225,6 +225,9 @@ impl From<CommentWish> for LineComment {
 fn news_json(news: &AcceptNews<'_>) -> Value {
     let words = news.sentence();
     match news {
+        AcceptNews::Confined(sandbox) => {
+            json!({ "kind": "confined", "sandbox": sandbox, "words": words })
+        }
         AcceptNews::GateBegan { results, command } => {
             json!({ "kind": "began", "results": results, "command": command, "words": words })
         }

@@ -2,6 +2,7 @@
 
 mod after_a_crash;
 mod attempts;
+mod confined_reviews;
 mod conflict_resolution;
 mod doors;
 mod guard;

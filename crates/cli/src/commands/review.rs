@@ -219,6 +219,7 @@ fn accept_all(
         confirmed: None,
         worktrees: settings.worktrees,
         variables: user_variables(places),
+        keys: settings.fleet.nkey.into_iter().collect(),
     };
     let report = accepting.run(&mut |news| printer.note(&news.sentence()))?;
     print_report(&report, printer);

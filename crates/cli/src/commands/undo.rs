@@ -98,6 +98,7 @@ pub(crate) fn run(args: &UndoArgs, printer: Printer<'static>) -> Result<ExitCode
                 gates: (!args.no_gate).then_some(HalfGates { review }),
                 worktrees: settings.worktrees,
                 variables: user_variables(&places),
+                keys: settings.fleet.nkey.into_iter().collect(),
             };
             undo.run()?
         }

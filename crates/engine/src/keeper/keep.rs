@@ -181,7 +181,7 @@ fn start(
         Some(kept) => {
             let process = kept.start(&child.words, &stdin, numbers, command)?;
             StartedChild {
-                pid: process.pid,
+                pid: process.child.id(),
                 confined: Some(Confined {
                     seal: process.seal,
                     gateway: process.gateway,

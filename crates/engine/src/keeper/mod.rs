@@ -4,6 +4,7 @@
 //! leaves behind become the keeper's own. It ends the whole tree when its owner orders it or is
 //! gone in any way, or when the child has exited. See `docs/design/stopping.md`.
 
+mod confined_command;
 mod handover;
 mod keep;
 mod link;
@@ -11,6 +12,7 @@ mod owner_sign;
 mod sandbox;
 mod wire;
 
+pub use confined_command::ConfinedCommand;
 pub(crate) use handover::{ChildCommand, Handed, hand_over};
 pub(crate) use keep::GRACE_WITHOUT_OWNER;
 pub use keep::keep;

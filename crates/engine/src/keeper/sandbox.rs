@@ -7,7 +7,7 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
 
 use pi_subagents_confine::{ConfineOrder, NotStarted, Seal, start_confined};
 use pi_subagents_os::{Machine as _, System};
@@ -35,7 +35,7 @@ pub(crate) struct KeptSandbox {
 
 /// A child that was started in its sandbox.
 pub(super) struct SealedChild {
-    pub(super) pid: u32,
+    pub(super) child: Child,
     pub(super) seal: Seal,
     /// The listener in the child's network, and the rules of its gateway.
     pub(super) gateway: Option<(TcpListener, GatewayRules)>,
@@ -64,7 +64,7 @@ impl KeptSandbox {
         order.token = self.has_gateway.then(|| token.clone());
         let started = start_confined(command, &order, stdin)?;
         Ok(SealedChild {
-            pid: started.child.id(),
+            child: started.child,
             seal: started.seal,
             gateway: started
                 .listener

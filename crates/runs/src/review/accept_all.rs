@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pi_subagents_configuration::WorktreeSettings;
 use pi_subagents_git::{Conflict, Landed, Landing, ObjectId, Repository, Snapshot, Stacked};
+use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::review::{Acceptance, RedResult, RiskTier, accept};
 use pi_subagents_vocabulary::text::{count, first_of, one_line};
 use pi_subagents_vocabulary::{Advice, Gate, RunId, Timestamp};
@@ -15,6 +16,7 @@ use pi_subagents_vocabulary::{Advice, Gate, RunId, Timestamp};
 use super::accept_report::{AcceptReport, Fate, LandedFiles, ReviewedResult};
 use super::close::{close, finish_interrupted};
 use super::gate_run::GateCommand;
+use super::gate_sandbox::{GateSandbox, HiddenGround};
 use super::landing_note::{LandedRun, LandingNote};
 use super::later::ReviewNote;
 use super::queue::{ReviewQueue, WaitingResult};
@@ -26,7 +28,7 @@ use super::scratch::ScratchPlan;
 use super::undo::checkout_of;
 use crate::known_index::KnownIndex;
 use crate::merging::interruptions;
-use crate::results::failed;
+use crate::results::{RunResult, failed};
 use crate::workspace::place;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -63,11 +65,15 @@ pub struct AcceptAll<'a> {
     pub worktrees: WorktreeSettings,
     /// The environment of gates.
     pub variables: BTreeMap<OsString, OsString>,
+    /// Files with keys that the settings name, which no confined gate sees.
+    pub keys: Vec<PathBuf>,
 }
 
 /// Something that happens while results are accepted.
 #[derive(Debug, Clone, Copy)]
 pub enum AcceptNews<'a> {
+    /// Gates run in this sandbox, because sub-agents that made the results had one.
+    Confined(&'a str),
     /// A gate began on these results.
     GateBegan {
         results: &'a [&'a str],
@@ -97,6 +103,9 @@ impl AcceptNews<'_> {
             first_of(names, 6, ", ")
         };
         match self {
+            Self::Confined(sandbox) => {
+                format!("gates run in the sandbox of the results: {sandbox}")
+            }
             Self::GateBegan { results, command } => {
                 format!("{}: {} …", names(results), one_line(command))
             }
@@ -146,12 +155,18 @@ impl AcceptAll<'_> {
             self.check_gates(&candidates)?;
             let review_gate = self.review_gate(&checkout);
             self.check_confirmed(&candidates, review_gate.as_ref())?;
+            let sandbox = self.gate_sandbox(&candidates, review_gate.as_ref(), checkout.top());
+            report.gate_sandbox = sandbox.as_ref().map(|one| one.sandbox.to_string());
+            if let Some(sandbox) = &report.gate_sandbox {
+                news(AcceptNews::Confined(sandbox));
+            }
+            let plan = ScratchPlan::of(&checkout, self.places, &self.worktrees, &self.variables);
             Acceptor {
                 wanted: self,
                 checkout: &checkout,
                 candidates: &candidates,
                 review_gate,
-                plan: ScratchPlan::of(&checkout, self.places, &self.worktrees, &self.variables),
+                plan: plan.confined(sandbox),
                 report: &mut report,
             }
             .run(news)?;
@@ -237,6 +252,25 @@ impl AcceptAll<'_> {
             one_line(&other.command)
         );
         Err(CommandError::failed(words).hint("Look at the gates again, and confirm them."))
+    }
+
+    /// Returns the sandbox of all gates; `None` if there is no gate, or if all results were made by
+    /// sub-agents without a sandbox.
+    fn gate_sandbox(
+        &self,
+        candidates: &[Candidate<'_>],
+        review_gate: Option<&GateCommand>,
+        checkout: &Path,
+    ) -> Option<GateSandbox> {
+        let own = candidates.iter().flat_map(|one| &one.gates);
+        own.chain(review_gate).next()?;
+        let ground = HiddenGround {
+            places: self.places,
+            keys: &self.keys,
+        };
+        let results = candidates.iter().map(|one| &one.waiting.result);
+        let runs: Vec<RunDir> = results.flat_map(RunResult::records).collect();
+        ground.sandbox_of(&runs, checkout)
     }
 
     fn review_gate(&self, checkout: &Repository) -> Option<GateCommand> {

@@ -28,6 +28,8 @@ pub struct AcceptReport {
     pub(super) uncommitted: usize,
     /// The number of times that a gate was run.
     pub gate_runs: usize,
+    /// The sandbox in which gates were run, if a result was made in one.
+    pub(super) gate_sandbox: Option<String>,
     /// Files that gates have written and that were not taken.
     pub(super) written: BTreeSet<PathBuf>,
     /// The number of questions, limits and failures that wait beside the results.
@@ -118,6 +120,9 @@ pub struct PrintedAccept<'a> {
     landing: Option<&'a str>,
     /// The number of times that a gate was run.
     gate_runs: usize,
+    /// The sandbox in which gates were run, if a result was made in one: its level and its network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gate_sandbox: Option<&'a str>,
     /// Files that gates have written and that were not taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     written_by_gates: Vec<String>,
@@ -361,6 +366,7 @@ impl AcceptReport {
             files: &self.landed.0,
             landing: self.landing.as_deref(),
             gate_runs: self.gate_runs,
+            gate_sandbox: self.gate_sandbox.as_deref(),
             written_by_gates: written.collect(),
             warnings: &self.warnings,
         }

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_os::{ProgramBounds, ProgramCommand, ProgramCut, run_bounded};
 use pi_subagents_vocabulary::text::{clean, one_line};
+use pi_subagents_vocabulary::{REFUSAL_WORDS, refusal_hint};
 
+use super::gate_sandbox::GateSandbox;
 use pi_subagents_ground::error::CommandError;
 
 /// At most so many lines and bytes of a failed gate's output are kept: the last ones.
@@ -46,27 +49,29 @@ pub(super) struct RedGate {
 
 impl GateCommand {
     /// Runs it to its end. A command that cannot be run, dies of a signal or takes too long has proved
-    /// nothing, and is an error.
+    /// nothing, and is an error. So is one whose sandbox cannot be made.
     pub(super) fn run(
         &self,
         top: &Path,
         variables: &BTreeMap<OsString, OsString>,
+        sandbox: Option<&GateSandbox>,
     ) -> Result<GateVerdict, CommandError> {
-        let directory = top.join(&self.inside);
-        let is_there = directory.is_dir();
-        let command = ProgramCommand {
-            program: "/bin/sh".into(),
-            // Both streams are read as one, in the order in which they are written.
-            arguments: vec!["-c".into(), format!("exec 2>&1\n{}", self.command).into()],
-            environment: variables.clone(),
-            directory: Some(if is_there { directory } else { top.to_owned() }),
+        let not_started = |error| self.stopped("it could not be started").because(&error);
+        let (command, input) = match sandbox {
+            None => (self.open(top, variables), Vec::new()),
+            Some(sandbox) => {
+                let words = ["/bin/sh", "-c", &self.script_inside(top)];
+                let words = words.map(str::to_owned).into();
+                sandbox
+                    .command(top, words, variables)
+                    .map_err(not_started)?
+            }
         };
         let bounds = ProgramBounds {
             time: self.timeout,
             output: MOST_OUTPUT,
         };
-        let ended = run_bounded(&command, b"", bounds)
-            .map_err(|error| self.stopped("it could not be started").because(&error))?;
+        let ended = run_bounded(&command, &input, bounds).map_err(not_started)?;
         let ended = ended.map_err(|cut| match cut {
             ProgramCut::TimedOut => {
                 let seconds = self.timeout.as_secs();
@@ -74,7 +79,20 @@ impl GateCommand {
             }
             ProgramCut::TooMuch => self.stopped("it printed more than 64 MB"),
         })?;
-        let output = tail(&ended.stdout);
+        if sandbox.is_some() && !ended.stderr.is_empty() {
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            let command = one_line(&self.command);
+            let error = format!("the gate `{command}` proved nothing, and nothing was taken");
+            return Err(CommandError::failed(error).because(&io::Error::other(clean(said.trim()))));
+        }
+        let mut output = tail(&ended.stdout);
+        let is_refused = |_: &&GateSandbox| {
+            !ended.status.success() && REFUSAL_WORDS.iter().any(|words| output.contains(words))
+        };
+        if let Some(sandbox) = sandbox.filter(is_refused) {
+            let hint = refusal_hint(&sandbox.sandbox.to_string());
+            output = format!("{output}\n{hint}");
+        }
         match (ended.status.code(), ended.status.signal()) {
             (Some(0), _) => Ok(GateVerdict::Green),
             (Some(code @ (126 | 127)), _) => {
@@ -94,12 +112,44 @@ impl GateCommand {
         }
     }
 
+    /// Returns the command without a sandbox.
+    fn open(&self, top: &Path, variables: &BTreeMap<OsString, OsString>) -> ProgramCommand {
+        let directory = top.join(&self.inside);
+        let is_there = directory.is_dir();
+        ProgramCommand {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), self.script().into()],
+            environment: variables.clone(),
+            directory: Some(if is_there { directory } else { top.to_owned() }),
+        }
+    }
+
+    /// Both streams are read as one, in the order in which they are written.
+    fn script(&self) -> String {
+        format!("exec 2>&1\n{}", self.command)
+    }
+
+    /// Returns the script for a process that begins at the top of the copy, which is all that it may
+    /// write.
+    fn script_inside(&self, top: &Path) -> String {
+        let directory = top.join(&self.inside);
+        match directory.to_str().filter(|_| directory.is_dir()) {
+            Some(directory) => format!("cd {} || exit 126\n{}", quoted(directory), self.script()),
+            None => self.script(),
+        }
+    }
+
     fn stopped(&self, why: &str) -> CommandError {
         let command = one_line(&self.command);
         CommandError::failed(format!(
             "the gate `{command}` proved nothing: {why}; nothing was taken"
         ))
     }
+}
+
+/// Quotes a word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Returns the last lines of an output, without anything that could move a cursor.
@@ -123,7 +173,7 @@ mod tests {
         };
         let path = std::env::var_os("PATH").unwrap();
         let variables = BTreeMap::from([("PATH".into(), path)]);
-        let ran = gate.run(Path::new("/"), &variables);
+        let ran = gate.run(Path::new("/"), &variables, None);
         ran.map_err(|error| error.message().to_owned())
     }
 

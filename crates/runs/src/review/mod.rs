@@ -10,6 +10,7 @@ mod accept_all;
 mod accept_report;
 mod close;
 mod gate_run;
+mod gate_sandbox;
 mod landing_note;
 mod later;
 mod printed_queue;

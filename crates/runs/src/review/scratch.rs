@@ -15,6 +15,7 @@ use pi_subagents_git::{
 };
 
 use super::gate_run::{GateCommand, GateVerdict};
+use super::gate_sandbox::GateSandbox;
 use crate::results::failed;
 use crate::workspace::{REVIEW_FOLDER, worktrees_folder};
 use pi_subagents_ground::error::CommandError;
@@ -30,6 +31,9 @@ pub(super) struct ScratchPlan {
     place: PathBuf,
     settings: WorktreeSettings,
     variables: BTreeMap<OsString, OsString>,
+    /// The sandbox of everything that is run in it. One gate leaves files to the next, so there is one
+    /// for all.
+    sandbox: Option<GateSandbox>,
 }
 
 /// A scratch copy of a checkout. It is removed when it is dropped.
@@ -55,7 +59,13 @@ impl ScratchPlan {
             place: folder.join(REVIEW_FOLDER).join(name),
             settings: settings.clone(),
             variables: variables.clone(),
+            sandbox: None,
         }
+    }
+
+    /// Returns the same with a sandbox for everything that is run in the copy.
+    pub(super) fn confined(self, sandbox: Option<GateSandbox>) -> Self {
+        Self { sandbox, ..self }
     }
 
     /// Removes what an earlier review that was killed has left.
@@ -76,7 +86,10 @@ impl ScratchPlan {
                 inside: PathBuf::new(),
                 timeout: SETUP,
             };
-            if let GateVerdict::Red(red) = command.run(&self.place, &copy.variables())? {
+            // It may fetch what the gates need, as it may for a run.
+            let sandbox = self.sandbox.as_ref().map(GateSandbox::with_network);
+            let verdict = command.run(&self.place, &copy.variables(), sandbox.as_ref())?;
+            if let GateVerdict::Red(red) = verdict {
                 let words = format!("worktreeSetup ended with {}; nothing was taken", red.code);
                 return Err(CommandError::failed(words).hint(red.output));
             }
@@ -110,7 +123,8 @@ impl ScratchCopy {
         gate: &GateCommand,
     ) -> Result<(GateVerdict, Vec<PathBuf>), CommandError> {
         self.worktree.show(state).map_err(|error| failed(&error))?;
-        let verdict = gate.run(&self.plan.place, &self.variables())?;
+        let sandbox = self.plan.sandbox.as_ref();
+        let verdict = gate.run(&self.plan.place, &self.variables(), sandbox)?;
         let written = self.worktree.written().map_err(|error| failed(&error))?;
         Ok((verdict, written))
     }

@@ -10,12 +10,13 @@ use pi_subagents_git::{
     Change, ChangeParts, HalfRehearsed, Landing, ObjectId, Repository, SavedEdits, Stacked,
     TakenBack, WorkspaceError,
 };
-use pi_subagents_records::IndexedRun;
+use pi_subagents_records::{IndexedRun, RunDir};
 use pi_subagents_vocabulary::text::{first_of, one_line};
 use pi_subagents_vocabulary::{Gate, RunId};
 
 use super::close::{close_half, finish_interrupted};
 use super::gate_run::{GateCommand, GateVerdict};
+use super::gate_sandbox::HiddenGround;
 use super::landing_note::{HalfNote, LandedPart, LandedRun, LandingNote};
 use super::result_facts::own_gates;
 use super::review_lock::lock_review;
@@ -52,6 +53,8 @@ pub struct HalfUndo<'a> {
     pub worktrees: WorktreeSettings,
     /// The environment of gates.
     pub variables: BTreeMap<OsString, OsString>,
+    /// Files with keys that the settings name, which no confined gate sees.
+    pub keys: Vec<PathBuf>,
 }
 
 /// The gates that what stays must pass, beside those that the calls of its results have set.
@@ -165,7 +168,20 @@ impl HalfUndo<'_> {
         if all.is_empty() {
             return Ok(());
         }
+        // Runs of the same session may have worked on what stays.
+        let sessions: BTreeSet<_> = known
+            .iter()
+            .filter(is_kept)
+            .map(|run| &run.session)
+            .collect();
+        let runs = known.iter().filter(|run| sessions.contains(&run.session));
+        let runs: Vec<RunDir> = runs.map(|run| run.directory.clone()).collect();
+        let ground = HiddenGround {
+            places: self.places,
+            keys: &self.keys,
+        };
         let plan = ScratchPlan::of(checkout, self.places, &self.worktrees, &self.variables);
+        let plan = plan.confined(ground.sandbox_of(&runs, checkout.top()));
         plan.clear();
         let mut scratch = plan.make(state)?;
         for gate in &all {

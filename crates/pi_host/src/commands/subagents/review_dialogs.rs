@@ -354,7 +354,10 @@ fn desk<'a>(service: &'a CallService, caller: &'a Caller) -> ReviewDesk<'a> {
 /// Tells the person that a gate runs: it may take minutes.
 fn tell(link: &HostLink, news: &AcceptNews<'_>) {
     match news {
-        AcceptNews::GateBegan { .. } | AcceptNews::GateEnded { .. } | AcceptNews::Again => {
+        AcceptNews::Confined(_)
+        | AcceptNews::GateBegan { .. }
+        | AcceptNews::GateEnded { .. }
+        | AcceptNews::Again => {
             link.notify(&clean(&news.sentence()), Level::Info);
         }
         AcceptNews::Lands => {}
