@@ -76,4 +76,5 @@ pub use models::{
     model_overview, offered_models, secret_variables,
 };
 pub use run::run;
+pub use servers::{HandedServers, configured_address};
 pub use surroundings::Surroundings;

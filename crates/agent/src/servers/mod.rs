@@ -32,6 +32,7 @@ use crate::output::Output;
 use crate::tools::{ToolError, ToolOutput, ToolSurroundings};
 use running_server::RunningServer;
 pub(crate) use tool_choice::ToolChoice;
+pub use user_servers::{HandedServers, configured_address};
 
 /// A longer file of servers is not read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -78,7 +79,8 @@ impl Servers {
 
     /// Returns the variables that hold keys of servers. Shell commands get none of them.
     pub(crate) fn variables(&self) -> impl Iterator<Item = String> {
-        self.wanted.iter().flat_map(McpServer::variables)
+        let named = self.wanted.iter().flat_map(McpServer::variables);
+        named.chain(user_servers::handed_variables(&self.places.variables))
     }
 
     /// Starts all servers side by side, once. A server that does not start is told to whoever

@@ -35,6 +35,7 @@ attempt 'move .git' 'mv .git .git2'
 attempt 'a key of ssh' 'grep -q secret $HOME/.ssh/id'
 attempt 'keys of the agent directory' 'grep -q secret $HOME/.pi/agent/auth.json $HOME/.pi/agent/models.json'
 attempt 'any key below the agent directory' 'grep -rq secret $HOME/.pi/agent'
+attempt 'any key in the own agent directory' 'grep -rq secret $PI_CODING_AGENT_DIR/'
 attempt 'tokens and keys of this program' 'cat $HOME/.pi/agent/subagents-* $HOME/.pi/agent/*.nk $PI_CODING_AGENT_DIR/*.nk $PI_CODING_AGENT_DIR/subagents-* 2>/dev/null | grep -q secret'
 attempt 'the environment of the agent' 'tr "\0" "\n" < /proc/$PPID/environ | grep -q HOME'
 attempt 'the memory of the agent' 'head -c 1 /proc/$PPID/mem'
@@ -85,6 +86,9 @@ fn attempt(pi: RealPi, runner: &str, level: &str) {
         "home/.pi/agent/auth.json",
         r#"{"other": {"type": "api_key", "key": "secret"}}"#,
     );
+    let servers = json!({"mcpServers": {"keyed": {"command": "true", "env": {"KEY": "secret"}}}});
+    sandbox.write("home/.pi/agent/mcp.json", &servers.to_string());
+    sandbox.write("home/.pi/agent/mcp-auth.json", "secret");
     sandbox.write("home/.pi/agent/subagents-web-token", "secret");
     sandbox.write("home/.pi/agent/fleet-ada.nk", "secret");
     sandbox.write("project/.pi/settings.json", "{}");

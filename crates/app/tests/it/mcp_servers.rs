@@ -234,6 +234,46 @@ fn a_server_is_confined_as_its_run_is_and_has_its_key_there() {
 }
 
 #[test]
+fn a_server_of_the_users_file_works_where_the_file_is_hidden() {
+    let stage = Stage::new();
+    let environment = json!({"SHOWN": "key-in-the-file ${MY_KEY}"});
+    let configured = json!({"mcpServers": {
+        "one": {"command": bin("mcp-server"), "env": environment},
+        "far": {"url": "https://docs.example/mcp"},
+    }});
+    stage
+        .sandbox
+        .write("home/.pi/agent/mcp.json", &configured.to_string());
+    let look = "cat $HOME/.pi/agent/mcp.json; cat $PI_CODING_AGENT_DIR/mcp.json; \
+        env | grep -e key-in -e kept-for; echo looked";
+    let turns = json!([
+        calls("mcp__one__variables", ""),
+        {"toolCalls": [{"name": "bash", "arguments": {"command": look}}]},
+        says("Done."),
+    ]);
+    let run_with = |names: &[&str]| {
+        helper(&stage, &json!(names), "sandbox: read-only");
+        let words = arguments(&stage, &turns);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let command = stage.command(&words);
+        command.env("MY_KEY", "kept-for-the-server").run()
+    };
+    let output = run_with(&["one"]);
+    let seen = results(&output);
+    let text = seen[0][2].as_str().unwrap();
+    let known = "SHOWN is key-in-the-file kept-for-the-server";
+    assert!(text.ends_with(known), "{text}");
+    let shell = seen[1][2].as_str().unwrap();
+    assert!(shell.ends_with("looked\n"), "{shell}");
+    assert!(
+        !shell.contains("key-in") && !shell.contains("kept-for"),
+        "{shell}"
+    );
+    let refused = told(&run_with(&["far"]));
+    insta::assert_snapshot!(refused["error"].as_str().unwrap(), @r#"The sandbox (read-only, network none) keeps its child from the MCP server far (https://docs.example/mcp). Give the agent "network: full", or leave the server out."#);
+}
+
+#[test]
 fn a_bad_server_costs_its_tools_and_never_the_run() {
     let stage = Stage::new();
     let cases = [

@@ -8,6 +8,7 @@ mod earlier_session;
 mod files;
 mod inheritance;
 mod kept_tools;
+mod keyless_server;
 mod opening;
 mod private_agent_directory;
 mod reachable_models;

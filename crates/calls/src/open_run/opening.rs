@@ -5,12 +5,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pi_subagents_agent::is_everyday;
+use pi_subagents_agent::{HandedServers, is_everyday};
 use pi_subagents_configuration::Asker;
 use pi_subagents_records::{NewRun, OwnerName, RunDir, SessionTools, Store, tools_of_session};
 use pi_subagents_vocabulary::{
-    FedPrompt, Here, McpServer, McpServers, ModelChoice, Refusal, RunId, RunTerms, Secret, Setup,
-    SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy,
+    FedPrompt, Here, McpServer, ModelChoice, Refusal, RunId, RunTerms, Secret, ServerReach, Setup,
+    SharedCheckout, Task, TaskPlan, Timestamp, ToolPolicy, Work,
 };
 
 use super::confinement::ConfinedTask;
@@ -395,7 +395,7 @@ impl<'a> Opening<'a> {
             arguments,
             fallbacks: found.fallbacks,
             api_key: found.api_key.or(found_key),
-            server_variables: server_variables(&work.mcp_servers, &self.resolver.caller.places),
+            server_variables: server_variables(&work, &self.resolver.caller.places),
         };
         Ok((TaskPlan { work, here }, doubts))
     }
@@ -421,16 +421,26 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Returns the variables that servers name. One that is not set is missed by its server, which says
-/// so.
-fn server_variables(servers: &McpServers, places: &Places) -> BTreeMap<String, Secret> {
-    let named = servers.0.iter().flat_map(McpServer::variables);
+/// Returns the variables that servers name, and the servers of the user's `mcp.json`, which a confined
+/// child does not see. A variable that is not set is missed by its server, which says so.
+fn server_variables(work: &Work, places: &Places) -> BTreeMap<String, Secret> {
+    let servers = &work.mcp_servers.0;
+    let is_configured = |server: &&McpServer| server.reach == ServerReach::Configured;
+    let configured = servers.iter().filter(is_configured);
+    let configured: Vec<&str> = configured.map(|server| server.name.as_str()).collect();
+    let is_hidden = !work.sandbox.is_off() && !configured.is_empty();
+    let handed = is_hidden.then(|| HandedServers::read(&configured, &places.agent_dir));
+    let named = servers.iter().flat_map(McpServer::variables);
+    let named = named.chain(handed.iter().flat_map(|handed| handed.named.clone()));
     let named = named.filter(|name| !is_everyday(name));
     let set = named.filter_map(|name| {
         let value = places.variable(&name)?.to_str()?;
         Some((name, Secret::new(value)))
     });
-    set.collect()
+    let mut variables: BTreeMap<String, Secret> = set.collect();
+    let handed = handed.map(|handed| (handed.variable.to_owned(), Secret::new(handed.entries)));
+    variables.extend(handed);
+    variables
 }
 
 /// Returns the prompt of a task that gets the results of others: everything before the prompt of the

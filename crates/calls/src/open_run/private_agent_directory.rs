@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use super::keyless_server::holds_no_key;
 use pi_subagents_files::{read_own, read_own_text, write_whole};
 use pi_subagents_pi_files::json;
 use pi_subagents_vocabulary::{Secret, is_for_us_alone};
@@ -32,9 +33,13 @@ const LARGEST_FILE: u64 = 16 << 20;
 
 /// Names that are neither copied nor linked: they hold keys or conversations, or belong to processes
 /// outside.
-const LEFT_OUT: [&str; 7] = [
+const LEFT_OUT: [&str; 11] = [
     "auth.json",
     "models.json",
+    "mcp.json",
+    "mcp-auth.json",
+    "mcp.log",
+    "mcp.log.1",
     "run",
     "sandbox-trial.json",
     "sessions",
@@ -63,6 +68,7 @@ impl PrivateAgentDirectory<'_> {
         fs::DirBuilder::new().mode(0o700).create(&directory)?;
         self.write_settings(&directory)?;
         self.write_models(&directory)?;
+        self.write_servers(&directory)?;
         if let Some(provider) = self.provider {
             // A pi does not start with a model of which it has no key.
             let entry = json!({provider: stand_in(self.key)});
@@ -119,6 +125,20 @@ impl PrivateAgentDirectory<'_> {
             }
         }
         write(&directory.join("models.json"), &Value::Object(models))
+    }
+
+    /// Writes the MCP servers that a pi can start without a key. The embedded agent gets those of its
+    /// run in another way.
+    fn write_servers(&self, directory: &Path) -> io::Result<()> {
+        let is_pi = self.shell_through.is_some();
+        let Some(mut servers) = self.read("mcp.json").filter(|_| is_pi) else {
+            return Ok(());
+        };
+        let entries = servers.get_mut("mcpServers").and_then(Value::as_object_mut);
+        if let Some(entries) = entries {
+            entries.retain(|_, entry| holds_no_key(entry));
+        }
+        write(&directory.join("mcp.json"), &Value::Object(servers))
     }
 
     /// Copies the other files, because children do not follow links to some of them, and links the
@@ -234,6 +254,14 @@ mod tests {
                 "b": {"apiKey": "!secret", "headers": {"x": "secret"}}
             }}"#,
         );
+        put(
+            "mcp.json",
+            r#"{"mcpServers": {
+                "plain": {"command": "npx", "args": ["-y", "own"]},
+                "keyed": {"command": "npx", "env": {"API_KEY": "secret"}}
+            }}"#,
+        );
+        put("mcp-auth.json", "secret");
         put("fleet-ada.nk", "secret");
         put("subagents-web-token", "secret");
         let made = PrivateAgentDirectory {
@@ -252,17 +280,27 @@ mod tests {
         names.sort();
         assert_eq!(
             names,
-            ["auth.json", "models.json", "settings.json", "skills"]
+            [
+                "auth.json",
+                "mcp.json",
+                "models.json",
+                "settings.json",
+                "skills"
+            ]
         );
         let text = |name: &str| fs::read_to_string(made.join(name)).unwrap();
         let all = [
             text("auth.json"),
             text("models.json"),
             text("settings.json"),
+            text("mcp.json"),
         ]
         .concat();
         assert!(!all.contains("secret"), "{all}");
-        assert!(all.contains("dark") && all.contains("own"), "{all}");
+        assert!(
+            all.contains("dark") && all.contains("own") && all.contains("plain"),
+            "{all}"
+        );
         assert_eq!(
             fs::read_to_string(run.join(SHELL)).unwrap(),
             "#!/bin/sh\nexec '/opt/it'\\''s/ours' confine --inner '/bin/zsh' \"$@\"\n"

@@ -288,7 +288,8 @@ impl<'a> Resolver<'a> {
         .map_err(Unusable::Task)?;
         doubts.extend(warnings);
         if let Some(patch) = &patch {
-            check_servers(&patch.mcp_servers, &sandbox).map_err(Unusable::Task)?;
+            check_servers(&patch.mcp_servers, &sandbox, &self.caller.places.agent_dir)
+                .map_err(Unusable::Task)?;
         }
         let ChosenModel {
             choice: model,

@@ -1,18 +1,28 @@
 //! Checks whether the sandbox of a task lets its MCP servers be reached.
 
+use std::path::Path;
+
+use pi_subagents_agent::configured_address;
 use pi_subagents_vocabulary::{McpServers, Refusal, Sandbox, ServerReach};
 
 /// Refuses servers at an address that the sandbox closes. The child itself would ask them, so a list
 /// of hosts for its tools does not open them.
-pub(super) fn check_servers(servers: &McpServers, sandbox: &Sandbox) -> Result<(), Refusal> {
+pub(super) fn check_servers(
+    servers: &McpServers,
+    sandbox: &Sandbox,
+    agent_dir: &Path,
+) -> Result<(), Refusal> {
     if sandbox.is_off() || sandbox.network.is_full() {
         return Ok(());
     }
     for server in &servers.0 {
-        let closed = match &server.reach {
-            ServerReach::Address { url, .. } => url.as_str(),
-            ServerReach::Configured => "of the user's mcp.json",
-            ServerReach::Program { .. } => continue,
+        let address = match &server.reach {
+            ServerReach::Address { url, .. } => Some(url.clone()),
+            ServerReach::Configured => configured_address(&server.name, agent_dir),
+            ServerReach::Program { .. } => None,
+        };
+        let Some(closed) = address else {
+            continue;
         };
         let name = &server.name;
         return Err(Refusal {

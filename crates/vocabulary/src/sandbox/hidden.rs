@@ -28,8 +28,13 @@ pub const HIDDEN_IN_HOME: &[&str] = &[
     ".local/share/keyrings",
     ".mozilla",
     ".claude/.credentials.json",
+    ".claude.json",
     ".codex/auth.json",
+    ".config/github-copilot",
+    ".cursor/mcp.json",
     ".gemini",
+    ".local/share/opencode/auth.json",
+    ".qwen/oauth_creds.json",
     ".terraform.d/credentials.tfrc.json",
     ".vault-token",
     ".pgpass",
@@ -47,8 +52,16 @@ pub const HIDDEN_IN_HOME: &[&str] = &[
 ];
 
 /// The paths in the agent directory that every sandbox hides.
-pub const HIDDEN_IN_AGENT_DIR: &[&str] =
-    &["auth.json", "models.json", "sessions", "subagents/runs"];
+pub const HIDDEN_IN_AGENT_DIR: &[&str] = &[
+    "auth.json",
+    "models.json",
+    "mcp.json",
+    "mcp-auth.json",
+    "mcp.log",
+    "mcp.log.1",
+    "sessions",
+    "subagents/runs",
+];
 
 /// Returns whether an entry of the agent directory is our own: tokens of the page and of the MCP
 /// server, keys of a fleet, lists of all runs. A child needs none of them, and with a token it could
