@@ -422,6 +422,7 @@ impl Tools for ServedTools {
                     choices: choices.as_deref(),
                     gates,
                     at_once: self.options.concurrency,
+                    may_merge: self.options.review == ReviewPermission::Always,
                 };
                 listed(tool, &offer)
             })

@@ -32,7 +32,12 @@ pub(crate) struct Offer<'a> {
     pub(crate) gates: &'a [String],
     /// The number of sub-agents that work at once.
     pub(crate) at_once: usize,
+    /// True if models may merge.
+    pub(crate) may_merge: bool,
 }
+
+/// What is said of the tool that merges where the user alone may.
+const ONLY_CHECKS: &str = "Here it only checks (check: true): the user takes results with pi-subagents review, or lets you by starting this server with --allow-merge.";
 
 /// Returns a tool as clients list it.
 pub(crate) fn listed(tool: calls::Tool, offer: &Offer<'_>) -> (Tool, Effect) {
@@ -42,14 +47,20 @@ pub(crate) fn listed(tool: calls::Tool, offer: &Offer<'_>) -> (Tool, Effect) {
         Some(choices) => format!("{described} {choices}"),
         None => described,
     };
+    let only_checks = tool.effect == Effect::Merges && !offer.may_merge;
+    let (description, effect) = if only_checks {
+        (format!("{description} {ONLY_CHECKS}"), Effect::Reads)
+    } else {
+        (description, tool.effect)
+    };
     let mut schema = object(tool.parameters).unwrap_or_default();
     extend(tool.name, &mut schema);
     name_gates(&mut schema, offer.gates);
     let mut listed = Tool::new(tool.name, description, Arc::new(schema))
         .with_title(tool.label)
-        .with_annotations(annotations(tool.effect));
+        .with_annotations(annotations(effect));
     listed.meta = Some(hints(tool.name));
-    (listed, tool.effect)
+    (listed, effect)
 }
 
 /// Says how many sub-agents work at once.

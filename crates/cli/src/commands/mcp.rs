@@ -41,7 +41,7 @@ pub(crate) struct McpArgs {
     /// Tools that the client is offered: one for each purpose, or all that pi has
     #[arg(long, value_enum, default_value_t = OfferedTools::Compact)]
     tools: OfferedTools,
-    /// Let the model accept results of its sub-agents into your checkout, discard them, and undo that
+    /// Let the model merge and accept results of its sub-agents into your checkout, discard them, and undo that
     #[arg(long)]
     allow_merge: bool,
     /// Serve over HTTP on this address of this machine instead of stdin and stdout; port 0 picks a free port [default without a value: 127.0.0.1:0]

@@ -200,7 +200,7 @@ fn a_model_merges_results_of_a_fleet_without_naming_them() {
     always_in_the_fleet(&fleet);
     let stage = &fleet.stage;
     let _worker = fleet.worker("build-7");
-    let mut client = McpClient::start(stage, "legacy", &["--runner", "pi"]);
+    let mut client = McpClient::start(stage, "legacy", &["--runner", "pi", "--allow-merge"]);
     let mut asked = |id: &str, tool: &str, arguments: &Value| {
         client.call(id, tool, arguments);
         let answer = client.answer(id);

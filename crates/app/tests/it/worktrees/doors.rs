@@ -33,7 +33,8 @@ fn tool_names(client: &mut McpClient, id: &str) -> Vec<String> {
 
 fn client(stage: &WorktreeStage, kind: &Value) -> McpClient {
     let options = stage.options();
-    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let options = options.iter().map(String::as_str);
+    let options: Vec<&str> = options.chain(["--allow-merge"]).collect();
     McpClient::start_as(stage.stage(), kind, &options)
 }
 
@@ -104,6 +105,46 @@ fn a_model_merges_over_mcp_and_is_told_of_the_tool_when_there_is_a_result() {
         assert_eq!(stage.status(), " M kept.txt\n?? api.txt\n?? docs.txt");
         assert_eq!(client.leave().code, Some(0));
     }
+}
+
+#[test]
+fn a_server_that_was_not_started_for_it_only_checks_what_would_fit() {
+    let stage = WorktreeStage::new();
+    let options = stage.options();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let mut client = McpClient::start_as(stage.stage(), &json!({"mode": "legacy"}), &options);
+    let tasks = json!({"tasks": tasks(&stage)["tasks"].as_array().unwrap()[1..].to_vec()});
+    answered(&stage, &mut client, "begin", DELEGATE, &tasks);
+    let listed = client.list_as("after");
+    let mut tools = listed["tools"].as_array().unwrap().iter();
+    let merge = tools.find(|tool| tool["name"] == MERGE).unwrap();
+    assert_eq!(merge["annotations"]["readOnlyHint"], true);
+    let said = merge["description"].as_str().unwrap();
+    assert!(said.contains("Here it only checks"), "{said}");
+    let texts = [
+        json!({"check": true}),
+        json!({}),
+        json!({"commit": true, "runs": ["docs"]}),
+    ]
+    .map(|call| answered(&stage, &mut client, &call.to_string(), MERGE, &call));
+    insta::assert_snapshot!(texts.join("\n----\n"), @r"
+    isError: false
+          checkout  ui  docs
+    ui    ✓         –   ✓
+    docs  ✓         ✓   –
+
+    All of it fits. The user takes it with: pi-subagents review
+    ----
+    isError: true
+    only the user can merge: the server was not started with --allow-merge
+    They can type: pi-subagents review
+    ----
+    isError: true
+    only the user can merge: the server was not started with --allow-merge
+    They can type: pi-subagents review
+    ");
+    assert_eq!(stage.status(), "");
+    client.leave();
 }
 
 #[test]

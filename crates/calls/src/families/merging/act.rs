@@ -7,10 +7,26 @@ use super::text;
 use super::tools::MergeCall;
 use crate::arguments;
 use crate::caller::Caller;
+use crate::families::review_tool::ReviewPermission;
 use crate::service::{CallService, ToolAnswer};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::acts;
 use pi_subagents_runs::merging::{HeldBackFiles, MergedAs};
+use pi_subagents_vocabulary::Door;
+
+/// Returns whether a model may merge. For a client of MCP its person says so when the server starts,
+/// as for a review. Inside pi the model edits the checkout by itself, and merging is no more.
+fn permission(caller: &Caller) -> Result<(), CommandError> {
+    match (caller.door, &caller.review) {
+        (Door::Mcp, ReviewPermission::Missing | ReviewPermission::Denied) => {
+            let why = "only the user can merge: the server was not started with --allow-merge";
+            let how = "They can type: pi-subagents review";
+            Err(CommandError::failed(why).hint(how))
+        }
+        (Door::Mcp, ReviewPermission::Always | ReviewPermission::Once(_)) => Ok(()),
+        (Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page, _) => Ok(()),
+    }
+}
 
 /// Merges results into the checkout of the caller, or says what would fit.
 pub(crate) fn merge_subagents(
@@ -24,11 +40,18 @@ pub(crate) fn merge_subagents(
         return Err(CommandError::usage(words));
     }
     let to_merge = changes(service, caller, &call.runs)?;
+    let permission = permission(caller);
     if call.check {
         return acts::check(to_merge, |fit| {
-            ToolAnswer::new(text::of_check(fit), json!({ "check": fit.printed() }))
+            let merger = match permission {
+                Ok(()) => text::Merger::Model,
+                Err(_) => text::Merger::User,
+            };
+            let text = text::of_check(fit, merger);
+            ToolAnswer::new(text, json!({ "check": fit.printed() }))
         });
     }
+    permission?;
     let merged_as = if call.commit {
         MergedAs::Commits
     } else {

@@ -23,8 +23,17 @@ impl Patch {
     }
 }
 
+/// Who may merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Merger {
+    /// The model that asks.
+    Model,
+    /// The user alone.
+    User,
+}
+
 /// Says what fits, and how to go on.
-pub(super) fn of_check(fit: &Fit<'_>) -> String {
+pub(super) fn of_check(fit: &Fit<'_>, merger: Merger) -> String {
     let mut parts = vec![fit.table()];
     let conflicts = [fit.conflict_lines(), fit.missing_lines()].concat();
     parts.extend(Some(conflicts.join("\n")).filter(|lines| !lines.is_empty()));
@@ -32,7 +41,12 @@ pub(super) fn of_check(fit: &Fit<'_>) -> String {
     let notes: Vec<String> = notes.collect();
     parts.extend(Some(notes.join("\n")).filter(|notes| !notes.is_empty()));
     parts.push(if fit.fits_all() {
-        "All of it fits. merge_subagents without check merges it.".to_owned()
+        match merger {
+            Merger::Model => "All of it fits. merge_subagents without check merges it.".to_owned(),
+            Merger::User => {
+                "All of it fits. The user takes it with: pi-subagents review".to_owned()
+            }
+        }
     } else {
         "Merge first what you want to keep; what conflicts with it is then left out and named. A \
          sub-agent that begins after that sees what was merged, and can do the rest again."
