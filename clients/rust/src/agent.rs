@@ -1,5 +1,6 @@
 //! Agents that are defined in code.
 
+use pi_subagents_host_tools::HostToolServer;
 use serde_json::{Map, Value, json};
 
 /// An agent of this program. It needs no file of the user, and no other program sees it.
@@ -8,6 +9,8 @@ pub struct Agent {
     pub(crate) name: String,
     pub(crate) body: String,
     fields: Map<String, Value>,
+    /// Variables that the program needs for it.
+    pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Agent {
@@ -17,6 +20,7 @@ impl Agent {
             name: name.into(),
             body: system_prompt.into(),
             fields: Map::new(),
+            variables: Vec::new(),
         }
     }
 
@@ -39,6 +43,14 @@ impl Agent {
         let servers = self.fields.entry("mcpServers").or_insert_with(|| json!({}));
         servers[name.into()] = server;
         self
+    }
+
+    /// Gives it functions of this program as tools, as long as the server is not dropped. A list of
+    /// tools must name them, as in `mcp__shop__find_order`, or all of them, as in `mcp__shop`.
+    pub fn host_tools(mut self, server: &HostToolServer) -> Self {
+        let variable = (server.variable(), server.token().to_owned());
+        self.variables.push(variable);
+        self.mcp_server(server.name(), server.entry())
     }
 
     /// Sets any field of an agent file by its key.

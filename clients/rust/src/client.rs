@@ -239,6 +239,9 @@ impl Client {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true);
+        for agent in &self.agents {
+            command.envs(agent.variables.iter().map(|(name, value)| (name, value)));
+        }
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
         }

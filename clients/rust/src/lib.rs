@@ -32,6 +32,9 @@ pub use failure::{ClientError, ErrorKind};
 pub use run::{Ending, Message, Run, Status, Usage};
 pub use task::Task;
 
+/// Functions of this program as tools of its sub-agents.
+pub use pi_subagents_host_tools::{HostToolServer, HostTools};
+
 /// What every stream of this crate implements.
 pub use futures_core::Stream;
 /// The crate whose `JsonSchema` a returned type derives.

@@ -40,12 +40,15 @@
 //! - When the process ends in any way, also by a panic or `SIGKILL`, all its sub-agents end.
 //! - An [`EventSink`] gets every event. The types of events are those of [`vocabulary`].
 //!
-//! `examples/team.rs` is a whole program, and `examples/merge.rs` merges what isolated sub-agents
-//! changed.
+//! - [`TeamOptions::host_tools`] gives sub-agents functions of the program as tools.
+//!
+//! `examples/team.rs` is a whole program, `examples/merge.rs` merges what isolated sub-agents changed,
+//! and `examples/host_tools.rs` gives them a function.
 
 pub use pi_subagents_team::{
-    ChangedFile, Clash, Conflict, Delegated, ForEach, MergeCheck, MergeOutcome, Merged, Outcome,
-    Task, TaskWorkspace, TaskWorkspaceState, Team, TeamError, TeamErrorKind, TeamOptions,
+    ChangedFile, Clash, Conflict, Delegated, ForEach, HostTools, MergeCheck, MergeOutcome, Merged,
+    Outcome, Task, TaskWorkspace, TaskWorkspaceState, Team, TeamError, TeamErrorKind, TeamOptions,
+    schemars,
 };
 pub use pi_subagents_vocabulary as vocabulary;
 pub use pi_subagents_vocabulary::{

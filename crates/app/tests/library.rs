@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use pi_subagents::vocabulary::Happening;
 use pi_subagents::{
-    Delegated, EventSink, MergeOutcome, Outcome, RunEvent, RunId, RunSummary, RunnerChoice, Status,
-    Task, TaskWorkspaceState, Team, TeamErrorKind, TeamOptions,
+    Delegated, EventSink, HostTools, MergeOutcome, Outcome, RunEvent, RunId, RunSummary,
+    RunnerChoice, Status, Task, TaskWorkspaceState, Team, TeamErrorKind, TeamOptions, schemars,
 };
 use pi_subagents_testkit::fleet::NatsServer;
 use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
@@ -37,9 +37,9 @@ fn options(sandbox: &Sandbox) -> TeamOptions {
         .runner(RunnerChoice::Embedded)
 }
 
-/// The example `team`, built beside our binary.
-fn example() -> PathBuf {
-    let example = Path::new(BINARY).with_file_name("examples").join("team");
+/// The example of this name, built beside our binary.
+fn example(name: &str) -> PathBuf {
+    let example = Path::new(BINARY).with_file_name("examples").join(name);
     assert!(
         example.exists(),
         "{} is not built; build it with `cargo build -p pi-subagents --examples`",
@@ -114,7 +114,7 @@ fn the_example_prints_what_its_sub_agents_answered() {
     sandbox.write("project/README.md", "# Teapot\n\nA project about tea.\n");
     sandbox.write("project/main.c", "int main() { /* TODO: pour */ }\n");
     let output = sandbox
-        .command(&example())
+        .command(&example("team"))
         .env("PI_SUBAGENTS_BIN", BINARY)
         .run();
     insta::assert_snapshot!(output, @"
@@ -141,7 +141,10 @@ fn the_example_prints_what_its_sub_agents_answered() {
 #[test]
 fn without_the_binary_the_example_says_what_to_do() {
     let sandbox = Sandbox::new();
-    let output = sandbox.command(&example()).env("PATH", "/nowhere").run();
+    let output = sandbox
+        .command(&example("team"))
+        .env("PATH", "/nowhere")
+        .run();
     insta::assert_snapshot!(output, @"
     --- exit code
     1
@@ -153,6 +156,190 @@ fn without_the_binary_the_example_says_what_to_do() {
     Build it with cargo build --release, and put it on PATH or name it with PI_SUBAGENTS_BIN.
     [EOF]
     ");
+}
+
+/// Turns in which a model calls the function of the example, and says what it got.
+fn asks_for_order(tool: &str) -> serde_json::Value {
+    json!([
+        {"toolCalls": [{"name": tool, "arguments": {"number": 7}}]},
+        {"text": format!("{{{{toolResult.{tool}}}}}")},
+    ])
+}
+
+#[test]
+fn the_example_gives_its_sub_agent_a_function() {
+    let sandbox = Sandbox::new();
+    let script = json!({"rules": [{"turns": asks_for_order("mcp__shop__find_order")}]});
+    let script = sandbox.write("script.json", &script.to_string());
+    let output = sandbox
+        .command(&example("host_tools"))
+        .arg(format!("scripted/{}", script.display()))
+        .env("PI_SUBAGENTS_BIN", BINARY)
+        .run();
+    assert_eq!(
+        output.stdout, "It left the warehouse this morning.\n",
+        "{output}"
+    );
+}
+
+#[derive(schemars::JsonSchema, serde::Deserialize)]
+struct Order {
+    number: u32,
+}
+
+/// Says when a call is no longer there.
+struct Leaves(UnboundedSender<&'static str>);
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        // The test may have seen enough.
+        _ = self.0.send("left");
+    }
+}
+
+/// Functions of this test: one that answers or fails, one that never ends, and one that panics. The
+/// second says when it is called and when its call is gone.
+fn shop(says: UnboundedSender<&'static str>) -> HostTools {
+    HostTools::new("shop")
+        .tool("find_order", "Finds an order.", |order: Order| async move {
+            match order.number {
+                7 => Ok("on its way".to_owned()),
+                number => Err(format!("there is no order {number}")),
+            }
+        })
+        .tool("wait", "Waits.", move |_: Order| {
+            says.send("called").unwrap();
+            let leaves = Leaves(says.clone());
+            async move {
+                std::future::pending::<()>().await;
+                drop(leaves);
+                Ok::<_, String>(String::new())
+            }
+        })
+        .tool("fail", "Fails.", |order: Order| async move {
+            assert_eq!(order.number, 0, "a function of a program may panic");
+            Ok::<_, String>(String::new())
+        })
+}
+
+/// Returns what the tool calls of a task brought: the texts that its model got.
+fn tool_results(outcome: &Outcome) -> Vec<String> {
+    let directory = outcome.directory.as_ref().unwrap();
+    let events = std::fs::read_to_string(directory.join("events.jsonl")).unwrap();
+    let events = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    events
+        .filter(|event: &serde_json::Value| event["type"] == "tool_execution_end")
+        .map(|event| {
+            event["result"]["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn sub_agents_call_functions_of_the_program_also_from_a_sandbox() {
+    let sandbox = Sandbox::new();
+    let call = |tool: &str, number: u32| {
+        let arguments = json!({"number": number});
+        json!({"toolCalls": [{"name": format!("mcp__shop__{tool}"), "arguments": arguments}]})
+    };
+    let look = "env | grep PI_SUBAGENTS_HOST; echo looked";
+    let turns = json!([
+        call("find_order", 7),
+        call("find_order", 8),
+        {"toolCalls": [{"name": "mcp__shop__find_order", "arguments": {"number": "x"}}]},
+        call("fail", 1),
+        {"toolCalls": [{"name": "bash", "arguments": {"command": look}}]},
+        {"text": "Done."},
+    ]);
+    let script = json!({"rules": [{"turns": turns}]});
+    let script = sandbox.write("script.json", &script.to_string());
+    let box_file = |fields: &str| format!("---\nname: box\n{fields}\n---\nBe brief.\n");
+    let agent = "home/.pi/agent/agent-profiles/box.md";
+    let expected = [
+        "on its way",
+        "there is no order 8",
+        "the arguments do not fit: invalid type: string \"x\", expected u32",
+        "the function ended without an answer",
+        "looked\n",
+    ];
+    for fields in [
+        "sandbox: off",
+        "sandbox: read-only",
+        "sandbox: workspace-write\nnetwork: full",
+    ] {
+        sandbox.write(agent, &box_file(fields));
+        let options = options(&sandbox).model(format!("scripted/{}", script.display()));
+        let team = Team::open(options.host_tools(shop(unbounded_channel().0)))
+            .await
+            .unwrap();
+        let task = Task::new("a", "Go.").agent("box");
+        let delegated = team.delegate([task], Vec::new()).await.unwrap();
+        let outcome = &delegated.outcomes[0];
+        assert_eq!(
+            outcome.report.output.as_deref(),
+            Some("Done."),
+            "{fields}: {outcome:?}"
+        );
+        assert_eq!(tool_results(outcome), expected, "{fields}");
+        team.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_a_function_ends_with_its_run() {
+    let sandbox = Sandbox::new();
+    let turns = json!([{"toolCalls": [{"name": "mcp__shop__wait", "arguments": {"number": 1}}]}]);
+    let script = json!({"rules": [{"turns": turns}]});
+    let script = sandbox.write("script.json", &script.to_string());
+    let (says, mut said) = unbounded_channel();
+    let options = options(&sandbox).model(format!("scripted/{}", script.display()));
+    let team = Team::open(options.host_tools(shop(says))).await.unwrap();
+    let (sinks, mut started) = Started::sink();
+    let calling = team.delegate([Task::new("a", "Go.")], sinks);
+    let stopping = async {
+        let run = started.recv().await.unwrap();
+        assert_eq!(said.recv().await, Some("called"));
+        team.stop(&run).await
+    };
+    let (delegated, was_running) = tokio::join!(calling, stopping);
+    assert!(was_running);
+    assert_eq!(
+        delegated.unwrap().outcomes[0].report.status,
+        Status::Stopped
+    );
+    assert_eq!(said.recv().await, Some("left"));
+    team.close().await;
+}
+
+#[tokio::test]
+async fn a_task_that_cannot_be_given_the_functions_is_refused_in_words() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "home/.pi/agent/agent-profiles/keeper.md",
+        "---\nname: keeper\nmcpServers:\n  shop: {command: x}\n---\nBe brief.\n",
+    );
+    let options = options(&sandbox).model("scripted/tour");
+    let team = Team::open(options.host_tools(shop(unbounded_channel().0)))
+        .await
+        .unwrap();
+    let tasks = [Task::new("twice", "Go.").agent("keeper")];
+    let delegated = team.delegate(tasks, Vec::new()).await.unwrap();
+    let said = delegated.outcomes[0].report.error_message.as_deref();
+    insta::assert_snapshot!(said.unwrap(), @"The tools of the calling program are the MCP server shop, and the agent of the task has one of this name too.");
+    team.close().await;
+    let odd = HostTools::new("a b");
+    let refused = Team::open(
+        TeamOptions::new()
+            .home(sandbox.home())
+            .binary(BINARY)
+            .host_tools(odd),
+    );
+    assert_eq!(refused.await.err().unwrap().kind(), TeamErrorKind::Usage);
 }
 
 #[tokio::test]

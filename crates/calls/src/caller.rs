@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use pi_subagents_configuration::Skill;
 use pi_subagents_records::CallerName;
-use pi_subagents_vocabulary::{Answerers, BaseChoice, Place, Priority, RunTerms, WorkspaceChoice};
+use pi_subagents_vocabulary::{
+    Answerers, BaseChoice, McpServer, Place, Priority, RunTerms, WorkspaceChoice,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::budget::BudgetWishes;
@@ -87,6 +89,9 @@ pub struct Overrides {
     /// The wishes about budgets.
     #[serde(default)]
     pub budget: BudgetWishes,
+    /// Servers with functions of the calling program, beside those of agents. They end with it.
+    #[serde(skip)]
+    pub host_servers: Vec<McpServer>,
     /// True if a person has agreed to maps of many items without a budget.
     #[serde(default)]
     pub takes_many_items: bool,

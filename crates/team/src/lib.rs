@@ -3,6 +3,7 @@
 //! The library: sub-agents for a Rust program. The crate `pi-subagents` publishes it.
 
 mod failure;
+mod host_servers;
 mod merging;
 mod options;
 mod outcome;
@@ -14,10 +15,13 @@ use std::sync::Arc;
 
 use pi_subagents_configuration::Asker;
 pub use pi_subagents_git::Conflict;
+use pi_subagents_host_tools::HostToolServer;
+pub use pi_subagents_host_tools::{HostTools, schemars};
 use pi_subagents_records::CallerName;
 use pi_subagents_vocabulary::{Definition, Door, EventSink, RunId, RunTerms};
 
 pub use self::failure::{TeamError, TeamErrorKind};
+use self::host_servers::serve;
 pub use self::merging::{Clash, MergeCheck};
 pub use self::options::TeamOptions;
 pub use self::outcome::{Delegated, Outcome};
@@ -75,17 +79,15 @@ pub use pi_subagents_vocabulary::ForEach;
 pub struct Team {
     service: CallService,
     caller: Caller,
+    /// The functions of this program, which are served as long as the team is open.
+    _host_tools: Vec<HostToolServer>,
 }
 
 impl Team {
     /// Opens a team. It needs the async runtime of tokio, here and as long as it is open.
-    #[expect(
-        clippy::unused_async,
-        reason = "whoever awaits it has the runtime that it needs"
-    )]
     pub async fn open(options: TeamOptions) -> Result<Self, TeamError> {
         check_tools(options.tools.as_deref().unwrap_or_default(), options.runner)?;
-        let places = Places::of_a_program(
+        let mut places = Places::of_a_program(
             options.cwd.as_deref(),
             options.home.as_deref(),
             options.binary.as_deref(),
@@ -95,7 +97,10 @@ impl Team {
         let concurrency = options
             .concurrency
             .map_or(settings.concurrency(Door::CommandLine), NonZeroUsize::get);
+        let served = serve(options.host_tools).await?;
+        places.variables.extend(served.variables);
         Ok(Self {
+            _host_tools: served.running,
             service: CallService::open_in_a_program(&places, concurrency)?,
             caller: Caller {
                 name: CallerName::Program,
@@ -110,6 +115,7 @@ impl Team {
                         allowance: options.allowance,
                         ..RunTerms::default()
                     },
+                    host_servers: served.entries,
                     ..Overrides::default()
                 },
                 ..Caller::at(places)

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use pi_subagents_host_tools::HostTools;
 use pi_subagents_vocabulary::{Allowance, Dollars, RunnerChoice};
 
 /// Options for opening a team. An option that is not set is as on the command line in this process.
@@ -30,6 +31,7 @@ pub struct TeamOptions {
     pub(super) max_turns: Option<u32>,
     pub(super) allowance: Allowance,
     pub(super) concurrency: Option<NonZeroUsize>,
+    pub(super) host_tools: Vec<HostTools>,
 }
 
 impl TeamOptions {
@@ -109,6 +111,30 @@ impl TeamOptions {
     /// else the usual ones. A team with a misspelt tool does not open.
     pub fn tools(mut self, tools: impl IntoIterator<Item: Into<String>>) -> Self {
         self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Gives all sub-agents functions of this program as tools, beside those that they have. They see
+    /// them as `mcp__NAME__TOOL`, and a list of tools, as of [`Self::tools`] or of an agent, must name
+    /// them so. A sub-agent in a sandbox reaches them too. A task for pi or for a fleet is refused.
+    ///
+    /// ```
+    /// use pi_subagents::{HostTools, TeamOptions, schemars};
+    ///
+    /// #[derive(schemars::JsonSchema, serde::Deserialize)]
+    /// struct Order {
+    ///     number: u32,
+    /// }
+    ///
+    /// let tools = HostTools::new("shop").tool(
+    ///     "find_order",
+    ///     "Says where an order is.",
+    ///     |order: Order| async move { Ok::<_, String>(format!("Order {} left today.", order.number)) },
+    /// );
+    /// let options = TeamOptions::new().host_tools(tools);
+    /// ```
+    pub fn host_tools(mut self, tools: HostTools) -> Self {
+        self.host_tools.push(tools);
         self
     }
 

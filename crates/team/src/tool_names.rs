@@ -1,7 +1,7 @@
 //! Checks the names of the tools that a program gives to its sub-agents.
 
 use pi_subagents_pi_files::BUILT_IN_TOOLS;
-use pi_subagents_vocabulary::{RunnerChoice, nearest};
+use pi_subagents_vocabulary::{RunnerChoice, SERVER_PREFIX, nearest};
 
 use pi_subagents_ground::error::CommandError;
 
@@ -13,7 +13,9 @@ pub(super) fn check_tools(
 ) -> Result<(), CommandError> {
     let unknown = tools
         .iter()
-        .filter(|name| !BUILT_IN_TOOLS.contains(&name.as_str()));
+        .filter(|name| !BUILT_IN_TOOLS.contains(&name.as_str()))
+        // The tools of a server are known when it runs.
+        .filter(|name| !name.starts_with(SERVER_PREFIX));
     for name in unknown {
         let error = CommandError::usage(format!("there is no tool \"{name}\""));
         match (nearest(name, BUILT_IN_TOOLS), runner) {

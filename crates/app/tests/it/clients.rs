@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pi_subagents_client::schemars::{self, JsonSchema};
-use pi_subagents_client::{Agent, Client, ClientError, ErrorKind, EventKind, Status, Task};
+use pi_subagents_client::{
+    Agent, Client, ClientError, ErrorKind, EventKind, HostTools, Status, Task,
+};
 use pi_subagents_testkit::llm::{Script, Turn};
 use pi_subagents_testkit::sandbox::SandboxCommand;
 use pretty_assertions::assert_eq;
@@ -223,4 +225,39 @@ async fn rust_trial(client: Client) -> Result<Value, ClientError> {
             _ => "other",
         }),
     }))
+}
+
+#[tokio::test]
+async fn a_sub_agent_calls_a_function_of_the_program_that_started_it() {
+    let turns = [
+        Turn::tool_call("mcp__library__count", json!({"files": 3})),
+        Turn::text("Done."),
+    ];
+    let stage = AgentStage::new(FORMATS[0], Script::new().otherwise(turns));
+    let double =
+        |count: Count| async move { Ok::<_, String>(format!("{} in all", count.files * 2)) };
+    let tools = HostTools::new("library").tool("count", "Counts.", double);
+    let server = tools.serve().await.unwrap();
+    let agent = Agent::new("librarian", "You count books.").host_tools(&server);
+    let client = client(&stage).agent(agent);
+    let task = Task::new("Count.").agent("librarian");
+    let answer = client.run(task).await.unwrap();
+    assert_eq!(answer.value, "Done.");
+    let requests = stage.server.requests();
+    let last = requests.last().unwrap().body.to_string();
+    assert!(last.contains("6 in all"), "{last}");
+    assert!(!last.contains(server.token()), "{last}");
+    // In a sandbox without the network of this machine the address is out of reach, and the task says so.
+    let closed = Agent::new("closed", "You count books.")
+        .field("sandbox", json!("read-only"))
+        .host_tools(&server);
+    let refused = client
+        .agent(closed)
+        .run(Task::new("Count.").agent("closed"))
+        .await;
+    let why = refused.err().unwrap().to_string();
+    assert!(
+        why.contains("keeps its child from the MCP server library"),
+        "{why}"
+    );
 }

@@ -9,8 +9,8 @@ use pi_subagents_agent::{ModelRoute, RoutedAgent, Surroundings, model_route};
 use pi_subagents_files::{append_own, create_directories, is_protected, read_own_text};
 use pi_subagents_ground::places::Places;
 use pi_subagents_vocabulary::{
-    Confinement, ModelChoice, Program, Refusal, Runner, Sandbox, Secret, SessionPolicy, Work,
-    hidden_paths, is_for_us_alone,
+    Confinement, McpServer, ModelChoice, NetworkHost, Program, Refusal, Runner, Sandbox, Secret,
+    ServerReach, SessionPolicy, Work, hidden_paths, is_for_us_alone,
 };
 
 /// The compiled code of a pi, which Node keeps among the temporary files. A pi that cannot read it
@@ -22,6 +22,15 @@ const COMPILE_CACHE: &str = "/tmp/node-compile-cache";
 fn is_only_ours(directory: &Path) -> bool {
     directory.symlink_metadata().is_ok_and(|it| it.is_dir())
         && is_protected(directory).unwrap_or(false)
+}
+
+/// Returns the host and port of a server at an address that names both.
+fn host_of(server: &McpServer) -> Option<NetworkHost> {
+    let ServerReach::Address { url, .. } = &server.reach else {
+        return None;
+    };
+    let (_, rest) = url.split_once("://")?;
+    NetworkHost::parse(rest.split('/').next()?).ok()
 }
 
 /// Longer lists of borrowed objects git does not write.
@@ -43,6 +52,8 @@ pub(super) struct ConfinedTask<'a> {
     pub(super) directory: Option<&'a Path>,
     /// Files that the child reads, wherever they are.
     pub(super) read: &'a [PathBuf],
+    /// Servers with functions of the calling program, which the child itself asks.
+    pub(super) host_servers: &'a [McpServer],
     /// Files that are not for it: of other runs, and the key of the fleet.
     pub(super) others: &'a [PathBuf],
 }
@@ -118,6 +129,7 @@ impl ConfinedTask<'_> {
                 model_hosts: route
                     .iter()
                     .filter_map(|route| route.host.clone())
+                    .chain(self.host_servers.iter().filter_map(host_of))
                     .collect(),
             },
             key: route.as_ref().and_then(|route| route.key.clone()),

@@ -372,6 +372,7 @@ impl<'a> Opening<'a> {
             directory: files.directory.as_deref(),
             read: &found.skills,
             others: &others,
+            host_servers: &self.resolver.caller.overrides.host_servers,
         };
         let (confinement, found_key) = match confined.plan(&self.resolver.caller.places) {
             None => (None, None),

@@ -21,7 +21,7 @@ use super::place::{RunPlace, check_place, place_of};
 use super::reading_run::ReadingRun;
 use super::sandbox::{SandboxOrigin, TaskSandbox, sandbox_of};
 use super::schema::schema_of;
-use super::servers::check_servers;
+use super::servers::{HostedTask, check_servers, with_host_servers};
 use super::task::{FoundHere, RequestedTask, ResolvedTask, ResolvedWork};
 use super::terms::terms_of;
 use super::working_directory::working_directory;
@@ -166,6 +166,7 @@ impl<'a> Resolver<'a> {
             (RunnerChoice::Auto, Some(definition)) if !definition.mcp_servers.is_empty() => {
                 RunnerChoice::Embedded
             }
+            (RunnerChoice::Auto, _) if !overrides.host_servers.is_empty() => RunnerChoice::Embedded,
             (choice, _) => choice,
         };
         let command = definition.map_or(&[][..], |definition| &definition.command);
@@ -234,6 +235,14 @@ impl<'a> Resolver<'a> {
         let patch = definition
             .map(|found| patch_of(found, runner, &cwd, self.caller, self.configuration))
             .transpose()?;
+        let of_definition = patch.as_ref().map(|patch| &patch.mcp_servers);
+        let mcp_servers = with_host_servers(HostedTask {
+            host_servers: &overrides.host_servers,
+            of_definition,
+            runner,
+            is_here: matches!(self.destination, Destination::Here),
+        })
+        .map_err(Unusable::Task)?;
         let place = place_of(
             task,
             terms,
@@ -263,7 +272,7 @@ impl<'a> Resolver<'a> {
             runner,
             model: &model.choice,
             fallback_models: &fallback_models,
-            mcp_servers: patch.as_ref().map_or(&[], |patch| &patch.mcp_servers.0),
+            mcp_servers: &mcp_servers.0,
             gates: &gates,
             setup: match place {
                 RunPlace::Checkout => None,
@@ -317,9 +326,7 @@ impl<'a> Resolver<'a> {
             commands: of_patch
                 .map(|patch| patch.definition.commands.clone())
                 .unwrap_or_default(),
-            mcp_servers: of_patch
-                .map(|patch| patch.mcp_servers.clone())
-                .unwrap_or_default(),
+            mcp_servers,
             questions: self.questions_of(of_patch),
             trusted,
             arguments: of_patch

@@ -108,6 +108,7 @@ impl RunArgs {
             worktree: None,
             fleet: self.fleet.wishes(),
             budget: self.budget.wishes(),
+            host_servers: Vec::new(),
             takes_many_items: false,
         }
     }

@@ -10,7 +10,7 @@ const PREFIX: &str = "pi-subagents-";
 /// The crates, from the bottom to the top, as in the drawing of `ARCHITECTURE.md`. A crate may use
 /// the layers below its own.
 const LAYERS: [&[&str]; 11] = [
-    &["loopback", "os", "schemas"],
+    &["host-tools", "loopback", "os", "schemas"],
     &["files", "vocabulary"],
     &["confine"],
     &["engine", "git", "pi-files", "records", "view"],
