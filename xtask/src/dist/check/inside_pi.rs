@@ -60,11 +60,11 @@ pub(super) fn without_program(shipment: &Shipment) -> Outcome<Checked> {
     Ok(Checked::Works(format!("the tool says: {MISSING} …")))
 }
 
-fn npm_source(shipment: &Shipment) -> String {
+pub(super) fn npm_source(shipment: &Shipment) -> String {
     format!("npm:@pi-subagents/pi@{}", shipment.release.version)
 }
 
-fn not_here() -> Checked {
+pub(super) fn not_here() -> Checked {
     let why = "it needs npm, and the pi and the model server that cargo xtask test installs";
     Checked::NotHere(why.to_owned())
 }
@@ -88,7 +88,7 @@ fn delegate(shipment: &Shipment, directory: &str, source: &str) -> Outcome<Check
 }
 
 /// A pi with a model, in a home that knows where our packages and our repository are.
-struct Stage {
+pub(super) struct Stage {
     home: Home,
     pi: PathBuf,
     npmrc: String,
@@ -99,13 +99,22 @@ struct Stage {
 impl Stage {
     /// Returns nothing if a part is missing.
     fn new(shipment: &Shipment, directory: &str) -> Outcome<Option<Self>> {
+        Self::with_script(shipment, directory, SCRIPT)
+    }
+
+    /// Does the same for a model that plays this script.
+    pub(super) fn with_script(
+        shipment: &Shipment,
+        directory: &str,
+        script: &str,
+    ) -> Outcome<Option<Self>> {
         let pi = target()?.join(directory).join("bin/pi");
         if !pi.exists() || !ScriptedModel::is_here()? || !is_here("npm") {
             return Ok(None);
         }
         let home = Home::new()?;
         let npmrc = serve(shipment, &home)?;
-        let model = ScriptedModel::start(&home, SCRIPT)?;
+        let model = ScriptedModel::start(&home, script)?;
         let git = format!(
             "[url \"file://{}\"]\n\tinsteadOf = {}\n",
             root().display(),
@@ -120,13 +129,17 @@ impl Stage {
         }))
     }
 
-    fn install(&self, source: &str) -> Outcome<()> {
+    pub(super) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub(super) fn install(&self, source: &str) -> Outcome<()> {
         output(self.pi().args(["install", source]))?;
         Ok(())
     }
 
     /// Asks pi to delegate and returns its events.
-    fn ask(&self) -> Outcome<String> {
+    pub(super) fn ask(&self) -> Outcome<String> {
         output(self.pi().args(["--mode", "json", "-p", "Delegate it"]))
     }
 

@@ -14,6 +14,7 @@ mod model;
 mod npm_install;
 mod other_roots;
 mod proof;
+mod work_inside_pi;
 
 pub(crate) use clients::install_clients;
 
@@ -41,7 +42,7 @@ struct Shipment<'a> {
 type Check = fn(&Shipment) -> Outcome<Checked>;
 
 /// All checks, with the names that are printed.
-const CHECKS: [(&str, Check); 19] = [
+const CHECKS: [(&str, Check); 20] = [
     ("tar.gz", archive::archive),
     ("install.sh", archive::installer),
     ("install.sh, altered archive", archive::altered_archive),
@@ -52,6 +53,7 @@ const CHECKS: [(&str, Check); 19] = [
     ("pi 0.87.1, pi install npm:…", inside_pi::older),
     ("pi 1.5.0, pi install npm:…", inside_pi::newer),
     ("pi 1.5.0, pi install git:…", inside_pi::by_git),
+    ("pi 1.5.0, a day's work", work_inside_pi::work),
     (
         "pi without the platform's package",
         inside_pi::without_program,

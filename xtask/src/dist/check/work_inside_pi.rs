@@ -1,0 +1,59 @@
+//! A day's work inside a pi that has our packages from npm: changes in a worktree that are merged, and
+//! a background run whose answer is read.
+
+use std::fs;
+use std::path::Path;
+
+use super::home::output;
+use super::inside_pi::{Stage, not_here, npm_source};
+use super::{Checked, Shipment};
+use crate::Outcome;
+
+/// The calling model delegates a change, merges it, starts a background run and waits for its answer.
+const SCRIPT: &str = r#"{"rules": [
+  {"user": "Delegate it", "turns": [
+    {"toolCalls": [{"name": "delegate_to_subagents", "arguments": {"tasks": [{"name": "lamp", "prompt": "Write the lamp.", "isolation": "worktree"}]}}]},
+    {"toolCalls": [{"name": "merge_subagents", "arguments": {"runs": ["lamp"]}}]},
+    {"toolCalls": [{"name": "background_agent", "arguments": {"preset": "default", "task": "Say hello."}}]},
+    {"toolCalls": [{"name": "subagent_runs", "arguments": {"action": "wait"}}]},
+    {"text": "All is done."}
+  ]},
+  {"user": "Write the lamp", "turns": [
+    {"toolCalls": [{"name": "write", "arguments": {"path": "lamp.txt", "content": "It shines.\n"}}]},
+    {"text": "The lamp is written."}
+  ]},
+  {"turns": [{"text": "Hello from the background."}], "repeat": true}
+]}"#;
+
+/// The parts of the answers that show the work.
+const SEEN: [&str; 3] = [
+    "✓ lamp: completed",
+    "✓ lamp: merged",
+    "Hello from the background.",
+];
+
+pub(super) fn work(shipment: &Shipment) -> Outcome<Checked> {
+    let Some(stage) = Stage::with_script(shipment, "pi-1.5", SCRIPT)? else {
+        return Ok(not_here());
+    };
+    let project = stage.home().path("project");
+    let commit = "-c user.name=a -c user.email=a@b.c commit -qm Begin";
+    for arguments in ["init -q", "add -A", commit] {
+        let mut git = stage.home().command(Path::new("git"));
+        output(git.args(arguments.split(' ')))?;
+    }
+    stage.install(&npm_source(shipment))?;
+    let events = stage.ask()?;
+    for wanted in SEEN {
+        if !events.contains(wanted) {
+            return Err(format!("{wanted:?} was not answered:\n{events}").into());
+        }
+    }
+    let merged = fs::read_to_string(project.join("lamp.txt"))?;
+    if merged != "It shines.\n" {
+        return Err(format!("the merge wrote {merged:?}").into());
+    }
+    Ok(Checked::Works(
+        "a worktree, its merge, a background run and its answer".to_owned(),
+    ))
+}
