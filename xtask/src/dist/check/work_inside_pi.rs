@@ -1,35 +1,45 @@
 //! A day's work inside a pi that has our packages from npm: changes in a worktree that are merged, and
-//! a background run whose answer is read.
+//! a background run that goes on when pi has ended.
 
 use std::fs;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use super::home::output;
 use super::inside_pi::{Stage, not_here, npm_source};
 use super::{Checked, Shipment};
 use crate::Outcome;
 
-/// The calling model delegates a change, merges it, starts a background run and waits for its answer.
+/// The calling model delegates a change, merges it, and starts a background run.
 const SCRIPT: &str = r#"{"rules": [
   {"user": "Delegate it", "turns": [
     {"toolCalls": [{"name": "delegate_to_subagents", "arguments": {"tasks": [{"name": "lamp", "prompt": "Write the lamp.", "isolation": "worktree"}]}}]},
     {"toolCalls": [{"name": "merge_subagents", "arguments": {"runs": ["lamp"]}}]},
-    {"toolCalls": [{"name": "background_agent", "arguments": {"preset": "default", "task": "Say hello."}}]},
-    {"toolCalls": [{"name": "subagent_runs", "arguments": {"action": "wait"}}]},
+    {"toolCalls": [{"name": "background_agent", "arguments": {"preset": "default", "task": "Write the horn."}}]},
     {"text": "All is done."}
   ]},
   {"user": "Write the lamp", "turns": [
     {"toolCalls": [{"name": "write", "arguments": {"path": "lamp.txt", "content": "It shines.\n"}}]},
     {"text": "The lamp is written."}
   ]},
-  {"turns": [{"text": "Hello from the background."}], "repeat": true}
+  {"user": "Write the horn", "turns": [
+    {"delayMs": 500, "toolCalls": [{"name": "write", "arguments": {"path": "horn.txt", "content": "It sounds.\n"}}]},
+    {"text": "The horn is written."}
+  ]}
 ]}"#;
+
+/// The longest time that the background run may take on a busy machine.
+const LONGEST_WAIT: Duration = Duration::from_mins(2);
+
+/// The pause between two looks at its file.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The parts of the answers that show the work.
 const SEEN: [&str; 3] = [
     "✓ lamp: completed",
     "✓ lamp: merged",
-    "Hello from the background.",
+    "Started default in the background",
 ];
 
 pub(super) fn work(shipment: &Shipment) -> Outcome<Checked> {
@@ -53,7 +63,20 @@ pub(super) fn work(shipment: &Shipment) -> Outcome<Checked> {
     if merged != "It shines.\n" {
         return Err(format!("the merge wrote {merged:?}").into());
     }
+    wait_for(&project.join("horn.txt"))?;
     Ok(Checked::Works(
-        "a worktree, its merge, a background run and its answer".to_owned(),
+        "a worktree, its merge, and a background run that outlived pi".to_owned(),
     ))
+}
+
+/// Waits for the file of the background run.
+fn wait_for(file: &Path) -> Outcome<()> {
+    let begun = Instant::now();
+    while !file.exists() {
+        if begun.elapsed() > LONGEST_WAIT {
+            return Err(format!("{} was never written", file.display()).into());
+        }
+        sleep(LOOK_AGAIN);
+    }
+    Ok(())
 }
