@@ -44,16 +44,20 @@ pub(super) fn end_all(root: &Path) {
     });
 }
 
-/// Ends the processes of sandboxes whose test program is gone.
+/// Ends the processes of sandboxes whose test program is gone. A directory that names no test program is
+/// somebody else's, whatever its name is.
 fn end_orphans() {
     for (pid, home) in at_home_in_sandboxes() {
-        let owner = home.parent().map(|root| root.join(OWNER));
-        let owner = owner.and_then(|file| fs::read_to_string(file).ok());
-        let owner = owner.and_then(|id| id.trim().parse().ok());
-        if !owner.is_some_and(process::exists) {
+        if owner_of(&home).is_some_and(|owner| !process::exists(owner)) {
             process::kill(pid, Signal::KILL);
         }
     }
+}
+
+/// Returns the test program that has made the sandbox of a home.
+fn owner_of(home: &Path) -> Option<u32> {
+    let id = fs::read_to_string(home.parent()?.join(OWNER)).ok()?;
+    id.trim().parse().ok()
 }
 
 /// Returns the processes that have the home directory of a sandbox, with that directory.
@@ -83,6 +87,21 @@ fn home_of(pid: u32) -> Option<PathBuf> {
 mod tests {
     use super::*;
     use crate::sandbox::Sandbox;
+
+    #[test]
+    fn a_home_that_no_test_program_has_made_is_somebody_elses() {
+        let directory = tempfile::Builder::new().prefix("pi-").tempdir().unwrap();
+        let home = directory.path().join("home");
+        let mut sleep = std::process::Command::new("sleep")
+            .arg("1000")
+            .env("HOME", &home)
+            .spawn()
+            .unwrap();
+        end_orphans();
+        assert!(sleep.try_wait().unwrap().is_none());
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
+    }
 
     #[test]
     fn a_sandbox_ends_the_processes_of_its_home_and_no_others() {
