@@ -3,6 +3,7 @@
 
 mod aliases;
 mod budget_args;
+mod completed_line;
 pub(crate) mod examples;
 mod fleet_args;
 mod groups;

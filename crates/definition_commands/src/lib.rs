@@ -39,3 +39,4 @@ mod wizard;
 pub use add::{ReadyMadeCopy, ready_made_copies};
 pub use agent_list::seen_definitions;
 pub use command::{ProfileArgs, run, run_for};
+pub use ready_made::ready_made_names;

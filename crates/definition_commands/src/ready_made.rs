@@ -28,6 +28,11 @@ pub(super) static READY_MADE: [ReadyMade; 8] = [
     ),
 ];
 
+/// Returns the names of all ready-made agents.
+pub fn ready_made_names() -> impl Iterator<Item = &'static str> {
+    READY_MADE.iter().map(|agent| agent.name)
+}
+
 const fn ready_made(name: &'static str, text: &'static str) -> ReadyMade {
     ReadyMade { name, text }
 }
@@ -36,7 +41,7 @@ impl ReadyMade {
     /// Finds one by its name; else returns the name that was probably meant.
     pub(super) fn find(name: &str) -> Result<&'static Self, Option<&'static str>> {
         let found = READY_MADE.iter().find(|agent| agent.name == name);
-        found.ok_or_else(|| nearest(name, READY_MADE.iter().map(|agent| agent.name)))
+        found.ok_or_else(|| nearest(name, ready_made_names()))
     }
 
     /// Returns the line that says what it is good for.

@@ -258,6 +258,8 @@ fn stop_without_an_id_names_both_ways_to_use_it() {
     error: the following required arguments were not provided:
       <ID>...
 
+      tip: pi-subagents stop last
+
     Usage: pi-subagents stop [OPTIONS] <ID>...
            pi-subagents stop [OPTIONS] --all
 

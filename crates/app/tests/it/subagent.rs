@@ -190,14 +190,14 @@ fn an_unknown_name_on_the_command_line_is_not_found() {
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown agent: "nobody". Available agents: default (a plain sub-agent that needs no file), scout [preset] (scout of the tests)
-    hint: List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.
+    hint: List them with pi-subagents agents, or copy a ready-made one with pi-subagents agents add NAME.
     "#);
     let delegate = ["delegate", "--agent", "nobody", "--task", "a=find it"];
     let output = stage.stage.command(&delegate).run();
     assert_eq!(output.code, Some(3));
     insta::assert_snapshot!(output.stderr, @r#"
     error: Unknown profile: "nobody". Available profiles: scout [preset] (scout of the tests)
-    hint: List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.
+    hint: List them with pi-subagents agents, or copy a ready-made one with pi-subagents agents add NAME.
     "#);
 }
 

@@ -111,6 +111,32 @@ fn a_name_that_is_nearly_one_is_an_error_for_a_script() {
 }
 
 #[test]
+fn the_name_of_a_ready_made_agent_that_nobody_has_added_is_no_paid_prompt() {
+    let stage = stage();
+    let output = typed(&stage, &["run", "reviewer", "Review the last commit"]);
+    insta::assert_snapshot!(error(&output), @"
+    error: reviewer is a ready-made agent that nobody has added. Nothing was started
+    hint: Add it: pi-subagents agents add reviewer
+    hint: If the word belongs to the prompt, quote all words as one prompt.
+    ");
+    let nearly = typed(&stage, &["run", "reviwer", "Review", "it"]);
+    insta::assert_snapshot!(error(&nearly), @r#"
+    error: there is no agent "reviwer"; did you mean the ready-made reviewer? Nothing was started
+    hint: Add it: pi-subagents agents add reviewer
+    hint: If the word belongs to the prompt, quote all words as one prompt.
+    "#);
+    let verb = typed(&stage, &["run", "review", "the", "last", "commit"]).expect_success();
+    assert_eq!(verb.stdout, "<review the last commit>\n");
+    let unknown = typed(&stage, &["run", "-a", "reviewer", "Review it"]);
+    assert!(
+        unknown.stderr.contains("pi-subagents agents add NAME"),
+        "{unknown}"
+    );
+    typed(&stage, &["agents", "add", "reviewer"]).expect_success();
+    typed(&stage, &["run", "reviewer", "Review it"]).expect_success();
+}
+
+#[test]
 fn a_person_is_asked_which_of_the_two_is_meant() {
     let stage = stage();
     define(&stage, "scout");

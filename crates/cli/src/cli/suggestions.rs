@@ -7,6 +7,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pi_subagents_vocabulary::nearest;
 
+use super::completed_line::completed_line;
 use crate::completion::command_of;
 
 /// The suggestions of the parser itself: it takes zsh for tcsh, and would pass every misspelt
@@ -55,6 +56,14 @@ pub(super) fn replace(error: &mut clap::Error, commands: &Command, arguments: &[
                 ContextKind::SuggestedValue,
                 |word| nearest(word, valid.iter().map(String::as_str)).map(str::to_owned),
             );
+        }
+        ErrorKind::MissingRequiredArgument => {
+            if let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg)
+                && let Some(line) = completed_line(arguments, missing)
+            {
+                let tip = ContextValue::StyledStrs(vec![line.into()]);
+                error.insert(ContextKind::Suggested, tip);
+            }
         }
         _ => {}
     }

@@ -5,6 +5,7 @@ use pi_subagents_configuration::{Asker, Catalogue, DEFAULT_AGENT};
 use pi_subagents_vocabulary::nearest;
 
 use pi_subagents_definition_commands::ask::{AtTerminal, DialogEnd, Person, can_ask};
+use pi_subagents_definition_commands::ready_made_names;
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::places::Places;
@@ -46,6 +47,8 @@ enum Reading<'a> {
     Doubtful(&'a str),
     /// It is close to this name, and nothing follows.
     DoubtfulAlone(&'a str),
+    /// It is this ready-made agent, or nearly, and nobody has added that one.
+    NotAdded(&'static str),
 }
 
 /// Finds out who is meant. In doubt a person is asked, and a script gets an error: a misspelt name
@@ -73,6 +76,7 @@ pub(super) fn what_is_meant(
         .hint(format!(
             "Give it a task, as in {close} \"PROMPT\". If the word itself is the prompt: -a {DEFAULT_AGENT} {first}"
         ))),
+        Reading::NotAdded(name) => Err(not_added(first, name)),
         Reading::Doubtful(close) => {
             let person = AtTerminal { places };
             let answer = if can_ask(&person, printer) {
@@ -101,12 +105,39 @@ fn reading<'a>(first: &str, is_followed: bool, catalogue: &'a Catalogue) -> Read
     let is_name = first == DEFAULT_AGENT
         || names.contains(&first)
         || broken.any(|warning| warning.keeps_out(first));
-    match (is_name, is_followed) {
-        (true, true) => Reading::Name,
-        (true, false) => Reading::NameAlone,
-        (false, true) => nearest(first, names).map_or(Reading::Prompt, Reading::Doubtful),
-        (false, false) => nearest(first, names).map_or(Reading::Prompt, Reading::DoubtfulAlone),
+    if is_name {
+        return if is_followed {
+            Reading::Name
+        } else {
+            Reading::NameAlone
+        };
     }
+    match nearest(first, names) {
+        Some(close) if is_followed => Reading::Doubtful(close),
+        Some(close) => Reading::DoubtfulAlone(close),
+        None => ready_made(first).map_or(Reading::Prompt, Reading::NotAdded),
+    }
+}
+
+/// Returns the ready-made agent that is probably meant. A word that one of their names begins with is
+/// none: prompts begin with "review", "test" and "fix".
+fn ready_made(first: &str) -> Option<&'static str> {
+    let meant = nearest(first, ready_made_names())?;
+    let is_verb = meant != first && meant.starts_with(&first.to_lowercase());
+    (!is_verb).then_some(meant)
+}
+
+fn not_added(first: &str, name: &str) -> CommandError {
+    let fact = if first == name {
+        format!("{name} is a ready-made agent that nobody has added. Nothing was started")
+    } else {
+        format!(
+            "there is no agent \"{first}\"; did you mean the ready-made {name}? Nothing was started"
+        )
+    };
+    CommandError::usage(fact)
+        .hint(format!("Add it: pi-subagents agents add {name}"))
+        .hint("If the word belongs to the prompt, quote all words as one prompt.")
 }
 
 /// Asks a person which name they meant; `None` if they want none.

@@ -35,7 +35,7 @@ pub(super) fn words(advice: &Advice) -> String {
         Advice::Tour => "pi-subagents tour".to_owned(),
         Advice::Attach => "pi-subagents attach".to_owned(),
         Advice::OpenPage => "pi-subagents web --open".to_owned(),
-        Advice::GetAgent => "List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.".to_owned(),
+        Advice::GetAgent => "List them with pi-subagents agents, or copy a ready-made one with pi-subagents agents add NAME.".to_owned(),
         Advice::EditAgent(name) => format!("pi-subagents agents edit {name}"),
         Advice::Trust => r#"Run "pi-subagents trust" to look at it and allow that."#.to_owned(),
         Advice::MakeRoom => "pi-subagents status lists them; wait until one has finished (pi-subagents wait RUN), or stop one (pi-subagents stop RUN).".to_owned(),

@@ -101,7 +101,7 @@ fn what_makes_no_sense_is_refused_with_words() {
     assert!(unknown.iter().all(|one| *one == unknown[0]), "{unknown:?}");
     insta::assert_snapshot!(unknown[0], @r#"
     [3] error: Unknown profile: "nobody". Available profiles: hidden, there
-    hint: List them with pi-subagents agents list, or create one with pi-subagents agents create NAME.
+    hint: List them with pi-subagents agents, or copy a ready-made one with pi-subagents agents add NAME.
     "#);
     insta::assert_snapshot!(refused_show(&stage, "broken"), @r#"
     [2] error: $HOME/.pi/agent/agent-profiles/broken.md:3:8: "tools" must be a list or a text with commas, not true; the file is not used
