@@ -28,6 +28,12 @@ struct Seen {
     kilobytes: u64,
 }
 
+impl Seen {
+    fn each(&self) -> Outcome<u64> {
+        Ok(self.kilobytes / u64::try_from(self.agents.max(1))?)
+    }
+}
+
 pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
     heading("Embedded agents at once (each waits in its only turn until all are there)");
     for size in sizes {
@@ -37,7 +43,6 @@ pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
         let (calls, seen) = watch_all(start(&stage, *size, pause)?)?;
         let wall = begun.elapsed();
         let beyond = wall.saturating_sub(Duration::from_millis(pause.into()));
-        let each = seen.kilobytes / u64::try_from(seen.agents.max(1))?;
         row(
             &format!("{size} agents in {calls} calls"),
             &format!(
@@ -46,7 +51,7 @@ pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
                 beyond.as_secs_f64(),
                 seen.agents,
                 megabytes(seen.kilobytes),
-                megabytes(each),
+                megabytes(seen.each()?),
             ),
             "",
         );
@@ -58,6 +63,13 @@ pub(super) fn measure(sizes: &[usize]) -> Outcome<()> {
         );
     }
     Ok(())
+}
+
+/// Returns the memory of each agent of a crowd with its part of the other processes, in kilobytes.
+pub(super) fn each(stage: &Stage, size: usize) -> Outcome<u64> {
+    let pause = u32::try_from(PAUSE_MS.0 + PAUSE_MS.1 * size)?;
+    let (_, seen) = watch_all(start(stage, size, pause)?)?;
+    seen.each()
 }
 
 fn start(stage: &Stage, size: usize, pause: u32) -> Outcome<Vec<Child>> {

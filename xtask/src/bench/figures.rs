@@ -83,11 +83,19 @@ pub(super) fn row(name: &str, figure: &str, budget: &str) {
 }
 
 pub(super) fn milliseconds(duration: Duration) -> String {
-    format!("{:.1} ms", duration.as_secs_f64() * 1000.0)
+    format!("{:.1} ms", milliseconds_of(duration))
+}
+
+pub(super) fn milliseconds_of(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }
 
 pub(super) fn megabytes(kilobytes: u64) -> String {
-    format!("{:.1} MB", as_float(kilobytes) * 1.024 / 1000.0)
+    format!("{:.1} MB", megabytes_of(kilobytes))
+}
+
+pub(super) fn megabytes_of(kilobytes: u64) -> f64 {
+    as_float(kilobytes) * 1.024 / 1000.0
 }
 
 /// Counts here stay far below what a float holds exactly.

@@ -4,7 +4,9 @@
 mod background;
 mod crowd;
 mod figures;
+mod first_request;
 mod fleet;
+mod goals;
 mod https;
 mod installed_package;
 mod one_turn;
@@ -22,12 +24,16 @@ mod stream;
 mod updates;
 mod worktrees;
 
+use std::fs;
+use std::path::PathBuf;
+
 use crate::Outcome;
 use crate::machine::cargo;
 use crate::release_build;
 
 /// The names of all measurements, as a person types them.
-const MEASURES: [&str; 16] = [
+const MEASURES: [&str; 17] = [
+    "goals",
     "one-turn",
     "sandbox",
     "https",
@@ -53,6 +59,10 @@ pub(crate) struct Wishes {
     install_pi: bool,
     /// Also the measurements that take long.
     full: bool,
+    /// A built program that is measured in place of the one that would be built.
+    program: Option<PathBuf>,
+    /// A program with which the goals are compared.
+    beside: Option<PathBuf>,
     /// Only these measurements; all if no name is given.
     only: Vec<String>,
 }
@@ -60,14 +70,25 @@ pub(crate) struct Wishes {
 impl Wishes {
     pub(crate) fn parse(arguments: &[String]) -> Outcome<Self> {
         let mut wishes = Self::default();
-        for argument in arguments {
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut file = || {
+                arguments
+                    .next()
+                    .map(PathBuf::from)
+                    .ok_or("a file is missing")
+            };
             match argument.as_str() {
+                "--program" => wishes.program = Some(file()?),
+                "--beside" => wishes.beside = Some(file()?),
                 "--pi" => wishes.install_pi = true,
                 "--full" => wishes.full = true,
                 name if MEASURES.contains(&name) => wishes.only.push(name.to_owned()),
                 other => {
                     let names = MEASURES.join(", ");
-                    let error = format!("bench takes --pi, --full and {names}, not {other}");
+                    let error = format!(
+                        "bench takes --pi, --full, --program FILE, --beside FILE and {names}, not {other}"
+                    );
                     return Err(error.into());
                 }
             }
@@ -83,7 +104,12 @@ impl Wishes {
 /// Builds the program as it is shipped, and measures it.
 #[expect(clippy::needless_pass_by_value, reason = "they are used up here")]
 pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
-    release_build::build()?;
+    match &wishes.program {
+        Some(program) => stage::choose(fs::canonicalize(program)?)?,
+        None => {
+            release_build::build()?;
+        }
+    }
     // The page is measured with a browser alone.
     if MEASURES
         .iter()
@@ -104,6 +130,7 @@ pub(crate) fn bench(wishes: Wishes) -> Outcome<()> {
     };
     for name in MEASURES.into_iter().filter(|name| wishes.want(name)) {
         match (name, &pi) {
+            ("goals", pi) => goals::measure(wishes.beside.as_deref(), pi.as_ref())?,
             ("one-turn", _) => one_turn::measure()?,
             ("sandbox", pi) => sandbox::measure(pi.as_ref())?,
             ("https", _) => https::measure()?,

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::figures::{Times, as_float, heading, megabytes, over, row};
 use super::processes::watch;
@@ -67,17 +68,44 @@ pub(super) fn compare(pi: &Pi) -> Outcome<()> {
     measure_line(pi)
 }
 
-/// Measures a call whose tasks wait for four places. Each task asks its model four times, and each
-/// answer takes half a second.
+/// A call whose tasks wait for four places. Each task asks its model four times, and each answer takes
+/// half a second.
+pub(super) struct Line<'a> {
+    stage: Stage,
+    pi: &'a Pi,
+    /// It ends with the line.
+    _server: ScriptedServer,
+}
+
+impl<'a> Line<'a> {
+    /// Starts the server, and a pi that fills the caches.
+    pub(super) fn start(stage: Stage, pi: &'a Pi) -> Outcome<Self> {
+        let server = ScriptedServer::with(&stage, &script_of_line(), Encryption::Without)?;
+        stage.write("home/.pi/agent/models.json", &server.models_file())?;
+        succeed(delegate_line(&stage, pi, 1)?)?;
+        Ok(Self {
+            stage,
+            pi,
+            _server: server,
+        })
+    }
+
+    /// Returns the time that the call takes.
+    pub(super) fn once(&self) -> Outcome<Duration> {
+        let begun = Instant::now();
+        succeed(delegate_line(&self.stage, self.pi, TASKS_OF_LINE)?)?;
+        let took = begun.elapsed();
+        self.stage.clear()?;
+        Ok(took)
+    }
+}
+
 fn measure_line(pi: &Pi) -> Outcome<()> {
-    let stage = Stage::new()?;
-    let server = ScriptedServer::with(&stage, &script_of_line(), Encryption::Without)?;
-    stage.write("home/.pi/agent/models.json", &server.models_file())?;
-    succeed(delegate_line(&stage, pi, 1)?)?;
-    let times = Times::of(ROUNDS_OF_LINE, || {
-        succeed(delegate_line(&stage, pi, TASKS_OF_LINE)?)?;
-        stage.clear()
-    })?;
+    let line = Line::start(Stage::new()?, pi)?;
+    let mut times = Times::none();
+    for _ in 0..ROUNDS_OF_LINE {
+        times.push(line.once()?);
+    }
     let waits = TASKS_OF_LINE / TOGETHER * TURNS;
     row(
         &format!("{TASKS_OF_LINE} tasks, {TOGETHER} at once, {TURNS} turns of {TURN_MS} ms"),

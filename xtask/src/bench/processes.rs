@@ -79,6 +79,20 @@ pub(super) fn share_of_memory(pid: u32) -> u64 {
     number_in(&format!("/proc/{pid}/smaps_rollup"), "Pss:").unwrap_or(0)
 }
 
+/// Returns the memory of a process in kilobytes that it has at this moment, with the pages of the
+/// program file.
+pub(super) fn resident_memory(pid: u32) -> u64 {
+    number_in(&format!("/proc/{pid}/status"), "VmRSS:").unwrap_or(0)
+}
+
+/// Returns the pages that the kernel had to give to a process.
+pub(super) fn page_faults(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after_name = text.rsplit(')').next().unwrap_or_default();
+    let faults = after_name.split_whitespace().nth(7);
+    faults.and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
 /// Returns the purpose of a process of the tree.
 pub(super) fn role(pid: u32) -> String {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -88,6 +102,8 @@ pub(super) fn role(pid: u32) -> String {
         .collect();
     match words.get(1).map(String::as_str) {
         Some(word @ ("keeper" | "embedded")) => word.to_owned(),
+        // Its name in the programs of before, with which the present one is compared.
+        Some("agent") => "embedded".to_owned(),
         _ => CHILD.to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use super::figures::{heading, megabytes, row};
-use super::processes::watch;
+use super::processes::{Watched, watch};
 use super::stage::{Stage, shipped, succeed};
 use crate::Outcome;
 
@@ -17,25 +17,14 @@ pub(super) fn measure(is_full: bool) -> Outcome<()> {
     let megabytes_of_record = messages * BYTES / 1_000_000;
     heading(&format!("Printing a record of {megabytes_of_record} MB"));
     let stage = Stage::new()?;
-    let script = format!(
-        r#"[{{"messages": {{"count": {messages}, "bytes": {BYTES}}}}}, {{"reply": "done"}}]"#
-    );
-    let mut recorded = stage.command(&["delegate", "--quiet", "--runner", "pi"])?;
-    recorded
-        .arg(format!("--task=a={script}"))
-        .env("PI_SUBAGENTS_PI", shipped("misbehave")?);
-    succeed(recorded)?;
+    write(&stage, messages)?;
     for arguments in [
         &["session", "last"][..],
         &["session", "last", "--json"],
         &["logs", "last"],
         &["output", "last"],
     ] {
-        let mut command = stage.command(arguments)?;
-        let watched = watch(command.stderr(Stdio::null()).spawn()?)?;
-        if !watched.status.success() {
-            return Err(format!("{arguments:?} ended with {}", watched.status).into());
-        }
+        let watched = print(&stage, arguments)?;
         let figure = format!(
             "{:.2} s of a processor, {}",
             watched.processor.as_secs_f64(),
@@ -44,4 +33,26 @@ pub(super) fn measure(is_full: bool) -> Outcome<()> {
         row(&arguments.join(" "), &figure, "40 MB");
     }
     Ok(())
+}
+
+/// Writes the record of a run that says so many messages of 10 KB.
+pub(super) fn write(stage: &Stage, messages: usize) -> Outcome<()> {
+    let script = format!(
+        r#"[{{"messages": {{"count": {messages}, "bytes": {BYTES}}}}}, {{"reply": "done"}}]"#
+    );
+    let mut recorded = stage.command(&["delegate", "--quiet", "--runner", "pi"])?;
+    recorded
+        .arg(format!("--task=a={script}"))
+        .env("PI_SUBAGENTS_PI", shipped("misbehave")?);
+    succeed(recorded)
+}
+
+/// Lets a command print the record, and watches it.
+pub(super) fn print(stage: &Stage, arguments: &[&str]) -> Outcome<Watched> {
+    let mut command = stage.command(arguments)?;
+    let watched = watch(command.stderr(Stdio::null()).spawn()?)?;
+    if !watched.status.success() {
+        return Err(format!("{arguments:?} ended with {}", watched.status).into());
+    }
+    Ok(watched)
 }

@@ -5,22 +5,33 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::Outcome;
 use crate::machine::{program, target};
 
-/// Directories under the temporary directory, removed on drop.
+/// The program that is measured where it is not the one that was built.
+static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Directories under the temporary directory, removed on drop, and the program that is measured there.
 pub(super) struct Stage {
     root: PathBuf,
+    program: PathBuf,
 }
 
 impl Stage {
+    /// Makes a stage for the program that was built, or chosen.
     pub(super) fn new() -> Outcome<Self> {
+        Self::of(measured()?)
+    }
+
+    /// Makes a stage for a program.
+    pub(super) fn of(program: PathBuf) -> Outcome<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let root = env::temp_dir().join(format!("pi-bench-{}-{number}", process::id()));
-        let stage = Self { root };
+        let stage = Self { root, program };
         for directory in [stage.agent_dir(), stage.project(), stage.path("run")] {
             fs::create_dir_all(&directory)?;
             fs::set_permissions(&directory, Permissions::from_mode(0o700))?;
@@ -49,7 +60,7 @@ impl Stage {
 
     /// Returns `pi-subagents` with these arguments, in the project.
     pub(super) fn command(&self, arguments: &[&str]) -> Outcome<Command> {
-        let mut command = self.other(&shipped("pi-subagents")?);
+        let mut command = self.other(&self.program);
         command.args(arguments);
         Ok(command)
     }
@@ -72,6 +83,11 @@ impl Stage {
         command
     }
 
+    /// Returns the program that is measured.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Forgets the runs so far.
     pub(super) fn clear(&self) -> Outcome<()> {
         fs::remove_dir_all(self.project())?;
@@ -85,6 +101,21 @@ impl Drop for Stage {
         // A directory that cannot be removed stays in the temporary directory.
         _ = fs::remove_dir_all(&self.root);
     }
+}
+
+/// Chooses the program that all measurements are about.
+pub(super) fn choose(program: PathBuf) -> Outcome<()> {
+    CHOSEN
+        .set(program)
+        .map_err(|_| "a program was chosen already".into())
+}
+
+/// Returns the program that all measurements are about.
+pub(super) fn measured() -> Outcome<PathBuf> {
+    CHOSEN
+        .get()
+        .cloned()
+        .map_or_else(|| shipped("pi-subagents"), Ok)
 }
 
 /// Returns a binary that was built as those that are shipped.

@@ -46,7 +46,8 @@ impl Flood {
 
 pub(super) fn measure() -> Outcome<()> {
     heading("Reading the stream of a child (1 GB)");
-    let idle = read(&[])?;
+    let stage = Stage::new()?;
+    let idle = read(&stage, &[])?;
     let answers = AN_ANSWER.repeat(63);
     let alone = |kind, line_bytes| vec![Flood::new(kind, line_bytes, MEGABYTES)];
     for (name, floods, budget) in [
@@ -59,7 +60,7 @@ pub(super) fn measure() -> Outcome<()> {
         ("only messages of 300 bytes", alone("message_end", 300), ""),
         ("only messages of 10 KB", alone("message_end", 10_000), ""),
     ] {
-        let full = read(&floods)?;
+        let full = read(&stage, &floods)?;
         let seconds = full.wall.saturating_sub(idle.wall).as_secs_f64();
         let processor = full.processor.saturating_sub(idle.processor).as_secs_f64();
         let megabytes_read = as_float(floods.iter().map(|flood| flood.megabytes).sum());
@@ -75,8 +76,15 @@ pub(super) fn measure() -> Outcome<()> {
     Ok(())
 }
 
-fn read(floods: &[Flood]) -> Outcome<Watched> {
-    let stage = Stage::new()?;
+/// Returns the megabytes of messages of 10 KB that an owner reads in a second of its processor time.
+pub(super) fn messages(stage: &Stage, megabytes: u64) -> Outcome<f64> {
+    let idle = read(stage, &[])?;
+    let full = read(stage, &[Flood::new("message_end", 10_000, megabytes)])?;
+    let processor = full.processor.saturating_sub(idle.processor);
+    Ok(as_float(megabytes) / processor.as_secs_f64())
+}
+
+fn read(stage: &Stage, floods: &[Flood]) -> Outcome<Watched> {
     let steps: String = floods.iter().map(Flood::step).collect();
     let script = format!(r#"[{steps}{{\"reply\":\"ok\"}}]"#);
     let call = format!(r#"{{"tasks": [{{"name": "flood", "prompt": "{script}"}}]}}"#);

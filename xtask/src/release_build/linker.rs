@@ -15,6 +15,8 @@ use crate::machine::program;
 pub(super) const NAME: &str = "dist-linker";
 const ORDER: &str = "-Wl,--symbol-ordering-file=";
 const STRIP: &str = "-Wl,--strip-all";
+/// Keeps one of several functions that have the same code. Nothing here depends on their addresses.
+const FOLD: &str = "-Wl,--icf=all";
 
 /// Returns whether this program was called as a linker.
 pub(crate) fn is_linker() -> bool {
@@ -28,7 +30,8 @@ pub(crate) fn link(arguments: &[String]) -> Outcome<()> {
     let out = after(&arguments, "-o").ok_or("the linker got no -o")?;
     let named: Vec<String> = arguments
         .iter()
-        .filter(|argument| *argument != STRIP)
+        // A folded function would be counted by another name.
+        .filter(|argument| ![STRIP, FOLD].contains(&argument.as_str()))
         .map(|argument| {
             if *argument == out {
                 symbols_path(&out)
@@ -61,6 +64,7 @@ fn with_lld(arguments: &[String]) -> Outcome<Vec<String>> {
                 let order = write_order(Path::new(kept), arguments)?;
                 result.push(format!("{ORDER}{}", order.display()));
                 result.push("-Wl,--no-warn-symbol-ordering".to_owned());
+                result.push(FOLD.to_owned());
             }
             Some(_) => {}
             None => result.push(argument.clone()),

@@ -5,13 +5,14 @@
 use std::collections::HashSet;
 use std::env;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{self, Stdio};
+use std::process::{self, Child, Command, Stdio};
 
-use super::symbols::{functions, without_hash};
+use super::symbols::{functions, lines};
 use super::{build, linker};
 use crate::Outcome;
-use crate::machine::{program, root, target};
+use crate::machine::{cargo, program, root, target};
 use crate::packages;
 
 /// The turns of the agent: each tool once, so that the functions of all tools are near.
@@ -21,7 +22,22 @@ const SCRIPT: &str = r#"{"rules": [{"turns": [
     {"toolCalls": [{"name": "edit", "arguments": {"path": "b.txt", "edits": [{"oldText": "two", "newText": "three"}]}}]},
     {"toolCalls": [{"name": "read", "arguments": {"path": "b.txt"}}]},
     {"toolCalls": [{"name": "grep", "arguments": {"pattern": "one"}}]},
-    {"text": "Done."}]}]}"#;
+    {"text": "Done."}], "repeat": true}]}"#;
+
+/// The agents that are counted.
+const AGENTS: [&[&str]; 3] = [
+    &["json", "--no-session", "--model", "fake/model", "-p", "Go"],
+    &[
+        "json",
+        "--no-session",
+        "--model",
+        "encrypted/model",
+        "-p",
+        "Go",
+    ],
+    &["rpc", "--session", "session.jsonl", "--model", "fake/model"],
+];
+const PROMPT: &[u8] = b"{\"id\":\"1\",\"type\":\"prompt\",\"message\":\"Go\"}\n";
 
 fn file() -> PathBuf {
     root().join("packaging/order.txt")
@@ -44,19 +60,35 @@ fn checksum(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Builds the program, counts what an agent executes, and writes the order.
+/// Builds the program, counts what agents execute, and writes the order.
 pub(crate) fn write() -> Outcome<()> {
     packages::install_valgrind()?;
     build()?;
+    let mut cargo = cargo();
+    cargo.args([
+        "build",
+        "--package",
+        "pi-subagents-testkit",
+        "--bin",
+        "llm-server",
+    ]);
+    if !cargo.status()?.success() {
+        return Err("the scripted server was not built".into());
+    }
     let program = newest_with_symbols()?;
     let stage = env::temp_dir().join(format!("pi-order-{}", process::id()));
-    fs::create_dir_all(stage.join("project"))?;
-    let order = executed(&program, &stage);
+    let called = called(&program, &stage);
     // A directory that cannot be removed stays in the temporary directory.
     _ = fs::remove_dir_all(&stage);
-    let order = order?;
-    println!("xtask order: {} functions", order.len());
-    fs::write(file(), order.join("\n") + "\n")?;
+    let ours = defined(&program)?;
+    let order = lines(
+        called?
+            .iter()
+            .map(String::as_str)
+            .filter(|name| ours.contains(*name)),
+    );
+    println!("xtask order: {} names", order.lines().count());
+    fs::write(file(), order)?;
     Ok(())
 }
 
@@ -72,68 +104,118 @@ fn newest_with_symbols() -> Outcome<PathBuf> {
         .path())
 }
 
-fn executed(program_path: &Path, stage: &Path) -> Outcome<Vec<String>> {
-    let script = stage.join("turns.json");
-    fs::write(&script, SCRIPT)?;
-    let model = format!("scripted/{}", script.display());
-    let of_agent = [
-        "embedded",
-        "--mode",
-        "json",
-        "-p",
-        "--no-session",
-        "--model",
-        &model,
-        "Go",
-    ];
-    let mut called = called(program_path, stage, &of_agent)?;
+/// Returns the functions that are defined in a program.
+fn defined(program_path: &Path) -> Outcome<HashSet<String>> {
     let listed = program("nm")
         .args(["--defined-only", "--format=posix"])
         .arg(program_path)
         .output()?;
     let listed = String::from_utf8_lossy(&listed.stdout);
-    let ours: HashSet<&str> = functions(&listed).map(without_hash).collect();
-    let mut seen = HashSet::new();
-    called.retain(|name| ours.contains(name.as_str()) && seen.insert(name.clone()));
+    Ok(functions(&listed).map(str::to_owned).collect())
+}
+
+/// Returns the functions that agents called: one that uses each tool, one over https, and one that waits
+/// for prompts as a sub-agent does.
+fn called(program_path: &Path, stage: &Path) -> Outcome<Vec<String>> {
+    fs::create_dir_all(stage.join("project"))?;
+    fs::create_dir_all(stage.join(".pi/agent"))?;
+    let server = Server::start(stage)?;
+    let mut called = Vec::new();
+    for (number, arguments) in AGENTS.into_iter().enumerate() {
+        let counted = stage.join(format!("counted-{number}"));
+        let mut valgrind = program("valgrind");
+        valgrind
+            .args(["--tool=callgrind", "--demangle=no"])
+            .arg(format!("--callgrind-out-file={}", counted.display()))
+            .arg(program_path)
+            .args(["embedded", "--mode"])
+            .args(arguments)
+            .env_clear()
+            .env("PATH", env::var_os("PATH").unwrap_or_default())
+            .env("HOME", stage)
+            .env("SSL_CERT_FILE", &server.root)
+            .current_dir(stage.join("project"))
+            .stdin(Stdio::null());
+        if arguments.contains(&"rpc") {
+            valgrind.stdin(Stdio::piped());
+        }
+        work(valgrind)?;
+        let text = fs::read_to_string(&counted)?;
+        called.extend(text.lines().filter_map(function_of));
+    }
     Ok(called)
 }
 
-/// Returns the functions that one process called, without hashes, in the order in which callgrind
-/// names them.
-fn called(program_path: &Path, stage: &Path, arguments: &[&str]) -> Outcome<Vec<String>> {
-    let counted = stage.join("counted");
-    let path = env::var_os("PATH").unwrap_or_default();
-    let status = program("valgrind")
-        .args(["--tool=callgrind", "--demangle=no"])
-        .arg(format!("--callgrind-out-file={}", counted.display()))
-        .arg(program_path)
-        .args(arguments)
-        .env_clear()
-        .env("PATH", path)
-        .env("HOME", stage)
-        .current_dir(stage.join("project"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
-    if !status.success() {
-        return Err(format!(
-            "{} {} ({status})",
-            program_path.display(),
-            arguments.join(" ")
-        )
-        .into());
+/// Runs an agent until it has done its prompt. One with a stdin waits for the prompt there.
+fn work(mut agent: Command) -> Outcome<()> {
+    let mut agent = agent.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut stdin = agent.stdin.take();
+    if let Some(stdin) = &mut stdin {
+        stdin.write_all(PROMPT)?;
     }
-    let text = fs::read_to_string(&counted)?;
-    Ok(text.lines().filter_map(function_of).collect())
+    let stdout = agent.stdout.take().ok_or("the agent has no stdout")?;
+    for line in BufReader::new(stdout).lines() {
+        if line?.contains(r#""type":"agent_settled""#) {
+            break;
+        }
+    }
+    drop(stdin);
+    let status = agent.wait()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("a counted agent ended with {status}").into())
+    }
 }
 
-/// Returns the name in a line such as `fn=(12) _ZN4core…E` or `cfn=(3) main'2`.
+/// The scripted server, with and without encryption. It ends with its stdin.
+struct Server {
+    process: Child,
+    /// The certificate that vouches for it.
+    root: PathBuf,
+}
+
+impl Server {
+    fn start(stage: &Path) -> Outcome<Self> {
+        let script = stage.join("turns.json");
+        fs::write(&script, SCRIPT)?;
+        let root = stage.join("root.pem");
+        let mut process = program(target()?.join("debug/llm-server"))
+            .args([&script, &root])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let stdout = process.stdout.take().ok_or("the server has no stdout")?;
+        let urls: Vec<String> = BufReader::new(stdout)
+            .lines()
+            .take(2)
+            .collect::<Result<_, _>>()?;
+        let providers = ["fake", "encrypted"].iter().zip(&urls).map(|(name, url)| {
+            format!(
+                r#""{name}": {{"baseUrl": "{url}", "api": "openai-completions", "apiKey": "key", "models": [{{"id": "model"}}]}}"#
+            )
+        });
+        let providers: Vec<String> = providers.collect();
+        let models = format!(r#"{{"providers": {{{}}}}}"#, providers.join(", "));
+        fs::write(stage.join(".pi/agent/models.json"), models)?;
+        Ok(Self { process, root })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        // It ends with its stdin; there is nothing to do if it does not.
+        _ = self.process.wait();
+    }
+}
+
+/// Returns the name in a line of callgrind such as `fn=(12) _ZN4core…E` or `cfn=(3) main'2`.
 fn function_of(line: &str) -> Option<String> {
     let named = line.strip_prefix("fn=").or(line.strip_prefix("cfn="))?;
     let (_, name) = named.split_once(") ")?;
     let name = name.split('\'').next().unwrap_or(name);
-    Some(without_hash(name).to_owned())
+    Some(name.to_owned())
 }
 
 #[cfg(test)]
@@ -152,7 +234,7 @@ mod tests {
         assert_eq!(
             names,
             [
-                Some("_ZN4core3ptr4drop".to_owned()),
+                Some("_ZN4core3ptr4drop17h0123456789abcdefE".to_owned()),
                 Some("main".to_owned()),
                 None,
                 None

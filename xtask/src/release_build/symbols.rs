@@ -1,21 +1,30 @@
-//! Names of functions. Rust ends the name of each with a hash that changes with the settings of the
-//! build, so an order that is kept has names without it.
+//! Names of functions. Rust ends the name of each with a hash, which tells the instances of a generic
+//! function apart and changes with the compiler and the versions of crates.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Returns a name without its hash, `17h` and sixteen digits before the last letter.
-pub(super) fn without_hash(name: &str) -> &str {
+/// The number of instances up to which a name alone says enough.
+const FEW: usize = 3;
+
+/// The part of a hash that is kept.
+const KEPT: usize = 8;
+
+/// Splits a name into itself without its hash, which is `17h` and sixteen digits before the last letter,
+/// and the beginning of the hash. A name of C has none.
+pub(super) fn parts(name: &str) -> (&str, &str) {
     let stem = name.split(".llvm.").next().unwrap_or(name);
     let Some(body) = stem.strip_suffix('E') else {
-        return stem;
+        return (stem, "");
     };
     match body
         .len()
         .checked_sub(19)
         .and_then(|at| body.split_at_checked(at))
     {
-        Some((rest, hash)) if hash.starts_with("17h") && is_hexadecimal(&hash[3..]) => rest,
-        _ => stem,
+        Some((rest, hash)) if hash.starts_with("17h") && is_hexadecimal(&hash[3..]) => {
+            (rest, &hash[3..3 + KEPT])
+        }
+        _ => (stem, ""),
     }
 }
 
@@ -32,18 +41,54 @@ pub(super) fn functions(listed: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the functions of a program in the order of the kept names. Several functions may have one
-/// name: instances of a generic one for several types. They stay together.
-pub(super) fn in_order<'a>(kept: &str, functions: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut by_name: HashMap<&str, Vec<&str>> = HashMap::new();
-    for function in functions {
-        by_name
-            .entry(without_hash(function))
-            .or_default()
-            .push(function);
+/// Returns the lines of an order: each name once, with the hashes of its instances behind it.
+pub(super) fn lines<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
+    for name in names.filter(|name| seen.insert(*name)) {
+        let (stem, hash) = parts(name);
+        let place = *places.entry(stem).or_insert_with(|| {
+            lines.push(stem.to_owned());
+            lines.len() - 1
+        });
+        if let Some(line) = lines.get_mut(place).filter(|_| !hash.is_empty()) {
+            line.push(' ');
+            line.push_str(hash);
+        }
     }
-    let names = kept.lines().filter_map(|name| by_name.remove(name));
-    names.flatten().collect()
+    lines.join("\n") + "\n"
+}
+
+/// Returns the functions of a program: first those of the kept order, then all others by their names,
+/// because instances of one function side by side are packed to less.
+///
+/// A generic function has an instance for each of its types, and most of them are not executed. Where
+/// the kept hashes are those of another compiler, the name alone counts, unless it has many instances.
+pub(super) fn in_order<'a>(kept: &str, functions: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for function in functions {
+        by_name.entry(parts(function).0).or_default().push(function);
+    }
+    let mut order = Vec::new();
+    for line in kept.lines() {
+        let mut words = line.split(' ');
+        let Some(instances) = words.next().and_then(|name| by_name.get_mut(name)) else {
+            continue;
+        };
+        let hashes: Vec<&str> = words.collect();
+        let is_kept = |name: &&str| hashes.contains(&parts(name).1);
+        let (kept, others): (Vec<&str>, Vec<&str>) =
+            instances.iter().partition(|name| is_kept(name));
+        if kept.is_empty() && others.len() <= FEW {
+            order.append(instances);
+        } else {
+            order.extend(kept);
+            *instances = others;
+        }
+    }
+    order.extend(by_name.into_values().flatten());
+    order
 }
 
 #[cfg(test)]
@@ -60,29 +105,42 @@ mod tests {
             "_ZN17h0123456789abcdeE",
         ];
         assert_eq!(
-            names.map(without_hash),
+            names.map(parts),
             [
-                "_ZN4core3ptr4drop",
-                "_ZN4core3ptr4drop",
-                "_ZN4core3ptr4dropE",
-                "memcpy",
-                "_ZN17h0123456789abcdeE",
+                ("_ZN4core3ptr4drop", "01234567"),
+                ("_ZN4core3ptr4drop", "01234567"),
+                ("_ZN4core3ptr4dropE", ""),
+                ("memcpy", ""),
+                ("_ZN17h0123456789abcdeE", ""),
             ]
         );
     }
 
+    const ONE: &str = "_ZN1a17h1111111100000000E";
+    const TWO: &str = "_ZN1a17h2222222200000000E";
+    const OTHER: &str = "_ZN1b17h3333333300000000E";
+
     #[test]
-    fn functions_come_in_the_kept_order_and_instances_stay_together() {
-        let listed = "_ZN1a17h0000000000000001E T 10 5\n_ZN1b17h0000000000000002E t 20 5\n\
-                      table d 30 5\n_ZN1a17h0000000000000003E t 40 5\nmain T 50 5\nU_only U\n";
-        let kept = "main\n_ZN1gone\n_ZN1a\n";
+    fn a_name_is_kept_once_with_its_instances() {
+        let names = [ONE, "main", OTHER, TWO, ONE];
         assert_eq!(
-            in_order(kept, functions(listed)),
-            [
-                "main",
-                "_ZN1a17h0000000000000001E",
-                "_ZN1a17h0000000000000003E"
-            ]
+            lines(names.into_iter()),
+            "_ZN1a 11111111 22222222\nmain\n_ZN1b 33333333\n"
+        );
+    }
+
+    #[test]
+    fn the_kept_functions_come_first_and_the_others_by_name() {
+        let listed = format!("{OTHER} T 1\n{ONE} t 2\n{TWO} t 3\ndata D 4\nmain T 5\n");
+        let order = |kept: &str| in_order(kept, functions(&listed));
+        assert_eq!(
+            order("main\n_ZN1a 22222222\ngone\n"),
+            ["main", TWO, ONE, OTHER]
+        );
+        // These are the hashes of another compiler.
+        assert_eq!(
+            order("_ZN1b 99999999\n_ZN1a 88888888\n"),
+            [OTHER, ONE, TWO, "main"]
         );
     }
 }
