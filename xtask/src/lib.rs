@@ -58,8 +58,10 @@ usage: cargo xtask COMMAND
                         types of the extension, all tests; FILTER goes to cargo test
   check                 format, clippy, documentation, build, tidy; then the longest files and
                         functions and the figures of language, as a hint
-  bench [--pi] [--full] build as shipped and measure; --pi installs pi to compare with,
-                        --full also starts 1,000 agents at once
+  bench [--pi] [--full] [--program FILE] [--beside FILE] [NAME…]
+                        build as shipped and measure; --pi installs pi to compare with,
+                        --full also starts 1,000 and 5,000 agents at once, --program measures a
+                        program that is built already, --beside compares the goals with another
   faults [--seed N] [--count N] [--pi] [--only N]
                         random faults in rounds, and what must hold after each;
                         --pi also with the real pi, --only plays one round again
