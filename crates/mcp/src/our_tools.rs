@@ -1,50 +1,42 @@
 //! Our tools as the protocol wants them.
 
-use pi_subagents_vocabulary::{Answerers, Door};
+mod kept_calls;
+mod tool_answers;
+
 use std::collections::HashSet;
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pi_subagents_records::{CallerName, IndexedRun};
+use pi_subagents_records::CallerName;
+use pi_subagents_vocabulary::{Answerers, Door};
 use rmcp::model::{CallToolResult, Resource, ResourceTemplate, Tool};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, watch};
-use tokio::time::sleep;
 use tracing::debug;
 
-use crate::elicitation::{ClientPerson, Seen, answer, reply_in};
-use crate::extras::Extras;
 use crate::notes::no_project;
-use crate::patience::patience;
 use crate::protocol_lists::{Offer, answered, listed, object, refused};
 use crate::resources;
 use crate::shared_places::SharedPlaces;
 use crate::tools::{Call, Client, LongCall, Question, Tools};
-use crate::waited_answer::{Waiting, answer_within, count_of_tasks, may_take_long};
+use crate::waited_answer::may_take_long;
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::detached_process::{
-    AnsweredCall, CallRecord, DetachedOrder, WaitedCall, WaitedReply,
-};
+use pi_subagents_calls::detached_process::CallRecord;
 use pi_subagents_calls::families::review_tool::{REVIEW, ReviewPermission};
-use pi_subagents_calls::families::start_tool::BACKGROUND_FIELD;
 use pi_subagents_calls::families::{background, delegation, merging, runs, subagent};
-use pi_subagents_calls::progress::{CallProgress, OnCallProgress};
-use pi_subagents_calls::questions::QuestionDesk;
-use pi_subagents_calls::service::{CallService, ToolAnswer, ToolRequest};
+use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::trust_question::{TrustQuestion, remember};
-use pi_subagents_calls::watch::{Cancelled, Follow, Watch};
+use pi_subagents_calls::watch::Cancelled;
 use pi_subagents_calls::{
     Effect, ToolSet, agents_of, check_fields, choices_of, mcp_tools, session_of_this_process,
     uses_definitions,
 };
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::acts;
-use pi_subagents_runs::ask_which::find_failure;
-use pi_subagents_runs::page_address::page_origin;
+
+use self::tool_answers::takes_background;
 
 /// The number of tasks that a call may have.
 const MOST_TASKS: u32 = 16;
@@ -106,107 +98,6 @@ impl ServedTools {
     /// Stops the calls that other processes do for us; ours are stopped by their owner.
     pub(super) fn leave(&self) {
         self.leaving.send_replace(true);
-    }
-
-    async fn answer(&self, mut call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
-        let extras = Extras::take(&call.tool, &mut call.arguments)?;
-        let answer = self.plain_answer(call, caller).await?;
-        Ok(match extras {
-            Some(extras) => extras.apply(answer),
-            None => answer,
-        })
-    }
-
-    async fn plain_answer(&self, call: Call, caller: &Caller) -> Result<ToolAnswer, CommandError> {
-        let on_progress = call.on_progress.map(|mut tell| -> OnCallProgress {
-            // A person who watches a client may rather watch the page, if it is served.
-            let page = page_origin(&caller.places);
-            let page = page.map_or(String::new(), |page| format!(" · live at {page}"));
-            Box::new(move |progress| {
-                tell(CallProgress {
-                    message: progress.message + &page,
-                    ..progress
-                });
-            })
-        });
-        let mut arguments = call.arguments;
-        let patience = if call.tool == delegation::DELEGATE && takes_background(&mut arguments)? {
-            Some(Duration::ZERO)
-        } else {
-            patience(self.options.answer_within, call.client.name.as_deref())
-        };
-        let arguments = Value::Object(arguments);
-        if let Some((tool, patience)) = may_take_long(&call.tool).zip(patience) {
-            // The process that takes a call over reads it, and does not ask which fields there are.
-            check_fields(&call.tool, &arguments, caller.door)?;
-            let concurrency = self.options.concurrency;
-            let order =
-                DetachedOrder::of_call(tool, &arguments, caller, concurrency).given_places();
-            let wanted = count_of_tasks(&arguments).min(MOST_TASKS);
-            let waiting = Waiting {
-                patience,
-                on_progress,
-                cancelled: self.cancelled_or_leaving(call.cancelled),
-                room: Arc::clone(&self.room),
-                wanted,
-                person: call.person,
-                places: self.places_of(wanted),
-            };
-            return answer_within(&self.service, caller, &order, waiting).await;
-        }
-        let cancelled = match patience {
-            // Its answer says which runs are still at work, so that its model can ask again.
-            Some(patience) if call.tool == runs::RUNS => until(patience, call.cancelled),
-            Some(_) | None => call.cancelled,
-        };
-        let desk = if call.person.is_some() {
-            QuestionDesk::with_person()
-        } else {
-            QuestionDesk::without_person()
-        };
-        let watch = Watch {
-            desk: Some(desk.clone()),
-            follow: on_progress.map_or(Follow::Nothing, Follow::Progress),
-            cancelled,
-            ..Watch::nobody()
-        };
-        let request = ToolRequest {
-            tool: &call.tool,
-            arguments: &arguments,
-            caller,
-            configuration: None,
-        };
-        let limit = async {
-            match patience {
-                // Its gates may run for longer than the client waits; the next list shows the end.
-                Some(patience) if call.tool == REVIEW => sleep(patience).await,
-                Some(_) | None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            answer = self.service.call(request, watch) => answer,
-            () = limit => Ok(still_reviewing()),
-            never = self.ask_at(&desk, call.person.as_ref(), caller) => match never {},
-        }
-    }
-
-    /// Asks the client's person the questions of a call, one after the other.
-    async fn ask_at(
-        &self,
-        desk: &QuestionDesk,
-        person: Option<&ClientPerson>,
-        caller: &Caller,
-    ) -> Infallible {
-        loop {
-            let asked = desk.next().await;
-            let seen = match person {
-                Some(person) => person.settle(&asked, &self.service, caller).await,
-                None => Seen::Later,
-            };
-            if seen == Seen::Later {
-                desk.put_aside(&asked.question.id);
-            }
-        }
     }
 
     /// Returns whether a call counts as an error, because all its tasks have failed: hosts show it to
@@ -282,81 +173,6 @@ impl ServedTools {
         let unkept: Vec<String> = self.unkept().drain(..).collect();
         let note = starts_runs(tool).then(|| self.note_once(caller)).flatten();
         unkept.into_iter().chain(note).collect()
-    }
-
-    /// Has a detached process do a call that has a record, and follows it to its end.
-    async fn follow(&self, call: &LongCall, caller: &Caller, record: &mut CallRecord) {
-        let Some(tool) = may_take_long(&call.tool) else {
-            return;
-        };
-        let arguments = Value::Object(call.arguments.clone());
-        let wanted = count_of_tasks(&arguments).min(MOST_TASKS);
-        let Ok(_in_background) = self.room.acquire_many(wanted).await else {
-            return;
-        };
-        if record.is_cancelled() {
-            let words = "Cancelled before it began.".to_owned();
-            // Without its record nobody can ask for it.
-            _ = record.end(AnsweredCall::refused(words));
-            return;
-        }
-        let order = DetachedOrder::of_call(tool, &arguments, caller, self.options.concurrency)
-            .given_places()
-            .kept_in(record, self.notes(&call.tool, caller));
-        let mut places = self.places_of(wanted);
-        let known_children = &self.service.owner.known_children;
-        match WaitedCall::start(&order, &caller.places, known_children).await {
-            Ok(mut call) => {
-                // Its record has what it asks.
-                while let Ok(WaitedReply::Progress(_) | WaitedReply::Asked(_)) =
-                    places.next_reply(&mut call).await
-                {}
-            }
-            Err(error) => {
-                // The process has ended the record itself, if it could begin at all.
-                let found = CallRecord::read(&caller.places.agent_dir, record.id());
-                if found.is_some_and(|found| found.answer.is_none()) {
-                    _ = record.end(AnsweredCall::refused(error.to_answer(Door::Mcp)));
-                }
-            }
-        }
-    }
-
-    /// Reads the record of a call.
-    async fn record(&self, id: &str) -> Option<CallRecord> {
-        let id = id.to_owned();
-        let read = move |_: &CallService, caller: &Caller| {
-            let record = CallRecord::read(&caller.places.agent_dir, &id);
-            // A person who watches a client may rather watch the page, if it is served.
-            Ok(record.map(|mut record| {
-                let page = page_origin(&caller.places);
-                if let Some((message, page)) = record.news.message.as_mut().zip(page) {
-                    message.push_str(" · live at ");
-                    message.push_str(&page);
-                }
-                record
-            }))
-        };
-        self.service.beside(&self.caller, read).await.ok()?
-    }
-
-    /// Stops the runs of a call that have not ended.
-    async fn stop_runs(&self, record: &CallRecord) {
-        let ids: Vec<String> = record.runs.iter().map(|run| run.run.clone()).collect();
-        let find = move |service: &CallService, _: &Caller| {
-            let runs = service.owner.index.runs().map_err(find_failure)?;
-            let is_meant =
-                |run: &&IndexedRun| run.is_open() && ids.iter().any(|id| id == run.run.as_str());
-            Ok(runs.iter().filter(is_meant).cloned().collect())
-        };
-        let runs: Vec<IndexedRun> = self
-            .service
-            .beside(&self.caller, find)
-            .await
-            .unwrap_or_default();
-        let reach = self.service.owner.reach(&self.caller.places);
-        // Their state, which the client asks for, shows what became of them.
-        _ = acts::stop_all(&reach, runs).await;
     }
 
     /// Returns the caller, in the directory that their client works in. Many clients start us in a
@@ -585,64 +401,12 @@ impl Tools for ServedTools {
         id: &'a str,
         answers: Map<String, Value>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        Box::pin(async move {
-            let questions = self.record(id).await.map(|record| record.news.questions);
-            for asked in questions.unwrap_or_default() {
-                let told = answers.get(asked.question.id.as_str());
-                let reply = told.and_then(|told| reply_in(&asked.question, told));
-                if let Some(reply) = reply {
-                    _ = answer(&asked, reply, &self.service, &self.caller).await;
-                }
-            }
-        })
+        Box::pin(self.answer_kept(id, answers))
     }
 
     fn cancel_task<'a>(&'a self, id: &'a str) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        Box::pin(async move {
-            let Some(record) = self.record(id).await else {
-                return;
-            };
-            if record.answer.is_some() || record.is_lost() {
-                return;
-            }
-            // A call that has not begun yet sees the wish when it does.
-            if let Err(error) = record.cancel() {
-                debug!(%error, "a task could not be marked as cancelled");
-            }
-            // It may have begun since it was read.
-            if let Some(record) = self.record(id).await {
-                self.stop_runs(&record).await;
-            }
-        })
+        Box::pin(self.cancel_kept(id))
     }
-}
-
-/// Returns a wish to end that comes from the client, or when its patience is over.
-fn until(patience: Duration, cancelled: Cancelled) -> Cancelled {
-    Box::pin(async move {
-        _ = tokio::time::timeout(patience, cancelled).await;
-    })
-}
-
-/// Takes out of the arguments whether the work is to go on in the background.
-fn takes_background(arguments: &mut Map<String, Value>) -> Result<bool, CommandError> {
-    match arguments.remove(BACKGROUND_FIELD) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(wanted)) => Ok(wanted),
-        Some(Value::String(word)) if word == "true" => Ok(true),
-        Some(Value::String(word)) if ["", "false"].contains(&&*word) => Ok(false),
-        Some(_) => Err(CommandError::usage(format!(
-            "{BACKGROUND_FIELD} must be true or false"
-        ))),
-    }
-}
-
-/// Returns the answer to an act of a review that goes on.
-fn still_reviewing() -> ToolAnswer {
-    let text = format!(
-        "The review still works: gates may take long. The checkout changes when they have passed; {REVIEW} with action list shows what waits then."
-    );
-    ToolAnswer::new(text, json!({"isGoing": true}))
 }
 
 /// Returns whether a tool starts runs.
