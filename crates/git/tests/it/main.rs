@@ -12,6 +12,7 @@ mod brought_state;
 mod bundles;
 mod captures;
 mod checkout_states;
+mod interleavings;
 mod kills;
 mod landings;
 mod matrices;
