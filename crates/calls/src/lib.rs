@@ -42,6 +42,7 @@ pub mod request;
 pub mod resolve;
 mod result_lines;
 pub mod review_desk;
+pub mod review_question;
 pub mod runner;
 pub mod service;
 pub mod shared_room;

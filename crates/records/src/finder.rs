@@ -264,6 +264,7 @@ fn probably_meant<R: Findable>(word: &str, runs: &[R]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     use pi_subagents_vocabulary::{RunId, SessionId, Status, Timestamp};
 
@@ -290,7 +291,7 @@ mod tests {
             project: PathBuf::from(project),
             accepted_at: Timestamp::UNIX_EPOCH,
             sequence: 0,
-            owner: OwnerName {
+            owner: Arc::new(OwnerName {
                 pid: 1,
                 start_time: 1,
                 host: "here".to_owned(),
@@ -298,7 +299,7 @@ mod tests {
                 fleet: None,
                 caller: None,
                 detached: None,
-            },
+            }),
             state,
         }
     }

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pi_subagents_vocabulary::{Ending, RunId, SessionId, Status, Task, Timestamp};
 use serde::Serialize;
@@ -47,8 +48,8 @@ pub struct IndexedRun {
     pub accepted_at: Timestamp,
     /// Its place among all runs: each has a higher number than those that began before it.
     pub sequence: u64,
-    /// The process that owns the run.
-    pub owner: OwnerName,
+    /// The process that owns the run, which those of one call share.
+    pub owner: Arc<OwnerName>,
     /// The run's end, as far as the index knows it.
     pub state: RunState,
 }
@@ -264,9 +265,10 @@ impl KnownRuns {
         let place = self.places.get(&*line.run).copied();
         match (line.kind(), place) {
             (Kind::Begin, place) => {
-                let Some(run) = line.into_run() else {
+                let Some(mut run) = line.into_run() else {
                     return;
                 };
+                self.share_owner(&mut run);
                 if let Some(place) = place {
                     // It was moved, and entered again.
                     self.runs[place] = (run, false);
@@ -282,6 +284,15 @@ impl KnownRuns {
             }
             (Kind::Removed, Some(place)) => self.runs[place].1 = true,
             (Kind::End | Kind::Removed, None) => {}
+        }
+    }
+
+    /// Lets a run have the owner of the run before it, if that is the same: after some years there are very
+    /// many runs, and the runs of a call stand together.
+    fn share_owner(&self, run: &mut IndexedRun) {
+        let before = self.runs.last().map(|(before, _)| &before.owner);
+        if let Some(owner) = before.filter(|owner| **owner == run.owner) {
+            run.owner = Arc::clone(owner);
         }
     }
 
@@ -308,7 +319,7 @@ impl IndexLine<'_> {
             project: self.project.into_owned().into(),
             accepted_at: self.accepted_at.parse().ok()?,
             sequence: self.sequence,
-            owner: self.owner?,
+            owner: Arc::new(self.owner?),
             state: RunState::Open,
         })
     }

@@ -61,15 +61,24 @@ impl NoResult {
         self
     }
 
-    /// Says it in a sentence whose subject is the task, with the id of the run last.
+    /// Says why, with the run as the subject that is not named.
+    pub fn why(&self) -> String {
+        self.why.message().to_owned()
+    }
+
+    /// Says it in a sentence whose subject is the task.
     pub fn sentence(&self) -> String {
-        let name = one_line(&self.run.name);
-        format!("{name} {}  {}", self.why.message(), self.run.run)
+        format!("{} {}", one_line(&self.run.name), self.why.message())
+    }
+
+    /// Says it in a sentence that names the run.
+    fn whole_sentence(&self) -> String {
+        format!("{} (run {})", self.sentence(), self.run.run)
     }
 
     /// Says it in a line of a list: `✗ api is still running  3f2a`.
     pub fn line(&self) -> String {
-        format!("✗ {}", self.sentence())
+        format!("✗ {}  {}", self.sentence(), self.run.run)
     }
 
     /// Describes it for programs.
@@ -87,7 +96,7 @@ impl NoResult {
             let only = without.pop().map(CommandError::from);
             return only.unwrap_or_else(|| CommandError::usage("no run was named"));
         }
-        let lines: Vec<String> = without.iter().map(Self::sentence).collect();
+        let lines: Vec<String> = without.iter().map(Self::whole_sentence).collect();
         CommandError::no_answer(lines.join("\n  "))
     }
 }
@@ -105,8 +114,7 @@ pub struct PrintedNoResult<'a> {
 
 impl From<NoResult> for CommandError {
     fn from(without: NoResult) -> Self {
-        let name = one_line(&without.run.name);
-        let sentence = format!("{name} {} (run {})", without.why.message(), without.run.run);
+        let sentence = without.whole_sentence();
         without.why.reworded(sentence)
     }
 }

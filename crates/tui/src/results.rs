@@ -116,7 +116,7 @@ pub(super) fn discard_one(listed: &Listed) -> Result<Notice, CommandError> {
 fn others(runs: &[IndexedRun], asked: &RunResult) -> Vec<RunResult> {
     let checkout = asked.workspace.as_ref().map(|one| &one.repository);
     let others = runs.iter().filter(|run| run.session != asked.run.session);
-    let waiting = waiting_results(others.cloned().collect()).into_iter().rev();
+    let waiting = waiting_results(others).into_iter().rev();
     let here = waiting.filter(|(_, workspace)| Some(&workspace.repository) == checkout);
     here.take(MOST_OTHERS)
         .filter_map(|(run, _)| RunResult::of_latest(&[run]).ok())

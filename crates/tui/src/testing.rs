@@ -45,7 +45,7 @@ pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
         project: PathBuf::from(PROJECT),
         accepted_at: at(0),
         sequence: u64::from(number),
-        owner: OwnerName {
+        owner: Arc::new(OwnerName {
             pid: 1,
             start_time: 1,
             host: "here".to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn run(number: u32, name: &str, state: RunState) -> IndexedRun {
             fleet: None,
             caller: None,
             detached: None,
-        },
+        }),
         state,
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn over(number: u32, name: &str) -> IndexedRun {
 }
 
 pub(super) fn in_background(mut run: IndexedRun) -> IndexedRun {
-    run.owner.detached = Some(Detached { pi_session: None });
+    Arc::make_mut(&mut run.owner).detached = Some(Detached { pi_session: None });
     run
 }
 

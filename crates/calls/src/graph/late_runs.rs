@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
+use pi_subagents_runs::review::note_pick;
 use pi_subagents_runs::workspace::settle;
 use pi_subagents_vocabulary::{
     BaseChoice, CompletedAttempt, FedPrompt, Isolation, MapOpener, PickedAttempt, PlannedTask,
@@ -99,6 +100,7 @@ impl<C: Call + Sync> MapOpener for LateRuns<C> {
     }
 
     fn note_picked(&self, picked: PickedAttempt) {
+        note_pick(&self.ground.index, &picked);
         self.outcomes().push(picked);
     }
 

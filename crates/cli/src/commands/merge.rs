@@ -59,7 +59,7 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
     let index = KnownIndex::of(&places);
     tend(&index, &places);
     let ids = if args.ids.is_empty() {
-        let waiting = waiting_here(index.runs().map_err(find_failure)?.to_vec(), &places);
+        let waiting = waiting_here(&index.runs().map_err(find_failure)?, &places);
         if !args.check {
             return Err(which(&waiting));
         }
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &MergeArgs, printer: Printer<'static>) -> Result<ExitCod
 }
 
 /// Lists the runs whose results wait in this repository, the newest of each worktree.
-fn waiting_here(runs: Vec<IndexedRun>, places: &Places) -> Vec<(IndexedRun, Workspace)> {
+fn waiting_here(runs: &[IndexedRun], places: &Places) -> Vec<(IndexedRun, Workspace)> {
     let here = Repository::find(&places.cwd).ok();
     let is_here = |one: &Workspace| {
         let other = Repository::find(&one.repository).ok();

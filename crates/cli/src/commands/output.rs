@@ -99,9 +99,10 @@ fn print_receipt(
     let latest_run = session.runs().last();
     let latest = latest_run.and_then(|(run, history)| Some((run, history.summary.receipt()?)));
     let Some((run, receipt)) = latest else {
-        let error = CommandError::no_answer("nothing was seen of this run: it has not answered");
         let id =
             latest_run.map_or_else(|| session.id().to_string(), |(run, _)| run.run.to_string());
+        let words = format!("nothing was seen of run {id}: it has not answered yet");
+        let error = CommandError::no_answer(words);
         return Err(error.advise("See how it stands: ", Advice::Status(id), ""));
     };
     if printer.is_json() {

@@ -23,7 +23,7 @@ use pi_subagents_runs::typed_ids::TypedIds;
 use pi_subagents_runs::upkeep::tend;
 use pi_subagents_tui::{ReviewScreen, review_screen};
 use pi_subagents_vocabulary::review::RiskTier;
-use pi_subagents_vocabulary::text::{count, one_line};
+use pi_subagents_vocabulary::text::{count, first_of, one_line};
 use pi_subagents_vocabulary::{RunId, Timestamp};
 
 use crate::commands::control::each_conversation;
@@ -31,6 +31,9 @@ use crate::places::find_places;
 
 /// At most so many lines of a failed gate's output are printed.
 const SHOWN_OUTPUT: usize = 20;
+
+/// At most so many attempts are named.
+const MOST_NAMED: usize = 6;
 
 #[derive(Args)]
 #[expect(
@@ -134,13 +137,15 @@ pub(crate) fn run(args: &ReviewArgs, printer: Printer<'static>) -> Result<ExitCo
             places,
         }));
     }
-    let mut queue = ReviewQueue::gather(&places, &index)?;
+    let ids: Vec<RunId> = named.iter().map(|run| run.run.clone()).collect();
+    let mut queue = ReviewQueue::gather_named(&places, &index, &ids)?;
     if !named.is_empty() {
         queue.keep_only(&named);
     }
     if let Some(problem) = &queue.problem {
         printer.note(&format!("! {problem}"));
     }
+    note_attempts(&queue, printer);
     if printer.is_json() {
         printer.json(&queue.printed());
     } else if queue.is_empty() {
@@ -152,6 +157,22 @@ pub(crate) fn run(args: &ReviewArgs, printer: Printer<'static>) -> Result<ExitCo
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names the attempts that nobody picked, whose picked one does not wait any more.
+fn note_attempts(queue: &ReviewQueue, printer: Printer<'static>) {
+    let others = &queue.left_attempts;
+    if others.is_empty() || printer.is_json() {
+        return;
+    }
+    let names = others.iter().map(|other| one_line(&other.name));
+    let ids: Vec<&str> = others.iter().map(|other| other.run_id.as_str()).collect();
+    printer.note(&format!(
+        "{} that nobody picked: {}. pi-subagents discard {}",
+        count(others.len(), "attempt"),
+        first_of(names, MOST_NAMED, ", "),
+        ids.join(" ")
+    ));
 }
 
 /// Returns whether there is a terminal that can show a screen.

@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<ExitCode, CommandError> {
     for trace in traces(&places, &runs) {
         printer.data(&words(&trace));
     }
-    let waiting = waiting_results(runs).len();
+    let waiting = waiting_results(&runs).len();
     if waiting > 0 {
         printer.data(&format!(
             "\n! {} not merged; pi-subagents worktrees lists them",

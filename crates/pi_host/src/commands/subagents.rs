@@ -5,7 +5,9 @@ mod merging;
 mod page;
 mod question_dialog;
 mod receipt_and_diff;
+mod review_changes;
 mod review_dialogs;
+mod review_items;
 mod run_line;
 mod trust;
 
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 use pi_subagents_records::{FindError, IndexedRun, Prefers};
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::{Door, RunReport, Status, Timestamp};
+use pi_subagents_vocabulary::{Door, RunReport, Status, Timestamp, text};
 use serde_json::Value;
 
 use self::run_line::{line, newest_first, run_and_text};
@@ -275,6 +277,7 @@ impl Subagents {
         let found = self.session_runs.find(word, Prefers::Running);
         let found = found.map_err(not_found)?;
         let mut runs = found.into_runs();
+        let newest = runs.last().map(|run| run.row.report.clone());
         runs.retain(|run| !run.row.is_over());
         let others = self.session_runs.all().into_iter();
         let is_other = |run: &SessionRun| {
@@ -286,7 +289,7 @@ impl Subagents {
         let others: Vec<SessionRun> = others.filter(is_other).collect();
         runs.extend(others);
         match runs.len() {
-            0 => Err(not_running(word)),
+            0 => Err(not_running(word, newest.as_ref())),
             1 => Ok(runs.remove(0).row),
             _ => self.which(word, runs).await,
         }
@@ -401,6 +404,14 @@ fn not_found(error: FindError) -> CommandError {
     }
 }
 
-fn not_running(id: &str) -> CommandError {
-    CommandError::failed(format!("{id} is not running"))
+/// Says that the run that a word stands for is over.
+fn not_running(word: &str, newest: Option<&RunReport>) -> CommandError {
+    let who = newest.map_or_else(
+        || word.to_owned(),
+        |run| {
+            let name = text::one_line(&run.name);
+            format!("{name} ({})", run.run_id)
+        },
+    );
+    CommandError::failed(format!("{who} is not running"))
 }

@@ -1,6 +1,7 @@
 //! Waits for the ends of owners: an owner that is killed writes nothing down.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use pi_subagents_os::{ProcessName, Processes as _, System};
 use pi_subagents_records::{IndexedRun, OwnerName};
@@ -20,7 +21,7 @@ impl Owners {
     /// Watches the owners of the open runs.
     pub(super) fn watch<'a>(&mut self, runs: impl Iterator<Item = &'a IndexedRun>) {
         for run in runs.filter(|run| run.is_open()) {
-            let owner: OwnerName = run.owner.clone();
+            let owner = Arc::clone(&run.owner);
             let name = (owner.pid, owner.start_time);
             if !self.known.contains(&name) && is_owned(run) {
                 self.known.insert(name);

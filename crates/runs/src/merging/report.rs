@@ -30,7 +30,16 @@ impl MergeReport {
             .map(|(label, merged)| {
                 let line = outcome_line(label, &merged.outcome);
                 let caution = merged.caution().map(|words| format!(", {words}"));
-                line + &caution.unwrap_or_default()
+                let rest = match &merged.outcome {
+                    RunMergeOutcome::NoResult(_) => format!("  {}", merged.run.run),
+                    RunMergeOutcome::Tried(_)
+                    | RunMergeOutcome::HoldsCopies(_)
+                    | RunMergeOutcome::ChangedSince { .. }
+                    | RunMergeOutcome::HoldsMarkers(_)
+                    | RunMergeOutcome::Failed(_)
+                    | RunMergeOutcome::NotTried => caution.unwrap_or_default(),
+                };
+                line + &rest
             })
             .collect()
     }

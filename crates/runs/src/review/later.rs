@@ -26,6 +26,9 @@ pub struct ReviewNote {
     pub sent_back: usize,
     /// The runs on whose results its work stands.
     pub on: Vec<String>,
+    /// The run of the attempt that was picked before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub picked: Option<String>,
     /// The gate that failed when somebody wanted to accept it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed_gate: Option<FailedGate>,

@@ -7,8 +7,12 @@
 //! is in `git`; the reasons are in `docs/design/review.md`.
 
 mod accept_all;
+mod accept_news;
 mod accept_report;
+mod acceptor;
+mod attempts;
 mod close;
+mod fates;
 mod gate_run;
 mod gate_sandbox;
 mod landing_note;
@@ -22,14 +26,18 @@ mod result_facts;
 mod result_parts;
 mod result_source;
 mod returned_result;
+mod review_gates;
 mod review_lock;
 mod scratch;
+mod stacked_facts;
 pub mod undo;
 mod undo_half;
 mod waiting_runs;
 
-pub use self::accept_all::{AcceptAll, AcceptNews, ReviewGates};
+pub use self::accept_all::AcceptAll;
+pub use self::accept_news::AcceptNews;
 pub use self::accept_report::{AcceptReport, Fate, PrintedAccept, ReviewedResult};
+pub use self::attempts::{OtherAttempt, note_pick};
 pub use self::later::{ReviewNote, note_later};
 pub use self::printed_queue::PrintedQueue;
 pub use self::questions::WaitingQuestion;
@@ -38,5 +46,6 @@ pub use self::raise::raise_for;
 pub use self::result_parts::WantedParts;
 pub use self::result_source::{ResultSource, seen_lines};
 pub use self::returned_result::{ResultsToReturn, ReturnedResult};
+pub use self::review_gates::ReviewGates;
 pub use self::undo_half::{HalfGates, HalfUndo, UndoneHalf};
 pub use self::waiting_runs::{PausedRun, StopKind, StoppedRun};

@@ -9,6 +9,7 @@ use pi_subagents_vocabulary::{Question, RunId, Status, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::attempts::OtherAttempt;
 use super::queue::{ReviewQueue, WaitingResult};
 use super::waiting_runs::{PausedRun, StopKind, StoppedRun};
 use crate::workspace::PartsLeft;
@@ -106,6 +107,12 @@ struct PrintedChange {
     /// The parts that wait, if others were accepted before.
     #[serde(skip_serializing_if = "Option::is_none")]
     remainder: Option<PartsLeft>,
+    /// The other attempts at its task, before which it was picked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_attempts: Vec<OtherAttempt>,
+    /// The names of the results on which it stands, and that wait too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stands_on: Vec<String>,
     /// The conflicts with the checkout.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts_with_checkout: Vec<String>,
@@ -155,7 +162,7 @@ impl ReviewQueue {
             kind: WaitingKind::Unreachable,
             since: without.run.accepted_at,
             later: false,
-            message: Some(without.sentence()),
+            message: Some(without.why()),
             raise: None,
             question: None,
             change: None,
@@ -213,6 +220,8 @@ impl PrintedWaiting {
                     uncommitted: base.uncommitted,
                 }),
                 remainder: workspace.and_then(|workspace| workspace.parts),
+                other_attempts: one.other_attempts.clone(),
+                stands_on: one.stands_on.clone(),
                 conflicts_with_checkout: facts
                     .checkout_conflicts
                     .iter()
@@ -279,10 +288,23 @@ impl PrintedWaiting {
         };
         let reasons = change.reasons.iter().map(|reason| reason.words.clone());
         let mut words: Vec<String> = change.remainder.map(PartsLeft::words).into_iter().collect();
+        words.extend(picked_words(&change.other_attempts));
+        words.extend(ground_words(&change.stands_on));
         words.extend(reasons);
         if words.is_empty() {
             return "nothing to look at".to_owned();
         }
         one_line(&words.join("; "))
     }
+}
+
+/// Says on which results another one stands, if it does.
+fn ground_words(names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("stands on {}", names.join(", ")))
+}
+
+/// Says that a result was picked among several attempts, if it was.
+fn picked_words(others: &[OtherAttempt]) -> Option<String> {
+    let all = others.len() + 1;
+    (all > 1).then(|| format!("picked of {all} attempts"))
 }

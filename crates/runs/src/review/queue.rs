@@ -8,6 +8,7 @@ use pi_subagents_records::{IndexedRun, RunState};
 use pi_subagents_vocabulary::review::{RankedResult, ResultFacts, RiskReason, RiskTier, ranked};
 use pi_subagents_vocabulary::{RunId, Timestamp};
 
+use super::attempts::{OtherAttempt, PartedAttempts};
 use super::later::ReviewNote;
 use super::questions::{WaitingQuestion, waiting_questions};
 use super::result_facts::{facts_of_all, own_gates};
@@ -35,6 +36,8 @@ pub struct ReviewQueue {
     pub failures: Vec<StoppedRun>,
     /// Runs whose result waits and cannot be found.
     pub unreachable: Vec<NoResult>,
+    /// Attempts that were not picked, and whose picked one does not wait any more.
+    pub left_attempts: Vec<OtherAttempt>,
     /// The reason why no result that waits can be found, if none can.
     pub problem: Option<String>,
 }
@@ -51,20 +54,46 @@ pub struct WaitingResult {
     pub note: ReviewNote,
     /// The commands that its call has set as gates.
     pub gates: Vec<String>,
+    /// The other attempts at its task, if it was picked.
+    pub other_attempts: Vec<OtherAttempt>,
+    /// The names of the results on which it stands and that wait too.
+    pub stands_on: Vec<String>,
 }
 
 impl ReviewQueue {
     /// Gathers what waits. Nothing is changed.
     pub fn gather(places: &Places, index: &KnownIndex) -> Result<Self, CommandError> {
+        Self::gather_named(places, index, &[])
+    }
+
+    /// Gathers what waits. The named runs are among it also if they are attempts that were not picked.
+    pub fn gather_named(
+        places: &Places,
+        index: &KnownIndex,
+        named: &[RunId],
+    ) -> Result<Self, CommandError> {
+        let runs = index.runs().map_err(find_failure)?;
+        let waiting = waiting_results(runs.iter()).into_iter();
+        let waiting = waiting.map(|(run, workspace)| (run, workspace.repository));
+        Self::gather_among(places, index, waiting.collect(), named)
+    }
+
+    /// Gathers what waits, of whoever knows already which results wait in which repositories.
+    pub fn gather_among(
+        places: &Places,
+        index: &KnownIndex,
+        waiting: Vec<(IndexedRun, PathBuf)>,
+        named: &[RunId],
+    ) -> Result<Self, CommandError> {
         let runs = index.runs().map_err(find_failure)?;
         let here = Repository::find(&places.cwd).ok();
-        let waiting = here.as_ref().map(|here| waiting_here(&runs, here));
-        let waiting = waiting.unwrap_or_default();
+        let waiting = waiting_here(waiting, here.as_ref());
         let with_result: HashSet<RunId> = waiting.iter().map(|run| run.run.clone()).collect();
         let stopped = failed_runs(&runs, &places.project, |run| with_result.contains(&run.run));
         let (at_limit, failures): (Vec<_>, _) = stopped
             .into_iter()
             .partition(|one| one.kind == StopKind::Limit);
+        let parted = PartedAttempts::of(waiting, &runs, named);
         let mut questions = waiting_questions(index, &places.project);
         let mut limits = paused_runs(&runs, places);
         take_budget_questions(&mut limits, &mut questions);
@@ -76,21 +105,37 @@ impl ReviewQueue {
             results: Vec::new(),
             failures,
             unreachable: Vec::new(),
+            left_attempts: Vec::new(),
             problem: None,
         };
-        if !waiting.is_empty() {
-            queue.add_results(places, &runs, &waiting)?;
+        if !parted.waiting.is_empty() {
+            queue.add_results(places, &runs, &parted.waiting)?;
         }
+        let mut others = parted.others;
+        for one in &mut queue.results {
+            let own = others.remove(&one.result.run.session);
+            one.other_attempts = own.unwrap_or_default();
+        }
+        queue.left_attempts = others.into_values().flatten().collect();
+        queue
+            .left_attempts
+            .sort_by(|one, other| one.run_id.cmp(&other.run_id));
         Ok(queue)
     }
 
-    /// Counts what waits, without a look at the files of results.
-    pub fn count_of(places: &Places, index: &KnownIndex) -> Result<usize, CommandError> {
+    /// Counts what waits, without a look at the files of results. `waiting` are the results that wait, each
+    /// with its repository.
+    pub fn count_among(
+        places: &Places,
+        index: &KnownIndex,
+        waiting: Vec<(IndexedRun, PathBuf)>,
+    ) -> Result<usize, CommandError> {
         let runs = index.runs().map_err(find_failure)?;
         let here = Repository::find(&places.cwd).ok();
-        let waiting = here.as_ref().map(|here| waiting_here(&runs, here));
-        let waiting: HashSet<RunId> = waiting.into_iter().flatten().map(|run| run.run).collect();
-        let stopped = failed_runs(&runs, &places.project, |run| waiting.contains(&run.run));
+        let waiting = waiting_here(waiting, here.as_ref());
+        let with_result: HashSet<RunId> = waiting.iter().map(|run| run.run.clone()).collect();
+        let stopped = failed_runs(&runs, &places.project, |run| with_result.contains(&run.run));
+        let waiting = PartedAttempts::of(waiting, &runs, &[]).waiting;
         let mut questions = waiting_questions(index, &places.project);
         let mut paused = paused_runs(&runs, places);
         take_budget_questions(&mut paused, &mut questions);
@@ -137,9 +182,23 @@ impl ReviewQueue {
             Some(WaitingResult::of(parts, one))
         });
         self.results = ordered.collect();
+        self.name_grounds();
         self.checkout = Some(checkout);
         self.unreachable = unreachable;
         Ok(())
+    }
+
+    /// Names the results on which others stand.
+    fn name_grounds(&mut self) {
+        let names: HashMap<RunId, String> = self
+            .results
+            .iter()
+            .map(|one| (one.facts.run.clone(), one.facts.name.clone()))
+            .collect();
+        for one in &mut self.results {
+            let grounds = one.facts.needs.iter().filter_map(|need| names.get(need));
+            one.stands_on = grounds.cloned().collect();
+        }
     }
 
     /// Leaves out what does not wait for these runs.
@@ -183,6 +242,8 @@ impl WaitingResult {
                 .into_iter()
                 .map(|gate| gate.command)
                 .collect(),
+            other_attempts: Vec::new(),
+            stands_on: Vec::new(),
             result,
             row,
             facts,
@@ -207,9 +268,12 @@ fn ended_at(run: &IndexedRun) -> Timestamp {
     }
 }
 
-/// Lists the runs whose results wait in the repository of a checkout. Each repository that a run
-/// names is looked for once.
-fn waiting_here(runs: &[IndexedRun], here: &Repository) -> Vec<IndexedRun> {
+/// Returns the runs whose results wait in the repository of a checkout. Each repository that a run names
+/// is looked for once.
+fn waiting_here(waiting: Vec<(IndexedRun, PathBuf)>, here: Option<&Repository>) -> Vec<IndexedRun> {
+    let Some(here) = here else {
+        return Vec::new();
+    };
     let mut known: HashMap<PathBuf, bool> = HashMap::new();
     let mut is_here = |path: &Path| {
         *known.entry(path.to_owned()).or_insert_with(|| {
@@ -217,9 +281,7 @@ fn waiting_here(runs: &[IndexedRun], here: &Repository) -> Vec<IndexedRun> {
                 || Repository::find(path).is_ok_and(|other| other.common_dir() == here.common_dir())
         })
     };
-    let waiting = waiting_results(runs.to_vec()).into_iter();
-    waiting
-        .filter(|(_, workspace)| is_here(&workspace.repository))
-        .map(|(run, _)| run)
-        .collect()
+    let waiting = waiting.into_iter();
+    let waiting = waiting.filter(|(_, repository)| is_here(repository));
+    waiting.map(|(run, _)| run).collect()
 }

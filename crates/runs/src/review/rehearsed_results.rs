@@ -7,7 +7,7 @@ use std::time::Instant;
 use pi_subagents_git::{Change, Conflict, ObjectId, Repository, Stack, Stacked};
 use pi_subagents_vocabulary::review::Rehearsal;
 
-use super::accept_all::AcceptNews;
+use super::accept_news::AcceptNews;
 use super::gate_run::{GateCommand, GateVerdict, RedGate};
 use super::queue::WaitingResult;
 use super::result_parts::TakenPart;

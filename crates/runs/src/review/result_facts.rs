@@ -1,6 +1,8 @@
 //! The facts about a result that the order of the queue is made of: from its record, its receipt, its
 //! files, and the conflicts with the checkout and other results.
 
+use std::path::Path;
+
 use pi_subagents_git::{
     Conflict, Matrix, Repository, changes, commits_of, marked_files, moved_submodules,
 };
@@ -12,6 +14,7 @@ use pi_subagents_vocabulary::text::one_line;
 use pi_subagents_vocabulary::{Ending, Gate, Receipt, RunId, RunReport, Status};
 
 use super::later::ReviewNote;
+use super::stacked_facts::compare_on_top;
 use crate::results::{RunResult, failed};
 use crate::row::RunRow;
 use crate::workspace::{WorkspaceFile, place};
@@ -45,37 +48,58 @@ pub(super) fn facts_of_all(
             (matrix.checkout[place].iter()).partition(|one| one.is_in_the_way());
         facts.in_the_way = paths(blocking);
         facts.checkout_conflicts = places(clashing);
-        facts.clashes = clashes(place, results, matrix);
         all.push(facts);
     }
+    for place in 0..all.len() {
+        all[place].clashes = clashes(place, results, matrix, &all);
+    }
+    compare_on_top(checkout, results, &mut all)?;
     Ok(all)
 }
 
-fn paths(conflicts: Vec<&Conflict>) -> Vec<String> {
+pub(super) fn paths(conflicts: Vec<&Conflict>) -> Vec<String> {
     let shown = conflicts
         .into_iter()
         .map(|one| one_line(&one.path.display().to_string()));
     shown.collect()
 }
 
-fn places(conflicts: Vec<&Conflict>) -> Vec<String> {
+pub(super) fn places(conflicts: Vec<&Conflict>) -> Vec<String> {
     conflicts.into_iter().map(place).collect()
 }
 
-fn clashes(own: usize, results: &[RunResult], matrix: &Matrix) -> Vec<RunClash> {
+/// Lists the results with which one conflicts, in files that both change: one that was merged with the
+/// checkout as it is now differs from an older one in files of the person too.
+fn clashes(
+    own: usize,
+    results: &[RunResult],
+    matrix: &Matrix,
+    all: &[ResultFacts],
+) -> Vec<RunClash> {
     let others = results
         .iter()
         .enumerate()
         .filter(|(other, _)| *other != own);
     let clashing = others.filter_map(|(other, result)| {
-        let conflicts = &matrix.pairs[own][other];
+        let of_both =
+            |one: &&Conflict| touches(&all[own], &one.path) && touches(&all[other], &one.path);
+        let conflicts: Vec<&Conflict> = matrix.pairs[own][other].iter().filter(of_both).collect();
         (!conflicts.is_empty()).then(|| RunClash {
             with: result.run.run.clone(),
             name: result.run.name.clone(),
-            places: places(conflicts.iter().collect()),
+            places: places(conflicts),
         })
     });
     clashing.collect()
+}
+
+/// Returns whether a result changes a file, or one below or above it.
+fn touches(facts: &ResultFacts, path: &Path) -> bool {
+    facts.files.iter().any(|file| {
+        let paths = [Some(&file.path), file.from.as_ref()];
+        let mut paths = paths.into_iter().flatten().map(Path::new);
+        paths.any(|own| own.starts_with(path) || path.starts_with(own))
+    })
 }
 
 /// Finds the facts that one result has by itself.

@@ -105,7 +105,8 @@ pub(super) fn failed_runs(
             continue;
         }
         let note = ReviewNote::read(&run.directory);
-        if note.is_dismissed {
+        // Another attempt at its task was picked.
+        if note.is_dismissed || note.picked.is_some() {
             continue;
         }
         failed.push((run, at, note));

@@ -41,7 +41,7 @@ fn indexed(state: RunState) -> IndexedRun {
         project: PathBuf::from("/project"),
         accepted_at: at(0),
         sequence: 1,
-        owner: owner(),
+        owner: Arc::new(owner()),
         state,
     }
 }

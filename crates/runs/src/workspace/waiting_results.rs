@@ -8,10 +8,12 @@ use super::Workspace;
 
 /// Lists the runs whose results wait to be merged, in the order of the runs, without those whose
 /// result a later one holds.
-pub fn waiting_results(runs: Vec<IndexedRun>) -> Vec<(IndexedRun, Workspace)> {
+pub fn waiting_results<'a>(
+    runs: impl IntoIterator<Item = &'a IndexedRun>,
+) -> Vec<(IndexedRun, Workspace)> {
     let waiting = runs.into_iter().filter_map(|run| {
-        let workspace = waiting_workspace(&run)?;
-        Some((run, workspace))
+        let workspace = waiting_workspace(run)?;
+        Some((run.clone(), workspace))
     });
     newest_results(waiting.collect(), |(_, workspace)| workspace)
 }

@@ -38,6 +38,8 @@ pub(super) struct ReviewItem {
     pub(super) unseen: Vec<String>,
     /// The names of the results with which it conflicts.
     pub(super) clashes: Vec<String>,
+    /// The other attempts at its task, before which it was picked.
+    pub(super) attempts: Vec<String>,
     /// The state from which it began.
     pub(super) base: String,
     pub(super) files: Vec<TouchedPath>,
@@ -129,7 +131,7 @@ impl ReviewItem {
             kind: ItemKind::Unreachable,
             word: "lost",
             since: without.run.accepted_at,
-            answer: shown(&without.sentence()),
+            answer: shown(&without.why()),
             ..Self::plain(without.run.run.clone(), &without.run.name)
         }
     }
@@ -162,7 +164,12 @@ impl ReviewItem {
                 .iter()
                 .map(|clash| shown(&clash.name))
                 .collect(),
-            base: waiting.base_words().unwrap_or_default(),
+            attempts: waiting
+                .other_attempts
+                .iter()
+                .map(|other| shown(&other.name))
+                .collect(),
+            base: base_of(waiting),
             files: waiting.facts.files.clone(),
             gates: waiting.gates.clone(),
             states: source.states(),
@@ -189,6 +196,7 @@ impl ReviewItem {
             seen: Vec::new(),
             unseen: Vec::new(),
             clashes: Vec::new(),
+            attempts: Vec::new(),
             base: String::new(),
             files: Vec::new(),
             gates: Vec::new(),
@@ -198,6 +206,14 @@ impl ReviewItem {
             source: None,
         }
     }
+}
+
+/// Says from which state a result began, and on which results that wait it stands.
+fn base_of(waiting: &WaitingResult) -> String {
+    let base = waiting.base_words().into_iter();
+    let names = waiting.stands_on.join(", ");
+    let grounds = (!names.is_empty()).then(|| format!("stands on {names}"));
+    shown(&base.chain(grounds).collect::<Vec<_>>().join(" • "))
 }
 
 fn shown(text: &str) -> String {

@@ -85,6 +85,11 @@ pub(super) fn facts(item: &ReviewItem, width: usize, most: usize) -> Vec<Line> {
         let words = words.join(" • ");
         lines.push(Line::new(Role::Muted, &words));
     }
+    if !item.attempts.is_empty() {
+        let names = item.attempts.join(", ");
+        let words = format!("picked before {names}; review NAME shows one of them");
+        labelled("attempts", Role::Muted, &[words], width, &mut lines);
+    }
     labelled("look at", Role::Warning, &item.reasons, width, &mut lines);
     labelled("not seen", Role::Warning, &item.unseen, width, &mut lines);
     labelled("seen", Role::Plain, &item.seen, width, &mut lines);

@@ -289,7 +289,8 @@ type Jobs = JoinSet<ReviewMessage>;
 
 impl Desk {
     fn seen_queue(&self) -> Result<SeenQueue, CommandError> {
-        let mut queue = ReviewQueue::gather(&self.places, &self.index)?;
+        let ids: Vec<RunId> = self.only.iter().map(|run| run.run.clone()).collect();
+        let mut queue = ReviewQueue::gather_named(&self.places, &self.index, &ids)?;
         if !self.only.is_empty() {
             queue.keep_only(&self.only);
         }

@@ -117,6 +117,39 @@ fn of_the_attempts_that_pass_the_smallest_is_picked() {
         .map(|run| &run["workspace"]["state"])
         .collect();
     assert_eq!(states[..3], ["captured", "captured", "captured"]);
+    // The picked one waits for a person, and the others with it.
+    let waits = |more: &[&str]| {
+        let listed = stage.ours(&[&["review", "--json"], more].concat()).run();
+        let waiting = listed.json()["waiting"].as_array().unwrap().clone();
+        waiting
+    };
+    let named = |waiting: &[Value]| {
+        let names = waiting.iter().map(|one| one["name"].as_str().unwrap());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let waiting = waits(&[]);
+    assert_eq!(named(&waiting), ["fix[2]"], "{waiting:#?}");
+    let others = waiting[0]["otherAttempts"].as_array().unwrap();
+    assert_eq!(named(others), ["fix[1]", "fix[3]"]);
+    let listed = stage.ours(&["review"]).run();
+    assert!(listed.stdout.contains("picked of 3 attempts; "), "{listed}");
+    assert_eq!(named(&waits(&["fix[1]"])), ["fix[1]"]);
+    let accepted = stage
+        .ours(&["review", "--accept-all", "--no-gate", "--json"])
+        .run()
+        .expect_success();
+    assert_eq!(accepted.json()["results"].as_array().unwrap().len(), 1);
+    let left = stage.ours(&["review", "--json"]).run();
+    assert_eq!(named(left.json()["waiting"].as_array().unwrap()), [""; 0]);
+    // If the picked one is thrown away, another one may be wanted.
+    stage.ours(&["undo"]).run().expect_success();
+    stage
+        .ours(&["discard", "fix[2]", "--yes"])
+        .run()
+        .expect_success();
+    let mut left = named(&waits(&[]));
+    left.sort();
+    assert_eq!(left, ["fix[1]", "fix[3]"]);
 }
 
 #[test]

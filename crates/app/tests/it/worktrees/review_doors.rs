@@ -217,25 +217,6 @@ fn a_person_in_pi_reviews_with_dialogs() {
     stage.prompt_for("Use three instead.", "echo three > third.txt");
     let mut shim = shim(&stage);
     let id = shim.command("subagents", "review");
-    let choose = |shim: &mut Shim, begin: &str| {
-        let dialog = shim.next("ui/select");
-        let options = dialog["params"]["options"].as_array().unwrap();
-        let chosen = options
-            .iter()
-            .find(|option| option.as_str().unwrap().starts_with(begin));
-        let chosen = chosen.unwrap_or_else(|| panic!("no {begin} in {dialog}"));
-        let answer = json!({"jsonrpc": "2.0", "id": dialog["id"], "result": {"value": chosen}});
-        shim.line(&answer.to_string());
-        let options: Vec<&str> = options
-            .iter()
-            .map(|option| option.as_str().unwrap())
-            .collect();
-        format!(
-            "{}\n  {}\n→ {begin}",
-            dialog["params"]["title"].as_str().unwrap(),
-            options.join("\n  ")
-        )
-    };
     let mut said = vec![
         choose(&mut shim, "careful • docs"),
         choose(&mut shim, "Show its changes"),
@@ -276,6 +257,60 @@ fn a_person_in_pi_reviews_with_dialogs() {
     };
     let over = wait_until(PATIENCE, over).unwrap();
     assert_eq!(over["data"]["status"], "completed");
+}
+
+/// Chooses the first option of the next dialog that begins with some words.
+fn choose(shim: &mut Shim, begin: &str) -> String {
+    let dialog = shim.next("ui/select");
+    let options = dialog["params"]["options"].as_array().unwrap();
+    let chosen = options
+        .iter()
+        .find(|option| option.as_str().unwrap().starts_with(begin));
+    let chosen = chosen.unwrap_or_else(|| panic!("no {begin} in {dialog}"));
+    let answer = json!({"jsonrpc": "2.0", "id": dialog["id"], "result": {"value": chosen}});
+    shim.line(&answer.to_string());
+    let options: Vec<&str> = options
+        .iter()
+        .map(|option| option.as_str().unwrap())
+        .collect();
+    format!(
+        "{}\n  {}\n→ {begin}",
+        dialog["params"]["title"].as_str().unwrap(),
+        options.join("\n  ")
+    )
+}
+
+#[test]
+fn a_person_in_pi_takes_some_files_and_lets_work_be_done_again_on_top_of_the_rest() {
+    let stage = WorktreeStage::new();
+    stage.prompt_for("Use three instead.", "echo three > third.txt");
+    let mut shim = shim(&stage);
+    let id = shim.command("subagents", "review");
+    choose(&mut shim, "careful • api");
+    let said = [
+        choose(&mut shim, "Accept some of its files"),
+        choose(&mut shim, "[x] kept.txt"),
+        choose(&mut shim, "Accept the chosen files"),
+        choose(&mut shim, "Yes"),
+        choose(&mut shim, "careful • ui"),
+        choose(&mut shim, "Let it be done again"),
+        choose(&mut shim, "api"),
+    ];
+    let asked = shim.answer("ui/editor", &json!({"value": "Use three instead."}));
+    assert_eq!(
+        asked["title"],
+        "What should ui know? An empty note is enough."
+    );
+    shim.answer("ui/select", &json!({}));
+    shim.result(id);
+    let notices = shim.notifications("ui/notify").into_iter();
+    let notices: Vec<String> = notices
+        .map(|notice| notice["message"].as_str().unwrap().to_owned())
+        .filter(|notice| !notice.starts_with("Background agent"))
+        .collect();
+    let said = [said.join("\n\n"), notices.join("\n")].join("\n\n");
+    insta::assert_snapshot!(without_seconds(&stage.normalise(&said)));
+    assert_eq!(stage.status(), "?? api.txt");
 }
 
 /// Replaces the times that gates took.

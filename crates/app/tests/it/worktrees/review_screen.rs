@@ -135,3 +135,42 @@ fn all_that_are_shown_are_accepted_and_no_others() {
         .collect();
     assert_eq!(left, ["api"]);
 }
+
+#[test]
+fn work_that_was_done_again_on_top_of_another_result_is_taken_together_with_it() {
+    let stage = project();
+    stage.run(&[
+        ("api", "sed -i s/two/TWO/ src/app.txt"),
+        ("ui", "sed -i s/two/zwei/ src/app.txt"),
+    ]);
+    let resolved = "printf '# src/app.txt\\none\\nTWO zwei\\nthree\\nfour\\nfive\\n' > src/app.txt";
+    stage.prompt_for("was looked at", resolved);
+    let (run, waits) = (run_of(&stage, "ui"), waiting(&stage));
+    let mut terminal = Terminal::start_sized(stage.ours(&["review"]), 100, 30);
+    terminal.wait_for("Needs you: 2");
+    for one in &waits {
+        if one["name"] == "ui" {
+            break;
+        }
+        terminal.press("j");
+    }
+    terminal.press("o");
+    // The result with which it conflicts is typed already.
+    terminal.wait_for("do ui again on top of: api");
+    terminal.press(ENTER);
+    terminal.wait_for("ui continues in the background with your text; came in: api");
+    terminal.press("q");
+    assert_eq!(terminal.leave(), (Some(0), true));
+    let again = sent_back(&stage, "ui", &run);
+    assert_eq!(again["standsOn"], json!(["api"]), "{again:#}");
+    assert_eq!(again["conflicts"], Value::Null, "{again:#}");
+    assert_eq!(again["conflictsWithCheckout"], Value::Null, "{again:#}");
+    let taken = stage
+        .ours(&["review", "--accept-all", "--no-gate", "--json"])
+        .run()
+        .expect_success()
+        .json();
+    assert_eq!(taken["taken"], 2, "{taken:#}");
+    let text = "# src/app.txt\none\nTWO zwei\nthree\nfour\nfive\n";
+    assert_eq!(stage.read("src/app.txt"), text);
+}

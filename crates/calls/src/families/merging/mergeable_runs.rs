@@ -79,7 +79,7 @@ fn has_result(run: &IndexedRun) -> bool {
 
 /// Returns the runs whose results wait, one of each worktree, in their order.
 fn all_that_wait(runs: &[IndexedRun]) -> Result<Vec<Vec<IndexedRun>>, CommandError> {
-    let waiting = waiting_results(runs.to_vec());
+    let waiting = waiting_results(runs);
     if waiting.is_empty() {
         return Err(CommandError::no_answer("no result waits to be merged"));
     }

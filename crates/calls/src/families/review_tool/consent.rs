@@ -1,7 +1,7 @@
 //! The yes of a person that the acts of a review need which change a checkout or throw work away.
 
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_runs::review::{ReviewQueue, WaitingResult};
+use pi_subagents_runs::review::ReviewQueue;
 use pi_subagents_vocabulary::Door;
 use pi_subagents_vocabulary::text::{clean, count, first_of, one_line};
 use serde_json::Value;
@@ -10,10 +10,10 @@ use super::act::{Act, desk, own_queue, wanted};
 use super::tools::ReviewCall;
 use crate::arguments;
 use crate::caller::Caller;
-use crate::review_desk::ReviewDesk;
+use crate::review_question::{gate_sentence, gates_of};
 use crate::service::CallService;
 
-/// The most results and gates that a question names.
+/// The most results that a question names.
 const MOST_NAMED: usize = 6;
 
 /// The right of a calling model to accept, discard and undo.
@@ -60,15 +60,7 @@ pub fn review_question(
         Act::Accept => {
             let queue = own_queue(service, caller)?;
             let gates = gates_of(&wanted(&queue, &call.runs)?, &desk(service, caller))?;
-            let run = if gates.is_empty() {
-                "No gate runs.".to_owned()
-            } else {
-                let gates = gates.iter().map(|gate| format!("`{}`", one_line(gate)));
-                format!(
-                    "Gates that must pass: {}.",
-                    first_of(gates, MOST_NAMED, ", ")
-                )
-            };
+            let run = gate_sentence(&gates);
             let names = names(&queue, &call, caller)?;
             return Ok(Some(ReviewQuestion {
                 words: clean(&format!(
@@ -82,20 +74,6 @@ pub fn review_question(
         words: clean(&words),
         gates: Vec::new(),
     }))
-}
-
-/// Returns the commands that run when these results are accepted.
-pub fn gates_of(
-    results: &[&WaitingResult],
-    desk: &ReviewDesk<'_>,
-) -> Result<Vec<String>, CommandError> {
-    let mut gates: Vec<String> = desk.gate()?.into_iter().collect();
-    for gate in results.iter().flat_map(|result| &result.gates) {
-        if !gates.contains(gate) {
-            gates.push(gate.clone());
-        }
-    }
-    Ok(gates)
 }
 
 /// Names the results of a call, with their risk.

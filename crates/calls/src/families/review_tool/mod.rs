@@ -9,5 +9,5 @@ mod tools;
 
 pub(crate) use act::review_subagents;
 pub use act::send_back_from;
-pub use consent::{ReviewPermission, ReviewQuestion, gates_of, review_question};
+pub use consent::{ReviewPermission, ReviewQuestion, review_question};
 pub use tools::{REVIEW, tools};

@@ -46,6 +46,11 @@ pub(super) fn of_result(one: &WaitingResult) -> String {
             .map(|task| format!("Task: {}", one_line(task))),
     );
     lines.extend(one.base_words().map(|base| format!("Base: {base}")));
+    let others = one.other_attempts.iter();
+    lines.extend(others.map(|other| {
+        let name = one_line(&other.name);
+        format!("Picked before: {name} (run {})", other.run_id)
+    }));
     let reasons = one.reasons.iter();
     lines.extend(reasons.map(|reason| format!("Look: {}", one_line(&reason.words))));
     let seen = seen_lines(report).into_iter();

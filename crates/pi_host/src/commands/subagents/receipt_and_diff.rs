@@ -95,7 +95,12 @@ impl Subagents {
             let session = ReadSession::find(&service.owner.index, caller, &asked, how)?;
             let latest = session.runs().last();
             let receipt = latest.and_then(|(_, said)| said.summary.receipt());
-            receipt.ok_or_else(|| CommandError::no_answer("nothing was seen of this run yet"))
+            receipt.ok_or_else(|| {
+                let run = latest.map(|(run, _)| run.run.as_str());
+                let run = run.unwrap_or_else(|| session.id().as_str());
+                let words = format!("nothing was seen of run {run}: it has not answered yet");
+                CommandError::no_answer(words)
+            })
         };
         let receipt = self.service.beside(&self.caller, read).await?;
         let facts = receipt_facts(&receipt, usize::MAX).into_iter();

@@ -1,23 +1,21 @@
 //! `/subagents review`: what waits for the person in this project, one dialog for each step.
 
 use pi_subagents_calls::caller::Caller;
-use pi_subagents_calls::families::review_tool::{gates_of, send_back_from};
+use pi_subagents_calls::families::review_tool::send_back_from;
 use pi_subagents_calls::review_desk::{Return, ReviewDesk, WantedAccept, dismiss, look_later};
+use pi_subagents_calls::review_question::{gate_sentence, gates_of};
 use pi_subagents_calls::service::CallService;
 use pi_subagents_ground::error::CommandError;
-use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::ask_which::find_failure;
-use pi_subagents_runs::review::{
-    AcceptNews, ResultSource, ReviewQueue, StoppedRun, WaitingResult, seen_lines,
-};
+use pi_subagents_runs::review::{AcceptNews, ReviewQueue, WaitingResult, WantedParts};
 use pi_subagents_runs::upkeep::tend;
 use pi_subagents_view::{Line, Role};
-use pi_subagents_vocabulary::review::{
-    DiffLine, DiffSide, RiskTier, SentBack, TouchedPath, is_folded,
-};
-use pi_subagents_vocabulary::text::{clean, count, cut_characters, first_of, one_line};
-use pi_subagents_vocabulary::{Door, QuestionId, RunId, Timestamp};
+use pi_subagents_vocabulary::review::{SentBack, TouchedPath};
+use pi_subagents_vocabulary::text::{clean, count, first_of, one_line};
+use pi_subagents_vocabulary::{Door, RunId, Timestamp};
 
+use super::review_changes::change_lines;
+use super::review_items::{Item, ItemKind, ResultItem, items, results, together};
 use super::{MOST_ROUNDS, Shown, Subagents};
 use crate::link::{HostLink, Level};
 
@@ -25,54 +23,36 @@ const ACCEPT_ALL: &str = "Accept all that stay green";
 const UNDO: &str = "Take the last accept back";
 const CHANGES: &str = "Show its changes";
 const ACCEPT: &str = "Accept it";
+const ACCEPT_FILES: &str = "Accept some of its files";
 const SEND_BACK: &str = "Send it back with a note";
+const REDO: &str = "Let it be done again on top of another result";
 const DISCARD: &str = "Discard it";
 const LATER: &str = "Later";
 const DISMISS: &str = "List it no more";
+const TAKE_CHOSEN: &str = "Accept the chosen files";
 const NO: &str = "No";
 const YES: &str = "Yes";
 
-/// The number of characters of reasons in a line of the list.
-const SHORT_REASONS: usize = 100;
-
-/// The number of characters of a task and of an answer above the choices.
-const SHORT_TEXT: usize = 300;
-
-/// The most files and facts above the choices.
+/// The most names in a question.
 const MOST_NAMED: usize = 6;
-
-/// Something that waits, as the dialogs show it.
-struct Item {
-    line: String,
-    kind: ItemKind,
-}
-
-enum ItemKind {
-    /// A question, by its id.
-    Question(QuestionId),
-    Result(Box<ResultItem>),
-    /// A run that failed or is at its limit, and what happened.
-    Stopped {
-        run: RunId,
-        title: String,
-    },
-}
-
-/// A result that waits.
-struct ResultItem {
-    run: IndexedRun,
-    /// What a person should know of it, on a few lines.
-    title: String,
-    tier: RiskTier,
-    is_later: bool,
-    source: ResultSource,
-    files: Vec<TouchedPath>,
-}
 
 /// Results that a person is about to accept.
 struct ToAccept {
     runs: Vec<RunId>,
     names: String,
+    /// The files that are wanted of the only result; all of them if that is `None`.
+    files: Option<Vec<String>>,
+}
+
+impl ToAccept {
+    fn of(results: &[&ResultItem]) -> Self {
+        let names = results.iter().map(|one| one_line(&one.run.name));
+        Self {
+            names: first_of(names, MOST_NAMED, ", "),
+            runs: results.iter().map(|one| one.run.run.clone()).collect(),
+            files: None,
+        }
+    }
 }
 
 impl Subagents {
@@ -104,7 +84,7 @@ impl Subagents {
             let Some(chosen) = self.choose_item(&items).await else {
                 return Ok(());
             };
-            if let Err(error) = self.act_on_choice(chosen, shown).await {
+            if let Err(error) = self.act_on_choice(chosen, &items, shown).await {
                 let words = error.lines(Door::PiCommand);
                 self.link.notify(&clean(&words), Level::Error);
             }
@@ -115,7 +95,7 @@ impl Subagents {
     /// Lets the person choose what to look at; `None` if they leave.
     async fn choose_item<'a>(&self, items: &'a [Item]) -> Option<Choice<'a>> {
         let mut lines: Vec<String> = items.iter().map(|item| item.line.clone()).collect();
-        let all = to_accept(items);
+        let all = ToAccept::of(&together(items));
         lines.extend((!all.runs.is_empty()).then(|| ACCEPT_ALL.to_owned()));
         lines.push(UNDO.to_owned());
         let title = match items.len() {
@@ -128,7 +108,7 @@ impl Subagents {
             UNDO => Some(Choice::Undo),
             line => {
                 let item = items.iter().find(|item| item.line == line)?;
-                Some(Choice::Look(&item.kind))
+                Some(Choice::Look(item))
             }
         }
     }
@@ -136,45 +116,61 @@ impl Subagents {
     async fn act_on_choice(
         &self,
         choice: Choice<'_>,
+        items: &[Item],
         shown: &mut Shown,
     ) -> Result<(), CommandError> {
         match choice {
             Choice::Accept(wanted) => self.accept(wanted).await,
             Choice::Undo => self.undo().await,
-            Choice::Look(ItemKind::Question(id)) => {
+            Choice::Look(item) => self.look_at_item(item, items, shown).await,
+        }
+    }
+
+    async fn look_at_item(
+        &self,
+        item: &Item,
+        items: &[Item],
+        shown: &mut Shown,
+    ) -> Result<(), CommandError> {
+        match &item.kind {
+            ItemKind::Question(id) => {
                 if let Some(said) = self.answer_of_project(id.clone()).await? {
                     self.say(&said);
                 }
                 Ok(())
             }
-            Choice::Look(ItemKind::Result(item)) => self.look_at(item).await,
-            Choice::Look(ItemKind::Stopped { run, title }) => {
-                self.look_at_stopped(run, title, shown).await
+            ItemKind::Result(result) => self.look_at(result, items).await,
+            ItemKind::Stopped { run, title, raise } => {
+                let raise = raise.as_deref();
+                self.look_at_stopped(run, title, raise, shown).await
             }
         }
     }
 
     /// Lets the person decide about a result. After reading its changes, they choose again.
-    async fn look_at(&self, item: &ResultItem) -> Result<(), CommandError> {
+    async fn look_at(&self, item: &ResultItem, items: &[Item]) -> Result<(), CommandError> {
         let later = if item.is_later {
             "Not later: now again"
         } else {
             LATER
         };
-        let options = [CHANGES, ACCEPT, SEND_BACK, DISCARD, later].map(str::to_owned);
+        let others: Vec<&ResultItem> = results(items)
+            .filter(|other| other.run.run != item.run.run)
+            .collect();
+        let mut options = vec![CHANGES, ACCEPT];
+        options.extend((item.files.len() > 1).then_some(ACCEPT_FILES));
+        options.push(SEND_BACK);
+        options.extend((!others.is_empty()).then_some(REDO));
+        options.extend([DISCARD, later]);
+        let options: Vec<String> = options.into_iter().map(str::to_owned).collect();
         for _ in 0..MOST_ROUNDS {
             let wish = self.link.select(&item.title, &options).await;
             match wish.as_deref() {
                 Some(CHANGES) => self.read_changes(item).await?,
-                Some(ACCEPT) => {
-                    return self
-                        .accept(ToAccept {
-                            runs: vec![item.run.run.clone()],
-                            names: one_line(&item.run.name),
-                        })
-                        .await;
-                }
+                Some(ACCEPT) => return self.accept(ToAccept::of(&[item])).await,
+                Some(ACCEPT_FILES) => return self.accept_files(item).await,
                 Some(SEND_BACK) => return self.send_back(item).await,
+                Some(REDO) => return self.redo(item, &others).await,
                 Some(DISCARD) => return self.discard_result(item).await,
                 Some(_) => {
                     let run = item.run.clone();
@@ -193,30 +189,82 @@ impl Subagents {
         &self,
         run: &RunId,
         title: &str,
+        raise: Option<&str>,
         shown: &mut Shown,
     ) -> Result<(), CommandError> {
-        let options = [super::SHOW, LATER, DISMISS].map(str::to_owned);
+        let give = raise.map(|more| format!("Give {more}"));
+        let usual = [super::SHOW, LATER, DISMISS].map(str::to_owned);
+        let options: Vec<String> = give.iter().cloned().chain(usual).collect();
         let wish = self.link.select(title, &options).await;
-        let is_dismissed = match wish.as_deref() {
+        let act = match wish.as_deref() {
             Some(super::SHOW) => return self.show(run.as_str(), shown).await,
-            Some(LATER) => false,
-            Some(DISMISS) => true,
+            Some(LATER) => StoppedAct::Later,
+            Some(DISMISS) => StoppedAct::Dismiss,
+            Some(other) if give.as_deref() == Some(other) => StoppedAct::Raise,
             Some(_) | None => return Ok(()),
         };
         let run = run.clone();
-        let note = move |service: &CallService, _: &Caller| {
+        let work = move |service: &CallService, caller: &Caller| {
             let runs = service.owner.index.runs().map_err(find_failure)?;
             let Some(run) = runs.iter().find(|one| one.run == run) else {
                 return Err(CommandError::not_found("the run is gone"));
             };
-            if is_dismissed {
-                dismiss(run)
-            } else {
-                look_later(run)
+            match act {
+                StoppedAct::Later => look_later(run),
+                StoppedAct::Dismiss => dismiss(run),
+                StoppedAct::Raise => desk(service, caller).raise(run),
             }
         };
-        let said = self.service.beside(&self.caller, note).await?;
+        let said = self.service.beside(&self.caller, work).await?;
         self.say(&said);
+        Ok(())
+    }
+
+    /// Lets the person choose some files of a result, and accepts those.
+    async fn accept_files(&self, item: &ResultItem) -> Result<(), CommandError> {
+        let mut chosen = vec![true; item.files.len()];
+        for _ in 0..MOST_ROUNDS {
+            let number = chosen.iter().filter(|is_chosen| **is_chosen).count();
+            let mut lines: Vec<String> = item
+                .files
+                .iter()
+                .zip(&chosen)
+                .map(|(file, is_chosen)| file_line(file, if *is_chosen { 'x' } else { ' ' }))
+                .collect();
+            lines.extend((number > 0).then(|| TAKE_CHOSEN.to_owned()));
+            let of = count(item.files.len(), "file");
+            let title = format!(
+                "{number} of {of} of {} chosen; choosing a file again leaves it out",
+                one_line(&item.run.name)
+            );
+            let Some(wish) = self.link.select(&title, &lines).await else {
+                return Ok(());
+            };
+            if let Some(place) = lines
+                .iter()
+                .take(chosen.len())
+                .position(|line| *line == wish)
+            {
+                chosen[place] = !chosen[place];
+                continue;
+            }
+            let wanted = item.files.iter().zip(&chosen);
+            let wanted = wanted.filter(|(_, is_chosen)| **is_chosen);
+            let files: Vec<String> = wanted.map(|(file, _)| file.path.clone()).collect();
+            let all = ToAccept::of(&[item]);
+            let is_part = files.len() < item.files.len();
+            return self
+                .accept(ToAccept {
+                    names: if is_part {
+                        format!("{number} of {of} of {}", all.names)
+                    } else {
+                        all.names
+                    },
+                    files: is_part.then_some(files),
+                    runs: all.runs,
+                })
+                .await;
+        }
         Ok(())
     }
 
@@ -233,24 +281,21 @@ impl Subagents {
             gates_of(&results, &desk(service, caller))
         };
         let gates = self.service.beside(&self.caller, look).await?;
-        let gate_words = if gates.is_empty() {
-            "No gate runs.".to_owned()
-        } else {
-            let gates = gates.iter().map(|gate| format!("`{}`", one_line(gate)));
-            format!(
-                "Gates that must pass: {}.",
-                first_of(gates, MOST_NAMED, ", ")
-            )
-        };
+        let gate_words = gate_sentence(&gates);
         let title = format!("Take {} into your checkout? {gate_words}", wanted.names);
         if !self.says_yes(&title).await {
             return Ok(());
         }
         let link = self.link.clone();
         let work = move |service: &CallService, caller: &Caller| {
-            let wanted = WantedAccept::default()
-                .only(wanted.runs)
-                .confirmed(Some(gates));
+            let parts = wanted.runs.iter().cloned().zip(wanted.files);
+            let wanted = WantedAccept {
+                parts: parts
+                    .map(|(run, files)| (run, WantedParts::Files(files)))
+                    .collect(),
+                only: wanted.runs,
+                confirmed: Some(gates),
+            };
             let report = desk(service, caller).accept(wanted, &mut |news| tell(&link, &news))?;
             let warnings = report.warnings.iter().map(|warning| format!("! {warning}"));
             let lines = report.lines().into_iter().chain(report.notes());
@@ -275,6 +320,36 @@ impl Subagents {
         if note.trim().is_empty() {
             return Ok(());
         }
+        self.give_back(item, note, None).await
+    }
+
+    /// Sends a result back to be done again on top of another one, with a note if the person has one.
+    async fn redo(&self, item: &ResultItem, others: &[&ResultItem]) -> Result<(), CommandError> {
+        let name = one_line(&item.run.name);
+        let lines: Vec<String> = others
+            .iter()
+            .map(|other| format!("{}  {}", one_line(&other.run.name), other.run.run))
+            .collect();
+        let title = format!("On top of which result shall {name} be done again?");
+        let chosen = self.link.select(&title, &lines).await;
+        let place = chosen.and_then(|chosen| lines.iter().position(|line| *line == chosen));
+        let Some(other) = place.and_then(|place| others.get(place)) else {
+            return Ok(());
+        };
+        let title = format!("What should {name} know? An empty note is enough.");
+        let Some(note) = self.link.editor(&title, "").await else {
+            return Ok(());
+        };
+        self.give_back(item, note, Some(other.run.run.clone()))
+            .await
+    }
+
+    async fn give_back(
+        &self,
+        item: &ResultItem,
+        note: String,
+        on: Option<RunId>,
+    ) -> Result<(), CommandError> {
         let back = Return {
             run: item.run.clone(),
             sent: SentBack {
@@ -282,7 +357,7 @@ impl Subagents {
                 note,
                 ..SentBack::default()
             },
-            on: None,
+            on,
         };
         let went = send_back_from(&self.service, &self.caller, back).await?;
         self.say(&went.sentence);
@@ -324,9 +399,23 @@ impl Subagents {
 
 /// The choice of a person in the list.
 enum Choice<'a> {
-    Look(&'a ItemKind),
+    Look(&'a Item),
     Accept(ToAccept),
     Undo,
+}
+
+/// An act on a run that has stopped.
+#[derive(Clone, Copy)]
+enum StoppedAct {
+    Later,
+    Dismiss,
+    Raise,
+}
+
+/// Writes a file that can be chosen.
+fn file_line(file: &TouchedPath, mark: char) -> String {
+    let (path, added, removed) = (one_line(&file.path), file.added, file.removed);
+    format!("[{mark}] {path} +{added} −{removed}")
 }
 
 const NOTHING: &str = "Nothing waits for you in this project.";
@@ -362,150 +451,4 @@ fn tell(link: &HostLink, news: &AcceptNews<'_>) {
         }
         AcceptNews::Lands => {}
     }
-}
-
-/// Returns the results that can be accepted together without a decision.
-fn to_accept(items: &[Item]) -> ToAccept {
-    let results = items.iter().filter_map(|item| match &item.kind {
-        ItemKind::Result(result) => Some(result),
-        ItemKind::Question(_) | ItemKind::Stopped { .. } => None,
-    });
-    let fitting = results.filter(|one| one.tier <= RiskTier::Careful && !one.is_later);
-    let fitting: Vec<&ResultItem> = fitting.map(AsRef::as_ref).collect();
-    let names = fitting.iter().map(|one| one_line(&one.run.name));
-    ToAccept {
-        names: first_of(names, MOST_NAMED, ", "),
-        runs: fitting.iter().map(|one| one.run.run.clone()).collect(),
-    }
-}
-
-/// Lists everything that waits, in the order of the queue.
-fn items(queue: &ReviewQueue) -> Vec<Item> {
-    let questions = queue.questions.iter().map(|asked| Item {
-        line: shown(&["asks", &asked.name, &asked.question]),
-        kind: ItemKind::Question(asked.asked.id.clone()),
-    });
-    let results = queue.results.iter().map(result_item);
-    let limits = queue.limits.iter().map(|one| stopped_item(one, "limit"));
-    let failures = queue.failures.iter().map(|one| stopped_item(one, "failed"));
-    questions
-        .chain(limits)
-        .chain(results)
-        .chain(failures)
-        .collect()
-}
-
-fn shown(parts: &[&str]) -> String {
-    let parts = parts.iter().map(|part| one_line(&clean(part)));
-    parts.collect::<Vec<_>>().join(" • ")
-}
-
-fn stopped_item(one: &StoppedRun, word: &str) -> Item {
-    let report = &one.row.report;
-    let message = report.error_message.as_deref().unwrap_or_default();
-    let short = cut_characters(&one_line(message), SHORT_REASONS);
-    let task = report.task.as_deref().map(short_text);
-    let mut title = vec![format!("{}: {}", one_line(&report.name), one_line(message))];
-    title.extend(task.map(|task| format!("Task: {task}")));
-    Item {
-        line: shown(&[word, &report.name, &short]),
-        kind: ItemKind::Stopped {
-            run: report.run_id.clone(),
-            title: clean(&title.join("\n")),
-        },
-    }
-}
-
-fn result_item(one: &WaitingResult) -> Item {
-    let [added, removed] = one.lines();
-    let facts = &one.facts;
-    let reasons: Vec<&str> = one
-        .reasons
-        .iter()
-        .map(|reason| reason.words.as_str())
-        .collect();
-    let reasons = if reasons.is_empty() {
-        "nothing to look at".to_owned()
-    } else {
-        cut_characters(&one_line(&reasons.join("; ")), SHORT_REASONS)
-    };
-    let reasons = if one.note.is_later {
-        format!("later: {reasons}")
-    } else {
-        reasons
-    };
-    let lines = format!("+{added} −{removed}");
-    Item {
-        line: shown(&[one.tier.word(), &facts.name, &lines, &reasons]),
-        kind: ItemKind::Result(Box::new(ResultItem {
-            run: one.result.run.clone(),
-            title: title_of(one),
-            tier: one.tier,
-            is_later: one.note.is_later,
-            source: one.source(),
-            files: facts.files.clone(),
-        })),
-    }
-}
-
-/// Says what a person should know of a result before they decide.
-fn title_of(one: &WaitingResult) -> String {
-    let (facts, report) = (&one.facts, &one.row.report);
-    let [added, removed] = one.lines();
-    let mut lines = vec![format!(
-        "{}: {}, {}, +{added} −{removed}",
-        one_line(&facts.name),
-        one.tier.word(),
-        count(facts.files.len(), "file")
-    )];
-    let task = report.task.as_deref().map(short_text);
-    lines.extend(task.map(|task| format!("Task: {task}")));
-    let reasons = one.reasons.iter().take(MOST_NAMED);
-    lines.extend(reasons.map(|reason| format!("! {}", one_line(&reason.words))));
-    let seen = seen_lines(report).into_iter().take(MOST_NAMED);
-    lines.extend(seen.map(|seen| format!("Seen: {seen}")));
-    let unseen = facts.unseen.iter().take(MOST_NAMED);
-    lines.extend(unseen.map(|words| format!("Not seen: {}", one_line(words))));
-    let files = facts.files.iter().map(|file| one_line(&file.path));
-    lines.push(format!("Files: {}", first_of(files, MOST_NAMED, ", ")));
-    let answer = report.output.as_deref().map(short_text);
-    lines.extend(answer.map(|answer| format!("Answer: {answer}")));
-    clean(&lines.join("\n"))
-}
-
-fn short_text(text: &str) -> String {
-    cut_characters(&one_line(text), SHORT_TEXT)
-}
-
-/// Writes the changes of a result, without those of files that programs write.
-fn change_lines(source: &ResultSource, files: &[TouchedPath]) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for file in files {
-        let heading = format!("{} +{} −{}", file.path, file.added, file.removed);
-        lines.push(Line::new(Role::Heading, &heading));
-        if is_folded(&file.path) {
-            lines.push(Line::new(Role::Muted, "A program writes it."));
-        } else {
-            match source.diff(file) {
-                Ok(diff) => lines.extend(diff.lines.iter().map(diff_line)),
-                Err(why) => lines.push(Line::new(Role::Warning, &why)),
-            }
-        }
-        lines.push(Line::default());
-    }
-    lines
-}
-
-fn diff_line(line: &DiffLine) -> Line {
-    let (sign, role) = match line.side {
-        DiffSide::Added => ("+", Role::Added),
-        DiffSide::Removed => ("-", Role::Removed),
-        DiffSide::Both => (" ", Role::Plain),
-        DiffSide::Head | DiffSide::About => (" ", Role::Muted),
-    };
-    let number = line
-        .new
-        .or(line.old)
-        .map_or(String::new(), |number| number.to_string());
-    Line::new(Role::Muted, &format!("{number:>5} ")).with(role, &format!("{sign}{}", line.text))
 }
