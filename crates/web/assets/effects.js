@@ -132,6 +132,10 @@ export class Effects {
         return;
       case "reviewed":
         return this.readReviewed(run);
+      case "reviewParts": {
+        const answer = await ask(`review/${id}/parts`, { project: model.project }).catch((error) => ({ problem: said(error) }));
+        return dispatch({ type: "reviewPartsRead", run, answer });
+      }
       case "reviewDiff": {
         const diff = await ask(`review/${id}/diff`, { project: model.project, file: effect.file }).catch((error) => ({ problem: said(error) }));
         return dispatch({ type: "reviewDiffRead", run, file: effect.file, diff });
@@ -186,7 +190,7 @@ export class Effects {
 
   /** Accepts results, and tells what happens until the server has told what became of each.
    * @param {Effect} effect */
-  async accept({ runs, gates }) {
+  async accept({ runs, gates, parts }) {
     const { connection, model, dispatch } = this;
     let answer;
     const take = (/** @type {any} */ piece) => {
@@ -194,7 +198,7 @@ export class Effects {
       else answer = piece;
     };
     try {
-      await connection.read("accept", { project: model.project, runs, gates }, take);
+      await connection.read("accept", { project: model.project, runs, gates, parts }, take);
     } catch (error) {
       answer = { problem: said(error), notes: [], words: [] };
     }

@@ -66,11 +66,12 @@ export function listen(model, dispatch) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     // What is shown above the page has the keys.
     if (model.shown && event.key !== "Escape" && event.key !== "?") return;
-    if (/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
+    const isBox = target.matches("input[type=checkbox]");
+    if (!isBox && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) {
       if (event.key === "Escape") target.blur();
       return;
     }
-    const isButton = target.tagName === "BUTTON" && (event.key === "Enter" || event.key === " ");
+    const isButton = (isBox || target.tagName === "BUTTON") && (event.key === "Enter" || event.key === " ");
     if (!isButton && pressed(event.key, model, dispatch)) event.preventDefault();
   });
 }

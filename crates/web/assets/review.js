@@ -1,6 +1,8 @@
 // What waits for a person: the queue as the server counts it, the result that is looked at, the
 // comments on its lines, and what is asked before something is done.
 
+import { chosenParts, forgetParts, partsAt, toggleParts } from "./review_parts.js";
+
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {import("./model.js").Message} Message */
 /** @typedef {import("./model.js").Effect} Effect */
@@ -26,12 +28,15 @@ export function noReview() {
     /** @type {string | null} The result beside which the selected one is read. */ beside: null,
     /** Whether the result, not the queue, is shown where there is room for one of them. */ isOpen: false,
     /** @type {Map<string, any>} */ details: new Map(),
+    /** @type {Map<string, {states?: string}>} The states between which results were the difference. */ states: new Map(),
     /** @type {Map<string, any>} The differences of files, by run and place. */ diffs: new Map(),
     /** @type {Set<string>} Files that a person has opened or closed. */ toggled: new Set(),
     files: FILES_AT_ONCE,
     /** @type {{file: number, line: number} | null} The line with the cursor. */ cursor: null,
     isCommenting: false,
     /** @type {Map<string, Comment[]>} */ comments: new Map(),
+    /** @type {Map<string, {parts?: import("./review_parts.js").Part[], problem?: string}>} */ parts: new Map(),
+    /** @type {Map<string, Set<string>>} The parts that a person has left out, by run. */ leftOut: new Map(),
     /** @type {{what: string, runs: Waiting[], gates: string[]} | null} */ asked: null,
     /** @type {{names: string[], news: any[], report: any, problem: string | null} | null} */ accepting: null,
     /** @type {string[]} Why results were left out, beside them. */ words: [],
@@ -87,8 +92,12 @@ export function updateReview(model, message) {
       review.beside = message.run;
       return message.run ? needed(review, message.run) : [];
     case "reviewedRead":
-      review.details.set(message.run, message.detail);
+      return takeDetail(model, message);
+    case "reviewPartsRead":
+      review.parts.set(message.run, message.answer);
       return [];
+    case "reviewTake":
+      return take(model, message);
     case "reviewDiffRead":
       review.diffs.set(fileKey(message.run, message.file), message.diff);
       return [];
@@ -160,6 +169,27 @@ function takeQueue(model, queue) {
   return looked.filter((run) => run !== null).map((run) => ({ do: "reviewed", run }));
 }
 
+/** Takes what there is to know of a result. What was known of another state of it is old.
+ * @param {Model} model @param {Message} message @returns {Effect[]} */
+function takeDetail({ review, about }, { run, detail }) {
+  const before = review.details.get(run) ?? review.states.get(run);
+  if (before && before.states !== detail.states) forgetParts(review, run);
+  review.details.set(run, detail);
+  review.states.set(run, { states: detail.states });
+  const hasParts = about?.mayAct && detail.files.length > 0 && !review.parts.has(run);
+  return hasParts ? [{ do: "reviewParts", run }] : [];
+}
+
+/** Leaves out a file or a hunk, or takes it again. @param {Model} model @param {Message} message
+ * @returns {Effect[]} */
+function take(model, { run, path, hunk }) {
+  const { review } = model;
+  const read = review.parts.get(run);
+  if (!read?.parts) model.notice = { text: read?.problem ?? "Its parts are being read. Try again.", isError: Boolean(read) };
+  else toggleParts(review, run, partsAt(review, run, path, hunk));
+  return [];
+}
+
 /** The first view is that of what waits, if something does. @param {Model} model @param {number} count
  * @returns {Effect[]} */
 function takeCount(model, count) {
@@ -222,8 +252,9 @@ function accept(model) {
   model.asked = null;
   if (!asked) return [];
   const runs = asked.runs.map((one) => one.runId);
+  const chosen = runs.map((run) => [run, chosenParts(review, run)]).filter(([, parts]) => parts);
   review.accepting = { names: asked.runs.map((one) => one.name), news: [], report: null, problem: null };
-  return [{ do: "accept", runs, gates: asked.gates }];
+  return [{ do: "accept", runs, gates: asked.gates, parts: Object.fromEntries(chosen) }];
 }
 
 /** @param {Model} model @param {Message} message @returns {Effect[]} */

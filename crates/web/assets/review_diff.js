@@ -4,6 +4,7 @@ import { html, nothing } from "./lit-html.js";
 import { inColours, markChanged } from "./code.js";
 import { count } from "./figures.js";
 import { commentsOn, fileKey, isShown } from "./review.js";
+import { partsAt, takenOf } from "./review_parts.js";
 
 /** @typedef {import("./model.js").Model} Model */
 /** @typedef {import("./types.js").Comment} Comment */
@@ -31,10 +32,29 @@ function card(model, run, file, place, dispatch) {
   const toggle = () => dispatch({ type: "reviewToggle", run, file: place });
   const why = file.isFolded ? "written by a program" : file.isDeleted ? "deleted" : "";
   return html`<section class="file-card" id=${cardId(run, place)} data-run=${run} data-file=${place} data-open=${isOpen} aria-label=${file.path}>
-    <button class="fold" aria-expanded=${isOpen} @click=${toggle}><span class="fold-mark" aria-hidden="true">${isOpen ? "▾" : "▸"}</span><span class="title">${file.path}</span>
+    <div class="card-head">${box(model, run, file.path, null, `Take ${file.path}`, dispatch)}<button class="fold" aria-expanded=${isOpen} @click=${toggle}><span class="fold-mark" aria-hidden="true">${isOpen ? "▾" : "▸"}</span><span class="title">${file.path}</span>
       ${file.from ? html`<span class="muted">from ${file.from}</span>` : nothing}<span class="plus">+${file.added}</span> <span class="minus">−${file.removed}</span>
-      ${why ? html`<span class="tag">${why}</span>` : nothing}</button>
+      ${why ? html`<span class="tag">${why}</span>` : nothing}${takenTag(model, run, file.path)}</button></div>
     ${isOpen ? body(model, run, file, place, dispatch) : nothing}</section>`;
+}
+
+/** Draws the box that takes a file or a hunk, or leaves it out. @param {Model} model @param {string} run
+ * @param {string} path @param {number | null} hunk @param {string} label @param {Dispatch} dispatch */
+function box(model, run, path, hunk, label, dispatch) {
+  const { review, about } = model;
+  const parts = partsAt(review, run, path, hunk);
+  if (!about?.mayAct || review.beside || parts.length === 0) return nothing;
+  const taken = takenOf(review, run, parts);
+  return html`<input type="checkbox" class="take" aria-label=${label} title=${label} .checked=${taken > 0} .indeterminate=${taken > 0 && taken < parts.length}
+    @change=${() => dispatch({ type: "reviewTake", run, path, hunk })}>`;
+}
+
+/** Says what of a file is left out. @param {Model} model @param {string} run @param {string} path */
+function takenTag({ review }, run, path) {
+  const parts = partsAt(review, run, path);
+  const taken = takenOf(review, run, parts);
+  if (taken === parts.length) return nothing;
+  return html`<span class="tag">${taken === 0 ? "left out" : `${taken} of ${count(parts.length, "hunk")}`}</span>`;
 }
 
 /** @param {Model} model @param {string} run @param {any} file @param {number} place @param {Dispatch} dispatch */
@@ -44,9 +64,11 @@ function body(model, run, file, place, dispatch) {
   if (diff.problem) return html`<p class="empty">${diff.problem}</p>`;
   const lines = linesOf(diff);
   const comments = commentsOn(model.review, run).filter((one) => one.path === file.path);
-  return html`<div class="lines" tabindex="0" role="group" aria-label=${`Changes of ${file.path}`}>${lines.map((one, number) =>
-    line(one, { model, run, file, place, number, comments, dispatch }),
-  )}</div>${diff.isCut ? html`<p class="empty">The difference continues; it is too long to show.</p>` : nothing}`;
+  let hunk = -1;
+  return html`<div class="lines" tabindex="0" role="group" aria-label=${`Changes of ${file.path}`}>${lines.map((one, number) => {
+    if (one.kind === "hunk") hunk += 1;
+    return line(one, { model, run, file, place, number, hunk, comments, dispatch });
+  })}</div>${diff.isCut ? html`<p class="empty">The difference continues; it is too long to show.</p>` : nothing}`;
 }
 
 /** Returns the lines of a difference, with marks inside of those that changed. Made once for each.
@@ -66,16 +88,22 @@ export function linesOf(diff) {
 }
 
 /** @param {Line} one @param {{model: Model, run: string, file: any, place: number, number: number,
- *   comments: Comment[], dispatch: Dispatch}} at */
+ *   hunk: number, comments: Comment[], dispatch: Dispatch}} at */
 function line(one, at) {
-  const { model, run, file, place, number, comments, dispatch } = at;
-  if (one.kind === "hunk" || /** @type {string} */ (one.kind) === "about") return html`<div class="line is-hunk">${one.text.slice(1)}</div>`;
+  const { model, run, file, place, number, hunk, comments, dispatch } = at;
+  const parts = partsAt(model.review, run, file.path, hunk);
+  if (one.kind === "hunk" || /** @type {string} */ (one.kind) === "about") {
+    const isPart = one.kind === "hunk" && parts.some((part) => part.hunk !== null);
+    const takes = isPart ? box(model, run, file.path, hunk, `Take hunk ${hunk + 1} of ${file.path}`, dispatch) : nothing;
+    return html`<div class="line is-hunk">${takes}<span>${one.text.slice(1)}</span></div>`;
+  }
+  const isLeftOut = parts.length > 0 && takenOf(model.review, run, parts) === 0;
   const { cursor, isCommenting } = model.review;
   const isAt = cursor?.file === place && cursor.line === number && model.review.selected === run;
   const own = comments.filter((comment) => comment.line === (one.new ?? null) && comment.old === (one.old ?? null));
   const name = one.new === undefined ? `line ${one.old}, which was taken out` : `line ${one.new}`;
   const begin = () => dispatch({ type: "reviewCursor", cursor: { file: place, line: number }, isCommenting: true });
-  return html`<div class="line is-${one.kind || "both"} ${isAt ? "at" : ""}" id=${isAt ? "cursor" : nothing}>
+  return html`<div class="line is-${one.kind || "both"} ${isAt ? "at" : ""} ${isLeftOut ? "is-left-out" : ""}" id=${isAt ? "cursor" : nothing}>
     <button class="number" tabindex="-1" aria-label=${`Comment on ${name}`} title="Comment (c)" @click=${begin}><em data-number=${one.old ?? ""}></em><em data-number=${one.new ?? ""}></em></button><span class="sign">${SIGNS[one.kind] ?? ""}</span><code>${inColours({ ...one, text: one.text.slice(1), from: one.from && one.from - 1, to: one.to && one.to - 1 })}</code></div>
     ${own.map((comment) => remark(comment, run, name, dispatch))}
     ${isAt && isCommenting ? form(one, run, file.path, name, dispatch) : nothing}`;

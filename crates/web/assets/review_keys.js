@@ -2,6 +2,7 @@
 
 import { gatesOf, selectedItem, takenTogether } from "./review.js";
 import { linesOf } from "./review_diff.js";
+import { chosenParts } from "./review_parts.js";
 
 /** @typedef {import("./types.js").Waiting} Waiting */
 /** @typedef {import("./model.js").Model} Model */
@@ -13,8 +14,10 @@ export const REVIEW_KEYS = [
   ["n p", "move the cursor to the next or previous changed line"],
   ["[ ]", "previous or next file"],
   ["c", "comment on the line with the cursor"],
-  ["a A", "accept the result, or all that stay green"],
+  ["Space f", "leave out the hunk or the file with the cursor, or take it again"],
+  ["a A", "accept the result without what is left out, or all that stay green"],
   ["b", "send back, with the comments and a note"],
+  ["o", "send back, to be done again on top of another result"],
   ["u", "take the last accept back"],
   ["l x", "later; discard"],
   ["v", "read two results that conflict beside each other"],
@@ -87,7 +90,13 @@ function pressedOnItem(key, item, model, dispatch) {
   if (!mayAct(model)) return false;
   switch (key) {
     case "a":
-      return isChange && ask(dispatch, "accept", [item], gatesOf(review, [item]));
+      return isChange && askFor([item], model, dispatch);
+    case " ":
+    case "f":
+      return isChange && takeAtCursor(model, dispatch, key === "f");
+    case "o":
+      document.getElementById("redo-on")?.focus();
+      return true;
     case "b":
       document.getElementById("note")?.focus();
       return true;
@@ -115,7 +124,29 @@ function ask(dispatch, what, runs, gates) {
 /** Asks whether all that stay green shall be accepted. @param {Model} model @param {Dispatch} dispatch */
 export function askAll(model, dispatch) {
   const some = takenTogether(model.review);
-  return some.length > 0 && ask(dispatch, "accept", some, gatesOf(model.review, some));
+  return some.length > 0 && askFor(some, model, dispatch);
+}
+
+/** Asks whether results shall be accepted, without those of which everything is left out.
+ * @param {Waiting[]} results @param {Model} model @param {Dispatch} dispatch */
+function askFor(results, { review }, dispatch) {
+  const some = results.filter((one) => chosenParts(review, one.runId)?.length !== 0);
+  if (some.length > 0) return ask(dispatch, "accept", some, gatesOf(review, some));
+  dispatch({ type: "notice", text: "Everything is left out. Space takes a part again.", isError: true });
+  return true;
+}
+
+/** Leaves out the hunk with the cursor or its file, or takes it again. @param {Model} model
+ * @param {Dispatch} dispatch @param {boolean} isWholeFile */
+function takeAtCursor({ review }, dispatch, isWholeFile) {
+  const run = review.selected ?? "";
+  const { file, line } = review.cursor ?? { file: 0, line: 0 };
+  const path = review.details.get(run)?.files[file]?.path;
+  if (!path || (!review.cursor && !isWholeFile)) return false;
+  const diff = review.diffs.get(`${run} ${file}`);
+  const before = diff?.lines ? linesOf(diff).slice(0, line + 1).filter((one) => one.kind === "hunk").length : 0;
+  dispatch({ type: "reviewTake", run, path, hunk: isWholeFile ? null : Math.max(0, before - 1) });
+  return true;
 }
 
 /** Moves the cursor over the lines that changed. @param {Model} model @param {Dispatch} dispatch @param {number} by */

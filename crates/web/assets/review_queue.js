@@ -73,8 +73,16 @@ function row(one, model, dispatch) {
 /** Says in a line why something is where it is. @param {Waiting} one */
 function reasonsOf(one) {
   if (one.kind !== "change") return one.message ?? "";
-  const reasons = (one.reasons ?? []).map((reason) => reason.words);
+  const reasons = [...standOf(one), ...(one.reasons ?? []).map((reason) => reason.words)];
   return reasons.length > 0 ? reasons.join(" · ") : "nothing to look at";
+}
+
+/** Says how much of a result waits, on which results it stands, and among how many attempts it was picked. @param {Waiting} one
+ * @returns {string[]} */
+export function standOf({ remainder, otherAttempts = [], standsOn = [] }) {
+  const some = remainder ? [`remainder, ${remainder.left} of ${count(remainder.of, "part")}`] : [];
+  if (standsOn.length > 0) some.push(`stands on ${standsOn.join(", ")}`);
+  return otherAttempts.length > 0 ? [...some, `picked of ${otherAttempts.length + 1} attempts`] : some;
 }
 
 /** @param {Model} model @param {Dispatch} dispatch */

@@ -5,8 +5,9 @@
 import { html, nothing } from "./lit-html.js";
 import { costOf, count, fullModel, lasted, present, tokens, totalTokens, took } from "./figures.js";
 import { cards, contents } from "./review_diff.js";
-import { isBusy, nothingWaits, shape, wordOf } from "./review_queue.js";
+import { isBusy, nothingWaits, shape, standOf, wordOf } from "./review_queue.js";
 import { commentsOn, selectedItem } from "./review.js";
+import { chosenWords } from "./review_parts.js";
 import { questionForm } from "./question_form.js";
 import { named, words } from "./words.js";
 
@@ -46,6 +47,7 @@ function details(item, detail, model, dispatch) {
     ${questionForm(item, model, dispatch)}
     ${item.message && item.kind !== "question" ? html`<p class="warning">${item.message}</p>` : nothing}
     ${seen(item, detail)}
+    ${attempts(item, dispatch)}
     ${row.answer ? html`<details class="answer" ?open=${item.kind !== "change"}><summary>${short(row.output)}</summary><div class="said">${words(row.answer)}</div></details>` : nothing}
     ${clashes(item, dispatch)}
     ${detail.files.length > 1 ? contents(model, item.runId, detail.files) : nothing}
@@ -61,10 +63,18 @@ function short(output) {
 /** Lists what was seen, what was not, and the reasons to look. @param {Waiting} item @param {any} detail */
 function seen(item, detail) {
   const files = item.kind === "change" ? html`${count(item.files ?? 0, "file")} <span class="plus">+${item.added}</span> <span class="minus">−${item.removed}</span>` : nothing;
-  const base = [detail.base].filter(Boolean).join(" · ");
+  const base = [detail.base, ...standOf(item)].filter(Boolean).join(" · ");
   return html`<p class="muted base">${base}${base && item.kind === "change" ? " · " : ""}${files}</p>
     <dl class="seen">${detail.seen.length > 0 ? html`<div><dt class="plus">Seen</dt><dd>${detail.seen.map((/** @type {string} */ line) => html`<p>${line}</p>`)}</dd></div>` : nothing}
     ${detail.unseen.length > 0 ? html`<div><dt class="warn">Not seen</dt><dd>${detail.unseen.map((/** @type {string} */ line) => html`<p>${line.replace(/^not seen: /, "")}</p>`)}</dd></div>` : nothing}</dl>`;
+}
+
+/** Names the other attempts at its task, before which it was picked. @param {Waiting} item
+ * @param {Dispatch} dispatch */
+function attempts(item, dispatch) {
+  const others = item.otherAttempts ?? [];
+  if (others.length === 0) return nothing;
+  return html`<p class="muted">Picked before ${others.map((one, place) => html`${place > 0 ? ", " : ""}<button class="link" @click=${() => dispatch({ type: "open", run: one.runId })}>${named(one.name)}</button>`)}</p>`;
 }
 
 /** Names the results with which it conflicts, each with a way to read both. @param {Waiting} item
@@ -148,14 +158,15 @@ function asking(model, dispatch) {
     case "undo":
       return dialog("Undo", "Take the last accept back? Its files become what they were, and its results wait again.", html`<button class="danger" id="undo-yes" @click=${() => wish("undo")}>Take it back</button>`);
     default:
-      return dialog("Accept", html`${gates(asked, names)}`, html`<button class="primary" id="accept-yes" @click=${() => dispatch({ type: "reviewAccept" })}>${asked.gates.length > 0 ? "Run it and accept" : "Accept"}</button>`);
+      return dialog("Accept", html`${gates(asked, names, model)}`, html`<button class="primary" id="accept-yes" @click=${() => dispatch({ type: "reviewAccept" })}>${asked.gates.length > 0 ? "Run it and accept" : "Accept"}</button>`);
   }
 }
 
 /** Says what will be run before anything is accepted. @param {{runs: Waiting[], gates: string[]}} asked
- * @param {any} names */
-function gates({ runs, gates }, names) {
-  const what = runs.length === 1 ? html`Accept ${names}?` : html`Accept ${count(runs.length, "result")} as far as they stay green: ${names}?`;
+ * @param {any} names @param {Model} model */
+function gates({ runs, gates }, names, { review }) {
+  const part = runs.length === 1 ? chosenWords(review, runs[0].runId) : null;
+  const what = part ? html`Accept ${part} of ${names}?` : runs.length === 1 ? html`Accept ${names}?` : html`Accept ${count(runs.length, "result")} as far as they stay green: ${names}?`;
   if (gates.length === 0) return html`${what} <span class="warn">No gate is set, so nothing is run to prove it.</span> <span class="muted">subagents.reviewGate in the settings names one.</span>`;
   return html`${what} This runs ${gates.map((gate) => html`<code class="gate">${gate}</code> `)} as you, in a scratch copy of what you have now. Your checkout is not touched before the last gate has ended.`;
 }

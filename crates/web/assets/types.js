@@ -134,6 +134,9 @@
  * @property {number} [added]
  * @property {number} [removed]
  * @property {string[]} [gates]
+ * @property {{left: number, of: number}} [remainder]
+ * @property {string[]} [standsOn]
+ * @property {{runId: string, name: string}[]} [otherAttempts]
  * @property {string[]} [conflictsWithCheckout]
  * @property {{runId: string, name: string, places: string[]}[]} [conflicts]
  *

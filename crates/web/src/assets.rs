@@ -30,6 +30,7 @@ pub(crate) const ASSETS: &[Asset] = assets![
     "open_run.js",
     "past_runs.js",
     "palette_state.js",
+    "review_parts.js",
     "review.js",
     "model.js",
     "leisure.js",

@@ -1,7 +1,10 @@
 //! Finished runs, as lists show them. A run that is over does not change any more but for what
 //! becomes of its worktree, so its files are read once for all tabs and questions.
 
-use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash as _, Hasher as _};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,8 +22,18 @@ const MOST_ROWS: usize = 4096;
 #[derive(Default)]
 pub(crate) struct FinishedRuns {
     rows: Mutex<HashMap<RunId, Arc<FinishedRow>>>,
-    worktrees: Mutex<HashMap<RunId, Worktree>>,
+    worktrees: Mutex<SeenWorktrees>,
     next: AtomicU64,
+}
+
+/// The worktrees of finished runs that were looked at.
+#[derive(Default)]
+struct SeenWorktrees {
+    /// Those that may still change.
+    kept: HashMap<RunId, Worktree>,
+    /// The runs that have none, or whose worktree nobody needs any more, as hashes of their ids: after
+    /// some years there are very many.
+    settled: HashSet<u64>,
 }
 
 /// What became of the worktree of a finished run.
@@ -32,6 +45,8 @@ enum Worktree {
     Unsettled,
     /// Its result waits for a person.
     Waiting(Arc<Workspace>),
+    /// Its result was merged. Somebody may take it back.
+    Merged,
 }
 
 /// A finished run as a list shows it.
@@ -73,17 +88,29 @@ impl FinishedRuns {
         &self,
         runs: impl Iterator<Item = &'a IndexedRun>,
     ) -> Vec<&'a IndexedRun> {
+        let newest = self.waiting_in(runs).into_iter();
+        newest.map(|(run, _)| run).collect()
+    }
+
+    /// Returns the same, each with the repository in which it waits.
+    pub(crate) fn waiting_with_repositories<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a IndexedRun>,
+    ) -> Vec<(IndexedRun, PathBuf)> {
+        let newest = self.waiting_in(runs).into_iter();
+        newest
+            .map(|(run, workspace)| (run.clone(), workspace.repository.clone()))
+            .collect()
+    }
+
+    fn waiting_in<'a>(
+        &self,
+        runs: impl Iterator<Item = &'a IndexedRun>,
+    ) -> Vec<(&'a IndexedRun, Arc<Workspace>)> {
         let mut worktrees = lock(&self.worktrees);
         let finished = runs.filter(|run| !run.is_open());
-        let waiting = finished.filter_map(|run| {
-            let known = worktrees.entry(run.run.clone());
-            match known.or_insert_with(|| Worktree::of(run)) {
-                Worktree::Waiting(workspace) => Some((run, Arc::clone(workspace))),
-                Worktree::Settled | Worktree::Unsettled => None,
-            }
-        });
-        let newest = newest_results(waiting.collect(), |(_, workspace)| &**workspace);
-        newest.into_iter().map(|(run, _)| run).collect()
+        let waiting = finished.filter_map(|run| Some((run, worktrees.waiting(run)?)));
+        newest_results(waiting.collect(), |(_, workspace)| &**workspace)
     }
 
     /// Looks again at the worktrees that may have changed: somebody may have merged or discarded a
@@ -92,15 +119,12 @@ impl FinishedRuns {
         let mut worktrees = lock(&self.worktrees);
         let mut has_changed = false;
         for run in runs {
-            let Some(known) = worktrees
-                .get_mut(&run.run)
-                .filter(|known| known.may_change())
-            else {
+            let Some(known) = worktrees.kept.get(&run.run) else {
                 continue;
             };
             let now = Worktree::of(run);
             if *known != now {
-                *known = now;
+                worktrees.note(run, now);
                 self.rows().remove(&run.run);
                 has_changed = true;
             }
@@ -114,7 +138,11 @@ impl FinishedRuns {
         runs: impl Iterator<Item = &'a IndexedRun>,
     ) -> Vec<&'a IndexedRun> {
         let worktrees = lock(&self.worktrees);
-        let may_change = |run: &RunId| worktrees.get(run).is_some_and(Worktree::may_change);
+        let may_change = |run: &RunId| match worktrees.kept.get(run) {
+            Some(Worktree::Waiting(_) | Worktree::Unsettled) => true,
+            // Whoever takes a merge back reads the queue again.
+            Some(Worktree::Merged | Worktree::Settled) | None => false,
+        };
         runs.filter(|run| may_change(&run.run)).collect()
     }
 
@@ -133,18 +161,44 @@ impl Worktree {
                 Self::Waiting(Arc::new(workspace))
             }
             WorkspaceState::Planned | WorkspaceState::Ready => Self::Unsettled,
-            WorkspaceState::Unchanged | WorkspaceState::Merged | WorkspaceState::Discarded => {
-                Self::Settled
-            }
+            WorkspaceState::Merged => Self::Merged,
+            WorkspaceState::Unchanged | WorkspaceState::Discarded => Self::Settled,
+        }
+    }
+}
+
+impl SeenWorktrees {
+    /// Returns the worktree of a run whose result waits. Its file is read the first time.
+    fn waiting(&mut self, run: &IndexedRun) -> Option<Arc<Workspace>> {
+        if self.settled.contains(&hash_of(run)) {
+            return None;
+        }
+        if !self.kept.contains_key(&run.run) {
+            self.note(run, Worktree::of(run));
+        }
+        match self.kept.get(&run.run)? {
+            Worktree::Waiting(workspace) => Some(Arc::clone(workspace)),
+            Worktree::Settled | Worktree::Unsettled | Worktree::Merged => None,
         }
     }
 
-    fn may_change(&self) -> bool {
-        match self {
-            Self::Waiting(_) | Self::Unsettled => true,
-            Self::Settled => false,
+    fn note(&mut self, run: &IndexedRun, worktree: Worktree) {
+        match worktree {
+            Worktree::Settled => {
+                self.kept.remove(&run.run);
+                self.settled.insert(hash_of(run));
+            }
+            Worktree::Unsettled | Worktree::Waiting(_) | Worktree::Merged => {
+                self.kept.insert(run.run.clone(), worktree);
+            }
         }
     }
+}
+
+fn hash_of(run: &IndexedRun) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    run.run.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pi_subagents_calls::review_desk::ReviewDesk;
+use pi_subagents_git::ChangePart;
 use pi_subagents_ground::places::Places;
+use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::review::{ReviewQueue, WaitingResult, seen_lines};
 use pi_subagents_runs::row::RunRow;
 use pi_subagents_vocabulary::review::{DiffLine, DiffSide, FileDiff, TouchedPath, is_folded};
@@ -69,7 +71,8 @@ impl ServedRuns {
     /// Returns how much waits in a project, without a look at the files of results.
     pub(crate) fn review_count(&self, project: Option<String>) -> Result<Value, Problem> {
         let places = self.places_of(project)?;
-        let count = ReviewQueue::count_of(&places, self.index.known())?;
+        let waiting = self.waiting_results()?;
+        let count = ReviewQueue::count_among(&places, self.index.known(), waiting)?;
         Ok(json!({ "project": places.project, "count": count }))
     }
 
@@ -87,7 +90,26 @@ impl ServedRuns {
             "seen": seen_lines(&row.report),
             "unseen": unseen.iter().map(|words| one_line(&clean(words))).collect::<Vec<_>>(),
             "base": result.and_then(WaitingResult::base_words),
+            "states": result.map(|result| result.source().states()),
         }))
+    }
+
+    /// Returns the parts of a result that can be accepted without the rest: each with its name, its file,
+    /// and the place of its hunk in the file.
+    pub(crate) fn reviewed_parts(
+        &self,
+        id: &str,
+        project: Option<String>,
+    ) -> Result<Value, Problem> {
+        let queue = self.queue_with(id, project)?;
+        let result = queue.as_deref().and_then(|queue| result_of(queue, id));
+        let Some(result) = result else {
+            return Err(Problem::not_found("This result does not wait any more."));
+        };
+        Ok(match result.source().parts() {
+            Ok(parts) => json!({ "parts": parts.iter().map(part_json).collect::<Vec<_>>() }),
+            Err(why) => json!({ "problem": why }),
+        })
     }
 
     /// Returns the difference of one file of a result.
@@ -128,9 +150,19 @@ impl ServedRuns {
 
     fn gather(&self, places: &Places) -> Result<Arc<ReviewQueue>, Problem> {
         self.index.tended()?;
-        let queue = Arc::new(ReviewQueue::gather(places, self.index.known())?);
+        let waiting = self.waiting_results()?;
+        let queue = ReviewQueue::gather_among(places, self.index.known(), waiting, &[])?;
+        let queue = Arc::new(queue);
         self.queues.keep(&places.project, &queue);
         Ok(queue)
+    }
+
+    /// Returns the results that wait in any project, each with its repository. Somebody may have merged one
+    /// while no tab has looked.
+    fn waiting_results(&self) -> Result<Vec<(IndexedRun, PathBuf)>, Problem> {
+        let known = self.index.runs()?;
+        self.finished.look_again(&known.runs);
+        Ok(self.finished.waiting_with_repositories(known.runs.iter()))
     }
 
     /// Returns the queue that has a result, gathered again only if the last one does not have it.
@@ -183,6 +215,10 @@ fn file_json(file: &TouchedPath) -> Value {
         "removed": file.removed,
         "isFolded": is_folded(&file.path),
     })
+}
+
+fn part_json(part: &ChangePart) -> Value {
+    json!({ "name": part.name, "path": part.path.to_string_lossy(), "hunk": part.hunk })
 }
 
 /// Writes a difference as lines: what each is, its old and its new number, and its text.

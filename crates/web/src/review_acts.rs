@@ -14,11 +14,12 @@ use pi_subagents_ground::places::Places;
 use pi_subagents_runs::acts::{self, Addressee, Reach};
 use pi_subagents_runs::inbox::{InboxQuestion, find_question};
 use pi_subagents_runs::review::undo::undo;
-use pi_subagents_runs::review::{AcceptNews, AcceptReport};
+use pi_subagents_runs::review::{AcceptNews, AcceptReport, WantedParts};
 use pi_subagents_vocabulary::review::{LineComment, SentBack};
-use pi_subagents_vocabulary::{QuestionId, Reply, Respondent, RunId};
+use pi_subagents_vocabulary::{BadId, QuestionId, Reply, Respondent, RunId};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -41,6 +42,9 @@ pub(crate) struct AcceptWish {
     project: Option<String>,
     runs: Vec<String>,
     gates: Vec<String>,
+    /// The names of the wanted parts of some results; the others are wanted whole.
+    #[serde(default)]
+    parts: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The project whose last landing a person takes back.
@@ -92,13 +96,18 @@ impl ServedRuns {
                 "Between 1 and {MOST_RESULTS} results can be accepted at once."
             )));
         }
+        let other_kind = || Problem::bad_request("A run has another kind of id.");
         let only = wish.runs.iter().map(|run| RunId::parse(run));
         let only = only.collect::<Result<Vec<_>, _>>();
-        let only = only.map_err(|_| Problem::bad_request("A run has another kind of id."))?;
+        let parts = wish.parts.into_iter().map(|(run, names)| {
+            let run = RunId::parse(&run)?;
+            Ok((run, WantedParts::Named(names)))
+        });
+        let parts: Result<_, BadId> = parts.collect();
         let wanted = WantedAccept {
-            only,
+            only: only.map_err(|_| other_kind())?,
             confirmed: Some(wish.gates),
-            ..WantedAccept::default()
+            parts: parts.map_err(|_| other_kind())?,
         };
         let (send, news) = mpsc::channel(NEWS_WAITING);
         let this = self.clone();

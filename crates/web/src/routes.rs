@@ -70,6 +70,7 @@ pub(crate) fn router(site: Site, gate: Arc<Gate>) -> Router {
         .route("/v1/review/count", get(review_count))
         .route("/v1/review/{run}", get(reviewed))
         .route("/v1/review/{run}/diff", get(reviewed_file))
+        .route("/v1/review/{run}/parts", get(reviewed_parts))
         .route("/v1/stream", get(stream))
         .route("/v1/streams/{stream}", get(turn));
     if site.power == Power::Full {
@@ -213,6 +214,12 @@ async fn reviewed(State(site): State<Site>, Path(run): Path<String>, query: Quer
 async fn reviewed_file(State(site): State<Site>, Path(run): Path<String>, query: Query) -> Answer {
     let (project, file) = (query.text("project"), query.number("file").unwrap_or(0));
     site.json(move |runs| runs.reviewed_file(&run, project, file))
+        .await
+}
+
+async fn reviewed_parts(State(site): State<Site>, Path(run): Path<String>, query: Query) -> Answer {
+    let project = query.text("project");
+    site.json(move |runs| runs.reviewed_parts(&run, project))
         .await
 }
 

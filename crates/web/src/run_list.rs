@@ -1,6 +1,8 @@
 //! A list of runs: which of them somebody wants, by state and by words, over the whole project.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::thread::{self, available_parallelism};
 
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::find::status_of;
@@ -18,7 +20,10 @@ const MOST_RUNS: usize = 1000;
 
 /// The number of records that one question searches. The page goes on where it ended, so that a
 /// person sees what was found so far and the search still looks at every run.
-const SEARCHED_AT_ONCE: usize = 400;
+const SEARCHED_AT_ONCE: usize = 1000;
+
+/// At most so many threads search.
+const MOST_THREADS: usize = 4;
 
 /// The number of bytes of a transcript that are searched.
 const LONGEST_TRANSCRIPT: u64 = 4 << 20;
@@ -131,14 +136,13 @@ impl WantedRuns {
     fn search<'a>(
         &self,
         runs: &[&'a IndexedRun],
-        fits: impl Fn(&IndexedRun) -> bool,
+        fits: impl Fn(&IndexedRun) -> bool + Sync,
     ) -> FoundRuns<'a> {
         let is_due = |run: &&&IndexedRun| self.before.is_none_or(|before| run.sequence < before);
         let mut due = runs.iter().filter(is_due).peekable();
-        let mut last = None;
-        let some = due.by_ref().take(SEARCHED_AT_ONCE);
-        let some = some.inspect(|run| last = Some(run.sequence));
-        let shown: Vec<&IndexedRun> = some.filter(|run| fits(run)).copied().collect();
+        let some: Vec<&IndexedRun> = due.by_ref().take(SEARCHED_AT_ONCE).copied().collect();
+        let last = some.last().map(|run| run.sequence);
+        let shown = fitting(&some, fits);
         FoundRuns {
             found: shown.len(),
             shown,
@@ -169,12 +173,57 @@ impl WantedState {
     }
 }
 
+/// Returns the runs that fit, in their order, by several threads: their files are read.
+fn fitting<'a>(
+    runs: &[&'a IndexedRun],
+    fits: impl Fn(&IndexedRun) -> bool + Sync,
+) -> Vec<&'a IndexedRun> {
+    let threads = available_parallelism().map_or(1, |threads| threads.get().min(MOST_THREADS));
+    let each = runs.len().div_ceil(threads).max(1);
+    let search = |part: &[&'a IndexedRun]| -> Vec<&'a IndexedRun> {
+        part.iter().copied().filter(|run| fits(run)).collect()
+    };
+    let search = &search;
+    thread::scope(|scope| {
+        let parts = runs.chunks(each);
+        let parts: Vec<_> = parts
+            .map(|part| scope.spawn(move || search(part)))
+            .collect();
+        // A panic was printed, and its part has found nothing.
+        let found = parts.into_iter().filter_map(|part| part.join().ok());
+        found.flatten().collect()
+    })
+}
+
+/// Returns whether the files of a run may have these words, in small letters. Most have not, and to read
+/// them as JSON takes several times as long as to look.
+fn may_have(run: &IndexedRun, words: &str) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    if run.is_open() || !words.bytes().all(is_plain) {
+        return true;
+    }
+    // A model and its provider stand apart.
+    let last = words.rsplit('/').next().unwrap_or_default();
+    let files = [run.directory.meta(), run.directory.result()];
+    files.iter().any(|file| match fs::read(file) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+            // These two are the only letters that become plain ones when they are made small.
+            text.contains(last) || text.contains(['\u{130}', '\u{212a}'])
+        }
+        Err(_) => true,
+    })
+}
+
 /// Returns whether a run has these words, in small letters, in its name, task, model, state or
 /// answer.
 fn has_words(run: &IndexedRun, words: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(words);
     if has(&run.name) || has(run.run.as_str()) || has(status_of(run).as_str()) {
         return true;
+    }
+    if !may_have(run, words) {
+        return false;
     }
     let row = RunRow::read(run);
     let model = row.report.full_model();

@@ -66,6 +66,51 @@ export function reviewScenes({ open, text, asked }) {
       return { question, gates, fates, heading, left, notice };
     },
 
+    // With the keyboard only: a hunk and a file are left out, and the rest is accepted. A box does the same.
+    async parts() {
+      const page = await open(`${asked.url}&page=review`);
+      while ((await text(page, ".queue .run[aria-selected=true] b")) !== "wide") await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(".line.is-hunk .take");
+      const boxes = await page.$$eval(".take", (found) => found.map((one) => one.getAttribute("aria-label")));
+      await page.keyboard.press("n");
+      await page.waitForSelector(".line.at");
+      await page.keyboard.press(" ");
+      await page.waitForSelector('.card-head .tag:text-is("1 of 2 hunks")');
+      await page.keyboard.press("]");
+      await page.keyboard.press("f");
+      await page.waitForSelector('.card-head .tag:text-is("left out")');
+      const button = await text(page, ".decide .primary span");
+      await page.click('.take[aria-label="Take new.txt"]');
+      await page.waitForSelector('.card-head .tag:text-is("left out")', { state: "detached" });
+      await page.keyboard.press(" ");
+      await page.waitForSelector('.card-head .tag:text-is("left out")');
+      await page.keyboard.press("a");
+      const question = await text(page, "[role=alertdialog] .space");
+      await page.waitForSelector('[role=alertdialog] button:text-is("Not now"):focus');
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector("#accepted-close");
+      const notes = await all(page, ".fates + .muted");
+      await page.keyboard.press("Enter");
+      await page.click('.queue .run bdi:text-is("wide")');
+      await page.waitForSelector(".line.is-hunk .take");
+      const left = await page.$$eval(".take", (found) => found.map((one) => [one.getAttribute("aria-label"), one.checked].join(" ")));
+      return { boxes, button, question: question.split("?")[0], notes, left };
+    },
+
+    // A result is done again on top of another one that is chosen.
+    async redone() {
+      const page = await open(`${asked.url}&page=review`);
+      await page.click('.queue .run bdi:text-is("docs")');
+      await page.waitForSelector("#redo-on");
+      await page.keyboard.press("o");
+      await page.waitForSelector("#redo-on:focus");
+      await page.selectOption("#redo-on", { label: "api" });
+      await page.click(".redo button");
+      return { notice: (await text(page, ".notice span")).replace(/^.*continues/, "… continues") };
+    },
+
     // Two results that conflict stand beside each other, and Back leads out of it.
     async beside() {
       const page = await open(`${asked.url}&page=review`);

@@ -2,6 +2,7 @@
 //! that was shown, and questions; by programs, and by a person in a real Chromium.
 
 use std::fs;
+use std::process::Command;
 
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -211,6 +212,61 @@ fn a_gate_that_nobody_was_asked_about_is_not_run() {
     let taken = accept(json!(["touch ../gate-ran"]));
     assert!(taken.contains(r#""taken":1"#), "{taken}");
     assert_eq!(read(&web, "limits.md").as_deref(), Some("Sixty.\n"));
+}
+
+#[test]
+fn some_files_and_hunks_are_accepted_and_the_rest_waits() {
+    let web = web_of_repository(&[]);
+    let project = web.stage.sandbox.project();
+    let lines: Vec<String> = (1..30).map(|number| format!("line {number}")).collect();
+    fs::write(project.join("long.txt"), lines.join("\n") + "\n").unwrap();
+    for arguments in [&["add", "long.txt"][..], &["commit", "-qm", "a long file"]] {
+        let git = Command::new("git")
+            .args(arguments)
+            .current_dir(&project)
+            .status();
+        assert!(git.unwrap().success(), "{arguments:?}");
+    }
+    left(
+        &web,
+        "wide",
+        "sed -i -e '2s/.*/TWO/' -e '25s/.*/LAST/' long.txt; echo new > new.txt",
+        "Done.",
+    );
+    let seen = play(&web.stage, "parts", &json!({"url": web.url}));
+    let expected = json!({
+        "boxes": ["Take long.txt", "Take hunk 1 of long.txt", "Take hunk 2 of long.txt", "Take new.txt"],
+        "button": "Accept 1 of 3 parts",
+        "question": "Accept 1 of 3 parts of wide",
+        "notes": [],
+        "left": ["Take long.txt true", "Take hunk 1 of long.txt true", "Take new.txt true"],
+    });
+    assert_eq!(seen, expected);
+    let long = read(&web, "long.txt").unwrap();
+    assert!(long.contains("LAST") && !long.contains("TWO"), "{long}");
+    assert_eq!(read(&web, "new.txt"), None);
+    let waiting = web.json("/v1/review")["waiting"][0].clone();
+    assert_eq!(waiting["remainder"], json!({"left": 2, "of": 3}));
+    // A part that is not there any more takes nothing.
+    let run = waiting["runId"].as_str().unwrap();
+    let wish = json!({"runs": [run], "gates": [], "parts": {run: ["gone"]}});
+    let refused = web.post("/v1/accept", &wish).body;
+    assert!(
+        refused.contains("wide has changed; some chosen parts are not there any more"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn any_result_can_be_done_again_on_top_of_another() {
+    let (web, [docs, ..]) = three_results();
+    let seen = play(&web.stage, "redone", &json!({"url": web.url}));
+    let notice = "… continues in the background with your text; came in: api";
+    assert_eq!(seen, json!({ "notice": notice }));
+    let next = next_of(&web, &docs);
+    let directory = next["workspace"]["path"].as_str().unwrap();
+    let merged = fs::read_to_string(format!("{directory}/a.txt")).unwrap();
+    assert_eq!(merged, "api\n");
 }
 
 #[test]
