@@ -60,8 +60,7 @@ pub struct Line(Vec<Span>);
 impl Span {
     /// Makes a span of a text. Characters that could move a cursor or end the line are taken out.
     pub fn new(role: Role, text: &str) -> Self {
-        let is_clean = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
-        let text = if is_clean {
+        let text = if text.bytes().all(text::is_plain) {
             text.to_owned()
         } else {
             text::clean(text).replace('\n', " ")

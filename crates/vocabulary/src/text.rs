@@ -32,12 +32,20 @@ pub fn cut_bytes(mut text: String, limit: usize) -> String {
 /// The part behind the cut is never measured: lines of progress are cut from whole messages.
 pub fn cut_columns(text: &str, columns: usize) -> String {
     let room = columns.saturating_sub(CUT_MARK.len());
+    let mark = &CUT_MARK[..CUT_MARK.len().min(columns)];
+    // What is shown is seldom anything but plain characters, of which each takes a column.
+    let beginning = text.as_bytes().iter().take(columns.saturating_add(1));
+    if beginning.copied().all(is_plain) {
+        return match text.get(..room) {
+            Some(kept) if text.len() > columns => format!("{kept}{mark}"),
+            Some(_) | None => text.to_owned(),
+        };
+    }
     let mut used = 0;
     let mut kept = 0;
     for (start, grapheme) in text.grapheme_indices(true) {
         used += grapheme.width();
         if used > columns {
-            let mark = &CUT_MARK[..CUT_MARK.len().min(columns)];
             return format!("{}{mark}", &text[..kept]);
         }
         if used <= room {
@@ -131,8 +139,7 @@ pub fn aligned(table: &[Vec<String>]) -> String {
 ///
 /// The output of a child is data: nothing in it may move a cursor or set a title.
 pub fn clean(text: &str) -> String {
-    let is_harmless = |byte: &u8| (b' '..=b'~').contains(byte);
-    let clean = text.bytes().position(|byte| !is_harmless(&byte));
+    let clean = text.bytes().position(|byte| !is_plain(byte));
     let (clean, rest) = text.split_at(clean.unwrap_or(text.len()));
     let mut kept = String::with_capacity(text.len());
     kept.push_str(clean);
@@ -149,6 +156,12 @@ pub fn clean(text: &str) -> String {
         }
     }
     kept
+}
+
+/// Returns whether a byte is a character that takes one column and does nothing else. A range that is
+/// asked would be a call for each byte where the program is made small.
+pub fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 /// Returns whether a character controls the terminal, or reorders or hides the text around it.
@@ -308,6 +321,13 @@ mod tests {
         assert_eq!(cut_columns("日本語です", 8), "日本...");
         assert_eq!(cut_columns("日本", 4), "日本");
         assert_eq!(cut_columns("abc", 2), "..");
+        assert_eq!(cut_columns("abc", 3), "abc");
+        assert_eq!(cut_columns("abcd", 3), "...");
+        assert_eq!(cut_columns("abcdefg", 6), "abc...");
+        assert_eq!(cut_columns("ab", usize::MAX), "ab");
+        // What joins the last character that fits is behind the first one that does not.
+        assert_eq!(cut_columns("abcdefg\u{301}", 6), "abc...");
+        assert_eq!(cut_columns("abcdef\u{301}", 6), "abcdef\u{301}");
         assert_eq!(end_columns("日本語です", 8), "...です");
         assert_eq!(end_columns("日本", 4), "日本");
         assert_eq!(end_columns("abc", 2), "..");
