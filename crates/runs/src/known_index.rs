@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pi_subagents_records::{FindError, Finder, IndexedRun, Store, Survey, SurveyDepth};
 
 use pi_subagents_ground::places::Places;
+use pi_subagents_vocabulary::Counts;
 
 /// The shortest pause between two questions to a fleet about runs that nobody follows.
 const FLEET_PAUSE: Duration = Duration::from_secs(5);
@@ -27,6 +28,31 @@ pub struct KnownIndex {
     surveyed: Mutex<Option<Surveyed>>,
     /// The time at which the fleet of this user was last asked.
     fleet_asked: Mutex<Option<Instant>>,
+}
+
+/// The runs in progress and the newest finished runs of a project.
+#[derive(Debug, Default)]
+pub struct NewestRuns {
+    /// These runs, in the order they began.
+    pub runs: Vec<IndexedRun>,
+    /// The number of older finished runs of the project, in each state.
+    pub older: Counts,
+}
+
+impl NewestRuns {
+    fn of(survey: &Survey, most: usize) -> Self {
+        let older = survey.finished.len().saturating_sub(most);
+        let (older, newest) = survey.finished.split_at(older);
+        let mut runs = survey.open.clone();
+        // A line that cannot be read is left out, as in every look at the index.
+        let read = |run| survey.read(run).ok().flatten();
+        runs.extend(newest.iter().map(Box::as_ref).filter_map(read));
+        runs.sort_by_key(|run| run.sequence);
+        Self {
+            runs,
+            older: Counts::of(older.iter().map(|run| run.status)),
+        }
+    }
 }
 
 /// The content of the index at some moment.
@@ -88,7 +114,7 @@ impl KnownIndex {
 
     /// Returns the runs that a finder needs for these words, with all runs of their sessions. Among them
     /// it finds the same as among all runs, and they take far less memory.
-    pub(crate) fn candidates(
+    pub fn candidates(
         &self,
         finder: Finder<'_>,
         words: &[&str],
@@ -110,12 +136,22 @@ impl KnownIndex {
         Ok(runs)
     }
 
+    /// Returns the runs in progress of all projects, and at most so many finished runs of this project.
+    pub fn newest(&self, places: &Places, most: usize) -> Result<NewestRuns, FindError> {
+        let survey = self.survey(places, SurveyDepth::Facts)?;
+        Ok(NewestRuns::of(&survey, most))
+    }
+
+    /// Returns whether keeping all runs costs less than reading the file several times.
+    pub fn is_small(&self) -> bool {
+        self.file_state().is_none_or(|(length, _)| length <= SMALL)
+    }
+
     /// Returns the runs that have no end in the index.
     pub(crate) fn open_runs(&self) -> Result<Vec<IndexedRun>, FindError> {
-        let is_small = || self.file_state().is_some_and(|(length, _)| length <= SMALL);
         let runs = match self.known_runs() {
             Some(runs) => runs,
-            None if is_small() => self.runs()?,
+            None if self.is_small() => self.runs()?,
             None => return self.store.open_runs(),
         };
         Ok(runs.iter().filter(|run| run.is_open()).cloned().collect())
@@ -189,6 +225,8 @@ fn has_ids(runs: &[IndexedRun], words: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     const BEGUN: &str = r#"{"run":"r-1","session":"s-1","name":"a","directory":"/r-1","project":"/p","acceptedAt":"2026-01-01T00:00:00Z","sequence":1,"owner":{"pid":1,"startTime":1,"host":"h"}}"#;
@@ -205,6 +243,40 @@ mod tests {
         let second = BEGUN.replace("r-1", "r-2");
         fs::write(index.store().index(), format!("{BEGUN}\n{second}\n")).expect("a file");
         assert_eq!(index.runs().expect("an index").len(), 2);
+    }
+
+    #[test]
+    fn the_newest_runs_of_a_project_are_read_and_the_older_ones_are_counted() {
+        let home = tempfile::tempdir().expect("a directory");
+        let index = KnownIndex::new(Store::new(home.path()));
+        let begun = |number: usize, project: &str| {
+            let line = BEGUN.replace("r-1", &format!("r-{number}"));
+            let line = line.replace(r#""project":"/p""#, &format!(r#""project":"{project}""#));
+            line.replace(r#""sequence":1"#, &format!(r#""sequence":{number}"#))
+        };
+        let ended = |number: usize, status: &str| {
+            format!(
+                r#"{{"run":"r-{number}","status":"{status}","exitCode":0,"endedAt":"2026-01-01T00:00:09Z"}}"#
+            )
+        };
+        let lines = [
+            begun(1, "/p"),
+            begun(2, "/p"),
+            begun(3, "/other"),
+            begun(4, "/p"),
+            begun(5, "/other"),
+            ended(1, "completed"),
+            ended(2, "failed"),
+            ended(3, "completed"),
+            ended(4, "completed"),
+        ];
+        fs::write(index.store().index(), lines.join("\n") + "\n").expect("a file");
+        let survey = index.store().survey(Path::new("/p"), SurveyDepth::Facts);
+        let newest = NewestRuns::of(&survey.expect("an index"), 1);
+        let runs: Vec<&str> = newest.runs.iter().map(|run| run.run.as_str()).collect();
+        assert_eq!(runs, ["r-4", "r-5"]);
+        let (completed, failed) = (newest.older.completed, newest.older.failed);
+        assert_eq!((completed, failed, newest.older.total()), (1, 1, 2));
     }
 
     #[test]

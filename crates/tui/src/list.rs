@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use pi_subagents_records::IndexedRun;
 use pi_subagents_view::PreviewContext;
 use pi_subagents_vocabulary::{Counts, RunEvent, RunId, Timestamp};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::list_row::{ListRow, Live};
+use super::scope::{Reach, ScopedRuns};
 use super::sort_order::Sorting;
 
 /// The runs in scope. The shown runs are worked out when something changes, so that a list of ten
@@ -25,6 +25,10 @@ pub(crate) struct RunList {
     widest_name: usize,
     /// True once the index was read.
     is_loaded: bool,
+    /// The number of finished runs that were not read, in each state.
+    older: Counts,
+    /// How far back the runs were read.
+    reach: Reach,
     /// True if the cost of any run is known.
     has_costs: bool,
     /// The time at which the oldest shown run was accepted.
@@ -33,7 +37,9 @@ pub(crate) struct RunList {
 
 impl RunList {
     /// Takes the runs of the index. The known facts of a run are kept.
-    pub(crate) fn replace(&mut self, runs: Vec<IndexedRun>, context: &PreviewContext) {
+    pub(crate) fn replace(&mut self, read: ScopedRuns, context: &PreviewContext) {
+        let ScopedRuns { runs, older, reach } = read;
+        (self.older, self.reach) = (older, reach);
         let known = std::mem::take(&mut self.rows).into_iter();
         let mut known: HashMap<RunId, ListRow> =
             known.map(|row| (row.run.run.clone(), row)).collect();
@@ -59,6 +65,16 @@ impl RunList {
     /// Returns whether the index was read.
     pub(crate) fn is_loaded(&self) -> bool {
         self.is_loaded
+    }
+
+    /// Returns how many finished runs were not read.
+    pub(crate) fn older(&self) -> usize {
+        self.older.total()
+    }
+
+    /// Returns how far back the runs were read.
+    pub(crate) fn reach(&self) -> Reach {
+        self.reach
     }
 
     /// Works out again which rows are shown.
@@ -154,7 +170,7 @@ impl RunList {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+        let mut counts = self.older;
         for row in &self.rows {
             counts.add(row.status());
         }

@@ -8,6 +8,7 @@ use ratatui::layout::Size;
 
 use super::list_row::Record;
 use super::results::Fitting;
+use super::scope::ScopedRuns;
 use pi_subagents_calls::start_from_screen::WantedRun;
 
 /// Something that happened.
@@ -19,7 +20,7 @@ pub(crate) enum Message {
     Mouse(MouseAct, u16, u16),
     Resized(Size),
     /// The index was read: the runs in scope.
-    IndexRead(Vec<IndexedRun>),
+    IndexRead(ScopedRuns),
     /// The record of a run has grown by these events.
     RecordGrew(Subject, Vec<RunEvent>),
     /// Somebody has deleted the record of a run.

@@ -10,7 +10,7 @@ use super::line_editor::LineEditor;
 use super::list::RunList;
 use super::message::{Effect, Message, Notice};
 use super::opened_run::Opened;
-use super::scope::ScreenScope;
+use super::scope::{Reach, ScreenScope};
 
 /// Everything the screen shows.
 #[derive(Debug, Clone)]
@@ -24,6 +24,10 @@ pub(crate) struct Model {
     /// Columns and rows.
     pub(crate) size: Size,
     pub(crate) list: RunList,
+    /// How far back the runs are wanted.
+    pub(crate) reach: Reach,
+    /// True if a person has gone to the end of the list, and the oldest runs are still to be read.
+    pub(super) goes_to_end: bool,
     pub(crate) selected: Option<RunId>,
     /// The run that a person has chosen, which a filter may hide for a while.
     pub(super) chosen: Option<RunId>,
@@ -109,6 +113,8 @@ impl Model {
             zone: TimeZone::UTC,
             size,
             list: RunList::default(),
+            reach: Reach::default(),
+            goes_to_end: false,
             selected: None,
             chosen: None,
             has_been_touched: false,
@@ -140,9 +146,15 @@ impl Model {
     pub(crate) fn update(&mut self, message: Message, now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         match message {
-            Message::Pressed(key) => return self.pressed(key).into_iter().collect(),
+            Message::Pressed(key) => {
+                let effect = self.pressed(key);
+                self.reach_further();
+                return effect.into_iter().collect();
+            }
             Message::Mouse(act, column, row) => {
-                return self.moused(act, column, row).into_iter().collect();
+                let effect = self.moused(act, column, row);
+                self.reach_further();
+                return effect.into_iter().collect();
             }
             Message::Pasted(text) => self.pasted(&text),
             Message::Resized(size) => self.size = size,
@@ -166,6 +178,7 @@ impl Model {
             Message::Finished(notice) => self.notice = Some(notice),
             Message::Tick => {}
         }
+        self.reach_further();
         effects.extend(self.leaves_now(now).then_some(Effect::Leave));
         effects
     }

@@ -11,6 +11,7 @@ use pi_subagents_vocabulary::{RunId, Timestamp};
 use super::list_row::{ListRow, Record};
 use super::message::Subject;
 use super::model::{Leaving, Model};
+use super::scope::Reach;
 
 /// The time for which a view that leaves by itself stays when its runs are over.
 const STAYS: Duration = Duration::from_secs(3);
@@ -63,6 +64,11 @@ impl Model {
         }
         let unread = self.list.rows().iter().rev().filter(|row| row.is_unread());
         unread.take(AT_A_TIME).map(|row| row.run.clone()).collect()
+    }
+
+    /// Returns whether older runs are still to be read that the list needs.
+    pub(crate) fn reads_older(&self) -> bool {
+        self.list.older() > 0 && self.reach == Reach::All
     }
 
     /// Returns whether the list depends on all records: a filter looks at their tasks and models.

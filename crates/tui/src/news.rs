@@ -10,18 +10,19 @@ use super::message::{AnswerUse, Effect, Notice, Subject};
 use super::model::{DEFAULT_DEFINITION, Focus, Mode, Model, Question};
 use super::opened_run::Opened;
 use super::results::Fitting;
+use super::scope::ScopedRuns;
 
 impl Model {
     /// Takes the runs of the index. Returns the effect for the runs that have ended since the last
     /// look.
-    pub(super) fn take_index(&mut self, runs: Vec<IndexedRun>) -> Vec<Effect> {
+    pub(super) fn take_index(&mut self, read: ScopedRuns) -> Vec<Effect> {
         let was_open = |run: &&IndexedRun| {
             let row = self.list.row(&run.run);
             row.is_some_and(|row| row.run.is_open())
         };
-        let over = runs.iter().filter(|run| !run.is_open());
+        let over = read.runs.iter().filter(|run| !run.is_open());
         let ended: Vec<IndexedRun> = over.filter(was_open).cloned().collect();
-        self.list.replace(runs, &self.context);
+        self.list.replace(read, &self.context);
         self.select_after_reading();
         if ended.is_empty() {
             return Vec::new();
@@ -35,6 +36,11 @@ impl Model {
         if let Some(run) = self.awaited.take_if(|run| self.list.row(run).is_some()) {
             self.list.set_filter("");
             self.choose(Some(run));
+            return;
+        }
+        if self.goes_to_end && self.list.older() == 0 {
+            self.goes_to_end = false;
+            self.choose_by(isize::MAX);
             return;
         }
         let is_meant = |row: &&ListRow| self.has_been_touched || row.live.is_some();

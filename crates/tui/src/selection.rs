@@ -7,6 +7,11 @@ use super::layout::Layout;
 use super::list_row::ListRow;
 use super::model::Model;
 use super::opened_run::Opened;
+use super::scope::Reach;
+use super::sort_order::Sorting;
+
+/// The number of rows before the last one from which on older runs are read.
+const NEAR_END: usize = 100;
 
 impl Model {
     pub(crate) fn selected_row(&self) -> Option<&ListRow> {
@@ -66,6 +71,24 @@ impl Model {
                 self.openings += 1;
                 self.opened = Some(Opened::new(self.openings, run, self.context.clone()));
             }
+        }
+    }
+
+    /// Wants older runs too if those that were read are not enough: near their end, and where a filter or
+    /// another order looks at all of them.
+    pub(super) fn reach_further(&mut self) {
+        if self.list.older() == 0 {
+            return;
+        }
+        let last = self.list.listed().len();
+        let is_near_end = |place: usize| place + NEAR_END >= last;
+        let is_newest_first = self.list.sorting() == Sorting::default();
+        if self.goes_to_end || !self.list.filter().is_empty() || !is_newest_first {
+            self.reach = Reach::All;
+        } else if self.reach == self.list.reach()
+            && self.place_of_selected().is_some_and(is_near_end)
+        {
+            self.reach = self.reach.further();
         }
     }
 

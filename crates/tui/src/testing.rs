@@ -22,7 +22,7 @@ use super::draw::draw;
 use super::list_row::{Record, Recorded};
 use super::message::{Effect, Message, MouseAct, Subject};
 use super::model::Model;
-use super::scope::ScreenScope;
+use super::scope::{ScopedRuns, ScreenScope};
 use pi_subagents_runs::row::RunRow;
 
 pub(super) const PROJECT: &str = "/home/ada/engine";
@@ -117,7 +117,10 @@ impl Desk {
 
     pub(super) fn sees(&mut self, runs: &[IndexedRun]) {
         let runs = self.model.scope.choose(runs);
-        self.happens(Message::IndexRead(runs));
+        self.happens(Message::IndexRead(ScopedRuns {
+            runs,
+            ..ScopedRuns::default()
+        }));
     }
 
     pub(super) fn press(&mut self, keys: &str) {

@@ -26,7 +26,9 @@ pub(super) fn title(model: &Model, area: Rect, canvas: &mut Canvas<'_, '_>) {
     }
     if model.reads_all() {
         let unread = all.iter().filter(|row| row.is_unread()).count();
-        if unread > 0 {
+        if model.reads_older() {
+            line = line.with(Role::Muted, "  (reading older runs)");
+        } else if unread > 0 {
             let read = (all.len() - unread) * 100 / all.len().max(1);
             line = line.with(Role::Muted, &format!("  (reading the records: {read}%)"));
         }
@@ -67,7 +69,8 @@ pub(super) fn list(model: &Model, now: Timestamp, layout: &Layout, canvas: &mut 
 }
 
 fn nothing(model: &Model) -> &'static str {
-    let reads_on = model.reads_all() && model.list.rows().iter().any(ListRow::is_unread);
+    let has_unread = || model.list.rows().iter().any(ListRow::is_unread);
+    let reads_on = model.reads_older() || (model.reads_all() && has_unread());
     match (model.list.is_loaded(), &model.scope) {
         (false, _) => "Looking for runs...",
         (true, _) if reads_on => "No run matches yet; the records are being read.",

@@ -22,6 +22,7 @@ impl Session {
         }
         self.reader.follow(self.model.followed());
         self.read_along.read_only(self.model.partially_read());
+        self.look_further();
         self.watch_records();
         self.read_records();
     }
@@ -66,6 +67,15 @@ impl Session {
         });
     }
 
+    /// Plans to read the index again if more of it is wanted than was read.
+    pub(super) fn look_further(&mut self) {
+        let wanted = self.model.reach;
+        if self.reach != wanted {
+            self.reach = wanted;
+            self.pace.look_again();
+        }
+    }
+
     /// Reads the index, unless it is as it was.
     pub(super) fn look(&mut self) {
         let index = fs::metadata(self.known.store().index()).ok();
@@ -74,13 +84,11 @@ impl Session {
             return;
         }
         let (known, places) = (Arc::clone(&self.known), self.places.clone());
-        let scope = self.model.scope.clone();
+        let (scope, reach) = (self.model.scope.clone(), self.model.reach);
         self.looking.spawn_blocking(move || {
-            // What is read is kept, so that it is read once.
-            _ = known.runs();
             tend(&known, &places);
-            match known.runs() {
-                Ok(runs) => Message::IndexRead(scope.choose(&runs)),
+            match scope.read(&known, &places, reach) {
+                Ok(runs) => Message::IndexRead(runs),
                 Err(error) => {
                     let text = find_failure(error).to_answer(Door::Attach);
                     Message::Finished(Notice::new(Role::Failed, text))

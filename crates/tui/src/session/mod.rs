@@ -25,7 +25,7 @@ use super::list_row::ListRow;
 use super::message::{Effect, Message, Notice};
 use super::model::{Leaving, Model};
 use super::reader::Reader;
-use super::scope::ScreenScope;
+use super::scope::{Reach, ScreenScope};
 use super::screen::{Screen, give_back, terminal_size};
 use pi_subagents_calls::start_from_screen::ScreenStarter;
 use pi_subagents_ground::error::CommandError;
@@ -100,6 +100,8 @@ struct Session {
     /// The presence of the servers of a fleet, as far as it was told.
     servers: AwayNews,
     pace: Pace,
+    /// How far back the index was wanted when it was last read.
+    reach: Reach,
 }
 
 /// Everything that can wake us.
@@ -161,6 +163,7 @@ impl Session {
             is_reconciled: false,
             servers: AwayNews::default(),
             pace: Pace::new(),
+            reach: Reach::default(),
         })
     }
 

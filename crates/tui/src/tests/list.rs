@@ -2,10 +2,11 @@
 
 use crossterm::event::KeyCode;
 use pi_subagents_records::{IndexedRun, RunState, Used};
-use pi_subagents_vocabulary::{RunId, Usage};
+use pi_subagents_vocabulary::{Counts, RunId, Status, Usage};
 use pretty_assertions::assert_eq;
 
 use crate::message::Message;
+use crate::scope::{Reach, ScopedRuns};
 use crate::testing::{Desk, open, over, team};
 
 fn listed(desk: &Desk) -> Vec<String> {
@@ -66,6 +67,61 @@ fn what_a_filter_has_found_stays_selected_when_it_ends() {
     desk.press_key(KeyCode::Esc);
     assert_eq!((selected(&desk), listed(&desk).len()), (Some(tests.run), 5));
     assert_eq!(desk.effects, []);
+}
+
+/// Lets a screen see 300 finished runs, behind which there are more.
+fn sees_part(desk: &mut Desk, older: usize) {
+    let older = Counts::of(vec![Status::Completed; older]);
+    let runs = (0..300).map(|number| over(number + 100, "some")).collect();
+    desk.happens(Message::IndexRead(ScopedRuns {
+        runs,
+        older,
+        reach: desk.model.reach,
+    }));
+}
+
+#[test]
+fn older_runs_are_counted_and_read_when_somebody_comes_near_them() {
+    let mut desk = Desk::new(80, 14);
+    sees_part(&mut desk, 5000);
+    assert_eq!(desk.model.list.counts().completed, 5300);
+    let first = desk.model.reach;
+    desk.press("jjj");
+    assert_eq!(desk.model.reach, first);
+    (0..100).for_each(|_| desk.press_key(KeyCode::PageDown));
+    let further = desk.model.reach;
+    assert_eq!(further, first.further());
+    // One read at a time.
+    desk.press_key(KeyCode::PageDown);
+    assert_eq!(desk.model.reach, further);
+}
+
+#[test]
+fn a_filter_and_another_order_look_at_all_runs() {
+    for keys in ["/so", "C", "AA"] {
+        let mut desk = Desk::new(80, 14);
+        sees_part(&mut desk, 5000);
+        desk.press(keys);
+        assert_eq!(desk.model.reach, Reach::All, "{keys}");
+    }
+    let mut desk = Desk::new(80, 14);
+    sees_part(&mut desk, 5000);
+    desk.press("/nothing");
+    assert!(
+        desk.screen()
+            .contains("No run matches yet; the records are being read.")
+    );
+}
+
+#[test]
+fn the_end_of_the_list_is_that_of_all_runs() {
+    let mut desk = Desk::new(80, 14);
+    sees_part(&mut desk, 50);
+    desk.press("G");
+    assert_eq!(desk.model.reach, Reach::All);
+    let all: Vec<IndexedRun> = (50..400).map(|number| over(number, "some")).collect();
+    desk.sees(&all);
+    assert_eq!(selected(&desk), Some(all[0].run.clone()));
 }
 
 /// Makes a finished run with this cost.
