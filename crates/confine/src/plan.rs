@@ -167,6 +167,10 @@ impl Planner<'_> {
             let Ok(path) = fs::canonicalize(path) else {
                 continue;
             };
+            // The private directories stay so, whoever works or lives in one or has a repository there.
+            if PRIVATE.iter().any(|private| path == Path::new(private)) {
+                continue;
+            }
             if self.covers.is_hidden(&path) && !self.hidden.contains(&path) {
                 self.covers.lay(path, Cover::ReadOnly);
             }
@@ -174,11 +178,14 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Returns the directory with the `.git` of the child's directory.
+    /// Returns the directory with the `.git` of the child's directory. Programs leave empty
+    /// directories of this name behind, which are no repositories.
     fn repository_root(&self) -> Option<PathBuf> {
-        let mut above = self.cwd.ancestors();
-        let root = above.find(|above| above.join(".git").exists())?;
-        Some(root.to_owned())
+        let is_root = |above: &&Path| {
+            let git = above.join(".git");
+            git.is_file() || git.join("HEAD").exists()
+        };
+        self.cwd.ancestors().find(is_root).map(Path::to_owned)
     }
 
     fn lay_workspace(

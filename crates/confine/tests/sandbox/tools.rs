@@ -142,7 +142,7 @@ fn cargo_builds_and_tests_with_cached_dependencies() {
     }
     let programs = Path::new(env!("CARGO")).parent().unwrap();
     let script = format!(
-        "export PATH={}:$PATH CARGO_HOME={} CARGO_TARGET_DIR=target; \
+        "unset RUSTC_WRAPPER; export PATH={}:$PATH CARGO_HOME={} CARGO_TARGET_DIR=target; \
          cargo build --offline && cargo test --offline && ! touch $CARGO_HOME/made",
         programs.display(),
         cargo_home.display()
@@ -168,6 +168,17 @@ fn a_project_among_temporary_files_works_and_sees_no_other_ones() {
         let root = stage.root();
         assert_eq!(Some(listed.trim_end()), root.file_name().unwrap().to_str());
     }
+}
+
+#[test]
+fn an_empty_directory_above_that_is_called_git_shows_nothing() {
+    let stage = Stage::new(User::Tester, Path::new("/tmp"));
+    stage.outside("rm -rf .git && mkdir ../.git");
+    let script = "ls $ROOT > listed && mktemp";
+    let ended = stage.run(SandboxLevel::WorkspaceWrite, NetworkReach::None, script);
+    assert_eq!(ended.code, Some(0), "{}", ended.output);
+    let listed = fs::read_to_string(stage.project().join("listed")).unwrap();
+    assert_eq!(listed, "home\nproject\n");
 }
 
 #[test]
