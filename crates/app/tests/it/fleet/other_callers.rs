@@ -74,6 +74,9 @@ impl House {
                 provider["apiKey"] = json!(key);
             }
             fs::write(&file, models.to_string()).unwrap();
+            let servers = json!({"mcpServers": {"one": {"command": "true", "env": {"KEY": key}}}});
+            let file = file.with_file_name("mcp.json");
+            fs::write(file, servers.to_string()).unwrap();
         }
         let house = Self {
             server,
