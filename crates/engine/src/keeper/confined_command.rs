@@ -49,7 +49,7 @@ impl ConfinedCommand {
     /// stdout of this process. If this process writes to its own stderr, the command has proved
     /// nothing: it did not run, or nobody saw its end.
     pub fn run_from_stdin() -> ExitCode {
-        match read().and_then(|command| command.run()) {
+        match read().and_then(Self::run) {
             Ok(code) => ExitCode::from(code),
             Err(reason) => {
                 // The exit code is left if nobody reads it.
