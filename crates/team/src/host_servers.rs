@@ -22,20 +22,20 @@ pub(super) async fn serve(all: Vec<HostTools>) -> Result<ServedTools, CommandErr
     let mut served = ServedTools::default();
     let mut entries = Map::new();
     for tools in all {
-        let server = tools.serve().await.map_err(|error| {
+        let running = tools.serve().await.map_err(|error| {
             CommandError::usage("the tools of this program cannot be served").because(&error)
         })?;
-        let variable = (server.variable().into(), server.token().into());
+        let variable = (running.variable().into(), running.token().into());
         let is_second = entries
-            .insert(server.name().to_owned(), server.entry())
+            .insert(running.name().to_owned(), running.entry())
             .is_some();
         if is_second || served.variables.insert(variable.0, variable.1).is_some() {
-            let name = server.name();
+            let name = running.name();
             return Err(CommandError::usage(format!(
                 "two servers of tools are called {name}"
             )));
         }
-        served.running.push(server);
+        served.running.push(running);
     }
     let read = read_servers(&Value::Object(entries));
     served.entries = read.map_err(|error| {

@@ -35,6 +35,7 @@ pub(super) fn check_servers(
 }
 
 /// A task of a program that may give it functions of its own.
+#[derive(Clone, Copy)]
 pub(super) struct HostedTask<'a> {
     pub(super) host_servers: &'a [McpServer],
     pub(super) of_definition: Option<&'a McpServers>,

@@ -23,8 +23,8 @@ fn permission(caller: &Caller) -> Result<(), CommandError> {
             let how = "They can type: pi-subagents review";
             Err(CommandError::failed(why).hint(how))
         }
-        (Door::Mcp, ReviewPermission::Always | ReviewPermission::Once(_)) => Ok(()),
-        (Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page, _) => Ok(()),
+        (Door::Mcp, ReviewPermission::Always | ReviewPermission::Once(_))
+        | (Door::Pi | Door::PiCommand | Door::CommandLine | Door::Attach | Door::Page, _) => Ok(()),
     }
 }
 
