@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,6 +54,9 @@ pub trait MapOpener: fmt::Debug + Send + Sync {
         task: usize,
         attempts: &[CompletedAttempt],
     ) -> (WeighedAttempts, Option<PlannedTask>);
+
+    /// Returns the worktree of a run that is over, by the directory of its record.
+    fn workspace(&self, directory: &Path) -> Option<Value>;
 
     /// Takes the outcome of attempts, for the answer to the call.
     fn note_picked(&self, picked: PickedAttempt);

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::caller::Caller;
 use crate::families::delegation::DelegateCall;
-use crate::graph::DoneTasks;
+use crate::graph::{DoneTasks, workspace_value};
 use crate::request::TaskRequest;
 
 /// The rest of a call, and who asks for it.
@@ -139,7 +139,8 @@ impl RecordedCall {
         }
         if record.status() == Status::Completed {
             let whole = run.directory.result();
-            let result = NeedResult::of(&record.report(), Some(&whole));
+            let workspace = workspace_value(run.directory.path());
+            let result = NeedResult::of(&record.report(), Some(&whole)).with_workspace(workspace);
             self.done.insert(of_run.place, result);
         }
         ControlFlow::Continue(())

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 use pi_subagents_runs::review::note_pick;
-use pi_subagents_runs::workspace::settle;
+use pi_subagents_runs::workspace::{Workspace, settle};
 use pi_subagents_vocabulary::{
     BaseChoice, CompletedAttempt, FedPrompt, Isolation, MapOpener, PickedAttempt, PlannedTask,
     Refusal, RunId, Task, Timestamp, WeighedAttempts,
@@ -99,6 +99,10 @@ impl<C: Call + Sync> MapOpener for LateRuns<C> {
         }
     }
 
+    fn workspace(&self, directory: &Path) -> Option<Value> {
+        workspace_value(directory)
+    }
+
     fn note_picked(&self, picked: PickedAttempt) {
         note_pick(&self.ground.index, &picked);
         self.outcomes().push(picked);
@@ -147,6 +151,11 @@ impl<C: Call + Sync> MapOpener for LateRuns<C> {
     fn opened(&self) -> Vec<RunId> {
         self.ids().clone()
     }
+}
+
+/// Returns the worktree of a run as a prompt may name its parts.
+pub(crate) fn workspace_value(directory: &Path) -> Option<Value> {
+    serde_json::to_value(Workspace::read(directory)?).ok()
 }
 
 /// Returns a task whose worktree begins with the result of a run that is over. Fails if that had

@@ -8,5 +8,5 @@ mod map_items;
 mod unfolded_call;
 
 pub(crate) use bounds::CallBounds;
-pub(crate) use late_runs::LateRuns;
+pub(crate) use late_runs::{LateRuns, workspace_value};
 pub(crate) use unfolded_call::{CallGraph, DoneTasks, Unfolded, WrittenCall, unfold};

@@ -58,8 +58,12 @@ impl CallNeeds {
     pub(super) fn ended(&mut self, place: CallPlace, run: &RunSummary) {
         let Some(report) = run.report() else { return };
         let directory = run.task.as_ref().and_then(|task| task.directory.clone());
+        // A short file on this disk; most runs have none.
+        let workspace = directory
+            .as_deref()
+            .and_then(|directory| self.opener.workspace(directory));
         let whole = directory.map(|directory| directory.join("result.json"));
-        let result = NeedResult::of(&report, whole.as_deref());
+        let result = NeedResult::of(&report, whole.as_deref()).with_workspace(workspace);
         self.steps
             .extend(self.graph.ended(place.task, place.item, result));
     }

@@ -27,6 +27,8 @@ pub struct NeedResult {
     output: Option<String>,
     structured: Option<Value>,
     receipt: Option<Value>,
+    /// The worktree in which it worked, if it had one.
+    workspace: Option<Value>,
     /// The file that has the whole result.
     whole: Option<PathBuf>,
 }
@@ -62,8 +64,15 @@ impl NeedResult {
                 .receipt
                 .as_ref()
                 .and_then(|receipt| serde_json::to_value(receipt).ok()),
+            workspace: None,
             whole: whole.map(Path::to_owned),
         }
+    }
+
+    /// Adds the worktree in which the run worked.
+    #[must_use]
+    pub fn with_workspace(self, workspace: Option<Value>) -> Self {
+        Self { workspace, ..self }
     }
 
     /// Returns whether it is the result of the task of this name, and not of an item.
@@ -118,6 +127,7 @@ impl NeedResult {
             "output" => self.output.clone().map(Value::String),
             "structured" => part_of(self.structured.as_ref()?, rest).cloned(),
             "receipt" => part_of(self.receipt.as_ref()?, rest).cloned(),
+            "workspace" => part_of(self.workspace.as_ref()?, rest).cloned(),
             _ => None,
         }
     }

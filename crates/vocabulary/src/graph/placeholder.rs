@@ -20,7 +20,8 @@ pub enum Placeholder {
 pub struct ResultValue {
     /// The name of the task.
     pub task: String,
-    /// The words behind it: `output`, or `structured` and `receipt` with the keys of a part.
+    /// The words behind it: `output`, or `structured`, `receipt` and `workspace` with the keys of a
+    /// part.
     pub path: Vec<String>,
 }
 

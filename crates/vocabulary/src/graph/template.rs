@@ -10,7 +10,7 @@ use super::placeholder::{Placeholder, ResultValue, part_of, written};
 use crate::text::cut_bytes;
 
 /// The values of a result that a placeholder may name.
-const VALUES: [&str; 3] = ["output", "structured", "receipt"];
+const VALUES: [&str; 4] = ["output", "structured", "receipt", "workspace"];
 
 /// A longer text between braces is no placeholder.
 const LONGEST: usize = 300;
@@ -80,7 +80,7 @@ pub enum BadPlaceholder {
     },
     /// It names a task and no value of it.
     #[error(
-        "{{{{{written}}}}} names no value of {task}; write {{{{{task}.output}}}}, {{{{{task}.structured.KEY}}}} or {{{{{task}.receipt.KEY}}}}"
+        "{{{{{written}}}}} names no value of {task}; write {{{{{task}.output}}}}, {{{{{task}.structured.KEY}}}}, {{{{{task}.receipt.KEY}}}} or {{{{{task}.workspace.KEY}}}}"
     )]
     NoValue {
         /// The text between the braces.

@@ -72,6 +72,22 @@ fn values_are_put_in_once_and_are_data() {
 }
 
 #[test]
+fn parts_of_a_receipt_and_of_a_worktree_are_values() {
+    let workspace = json!({"branch": "pi-subagents/plan-1", "base": {"commit": "c0ffee"}});
+    let plan = [result("plan", "", Value::Null).with_workspace(Some(workspace))];
+    let text = "{{plan.workspace.branch}} since {{plan.workspace.base.commit}}";
+    assert_eq!(
+        filled(text, &plan).unwrap(),
+        "pi-subagents/plan-1 since c0ffee"
+    );
+    let without = [result("plan", "", Value::Null)];
+    assert_eq!(
+        filled(text, &without).unwrap_err(),
+        "The result of plan has no workspace.branch."
+    );
+}
+
+#[test]
 fn braces_that_name_nothing_stay_as_they_are() {
     let text = "{{ user.name }} {{#if a}} {{}} {{other}} {{plans.output}} {{\n}} {{{{ }} {{tasks.0";
     let (template, doubts) = parse(text).unwrap();
@@ -97,9 +113,9 @@ fn a_placeholder_that_can_have_no_value_is_an_error_with_a_line_that_works() {
         ],
         [
             "{{other.output}} names the task other, which is not among the needs; add \"needs\": [\"other\"]",
-            "{{plan}} names no value of plan; write {{plan.output}}, {{plan.structured.KEY}} or {{plan.receipt.KEY}}",
-            "{{plan.result}} names no value of plan; write {{plan.output}}, {{plan.structured.KEY}} or {{plan.receipt.KEY}}",
-            "{{plan.output.a}} names no value of plan; write {{plan.output}}, {{plan.structured.KEY}} or {{plan.receipt.KEY}}",
+            "{{plan}} names no value of plan; write {{plan.output}}, {{plan.structured.KEY}}, {{plan.receipt.KEY}} or {{plan.workspace.KEY}}",
+            "{{plan.result}} names no value of plan; write {{plan.output}}, {{plan.structured.KEY}}, {{plan.receipt.KEY}} or {{plan.workspace.KEY}}",
+            "{{plan.output.a}} names no value of plan; write {{plan.output}}, {{plan.structured.KEY}}, {{plan.receipt.KEY}} or {{plan.workspace.KEY}}",
         ]
     );
 }
