@@ -23,6 +23,7 @@ use crate::queue::Queue;
 use crate::sections::Sections;
 use crate::servers::Servers;
 use crate::settings::{CompactionSettings, RetrySettings};
+use crate::tool_stop::ToolStop;
 use crate::tools::{Guarded, ModelInUse, Tool, ToolSurroundings};
 
 /// The parts of an agent that do not change while it lives.
@@ -78,8 +79,8 @@ pub(crate) struct Agent {
     pub(crate) is_compacting: Cell<bool>,
     /// The last answer of the model, even if it was taken back since.
     pub(crate) last_answer: RefCell<Option<Rc<Message>>>,
-    /// The reason for which tools are refused, once they are.
-    pub(crate) blocked: RefCell<Option<String>>,
+    /// The moment from which tools are refused.
+    pub(crate) tool_stop: ToolStop,
     /// Stops the run under way.
     abort: RefCell<Option<AbortSwitch>>,
 }
@@ -95,7 +96,7 @@ impl Agent {
             queue: RefCell::default(),
             chosen: RefCell::default(),
             thinking: Cell::default(),
-            blocked: RefCell::default(),
+            tool_stop: ToolStop::default(),
             abort: RefCell::default(),
         }
     }

@@ -64,6 +64,7 @@ mod surroundings;
 #[cfg(test)]
 mod testing;
 mod tokens;
+mod tool_stop;
 mod tools;
 mod turns;
 mod usage;
@@ -72,7 +73,7 @@ pub use model_route::{ModelRoute, RoutedAgent, check_plain_route, model_route};
 pub use models::{
     AskedModel, CatalogueOrigin, DefaultModel, DefaultReason, FoundModel, KeyPlace, MeantBy,
     MeantModel, ModelCatalogue, ModelOverview, OfferedModel, OfferedPrice, OfferedProvider,
-    UsableProvider, all_providers, catalogue_origin, is_everyday, local_model_servers,
+    SendingCost, UsableProvider, all_providers, catalogue_origin, is_everyday, local_model_servers,
     model_overview, offered_models, secret_variables,
 };
 pub use run::run;

@@ -24,8 +24,8 @@ pub use fleet::FleetSettings;
 use pi_subagents_pi_files::json::Step;
 use pi_subagents_pi_files::{SettingsFile, SettingsFileError};
 use pi_subagents_vocabulary::{
-    Allowance, Dialect, Door, Isolation, Limits, OtherAgent, QuestionChoice, RunnerChoice, Scope,
-    nearest,
+    Allowance, Dialect, Dollars, Door, Isolation, Limits, OtherAgent, QuestionChoice, RunnerChoice,
+    Scope, nearest,
 };
 use reader::{RESTRICTING, Reader, shown};
 pub use sandbox::SandboxSettings;
@@ -57,6 +57,9 @@ pub struct Settings {
     pub questions_start_turn: bool,
     /// The limits of what each run may consume.
     pub allowance: Allowance,
+    /// The cost of the first requests of a call, in dollars, above which a person is asked; `None` for
+    /// never.
+    pub ask_above_cost: Option<Dollars>,
     /// The limits of what runs may consume together.
     pub budget: BudgetSettings,
     /// The kind of child that does the work.
@@ -118,6 +121,9 @@ pub struct Settings {
 
 /// The part of a settings file that is ours.
 const PART: &str = "subagents";
+
+/// The cost of first requests, in millionths of a dollar, above which a person is asked by default.
+const ASK_ABOVE: u64 = 1_000_000;
 
 /// The unit of `maxRunDisk`.
 const MEGABYTE: u64 = 1_000_000;
@@ -193,6 +199,7 @@ impl Settings {
             extension: self.extend_timeout_debounce,
             repetitions: self.looping_tool_count,
             allowance: self.allowance,
+            window_share: self.budget.window_share,
             ..Limits::default()
         }
     }
@@ -210,6 +217,7 @@ impl Default for Settings {
             park_after: None,
             questions_start_turn: true,
             allowance: Allowance::default(),
+            ask_above_cost: Some(Dollars::from_millionths(ASK_ABOVE)),
             budget: BudgetSettings::default(),
             runner: RunnerChoice::Auto,
             runners: BTreeMap::new(),

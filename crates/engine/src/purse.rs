@@ -206,6 +206,7 @@ impl Purse {
         match excess {
             Excess::Tokens { allowed, .. } => self.own.tokens == Some(*allowed),
             Excess::Cost { allowed, .. } => self.own.cost == Some(*allowed),
+            Excess::Window { .. } => true,
         }
     }
 

@@ -56,7 +56,8 @@ impl RunProgress {
             reports: Reports::new(&plan.work.completion),
             deadline: Deadline::new(Instant::now(), &plan.work.limits),
             repetition: Repetition::new(plan.work.limits.repetitions),
-            spending: Spending::new(plan.work.limits.allowance),
+            spending: Spending::new(plan.work.limits.allowance)
+                .with_share(plan.work.limits.window_share),
             turns: Turns::new(plan.work.limits.turns),
             cycles: Cycles::new(plan.work.limits.repetitions),
             pollers: Pollers::new(&plan.work.pollers),

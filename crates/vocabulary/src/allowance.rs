@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
+use crate::{Percent, Usage, WindowLength};
 
 /// The largest amounts that a run may consume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +79,16 @@ pub enum Excess {
         /// The cost that it was allowed.
         allowed: Dollars,
     },
+    /// The share of a window of the provider.
+    #[serde(rename = "outOfWindow")]
+    Window {
+        /// The length of the window in minutes.
+        minutes: WindowLength,
+        /// The part of it that is used, in percent, by whomever.
+        spent: Percent,
+        /// The part of it that runs may use, in percent.
+        allowed: Percent,
+    },
 }
 
 impl fmt::Display for Excess {
@@ -86,6 +96,14 @@ impl fmt::Display for Excess {
         match self {
             Self::Tokens { spent, allowed } => write!(f, "{spent} of at most {allowed} tokens"),
             Self::Cost { spent, allowed } => write!(f, "{spent} of at most {allowed}"),
+            Self::Window {
+                minutes,
+                spent,
+                allowed,
+            } => write!(
+                f,
+                "{spent} of the {minutes} of the provider, of which runs may use {allowed}"
+            ),
         }
     }
 }

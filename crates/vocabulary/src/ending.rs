@@ -420,6 +420,9 @@ impl Ending {
                 "Used up the {} that it might take. Consider resuming with a higher limit.",
                 text::count(usize::try_from(*turns).unwrap_or(usize::MAX), "turn")
             ),
+            Self::Overspent(excess @ Excess::Window { .. }) => format!(
+                "Used up {excess}. Consider resuming when the window has more, or raise subagents.budget.window."
+            ),
             Self::Overspent(excess) => {
                 format!("Used up {excess}. Consider resuming with a higher limit.")
             }

@@ -39,6 +39,7 @@ mod partial_message;
 mod place;
 mod plan;
 mod policy;
+mod provider_window;
 mod question;
 pub mod receipt;
 mod report;
@@ -114,6 +115,7 @@ pub use plan::{
     SharedCheckout, Task, TaskPlan, UsedDefinition,
 };
 pub use policy::{Completion, ModelChoice, READ_TOOLS, SessionPolicy, ThinkingLevel, ToolPolicy};
+pub use provider_window::{Percent, ProviderWindow, WINDOW_HEADERS, WINDOWS_TITLE, WindowLength};
 pub use question::{
     ASK_TOOL, AnswerForm, AnswerOutcome, AnsweredQuestion, Answerer, Answerers, AskedQuestion,
     MOST_ASKED, MOST_QUESTIONS, NOBODY_ANSWERED, PermissionChoice, Question, QuestionChoice,

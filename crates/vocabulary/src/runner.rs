@@ -82,6 +82,14 @@ impl Runner {
         }
     }
 
+    /// Returns whether it can be told after how many answers its tools are refused.
+    pub fn counts_its_turns(self) -> bool {
+        match self {
+            Self::Pi | Self::Embedded => true,
+            Self::Bridge(_) => false,
+        }
+    }
+
     /// Returns whether it reads the catalogue of models that we read, so that it finds what we find.
     pub fn uses_our_models(self) -> bool {
         match self {

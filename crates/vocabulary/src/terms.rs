@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Allowance, Gate, Isolation, NetworkReach, RunnerChoice, SandboxLevel, SandboxWish,
+    Allowance, Gate, Isolation, NetworkReach, Percent, RunnerChoice, SandboxLevel, SandboxWish,
     ThinkingLevel, seconds,
 };
 
@@ -147,6 +147,9 @@ pub struct Limits {
     /// The limits of what it may consume.
     #[serde(default)]
     pub allowance: Allowance,
+    /// The share of a window of its provider that may be used, if it is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_share: Option<Percent>,
     /// True if it is ended at a limit of turns, cost or tokens without a last answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_at_once: bool,
@@ -156,7 +159,9 @@ impl Limits {
     /// Returns whether a run may get one last answer without tools, so that its child must be able
     /// to do without them.
     pub fn needs_wrap_up(&self) -> bool {
-        let is_limited = self.turns.is_some() || self.allowance != Allowance::default();
+        let is_limited = self.turns.is_some()
+            || self.window_share.is_some()
+            || self.allowance != Allowance::default();
         is_limited && !self.ends_at_once
     }
 
@@ -171,6 +176,7 @@ impl Limits {
             // 0 lifts the limit of a definition or of the settings.
             turns: terms.max_turns.or(default.turns).filter(|turns| *turns > 0),
             allowance: terms.allowance.or(default.allowance),
+            window_share: default.window_share,
             ends_at_once: terms
                 .wrap_up
                 .map_or(default.ends_at_once, |wrap_up| !wrap_up),

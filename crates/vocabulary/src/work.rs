@@ -173,6 +173,7 @@ mod tests {
                     tokens: Some(7),
                     cost: Some(Dollars::new(0.5)),
                 },
+                window_share: None,
                 ends_at_once: false,
             },
             sandbox: Sandbox {

@@ -111,6 +111,7 @@ fn stream_response(
     turn: Turn,
     frames: Vec<String>,
 ) -> Response {
+    let headers = turn.headers.clone();
     // One frame at most waits, so a slow client slows the script down.
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
@@ -123,9 +124,13 @@ fn stream_response(
     let body = stream::unfold(receiver, |mut receiver: mpsc::Receiver<Frame>| async {
         receiver.recv().await.map(|frame| (frame, receiver))
     });
-    Response::builder()
+    let mut response = Response::builder()
         .header(header::CONTENT_TYPE, "text/event-stream")
-        .header(header::CACHE_CONTROL, "no-cache")
+        .header(header::CACHE_CONTROL, "no-cache");
+    for (name, value) in headers {
+        response = response.header(name, value);
+    }
+    response
         .body(Body::from_stream(body))
         .expect("a response of constant headers")
 }

@@ -1,5 +1,6 @@
 //! One turn of the model: its words, its speed and its faults.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -30,6 +31,8 @@ pub struct Turn {
     /// The number of frames that are streamed before the gate; with 0 not even the headers are
     /// sent.
     pub gate_after: usize,
+    /// Further headers of the answer.
+    pub headers: BTreeMap<String, String>,
     /// The fault of the turn.
     pub fault: Option<Fault>,
 }
@@ -46,6 +49,13 @@ impl Turn {
     /// Makes a turn that calls a tool.
     pub fn tool_call(name: impl Into<String>, arguments: Value) -> Self {
         Self::default().and_tool_call(name, arguments)
+    }
+
+    /// Adds a header to the answer.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.insert(name.to_owned(), value.to_owned());
+        self
     }
 
     /// Makes a turn that fails with this HTTP status.

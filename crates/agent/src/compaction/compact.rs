@@ -279,6 +279,7 @@ impl Agent {
                 | Chunk::ThinkingSignature(_)
                 | Chunk::Redacted(_)
                 | Chunk::TextSignature(_)
+                | Chunk::Windows(_)
                 | Chunk::CallStart { .. }
                 | Chunk::CallArguments { .. }
                 | Chunk::CallCorrected { .. } => {}

@@ -7,6 +7,7 @@ use super::{
     Choice, ChoiceError, InstalledPi, Keyring, KnownModels, ModelsFileError, Wanted, choose,
 };
 use crate::surroundings::Surroundings;
+use crate::usage::Usage;
 
 /// The models in files: `models.json`, the installed pi, and the built-in table.
 pub struct ModelCatalogue {
@@ -23,6 +24,15 @@ pub struct FoundModel {
     pub thinking: Option<ThinkingLevel>,
     /// A warning that another model was probably meant.
     pub warning: Option<String>,
+}
+
+/// The dollars for tokens that are sent to a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SendingCost {
+    /// If the provider has none of them in its cache.
+    pub fresh: f64,
+    /// If it has all of them there.
+    pub cached: f64,
 }
 
 /// A model that a task asks for.
@@ -94,6 +104,22 @@ impl ModelCatalogue {
         });
         let model = chosen.ok().and_then(|choice| choice.model);
         Some(model.is_some_and(|model| model.cost.is_some()))
+    }
+
+    /// Returns the cost of sending this many tokens to a model; `None` if its price is not known.
+    pub fn sending_cost(&self, asked: AskedModel<'_>, tokens: u64) -> Option<SendingCost> {
+        let price = self.choose(asked).ok()?.model?.cost?;
+        let cost = |usage: Usage| usage.priced(Some(&price)).cost.map(|cost| cost.total);
+        Some(SendingCost {
+            fresh: cost(Usage {
+                input: tokens,
+                ..Usage::default()
+            })?,
+            cached: cost(Usage {
+                cache_read: tokens,
+                ..Usage::default()
+            })?,
+        })
     }
 
     /// Returns whether a model costs more than another for a token in or out; `None` if a price is not

@@ -21,7 +21,7 @@ mod secrets;
 mod wire;
 
 pub use builtin_models::{CatalogueOrigin, catalogue_origin};
-pub use catalogue::{AskedModel, FoundModel, ModelCatalogue};
+pub use catalogue::{AskedModel, FoundModel, ModelCatalogue, SendingCost};
 pub(crate) use choice_error::ChoiceError;
 pub(crate) use credentials::{Credential, CredentialError, GivenKey, Keyring, stored_key};
 pub use default_model::{DefaultModel, DefaultReason};

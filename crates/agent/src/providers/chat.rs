@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use pi_subagents_vocabulary::WINDOW_HEADERS;
 use reqwest::Response;
+use reqwest::header::HeaderMap;
 use tracing::{debug, warn};
 
 use super::answer_stream::answer;
 use super::post::Post;
-use super::{ChunkStream, Connections, Provider, ProviderError, Request};
+use super::{Chunk, ChunkStream, Connections, Provider, ProviderError, Request};
 use crate::message::Message;
 use crate::models::{Credential, Wire};
 
@@ -85,11 +87,27 @@ impl Provider for ChatProvider {
         let opened = stream::once(async move {
             let response = self.post(&request).await?;
             let reader = self.wire.reader(call_ids(&request));
-            Ok(answer(response, reader, self.patience))
+            let windows = windows_of(response.headers()).map(Chunk::Windows).map(Ok);
+            let answer = answer(response, reader, self.patience);
+            Ok(stream::iter(windows).chain(answer))
         });
         let chunks = opened.try_flatten();
         Box::pin(chunks.map(|chunk| chunk.map_err(|error| self.without_keys(error))))
     }
+}
+
+/// Returns the headers that tell how much of the provider's windows is used, if there are any.
+fn windows_of(headers: &HeaderMap) -> Option<BTreeMap<String, String>> {
+    let told = headers.iter().filter_map(|(name, value)| {
+        let name = name.as_str();
+        let tells = WINDOW_HEADERS.iter().any(|begin| name.starts_with(begin));
+        Some((
+            name.to_owned(),
+            value.to_str().ok().filter(|_| tells)?.to_owned(),
+        ))
+    });
+    let told: BTreeMap<String, String> = told.collect();
+    (!told.is_empty()).then_some(told)
 }
 
 fn call_ids(request: &Request<'_>) -> HashSet<String> {

@@ -32,6 +32,7 @@ pub(crate) use connections::Connections;
 pub(crate) use scripted_provider::{ScriptError, ScriptedProvider};
 pub(crate) use wire::GATEWAY_KEY;
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -80,6 +81,9 @@ pub(crate) enum Chunk {
         id: String,
         arguments: Value,
     },
+    /// The headers in which the provider tells how much of its windows is used; comes first, if at
+    /// all.
+    Windows(BTreeMap<String, String>),
     /// Comes once and last; an answer without it was cut off.
     Finished(Finish),
 }

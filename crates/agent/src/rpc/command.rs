@@ -58,6 +58,9 @@ pub(super) enum Request {
     },
     BlockTools {
         reason: String,
+        /// The answers that may still call tools, and the one whose calls are refused.
+        #[serde(default)]
+        after: u32,
     },
     ExtensionUiResponse {
         value: Option<String>,

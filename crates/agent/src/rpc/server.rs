@@ -215,8 +215,8 @@ impl Server<'_> {
                 self.set_thinking(&level).await?;
                 None
             }
-            Request::BlockTools { reason } => {
-                agent.blocked.replace(Some(reason));
+            Request::BlockTools { reason, after } => {
+                agent.tool_stop.announce(after, reason);
                 None
             }
             Request::Prompt { .. }

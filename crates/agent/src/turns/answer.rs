@@ -1,5 +1,8 @@
 //! Builds one assistant message from the pieces that stream in, and announces each piece.
 
+use std::collections::BTreeMap;
+
+use pi_subagents_vocabulary::WINDOWS_TITLE;
 use serde_json::{Value, json};
 
 use crate::event::{Event, FinishedCall, Piece};
@@ -60,12 +63,24 @@ impl<'a> Answer<'a> {
             } => self.start_call(id, name, signature).await,
             Chunk::CallArguments { id, delta } => self.add_arguments(&id, &delta).await,
             Chunk::CallCorrected { id, arguments } => self.correct(&id, &arguments),
+            Chunk::Windows(headers) => self.tell_windows(&headers).await,
             Chunk::Finished(finish) => {
                 self.finish(finish).await;
                 return true;
             }
         }
         false
+    }
+
+    /// Tells the owner how much of the provider's windows is used, as a child of pi does.
+    async fn tell_windows(&self, headers: &BTreeMap<String, String>) {
+        let record = json!({
+            "type": "extension_ui_request",
+            "id": "windows",
+            "method": "setTitle",
+            "title": format!("{WINDOWS_TITLE}{}", json!(headers)),
+        });
+        self.output.emit(&record).await;
     }
 
     /// Ends the message as failed, with the text so far.

@@ -1,7 +1,5 @@
 //! Runs the tool calls of one message, all at once.
 
-use std::cell::RefCell;
-
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use pi_subagents_vocabulary::FINALIZE_TOOL;
@@ -14,6 +12,7 @@ use crate::event::Event;
 use crate::message::{AssistantMessage, Message, ToolCall, ToolResultMessage};
 use crate::output::Output;
 use crate::servers::Servers;
+use crate::tool_stop::ToolStop;
 use crate::tools::{self, Tool, ToolError, ToolOutput, ToolSurroundings, Update, Updates};
 
 /// Updates that may wait to be printed; more are dropped, for each replaces the last.
@@ -54,8 +53,8 @@ impl Done {
 pub(crate) struct OfferedTools<'a> {
     pub(crate) tools: &'a [&'static Tool],
     pub(crate) servers: &'a Servers,
-    /// The reason for which all but the report are refused, once they are.
-    pub(crate) blocked: &'a RefCell<Option<String>>,
+    /// The moment from which all but the report are refused.
+    pub(crate) stop: &'a ToolStop,
 }
 
 /// Runs all calls of `answer` side by side; the results come in the order of the calls.
@@ -112,7 +111,7 @@ async fn run_one(
     updates: &Updates,
 ) -> Result<ToolOutput, ToolError> {
     if call.name != FINALIZE_TOOL
-        && let Some(reason) = offered.blocked.borrow().clone()
+        && let Some(reason) = offered.stop.reason()
     {
         return Err(ToolError::new(reason));
     }

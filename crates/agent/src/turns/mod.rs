@@ -130,7 +130,10 @@ impl Agent {
                 matches!(answer.stop_reason, StopReason::Error | StopReason::Aborted)
             });
             let batch = match answer {
-                Some(answer) if !failed => self.use_tools(answer, run).await,
+                Some(answer) if !failed => {
+                    self.tool_stop.note_answer();
+                    self.use_tools(answer, run).await
+                }
                 _ => Batch::default(),
             };
             self.end_turn(&message, &batch.results).await;
@@ -188,7 +191,7 @@ impl Agent {
             let offered = calls::OfferedTools {
                 tools: &self.setup.tools,
                 servers: &self.setup.servers,
-                blocked: &self.blocked,
+                stop: &self.tool_stop,
             };
             calls::run_all(answer, offered, &surroundings, &run.aborted, &self.output).await
         };

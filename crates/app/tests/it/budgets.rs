@@ -17,6 +17,7 @@ for_each_pi! {
     a_pi_child_counts_in_the_budget_of_its_call,
     a_pi_child_at_its_limit_answers_once_more_without_tools,
     a_pi_child_whose_budget_is_used_up_waits_until_it_is_raised,
+    a_pi_child_keeps_to_its_share_of_a_window,
 }
 
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -547,6 +548,46 @@ fn what_a_child_starts_counts_in_the_budget_once_and_cannot_lift_it() {
     assert_eq!(runs[1]["parent"], runs[0]["runId"], "{budget}");
 }
 
+/// What a run starts leaves it enough for its own last answer, and no more of it starts then.
+#[test]
+fn a_run_answers_once_more_after_its_descendants_have_used_up_the_rest() {
+    let stage = Stage::new();
+    let of = |input| Usage {
+        input,
+        output: 0,
+        ..USAGE
+    };
+    let program = env!("CARGO_BIN_EXE_pi-subagents");
+    let inner = format!("{program} run --runner embedded --quiet 'inner task'");
+    let command = format!("{inner}; {inner} 2>&1 || true");
+    let server = LlmServer::start(
+        Script::new()
+            .on("inner task", [Turn::text("inner done").usage(of(20_000))])
+            .on(
+                "outer task",
+                [Turn::tool_call("bash", json!({"command": command})).usage(of(1_000))],
+            )
+            .then([Turn::text("outer done").usage(of(1_000))]),
+    );
+    stage.sandbox.models_json(&server.base_url());
+    let one = json!({"tasks": [{"name": "a", "prompt": "outer task"}]});
+    let limited = ["--budget-tokens", "25k"];
+    let output = stage.delegate_to("embedded", &one).args(limited).run();
+    assert_eq!(
+        outcomes(&output),
+        [completed("a", "outer done")],
+        "{output}"
+    );
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3, "{output}");
+    let told = requests[2].body.to_string();
+    assert!(told.contains("inner done"), "{told}");
+    assert!(
+        told.contains("The budget of this call is used up"),
+        "{told}"
+    );
+}
+
 #[test]
 fn a_limit_of_cost_needs_a_price_and_0_is_one() {
     let stage = Stage::new();
@@ -610,4 +651,52 @@ fn a_ledger_that_cannot_be_written_starts_nothing() {
         error.starts_with("the budget of this call cannot be kept"),
         "{error}"
     );
+}
+
+fn a_pi_child_keeps_to_its_share_of_a_window(pi: RealPi) {
+    let stage = Stage::new();
+    let server = windows(&stage);
+    let output = delegate(pi, &stage, "pi", &one_task()).run();
+    assert_share_of_window(&server, &output);
+}
+
+#[test]
+fn a_run_keeps_to_its_share_of_a_window() {
+    let stage = Stage::new();
+    let server = windows(&stage);
+    let output = stage.delegate_to("embedded", &one_task()).run();
+    assert_share_of_window(&server, &output);
+}
+
+/// Starts a model whose provider tells that more and more of its windows is used.
+fn windows(stage: &Stage) -> LlmServer {
+    let told = |number: u8, used: &str| {
+        look(number)
+            .header("anthropic-ratelimit-unified-5h-utilization", used)
+            .header("anthropic-ratelimit-unified-7d-utilization", "0.1")
+    };
+    let script = Script::new()
+        .on("Tools are off", [Turn::text("half")])
+        .then([told(1, "0.31"), told(2, "0.52"), told(3, "0.6")]);
+    let server = LlmServer::start(script);
+    stage.sandbox.models_json(&server.base_url());
+    stage.settings(&json!({"budget": {"window": {"share": 0.5}}}));
+    server
+}
+
+fn assert_share_of_window(server: &LlmServer, output: &CommandOutput) {
+    let run = &output.json()["runs"][0];
+    assert_eq!(
+        run["ending"],
+        json!({"kind": "outOfWindow", "minutes": 300, "spent": 52, "allowed": 50}),
+        "{output}"
+    );
+    assert_eq!(run["output"], "half", "{output}");
+    let told = "52 % of the 5-hour window of the provider, of which runs may use 50 %";
+    assert!(
+        run["errorMessage"].as_str().unwrap().contains(told),
+        "{output}"
+    );
+    // A tool may be faster than the message that takes the tools away.
+    assert!(server.requests().len() <= 4, "{output}");
 }

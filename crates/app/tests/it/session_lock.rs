@@ -123,6 +123,7 @@ fn plan(script: String) -> Plan {
             repetitions: 0,
             turns: None,
             allowance: Allowance::default(),
+            window_share: None,
             ends_at_once: false,
         },
         sandbox: Sandbox::default(),

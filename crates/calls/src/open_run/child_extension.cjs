@@ -11,6 +11,7 @@ const WRAP_UP = __WRAP_UP__;
 const ASK = __ASK__;
 const COMMANDS = __COMMANDS__;
 const SANDBOX = __SANDBOX__;
+const WINDOWS = __WINDOWS__;
 
 // Stands before a token of a login.
 const TOKEN_PREFIX = "Bearer ";
@@ -44,6 +45,7 @@ module.exports = function (pi) {
   if (COMMANDS !== null) limitCommands(pi);
   if (ASK !== null) registerAsk(pi);
   if (SANDBOX !== null) explainRefusals(pi);
+  if (WINDOWS !== null) tellWindows(pi);
 };
 
 // The descriptor is read and closed before anything else can look at it.
@@ -109,19 +111,25 @@ function guardCheckout(pi) {
   });
 }
 
-// Takes all tools away but the report, when the owner of the run says so. The name of the command is
-// a secret of the run, so no other extension and no text is taken for it.
+// Takes all tools away but the report, when the owner of the run says so: at once, or after a number
+// of answers, which are counted here because a tool may be faster than a message of the owner. The
+// name of the command is a secret of the run, so no other extension and no text is taken for it.
 function registerWrapUp(pi) {
-  let reason;
+  let stop;
   pi.registerCommand(WRAP_UP, {
     description: "Lets a sub-agent come to its end",
     handler: async (words) => {
-      reason = words;
+      const [, answers, reason] = /^(\d+) ([^]*)$/.exec(words);
+      stop = { answers: Number(answers), reason };
     },
   });
+  pi.on("message_end", ({ message }) => {
+    const isAnswer = message.role === "assistant" && !["error", "aborted"].includes(message.stopReason);
+    if (stop !== undefined && isAnswer) stop.answers -= 1;
+  });
   pi.on("tool_call", (event) => {
-    if (reason === undefined || event.toolName === "subagent_finalize") return undefined;
-    return { block: true, reason };
+    if (stop === undefined || stop.answers > 0 || event.toolName === "subagent_finalize") return undefined;
+    return { block: true, reason: stop.reason };
   });
 }
 
@@ -167,6 +175,17 @@ function registerAsk(pi) {
       const answer = await ctx.ui.input(title, undefined, { signal });
       return { content: [{ type: "text", text: answer ?? ASK.nobody }], details: {} };
     },
+  });
+}
+
+// The owner of the run knows which share of the provider's windows may be used.
+function tellWindows(pi) {
+  pi.on("after_provider_response", ({ headers }, ctx) => {
+    const isTold = ([name]) => WINDOWS.headers.some((begin) => name.toLowerCase().startsWith(begin));
+    const told = Object.entries(headers ?? {}).filter(isTold);
+    if (told.length === 0) return;
+    const lower = told.map(([name, value]) => [name.toLowerCase(), String(value)]);
+    ctx.ui.setTitle(WINDOWS.title + JSON.stringify(Object.fromEntries(lower)));
   });
 }
 

@@ -9,8 +9,8 @@ use pi_subagents_pi_files::SettingsFile;
 use pi_subagents_records::RunDir;
 use pi_subagents_vocabulary::shell_commands::{COMMAND_FITS, COMMAND_QUESTION};
 use pi_subagents_vocabulary::{
-    ModelChoice, NOBODY_ANSWERED, OutputSchema, REFUSAL_WORDS, REPORT_FITS, REPORT_QUESTION, Work,
-    refusal_hint,
+    ModelChoice, NOBODY_ANSWERED, OutputSchema, REFUSAL_WORDS, REPORT_FITS, REPORT_QUESTION,
+    WINDOW_HEADERS, WINDOWS_TITLE, Work, refusal_hint,
 };
 use serde_json::{Value, json};
 
@@ -125,6 +125,7 @@ fn source(
         .replacen("__ASK__", &ask_tool(ask).to_string(), 1)
         .replacen("__COMMANDS__", &commands(&resolved.work).to_string(), 1)
         .replacen("__SANDBOX__", &refusals(&resolved.work).to_string(), 1)
+        .replacen("__WINDOWS__", &windows(&resolved.work).to_string(), 1)
         .replacen("__FINALIZE__", &finalize(&resolved.work), 1)
 }
 
@@ -142,6 +143,14 @@ fn refusals(work: &Work) -> Value {
         return Value::Null;
     }
     json!({"words": REFUSAL_WORDS, "hint": refusal_hint(&work.sandbox.to_string())})
+}
+
+/// Returns how the extension tells the windows of its provider; nothing if nobody asks.
+fn windows(work: &Work) -> Value {
+    if work.limits.window_share.is_none() {
+        return Value::Null;
+    }
+    json!({"title": WINDOWS_TITLE, "headers": WINDOW_HEADERS})
 }
 
 /// Returns the tool by which the child asks, as the extension reads it: nothing, or the words that

@@ -245,6 +245,8 @@ fn larger_limit(excess: Excess) -> String {
         Excess::Tokens { spent, allowed } => {
             format!(" --max-tokens {}", spent.max(allowed).saturating_mul(2))
         }
+        // The settings have that limit.
+        Excess::Window { .. } => String::new(),
         Excess::Cost { spent, allowed } => {
             let twice = Dollars::new(spent.max(allowed).amount() * 2.0).to_string();
             format!(" --max-cost {}", twice.trim_start_matches('$'))

@@ -1,12 +1,15 @@
 //! The budgets of a session and of a day. A trusted project can tighten those of the user and never
 //! lift them; 0 lets nothing start.
 
-use pi_subagents_vocabulary::{BudgetLimits, Dollars};
+use pi_subagents_vocabulary::{BudgetLimits, Dollars, Percent};
 
 use super::reader::Reader;
 
 /// A limit that a call can have, and neither a session nor a day.
 const SECONDS: &str = "seconds";
+
+/// The key of the share of a window.
+const SHARE: &str = "share";
 
 /// The limits of what all runs of a session, and all runs of a day, may consume together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub struct BudgetSettings {
     pub session: BudgetLimits,
     /// All runs of the user on one day.
     pub day: BudgetLimits,
+    /// The share of a window of a provider that may be used.
+    pub window_share: Option<Percent>,
 }
 
 impl BudgetSettings {
@@ -23,7 +28,22 @@ impl BudgetSettings {
         reader.object("budget", |budget| {
             budget.object("session", |limits| tighten(&mut self.session, limits));
             budget.object("day", |limits| tighten(&mut self.day, limits));
+            budget.object("window", |window| self.take_share(window));
         });
+    }
+}
+
+impl BudgetSettings {
+    fn take_share(&mut self, reader: &mut Reader<'_>) {
+        let Some(share) = reader.amount(SHARE) else {
+            return;
+        };
+        match Percent::of_share(share).filter(|_| share <= 1.0) {
+            Some(share) => {
+                self.window_share = Some(self.window_share.map_or(share, |old| old.min(share)));
+            }
+            None => reader.reject(SHARE, "must be a number from 0 to 1"),
+        }
     }
 }
 

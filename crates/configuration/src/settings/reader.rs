@@ -13,7 +13,7 @@ const SHOWN: usize = 80;
 
 /// The keys that restrict runs. If the value of one of them cannot be read, or the key is misspelt,
 /// runs would do what the user wanted to forbid.
-pub(super) const RESTRICTING: [&str; 21] = [
+pub(super) const RESTRICTING: [&str; 23] = [
     "budget",
     "cost",
     "day",
@@ -34,7 +34,9 @@ pub(super) const RESTRICTING: [&str; 21] = [
     "runs",
     "seconds",
     "session",
+    "share",
     "tokens",
+    "window",
 ];
 
 /// The values of one object of a file. A key that was never asked for is unknown.

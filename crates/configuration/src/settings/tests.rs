@@ -50,9 +50,12 @@ const ROWS: &[(&str, &[&str])] = &[
             r#"{"day": {"cost": -1}}"#,
             r#"{"day": {"seconds": 5}}"#,
             r#"{"dai": {"cost": 1}}"#,
+            r#"{"window": {"share": 0.5}}"#,
+            r#"{"window": {"share": 50}}"#,
             "5",
         ],
     ),
+    ("askAboveCost", &["2.5", "0", "\"2\""]),
     ("maxTokens", &["500000", "0", "-1", "true"]),
     (
         "models",
@@ -123,10 +126,13 @@ fn value_of(key: &str, settings: &Settings) -> String {
         "extend_timeout_debounce" => format!("{:?}", settings.extend_timeout_debounce),
         "looping_tool_count" => format!("{}", settings.looping_tool_count),
         "maxCost" => format!("{:?}", settings.allowance.cost.map(|cost| cost.to_string())),
+        "askAboveCost" => format!("{:?}", settings.ask_above_cost.map(|cost| cost.to_string())),
         "models" => format!("{:?}", settings.allowed_models),
         "budget" => {
             let limits = [settings.budget.session, settings.budget.day];
-            serde_json::to_string(&limits).unwrap()
+            let limits = serde_json::to_string(&limits).unwrap();
+            let share = settings.budget.window_share.map(|share| share.to_string());
+            limits + &share.unwrap_or_default()
         }
         "maxTokens" => format!("{:?}", settings.allowance.tokens),
         "maxConcurrency" => format!("{:?}", settings.max_concurrency),
@@ -221,8 +227,16 @@ fn every_setting_has_its_default_its_bounds_and_its_warning() {
         refused: ~/settings.json:1:34: subagents.budget.day.seconds cannot be kept: only a call has a limit of time
       {"dai": {"cost": 1}} → [{},{}]
         refused: ~/settings.json:1:26: subagents.budget.dai is unknown; did you mean day?
+      {"window": {"share": 0.5}} → [{},{}]50 %
+      {"window": {"share": 50}} → [{},{}]
+        refused: ~/settings.json:1:37: subagents.budget.window.share must be a number from 0 to 1
       5 → [{},{}]
         refused: ~/settings.json:1:15: subagents.budget must be an object, not 5
+    askAboveCost, by default Some("$1.00")
+      2.5 → Some("$2.50")
+      0 → None
+      "2" → Some("$1.00")
+        ~/settings.json:1:15: subagents.askAboveCost must be a number of 0 or more, not "2"; it is ignored
     maxTokens, by default None
       500000 → Some(500000)
       0 → None

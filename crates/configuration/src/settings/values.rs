@@ -66,6 +66,10 @@ impl Settings {
         if let Some(dollars) = reader.amount("maxCost") {
             self.allowance.cost = (dollars > 0.0).then(|| Dollars::new(dollars));
         }
+        // 0 asks nobody.
+        if let Some(dollars) = reader.amount("askAboveCost") {
+            self.ask_above_cost = (dollars > 0.0).then(|| Dollars::new(dollars));
+        }
         if let Some(count) = reader.number("maxTokens", 0, u64::MAX) {
             self.allowance.tokens = (count > 0).then_some(count);
         }

@@ -134,6 +134,7 @@ mod tests {
                     repetitions: 0,
                     turns: None,
                     allowance: Allowance::default(),
+                    window_share: None,
                     ends_at_once: false,
                 },
                 sandbox: Sandbox::default(),

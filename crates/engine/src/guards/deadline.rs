@@ -69,6 +69,7 @@ mod tests {
             repetitions: 0,
             turns: None,
             allowance: Allowance::default(),
+            window_share: None,
             ends_at_once: false,
         };
         Deadline::new(start, &limits).unwrap()
@@ -133,6 +134,7 @@ mod tests {
             repetitions: 5,
             turns: None,
             allowance: Allowance::default(),
+            window_share: None,
             ends_at_once: false,
         };
         assert!(Deadline::new(Instant::now(), &limits).is_none());

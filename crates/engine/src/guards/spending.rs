@@ -1,7 +1,9 @@
 //! Ends a run that has consumed its allowance before its next turn, and tells it before that.
 
 use pi_subagents_vocabulary::child_protocol::ChildRecord;
-use pi_subagents_vocabulary::{Allowance, BudgetStanding, Excess, Measure, Message, Usage};
+use pi_subagents_vocabulary::{
+    Allowance, BudgetStanding, Excess, Measure, Message, Percent, ProviderWindow, Usage,
+};
 
 /// The word to a child that has used four fifths of what it may consume.
 pub(crate) const NEARLY_SPENT: &str =
@@ -14,6 +16,10 @@ pub(crate) struct Spending {
     /// What its budgets granted it, with what its descendants hold of it.
     grant: Allowance,
     spent: Usage,
+    /// The share of a window of its provider that may be used.
+    share: Option<Percent>,
+    /// The windows of the provider, as it told them last.
+    windows: Vec<ProviderWindow>,
     /// True if the child knows that little is left.
     is_told: bool,
 }
@@ -35,8 +41,20 @@ impl Spending {
             allowance,
             grant: allowance,
             spent: Usage::default(),
+            share: None,
+            windows: Vec::new(),
             is_told: false,
         }
+    }
+
+    /// Limits the share of a window that may be used.
+    pub(crate) fn with_share(self, share: Option<Percent>) -> Self {
+        Self { share, ..self }
+    }
+
+    /// Takes over what the provider says about its windows.
+    pub(crate) fn note_windows(&mut self, windows: Vec<ProviderWindow>) {
+        self.windows = windows;
     }
 
     /// Adds the tokens and the cost of a record.
@@ -68,6 +86,9 @@ impl Spending {
                 SpendingRung::Reached(excess)
             });
         }
+        if let Some(excess) = self.window_excess() {
+            return Some(SpendingRung::Reached(excess));
+        }
         if self.is_told || !self.is_near() {
             return None;
         }
@@ -78,6 +99,17 @@ impl Spending {
     /// Returns the limit that is reached, if one is.
     pub(crate) fn excess(&self) -> Option<Excess> {
         self.allowance.exceeded_by(&self.spent)
+    }
+
+    /// Returns the window of which the share is used, if there is one.
+    fn window_excess(&self) -> Option<Excess> {
+        let allowed = self.share?;
+        let fullest = self.windows.iter().max_by_key(|window| window.used)?;
+        (fullest.used >= allowed).then_some(Excess::Window {
+            minutes: fullest.length,
+            spent: fullest.used,
+            allowed,
+        })
     }
 
     fn is_near(&self) -> bool {
@@ -192,6 +224,31 @@ mod tests {
         let compacted = ChildRecord::Compacted { usage };
         assert_eq!(observe(&mut guard, &compacted), None);
         assert_eq!(observe(&mut guard, &call()), Some(reached(60, 60)));
+    }
+
+    #[test]
+    fn the_share_of_a_window_is_a_limit() {
+        use pi_subagents_vocabulary::WindowLength;
+        let mut guard = Spending::new(Allowance::default()).with_share(Some(Percent(50)));
+        let window = |minutes, used| ProviderWindow {
+            length: WindowLength(minutes),
+            used: Percent(used),
+        };
+        assert_eq!(guard.judge(&call()), None);
+        guard.note_windows(vec![window(300, 49), window(10_080, 12)]);
+        assert_eq!(guard.judge(&call()), None);
+        guard.note_windows(vec![window(300, 52), window(10_080, 12)]);
+        assert_eq!(
+            guard.judge(&answer(r#"{"type":"text","text":"done"}"#)),
+            None
+        );
+        let excess = Excess::Window {
+            minutes: WindowLength(300),
+            spent: Percent(52),
+            allowed: Percent(50),
+        };
+        let reached = Some(SpendingRung::Reached(excess));
+        assert_eq!(guard.judge(&call()), reached);
     }
 
     #[test]

@@ -14,6 +14,11 @@ impl Turns {
         Self { limit, answers: 0 }
     }
 
+    /// Returns how many answers are left, if they are limited.
+    pub(crate) fn left(&self) -> Option<u32> {
+        Some(self.limit?.saturating_sub(self.answers))
+    }
+
     /// Counts an answer. Returns the decision if it is the last one and calls a tool: an answer
     /// without calls ends its run anyway. A request that failed is not an answer.
     pub(crate) fn observe(&mut self, answer: &AssistantMessage) -> Option<Decision> {
@@ -57,6 +62,7 @@ mod tests {
         assert_eq!(turns.observe(&answer(StopReason::Error)), None);
         let last = turns.observe(&answer(StopReason::ToolUse));
         assert_eq!(last, Some(Decision::OutOfTurns { turns: 2 }));
+        assert_eq!(turns.left(), Some(0));
         let mut turns = Turns::new(Some(1));
         assert_eq!(turns.observe(&answer(StopReason::Stop)), None);
         let mut free = Turns::new(None);

@@ -138,6 +138,7 @@ impl<'a> Running<'a> {
     }
 
     fn prompt(&mut self) {
+        self.limit_turns();
         let message = std::mem::take(&mut self.progress.prompt);
         self.send_prompt(message);
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use pi_subagents_vocabulary::child_protocol::{ChildRecord, Command, Dialog, Response};
 use pi_subagents_vocabulary::{
-    AssistantMessage, Decision, Ending, Excess, FINALIZE_TOOL, Happening, Message, Rung, RungStep,
-    ToolCall,
+    AssistantMessage, Decision, Ending, Excess, FINALIZE_TOOL, Happening, Message, ProviderWindow,
+    Rung, RungStep, ToolCall,
 };
 use tokio::time::Instant;
 
@@ -141,15 +141,19 @@ impl Running<'_> {
             } => self.weigh_retry(Duration::from_millis(*delay_ms), error),
             ChildRecord::Settled => Consequence::Settled,
             ChildRecord::Responded(response) => self.weigh_response(response),
-            ChildRecord::Asked(dialog) if dialog.is_waiting() => {
-                match self.progress.answer(dialog) {
-                    Some(value) => Consequence::Answer {
-                        id: dialog.id.clone(),
-                        value,
-                    },
-                    None => Consequence::Asked(dialog.clone()),
+            ChildRecord::Asked(dialog) if !dialog.is_waiting() => {
+                if let Some(windows) = ProviderWindow::told_by(dialog) {
+                    self.progress.spending.note_windows(windows);
                 }
+                Consequence::None
             }
+            ChildRecord::Asked(dialog) => match self.progress.answer(dialog) {
+                Some(value) => Consequence::Answer {
+                    id: dialog.id.clone(),
+                    value,
+                },
+                None => Consequence::Asked(dialog.clone()),
+            },
             _ => Consequence::None,
         }
     }

@@ -3,7 +3,8 @@
 
 use pi_subagents_vocabulary::child_protocol::Command;
 use pi_subagents_vocabulary::{
-    AssistantMessage, Decision, Ending, FINALIZE_TOOL, Happening, Part, Rung, RungStep, ToolResult,
+    AssistantMessage, Decision, Ending, Excess, FINALIZE_TOOL, Happening, Part, Rung, RungStep,
+    ToolResult,
 };
 
 use super::Running;
@@ -14,6 +15,9 @@ const WRAP_UP: &str = "wrap-up";
 
 /// Answers after which a run is ended, even if it seems not to have been told.
 const PATIENCE: u32 = 2;
+
+/// The reason of a run that has used up its turns. The child has it before.
+const OUT_OF_TURNS: &str = "you have used up your turns";
 
 /// A run that gives its last answer.
 #[derive(Debug, Clone)]
@@ -48,7 +52,10 @@ impl Running<'_> {
             return self.decide(decision).await;
         }
         let reason = match decision {
-            Decision::OutOfTurns { .. } => "you have used up your turns",
+            Decision::OutOfTurns { .. } => OUT_OF_TURNS,
+            Decision::Overspent(Excess::Window { .. }) => {
+                "the share of your provider's window is used up"
+            }
             _ => "you have used up your budget",
         };
         self.wrap_up(LastTurn {
@@ -69,14 +76,16 @@ impl Running<'_> {
             ending,
             reason,
         } = last;
-        let reason = format!(
-            "Tools are off: {reason}. Answer now, without calling tools: say what is done and what is missing."
-        );
-        self.block_tools(&reason);
-        self.send(&Command::Steer {
-            id: WRAP_UP.to_owned(),
-            message: reason.clone(),
-        });
+        let reason = tools_off(&reason);
+        // A child that counts its turns refuses the calls of this very answer.
+        let is_told = matches!(decision, Decision::OutOfTurns { .. }) && self.counts_its_turns();
+        if !is_told {
+            self.block_tools(0, &reason);
+            self.send(&Command::Steer {
+                id: WRAP_UP.to_owned(),
+                message: reason.clone(),
+            });
+        }
         self.unit
             .report(Happening::Rung(Rung {
                 step: RungStep::WrappedUp,
@@ -93,17 +102,33 @@ impl Running<'_> {
         });
     }
 
-    /// Takes the tools away, if the child can do that. A pi without our extension cannot: then its
-    /// next call ends the run.
-    fn block_tools(&mut self, reason: &str) {
+    /// Tells a child how many answers it may give before its tools are taken away, so that no tool is
+    /// faster than our message about the last one.
+    pub(super) fn limit_turns(&mut self) {
+        if let Some(answers) = self.progress.turns.left()
+            && self.counts_its_turns()
+        {
+            self.block_tools(answers, &tools_off(OUT_OF_TURNS));
+        }
+    }
+
+    /// Returns whether the child counts its answers itself, by its own means or by our extension.
+    fn counts_its_turns(&self) -> bool {
+        let here = &self.unit.plan.here;
+        here.runner.counts_its_turns() && (here.runner.has_our_flags() || here.wrap_up.is_some())
+    }
+
+    /// Takes the tools away after this number of answers, if the child can do that. A pi without our
+    /// extension cannot: then its next call ends the run.
+    fn block_tools(&mut self, after: u32, reason: &str) {
         let (id, here) = (WRAP_UP.to_owned(), &self.unit.plan.here);
         let reason = reason.to_owned();
         let command = match &here.wrap_up {
             Some(name) => Some(Command::Prompt {
                 id,
-                message: format!("/{name} {reason}"),
+                message: format!("/{name} {after} {reason}"),
             }),
-            None if here.runner.has_our_flags() => Some(Command::BlockTools { id, reason }),
+            None if here.runner.has_our_flags() => Some(Command::BlockTools { id, after, reason }),
             None => None,
         };
         if let Some(command) = command {
@@ -115,6 +140,13 @@ impl Running<'_> {
     pub(super) fn is_about_wrap_up(id: Option<&str>) -> bool {
         id == Some(WRAP_UP)
     }
+}
+
+/// Returns the words with which tools are taken away.
+fn tools_off(reason: &str) -> String {
+    format!(
+        "Tools are off: {reason}. Answer now, without calling tools: say what is done and what is missing."
+    )
 }
 
 impl WrapUp {

@@ -54,6 +54,9 @@ pub enum Command {
     BlockTools {
         /// The id its response carries.
         id: String,
+        /// The answers after which it holds, the last of which cannot call tools any more; 0 for at
+        /// once.
+        after: u32,
         /// The reason that refused calls show.
         reason: String,
     },
@@ -102,7 +105,11 @@ impl Command {
                 id,
                 level: level.as_str(),
             },
-            Self::BlockTools { id, reason } => Wire::BlockTools { id, reason },
+            Self::BlockTools { id, after, reason } => Wire::BlockTools {
+                id,
+                after: *after,
+                reason,
+            },
             Self::Compact { id } => Wire::Compact { id },
             Self::AnswerDialog { id, value } => Wire::ExtensionUiResponse {
                 id,
@@ -164,6 +171,8 @@ enum Wire<'a> {
     },
     BlockTools {
         id: &'a str,
+        #[serde(skip_serializing_if = "is_at_once")]
+        after: u32,
         reason: &'a str,
     },
     Compact {
@@ -178,6 +187,14 @@ enum Wire<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cancelled: Option<bool>,
     },
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_at_once(after: &u32) -> bool {
+    *after == 0
 }
 
 #[cfg(test)]
@@ -210,6 +227,16 @@ mod tests {
                 id: "6".into(),
                 level: ThinkingLevel::Low,
             },
+            Command::BlockTools {
+                id: "8".into(),
+                after: 0,
+                reason: "enough".into(),
+            },
+            Command::BlockTools {
+                id: "9".into(),
+                after: 2,
+                reason: "enough".into(),
+            },
             Command::Compact { id: "7".into() },
             Command::AnswerDialog {
                 id: "q".into(),
@@ -233,6 +260,8 @@ mod tests {
         {"type":"abort_retry"}
         {"type":"set_model","id":"5","provider":"a","modelId":"x/y"}
         {"type":"set_thinking_level","id":"6","level":"low"}
+        {"type":"block_tools","id":"8","reason":"enough"}
+        {"type":"block_tools","id":"9","after":2,"reason":"enough"}
         {"type":"compact","id":"7"}
         {"type":"extension_ui_response","id":"q","value":"fits"}
         {"type":"extension_ui_response","id":"q","confirmed":false}

@@ -234,6 +234,7 @@ fn spoken_bytes(chunk: &Chunk) -> usize {
         | Chunk::TextSignature(_)
         | Chunk::Redacted(_)
         | Chunk::CallCorrected { .. }
+        | Chunk::Windows(_)
         | Chunk::Finished(_) => 0,
     }
 }

@@ -345,6 +345,7 @@ pub(crate) fn limits(timeout: Option<u64>, extension: u64) -> Limits {
         repetitions: 3,
         turns: None,
         allowance: Allowance::default(),
+        window_share: None,
         ends_at_once: false,
     }
 }
