@@ -12,6 +12,7 @@ use crate::call_ground::CallGround;
 use crate::caller::Caller;
 use crate::destination::Destination;
 use crate::elsewhere::Waiting;
+use crate::first_requests::Consent;
 use crate::graph::{CallGraph, LateRuns};
 use crate::service::CallService;
 use pi_subagents_ground::configuration::Configuration;
@@ -22,6 +23,8 @@ pub struct PreparedCaller {
     pub caller: Caller,
     pub configuration: Arc<Configuration>,
     pub waiting: Waiting,
+    /// Asks the person at the door, if there is one, before something expensive begins.
+    pub consent: Option<Consent>,
 }
 
 /// Begins a call: resolves its tasks, prepares its way, and opens its runs. Blocking work is done
@@ -50,6 +53,7 @@ pub async fn begin<C: Call>(
         let mut resolved = call.resolve(&asked, &seen.index)?;
         resolved.warnings.extend(graph.warnings.iter().cloned());
         let budgets = seen.budgets(&call, &asked, &mut resolved.tasks)?;
+        seen.price(&call, &asked, &mut resolved, &budgets)?;
         Ok((call, graph, resolved, budgets))
     };
     let (call, graph, resolved, budgets) = beside(resolve).await?;

@@ -19,6 +19,7 @@ use super::window_record::WindowRecord;
 use crate::PreparedCaller;
 use crate::call_sinks::Followed;
 use crate::elsewhere::{Departure, work_here};
+use crate::first_requests::FirstRequest;
 use crate::graph::{CallBounds, CallGraph};
 use crate::opened_task::{OpenedTask, plan_here};
 use crate::owner::Owner;
@@ -81,6 +82,14 @@ pub trait Call: Send + Sync + Sized + 'static {
         session: &Self::Session,
         beginning: &OpenedRun<'_>,
     ) -> Result<ChildConversation, Refusal>;
+
+    /// Returns what the first request of a task sends.
+    fn first_request(
+        &self,
+        resolver: &Resolver<'_>,
+        session: &Self::Session,
+        task: &ResolvedTask,
+    ) -> FirstRequest;
 
     /// Returns the call with one task for each run, and what waits for what. It fails if that cannot
     /// be done; nothing was made for the call then.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pi_subagents_records::{Ledgers, OwnerName};
-use pi_subagents_vocabulary::{BudgetLimits, RunId};
+use pi_subagents_vocabulary::{BudgetLimits, Refusal, RunId};
 use tracing::info;
 
 use crate::PreparedCaller;
@@ -13,6 +13,7 @@ use crate::call::{Call, Opened, OpenedRun, ReadyCall, ResolvedCall};
 use crate::destination::Destination;
 use crate::detached_process::{Place, check_limit};
 use crate::elsewhere::{Departure, Waiting, depart};
+use crate::first_requests::{agreed, expensive};
 use crate::graph::CallBounds;
 use crate::open_run::Opening;
 use crate::opened_task::OpenedTask;
@@ -113,16 +114,49 @@ impl CallGround {
         let settings = &configuration.settings.budget;
         let budgets = CallBudgets::find(&self.ledgers, caller, settings, call.budget())?;
         match &self.destination {
-            Destination::Fleet(_) if !budgets.is_empty() => {
-                return Err(CommandError::usage("a budget cannot be kept in a fleet yet").hint(
-                    "Limit each run instead, with --max-cost or --max-tokens, or run the call on this machine.",
-                ));
-            }
             // A worker knows its own prices.
-            Destination::Fleet(_) => {}
-            Destination::Here => limit(&budgets, resolver, tasks),
+            Destination::Fleet(_) if budgets.is_empty() => {}
+            Destination::Fleet(_) | Destination::Here => limit(&budgets, resolver, tasks),
         }
         Ok(budgets)
+    }
+
+    /// Prices the first requests of a call. Refuses prompts for which a limit has no room, tells what
+    /// it costs to continue a long conversation, and asks a person whether an expensive call may begin.
+    pub(crate) fn price<C: Call>(
+        &self,
+        call: &C,
+        resolver: &Resolver<'_>,
+        resolved: &mut ResolvedCall<C>,
+        budgets: &CallBudgets,
+    ) -> Result<(), CommandError> {
+        let limits = budgets.limits().allowance();
+        let mut requests = Vec::new();
+        for (task, session) in resolved.tasks.iter_mut().zip(&resolved.sessions) {
+            let Ok(work) = &task.work else { continue };
+            let own = work.work.limits.allowance;
+            let request = call.first_request(resolver, session, task);
+            let request = resolver.priced(request, task, work);
+            if let Some(message) = request.excess(&limits, "the budget") {
+                return Err(CommandError::failed(message).hint(
+                    "Nothing was sent. Raise the limit, or leave something out of the prompt.",
+                ));
+            }
+            if let Some(message) = request.excess(&own, "the run") {
+                task.work = Err(Refusal { message });
+                continue;
+            }
+            resolved.warnings.extend(request.remark());
+            requests.push(request);
+        }
+        let above = resolver.settings().ask_above_cost;
+        if let Some(words) = expensive(&requests, above)
+            && !self.asking.caller.overrides.is_agreed
+        {
+            let warning = agreed(words, self.asking.consent.as_ref())?;
+            resolved.warnings.extend(warning);
+        }
+        Ok(())
     }
 
     /// Opens the runs of a call: from here on they have a directory and a record.

@@ -92,9 +92,9 @@ pub struct Overrides {
     /// Servers with functions of the calling program, beside those of agents. They end with it.
     #[serde(skip)]
     pub host_servers: Vec<McpServer>,
-    /// True if a person has agreed to maps of many items without a budget.
+    /// True if a person has agreed to maps of many items without a budget, and to very large prompts.
     #[serde(default)]
-    pub takes_many_items: bool,
+    pub is_agreed: bool,
 }
 
 /// The wishes of a call about its fleet; the settings decide the rest.

@@ -29,6 +29,7 @@ pub mod destination;
 pub mod detached_process;
 pub mod elsewhere;
 pub mod families;
+mod first_requests;
 mod graph;
 #[cfg(test)]
 mod never_panics;
@@ -66,6 +67,7 @@ pub use begin::{PreparedCaller, begin};
 pub use budget::{BudgetWishes, session_of_this_process};
 pub use call::{Call, ReadyCall};
 pub use choices::{agents_of, choices_of};
+pub use first_requests::Consent;
 pub use request::{Continues, TaskRequest};
 pub use resolve::{ForeignModel, ModelReason, model_place};
 pub use tool::{Effect, Offered, Tool};

@@ -227,6 +227,7 @@ impl CallService {
             caller: caller.clone(),
             configuration,
             waiting: Waiting::Somebody,
+            consent: None,
         };
         let ready = begin(self, call, asking).await?;
         Ok(self.wait(ready, watch).await?.to_tool_answer())

@@ -177,6 +177,7 @@ impl Team {
             caller: self.caller.clone(),
             configuration: Arc::new(self.service.configuration(&self.caller)),
             waiting: Waiting::Somebody,
+            consent: None,
         };
         let ready = begin(&self.service, call, asking).await?;
         Ok(Delegated::new(&ready.run(&self.service, watch).await))

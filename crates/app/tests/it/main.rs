@@ -51,6 +51,7 @@ mod fallback;
 mod faults;
 mod finalization;
 mod first_contact;
+mod first_requests;
 mod fleet;
 mod foreign_agents;
 mod full_disk;

@@ -100,6 +100,7 @@ async fn take_over(
         caller,
         configuration: Arc::new(configuration),
         waiting: Waiting::Nobody,
+        consent: None,
     };
     let call = SubagentCall::of(task).with_budget(budget_of(&order.arguments)?);
     let mut ready = begin(&service, call, asking).await?;

@@ -234,6 +234,7 @@ async fn take_over<C: Call>(
         caller,
         configuration: Arc::new(configuration),
         waiting: Waiting::Nobody,
+        consent: None,
     };
     let ready = begin(&service, call, asking).await?;
     for planned in ready.tasks().iter().filter(|task| task.work.is_ok()) {

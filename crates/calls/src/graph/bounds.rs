@@ -45,7 +45,7 @@ impl<'a> CallBounds<'a> {
             settings.budget.day,
         ];
         let is_limited = wishes.name.is_some() || budgets.iter().any(|limits| !limits.is_empty());
-        let takes_many = is_limited || caller.overrides.takes_many_items;
+        let takes_many = is_limited || caller.overrides.is_agreed;
         let is_for_fleet = matches!(destination, Destination::Fleet(_));
         Self {
             door: caller.door,

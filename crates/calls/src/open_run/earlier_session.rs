@@ -6,10 +6,11 @@ use std::io;
 
 use pi_subagents_configuration::ResumeMode;
 use pi_subagents_files::{create_new, open_own};
-use pi_subagents_records::{RunDir, transcript};
+use pi_subagents_records::{RunDir, SessionSize, tokens_of_bytes, transcript};
 use pi_subagents_vocabulary::{HeldMessages, RunHistory, RunId, SessionId};
 
 use super::inheritance::Inherited;
+use crate::first_requests::EarlierPart;
 use pi_subagents_runs::conversation::MayBeRecorded as _;
 use pi_subagents_runs::known_session::{KnownRun, KnownSession};
 use pi_subagents_runs::missing_record::{LostRecord, what_is_missing};
@@ -90,6 +91,23 @@ impl EarlierSession {
             missing
                 .map(|missing| format!("{missing}; the sub-agent is not told what was said in it")),
         )
+    }
+
+    /// Returns what the next run of the session sends of it.
+    pub(crate) fn part_of_request(&self, mode: ResumeMode) -> Option<EarlierPart> {
+        let latest = self.session.runs.last()?;
+        let file = latest.record().map(|run| run.directory.child_session());
+        let size = file.and_then(|file| SessionSize::read(&file))?;
+        if mode == ResumeMode::Session {
+            return Some(EarlierPart::sent_again(size));
+        }
+        let (told, _) = self.prepare_prompt("", ResumeMode::Transcript, None);
+        Some(EarlierPart {
+            tokens: tokens_of_bytes(told.len() as u64),
+            last_answer: size.last_answer,
+            may_be_cached: false,
+            model: size.model,
+        })
     }
 
     fn history(&self, run: &KnownRun) -> Result<Cow<'_, RunHistory>, LostRecord> {

@@ -4,8 +4,10 @@
 use pi_subagents_agent::AskedModel;
 use pi_subagents_vocabulary::{BudgetLimits, Refusal};
 
+use super::model_check::asked;
 use super::resolver::Resolver;
 use super::task::{ResolvedTask, ResolvedWork};
+use crate::first_requests::{FirstRequest, PricedRequest};
 
 impl Resolver<'_> {
     /// Checks that a limit of cost can be kept for a task, in budgets with these limits. If tokens
@@ -34,6 +36,33 @@ impl Resolver<'_> {
             "The price of {model} is not known, so its cost cannot be limited. Limit tokens, for example with --max-tokens 500k, or say the price in models.json: \"providers\": {{\"{provider}\": {{\"models\": [{{\"id\": \"{id}\", \"cost\": {{\"input\": 0, \"output\": 0, \"cacheRead\": 0, \"cacheWrite\": 0}}}}]}}}}"
         );
         task.work = Err(Refusal { message });
+    }
+
+    /// Prices the first request of a task, as far as its model is known.
+    pub(crate) fn priced(
+        &self,
+        request: FirstRequest,
+        task: &ResolvedTask,
+        work: &ResolvedWork,
+    ) -> PricedRequest {
+        let named = asked(&work.work.model);
+        let default = self.configuration.settings.default_model.as_deref();
+        let is_named = named.provider.is_some() || named.model.is_some();
+        // A conversation has its own model.
+        let of_conversation = request.earlier.as_ref().and_then(|part| part.model.clone());
+        let unnamed = of_conversation.or_else(|| default.map(str::to_owned));
+        let unnamed = unnamed.filter(|_| !is_named);
+        let known = work.here.resolved_model.clone();
+        let model = known.or_else(|| unnamed.clone());
+        let asked = AskedModel {
+            model: named.model.or(unnamed.as_deref()),
+            ..named
+        };
+        let is_known = asked.provider.is_some() || asked.model.is_some();
+        request.priced(&task.request.name, model, |tokens| {
+            let catalogue = is_known.then(|| self.models.catalogue())?;
+            catalogue.sending_cost(asked, tokens)
+        })
     }
 
     /// Returns the names of the models of a task that have no known price, those that may take over

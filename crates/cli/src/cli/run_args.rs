@@ -93,6 +93,9 @@ pub(crate) struct RunArgs {
     budget: BudgetArgs,
     #[command(flatten)]
     fleet: FleetArgs,
+    /// Ask nothing before a very large prompt is sent, and do more than 16 items without a budget
+    #[arg(long)]
+    yes: bool,
     /// Use the agents, settings and skills of this project, for this call only
     #[arg(long)]
     pub(crate) trust: bool,
@@ -109,7 +112,7 @@ impl RunArgs {
             fleet: self.fleet.wishes(),
             budget: self.budget.wishes(),
             host_servers: Vec::new(),
-            takes_many_items: false,
+            is_agreed: self.yes,
         }
     }
 

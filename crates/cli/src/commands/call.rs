@@ -15,9 +15,11 @@ use pi_subagents_calls::caller::Caller;
 use pi_subagents_calls::elsewhere::Waiting;
 use pi_subagents_calls::service::CallService;
 use pi_subagents_calls::watch::{Details, Watch};
-use pi_subagents_calls::{Answer, Call, PreparedCaller, begin};
+use pi_subagents_calls::{Answer, Call, Consent, PreparedCaller, begin};
+use pi_subagents_definition_commands::ask::{AtTerminal, Person as _, can_ask};
 use pi_subagents_ground::configuration::Configuration;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::runtime::block_on;
 use pi_subagents_ground::signals::Signals;
@@ -75,6 +77,19 @@ pub(super) async fn answer_through<C: Call>(
     printer: Printer<'static>,
     at_end: AtEnd,
 ) -> Result<Answer, CommandError> {
+    let configuration = Arc::new(configuration);
+    let asking = PreparedCaller {
+        caller: Caller {
+            answerers: view::answerers(&caller.places, printer),
+            parking: view::parking(&caller.places, printer),
+            ..caller.clone()
+        },
+        configuration: Arc::clone(&configuration),
+        waiting: Waiting::Somebody,
+        consent: consent(&caller.places, printer),
+    };
+    let ready = begin(service, call, asking).await?;
+    // The keys of the windows are read only after the last question.
     let watch = Watch {
         sinks: view::sinks(
             caller,
@@ -90,18 +105,21 @@ pub(super) async fn answer_through<C: Call>(
         },
         ..Watch::nobody()
     };
-    let asking = PreparedCaller {
-        caller: Caller {
-            answerers: view::answerers(&caller.places, printer),
-            parking: view::parking(&caller.places, printer),
-            ..caller.clone()
-        },
-        configuration: Arc::new(configuration),
-        waiting: Waiting::Somebody,
-    };
-    let ready = begin(service, call, asking).await?;
     let shown = show_warnings(ready.warnings(), printer);
     Ok(ready.run(service, watch).await.after_showing(shown))
+}
+
+/// Returns how the person at the terminal is asked, if there is one.
+fn consent(places: &Places, printer: Printer) -> Option<Consent> {
+    let places = places.clone();
+    let is_there = can_ask(&AtTerminal { places: &places }, printer);
+    is_there.then(|| {
+        let ask = move |question: &str| {
+            let answer = AtTerminal { places: &places }.yes(question, false);
+            answer.is_ok_and(|said| said == Some(true))
+        };
+        Arc::new(ask) as Consent
+    })
 }
 
 /// Prints the warnings about a call before its runs cost anything, and returns those that it

@@ -57,9 +57,6 @@ pub(crate) struct DelegateArgs {
     /// Model of an attempt; may be given several times, and the attempts take them in turn
     #[arg(long = "attempt-model", value_name = "MODEL", requires = "attempts")]
     attempt_models: Vec<String>,
-    /// Do more than 16 items without a budget
-    #[arg(long)]
-    yes: bool,
     /// Start no further task after the first one that fails. Running tasks continue to their end
     #[arg(long)]
     fail_fast: bool,
@@ -117,8 +114,7 @@ pub(crate) fn run(
     if args.fail_fast {
         call.stop_after = Some(1);
     }
-    let mut caller = caller(&args.run)?;
-    caller.overrides.takes_many_items = args.yes;
+    let caller = caller(&args.run)?;
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     if let Some(agent) = &args.agent {
         DelegateCall::check_agent(agent, &configuration, caller.door)?;

@@ -44,9 +44,6 @@ pub(crate) struct ResumeArgs {
     /// With --failed, begin no further task after the first one that fails
     #[arg(long, requires = "failed")]
     fail_fast: bool,
-    /// With --failed, do more than 16 items without a budget
-    #[arg(long, requires = "failed")]
-    yes: bool,
     #[command(flatten)]
     junit: JunitArgs,
     #[command(flatten)]
@@ -95,11 +92,7 @@ fn do_rest(
         .map_err(|error| ask_which(&error, |run| format!("pi-subagents resume {run} --failed")));
     let run = found?.pop();
     let run = run.ok_or_else(|| CommandError::not_found(format!("{} has no runs", args.id)))?;
-    let RestOfCall {
-        mut caller,
-        mut call,
-    } = RestOfCall::of(&run, typed.index, caller)?;
-    caller.overrides.takes_many_items = args.yes;
+    let RestOfCall { caller, mut call } = RestOfCall::of(&run, typed.index, caller)?;
     call.stop_after = args.fail_fast.then_some(1);
     let configuration = Configuration::read_once(&caller.places, caller.trusts_project);
     if args.dry_run.dry_run {

@@ -7,14 +7,15 @@ use serde_json::Map;
 
 use super::answer::summary;
 use super::earlier_sessions::check_free;
-use super::open::{FAMILY, conversation, resolve};
+use super::open::{FAMILY, conversation, first_request, resolve};
 use super::schema::DelegateCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
+use crate::first_requests::FirstRequest;
 use crate::graph::{CallBounds, CallGraph, DoneTasks, Unfolded, WrittenCall, unfold};
 use crate::open_run::{ChildConversation, EarlierSession, Opening};
 use crate::request::TaskRequest;
-use crate::resolve::{Family, Resolver};
+use crate::resolve::{Family, ResolvedTask, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
 
@@ -86,6 +87,15 @@ impl Call for DelegateCall {
     ) -> Result<ChildConversation, Refusal> {
         let task = &self.tasks[beginning.number];
         Ok(conversation(opening, task, session.as_deref(), beginning))
+    }
+
+    fn first_request(
+        &self,
+        resolver: &Resolver<'_>,
+        session: &Self::Session,
+        task: &ResolvedTask,
+    ) -> FirstRequest {
+        first_request(resolver, session.as_deref(), task)
     }
 
     fn budget(&self) -> BudgetLimits {

@@ -10,9 +10,11 @@ use super::attachments::{missing_file, with_files};
 use super::earlier_sessions::find_earlier;
 use super::schema::DelegateCall;
 use crate::call::{OpenedRun, ResolvedCall};
+use crate::destination::Destination;
+use crate::first_requests::FirstRequest;
 use crate::open_run::{ChildConversation, EarlierSession, Opening};
 use crate::request::{Continues, TaskRequest};
-use crate::resolve::{Family, RequestedTask, Resolver};
+use crate::resolve::{Family, RequestedTask, ResolvedTask, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_ground::random;
 use pi_subagents_runs::known_index::KnownIndex;
@@ -80,6 +82,31 @@ fn requested(
     })
 }
 
+/// Returns what the first request of a task sends: its prompt with the files, and the conversation
+/// that it continues.
+pub(super) fn first_request(
+    resolver: &Resolver<'_>,
+    earlier: Option<&EarlierSession>,
+    task: &ResolvedTask,
+) -> FirstRequest {
+    let ResolvedTask { request, cwd, .. } = task;
+    let (prompt, _) = with_files(&request.files, cwd, &request.prompt);
+    let mode = resume_mode(resolver);
+    FirstRequest {
+        earlier: earlier.and_then(|earlier| earlier.part_of_request(mode)),
+        ..FirstRequest::of(&prompt)
+    }
+}
+
+/// Returns how a conversation continues.
+fn resume_mode(resolver: &Resolver<'_>) -> ResumeMode {
+    match resolver.destination {
+        Destination::Here => resolver.configuration.settings.resume,
+        // Session files stay where they are.
+        Destination::Fleet(_) => ResumeMode::Transcript,
+    }
+}
+
 /// Puts together the prompt, with the earlier messages and with the files. Each run has a session
 /// file of its own.
 pub(super) fn conversation(
@@ -89,12 +116,7 @@ pub(super) fn conversation(
     beginning: &OpenedRun<'_>,
 ) -> ChildConversation {
     let directory = beginning.directory;
-    let mode = if opening.is_for_fleet() {
-        // Session files stay where they are.
-        ResumeMode::Transcript
-    } else {
-        opening.resolver.configuration.settings.resume
-    };
+    let mode = resume_mode(&opening.resolver);
     let (prompt, missing) = match earlier {
         Some(earlier) => earlier.prepare_prompt(&task.prompt, mode, directory),
         None => (task.prompt.clone(), None),

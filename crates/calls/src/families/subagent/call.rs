@@ -1,6 +1,6 @@
 //! `subagent`, from the call to its answer.
 
-use pi_subagents_records::StickySession;
+use pi_subagents_records::{SessionSize, StickySession};
 use pi_subagents_vocabulary::{BudgetLimits, Refusal};
 
 use super::answer::{details, notices, text};
@@ -8,10 +8,11 @@ use super::open::{FAMILY, NamedNewSession, converse, resolve};
 use super::schema::SubagentCall;
 use crate::answer::Outcomes;
 use crate::call::{Call, OpenedRun, ResolvedCall, Worded};
+use crate::first_requests::{EarlierPart, FirstRequest};
 use crate::graph::{CallBounds, CallGraph};
 use crate::open_run::{ChildConversation, Opening};
 use crate::request::TaskRequest;
-use crate::resolve::{Family, Resolver};
+use crate::resolve::{Family, ResolvedTask, Resolver};
 use pi_subagents_ground::error::CommandError;
 use pi_subagents_runs::known_index::KnownIndex;
 
@@ -52,6 +53,20 @@ impl Call for SubagentCall {
     ) -> Result<ChildConversation, Refusal> {
         let task = &self.tasks()[beginning.number];
         converse(task, session.as_ref(), beginning.directory)
+    }
+
+    fn first_request(
+        &self,
+        _: &Resolver<'_>,
+        session: &Self::Session,
+        task: &ResolvedTask,
+    ) -> FirstRequest {
+        let size = session.as_ref();
+        let size = size.and_then(|session| SessionSize::read(session.file()));
+        FirstRequest {
+            earlier: size.map(EarlierPart::sent_again),
+            ..FirstRequest::of(&task.request.prompt)
+        }
     }
 
     fn budget(&self) -> BudgetLimits {
