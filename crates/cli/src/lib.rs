@@ -3,7 +3,8 @@
 //! The commands, their output, and the view of runs on a terminal. Every process of ours begins
 //! here, also those of the other doors.
 
-pub(crate) mod cli;
+pub(crate) mod background_job;
+mod cli;
 pub(crate) mod commands;
 pub(crate) mod completion;
 mod json_schemas;
@@ -30,8 +31,8 @@ use pi_subagents_ground::print::Printer;
 use pi_subagents_ground::{log, own_commands, print};
 
 use crate::commands::{
-    bridge, confine, detached_process, embedded_agent, end_command, keeper, program_keeper,
-    sweeper, warden,
+    bridge, confine, continuer, detached_process, embedded_agent, end_command, keeper,
+    program_keeper, sweeper, warden,
 };
 
 /// Runs the binary, from its arguments to its exit code.
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Some(own_commands::ENDED) => {
             with_log(own_commands::ENDED, || log::end(end_command::run(further)))
         }
+        Some(own_commands::CONTINUER) => continuer::run(further),
         Some(own_commands::SWEEPER) => with_log(own_commands::SWEEPER, || log::end(sweeper::run())),
         Some(own_commands::EMBEDDED) => with_log(own_commands::EMBEDDED, || {
             log::end(embedded_agent::run(further))

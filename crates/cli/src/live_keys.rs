@@ -13,13 +13,21 @@ use pi_subagents_vocabulary::{
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::background_job::go_behind_the_shell;
 use pi_subagents_ground::error::CommandError;
+use pi_subagents_ground::places::Places;
 
 /// The pause before the next look of a process that does not have its terminal.
 const IN_BACKGROUND: Duration = Duration::from_millis(200);
 
 /// The number of wishes that may wait.
 const WAITING: usize = 16;
+
+/// What the wishes of a person are fulfilled with.
+struct Means {
+    reach: Reach,
+    places: Places,
+}
 
 /// A live view whose person can press keys.
 ///
@@ -33,10 +41,10 @@ pub(crate) struct ViewWithKeys {
 impl ViewWithKeys {
     /// Listens to the keys as long as the view is there. Without a thread for them the windows are
     /// shown all the same.
-    pub(crate) fn listen(view: LiveView, reach: Reach) -> Self {
+    pub(crate) fn listen(view: LiveView, reach: Reach, places: Places) -> Self {
         let (wishes, wanted) = mpsc::channel(WAITING);
         let keys = view.hands();
-        let fulfilling = tokio::spawn(fulfil(wanted, keys.clone(), reach));
+        let fulfilling = tokio::spawn(fulfil(wanted, keys.clone(), Means { reach, places }));
         // Its end is not waited for: it may wait for a key for ever.
         _ = std::thread::Builder::new()
             .name("keys".to_owned())
@@ -134,13 +142,29 @@ fn take_keys(typed: &mut Vec<u8>) -> Vec<LiveKey> {
     keys
 }
 
-async fn fulfil(mut wanted: mpsc::Receiver<LiveWish>, hands: LiveHands, reach: Reach) {
+async fn fulfil(
+    mut wanted: mpsc::Receiver<LiveWish>,
+    hands: LiveHands,
+    Means { reach, places }: Means,
+) {
     while let Some(wish) = wanted.recv().await {
-        match done(wish, &hands, &reach).await {
+        let done = match wish {
+            LiveWish::Background => behind(&hands, &places).await,
+            wish => done(wish, &hands, &reach).await,
+        };
+        match done {
             Ok(sentence) => hands.tell(Role::Success, sentence),
             Err(error) => hands.tell(Role::Failed, error.to_answer(Door::CommandLine)),
         }
     }
+}
+
+/// Lets the call go on behind its shell. Its windows come back with it.
+async fn behind(hands: &LiveHands, places: &Places) -> Result<String, CommandError> {
+    hands.rest();
+    let went = go_behind_the_shell(places).await;
+    hands.draw_again();
+    went.map(|()| "It was in the background.".to_owned())
 }
 
 async fn done(wish: LiveWish, hands: &LiveHands, reach: &Reach) -> Result<String, CommandError> {
@@ -161,6 +185,8 @@ async fn done(wish: LiveWish, hands: &LiveHands, reach: &Reach) -> Result<String
             answered.sentence()
         }
         LiveWish::Stop { run } => acts::stop(reach, &to(run)).await?.sentence(),
+        // It is about no run.
+        LiveWish::Background => String::new(),
     })
 }
 

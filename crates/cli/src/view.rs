@@ -106,7 +106,7 @@ fn on_stderr(
         Ok(view) => {
             tokio::spawn(redraw_when_resized(view.redraw()));
             match reach {
-                Some(reach) => Box::new(ViewWithKeys::listen(view, reach)),
+                Some(reach) => Box::new(ViewWithKeys::listen(view, reach, places.clone())),
                 None => Box::new(view),
             }
         }

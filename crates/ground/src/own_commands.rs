@@ -26,6 +26,8 @@ pub const COMPLETE: &str = "complete-words";
 pub const SWEEPER: &str = "sweeper";
 /// Runs the command of the settings for a background run whose own process did not see its end.
 pub const ENDED: &str = "ended";
+/// Continues an owner that has stopped itself so that its shell takes the terminal back.
+pub const CONTINUER: &str = "continuer";
 /// Speaks to an agent of others.
 pub const BRIDGE: &str = "bridge";
 /// Is the embedded agent.

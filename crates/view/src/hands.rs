@@ -57,6 +57,8 @@ pub enum LiveWish {
         /// The run.
         run: RunId,
     },
+    /// The call is to go on behind the shell.
+    Background,
 }
 
 /// What the keys mean now.
@@ -101,6 +103,9 @@ impl Hands {
             Holding::Nothing => {
                 if let Some(wish) = self.decide_on_budget(key, wall) {
                     return Some(wish);
+                }
+                if key == LiveKey::Letter('&') && self.is_running(wall) {
+                    return Some(LiveWish::Background);
                 }
                 if !self.read(key, wall) {
                     self.choose(key, wall);
@@ -415,13 +420,16 @@ impl Hands {
         let leave = [("Esc", "leave")];
         let leaves =
             self.holding == Holding::Nothing && self.reading.is_none() && self.selected.is_some();
+        let behind = [("&", "background")];
+        let goes_behind = leaves && self.is_running(wall);
         let limit = [("+", "more"), (".", "end")];
         let is_at_limit = self.holding == Holding::Nothing && self.at_limit(wall).is_some();
         let offers_tab = asks && !matches!(self.holding, Holding::Answer(_) | Holding::Stop);
         let limit = limit.iter().filter(|_| is_at_limit);
         let all = keys.iter().chain(limit);
         let all = all.chain(tab.iter().filter(|_| offers_tab));
-        let mut all: Vec<_> = all.chain(leave.iter().filter(|_| leaves)).collect();
+        let all = all.chain(leave.iter().filter(|_| leaves));
+        let mut all: Vec<_> = all.chain(behind.iter().filter(|_| goes_behind)).collect();
         // The last keys give way where there is no room.
         loop {
             let line = keys_line(&all);

@@ -203,6 +203,20 @@ impl LiveHands {
         shared.has_changed(&mut state);
     }
 
+    /// Gives the terminal back, and returns when nothing more is drawn.
+    pub fn rest(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.pause();
+        }
+    }
+
+    /// Draws again after a rest, as soon as this process has its terminal.
+    pub fn draw_again(&self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.resume();
+        }
+    }
+
     /// Returns the name of a run.
     pub fn name_of(&self, run: &RunId) -> String {
         let shared = self.0.upgrade();

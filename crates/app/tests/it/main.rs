@@ -25,6 +25,7 @@ mod attach_tmux;
 mod background;
 mod background_crowd;
 mod background_host;
+mod background_job;
 mod background_pi;
 mod background_stage;
 mod bad_server;

@@ -7,6 +7,7 @@ pub(crate) mod budget;
 mod call;
 pub(crate) mod clean;
 pub(crate) mod confine;
+pub(crate) mod continuer;
 pub(crate) mod control;
 pub(crate) mod delegate;
 pub(crate) mod detached_process;

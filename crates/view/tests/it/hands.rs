@@ -86,6 +86,21 @@ fn one_key_decides_about_a_budget_at_every_width() {
 }
 
 #[test]
+fn a_call_goes_to_the_background_while_a_running_run_is_selected() {
+    let wall = script().wall();
+    let mut hands = Hands::default();
+    let behind = LiveKey::Letter('&');
+    assert_eq!(hands.press(behind, &wall), None);
+    hands.press(LiveKey::Down, &wall);
+    assert!(screen(&hands, &wall, 120).ends_with("& background"));
+    assert_eq!(hands.press(behind, &wall), Some(LiveWish::Background));
+    // In a message it is a letter.
+    hands.press(LiveKey::Letter('s'), &wall);
+    assert_eq!(hands.press(behind, &wall), None);
+    assert!(screen(&hands, &wall, 80).contains("you: &"));
+}
+
+#[test]
 fn the_story_of_a_run_takes_the_screen_and_can_be_scrolled() {
     let mut script = script();
     for number in 0..20 {
