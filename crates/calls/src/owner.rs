@@ -276,6 +276,11 @@ impl Owner {
         }
     }
 
+    /// Returns what keeps the budgets of the user.
+    pub fn treasurer(&self) -> Arc<dyn Treasurer> {
+        Arc::clone(&self.ledgers) as Arc<dyn Treasurer>
+    }
+
     /// Ends this owner in order: none of its processes is left when this returns.
     pub async fn leave(self) {
         debug!("owner leaves");

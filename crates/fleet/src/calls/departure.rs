@@ -9,7 +9,7 @@ use std::time::Duration;
 use pi_subagents_configuration::FleetSettings;
 use pi_subagents_fleet_queue::wire::{Conversation, Order, StickyConversation};
 use pi_subagents_fleet_queue::{Fleet, FleetError, MissingPart, Patience};
-use pi_subagents_vocabulary::{Refusal, Task};
+use pi_subagents_vocabulary::{BudgetScope, Refusal, Task};
 
 use super::begin::begin_from;
 use super::conversation::key_of;
@@ -47,6 +47,8 @@ pub(crate) struct FleetDeparture {
 pub(super) struct TakenTask {
     pub(super) task: Arc<Task>,
     pub(super) order: Order,
+    /// The budgets in which its run counts.
+    pub(super) budgets: Vec<BudgetScope>,
 }
 
 impl FleetDeparture {
@@ -165,9 +167,14 @@ impl Departure for FleetDeparture {
         resolved: ResolvedWork,
         agent: Option<&str>,
     ) -> Result<(), Refusal> {
+        let budgets = resolved.here.budgets.scopes.clone();
         let order = self.order(task, resolved, agent)?;
         let task = Arc::clone(task);
-        self.taken().push(TakenTask { task, order });
+        self.taken().push(TakenTask {
+            task,
+            order,
+            budgets,
+        });
         Ok(())
     }
 

@@ -8,6 +8,7 @@ mod left_files;
 mod order;
 mod package;
 mod published_project;
+mod purses;
 mod running_call;
 mod sent_files;
 mod shared_sinks;

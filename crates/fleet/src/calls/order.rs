@@ -51,7 +51,7 @@ pub(crate) fn may_travel(
         resolved_model: _,
         // A worker decides about its own.
         sandbox_origin: _,
-        // A call with a budget does not get here.
+        // Their ledgers are here; the order has the share of its run as its limits.
         budgets: _,
         // They are for the caller.
         warning: _,

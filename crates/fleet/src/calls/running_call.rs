@@ -1,21 +1,25 @@
 //! A call under way in a fleet: its orders are given, its caller's lease is kept, and its runs are
 //! followed to their end.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use pi_subagents_fleet_queue::CallerLease;
 use pi_subagents_fleet_queue::wire::{Conversation, Order};
 use pi_subagents_records::{IndexedRun, RunDir};
 use pi_subagents_vocabulary::{
-    Door, EventSink, Happening, Plan, PlannedTask, Refusal, RunEvent, RunId, RunSummary, Task,
-    Timestamp,
+    Door, EventSink, GrantError, Happening, Plan, PlannedTask, Refusal, RunEvent, RunId,
+    RunSummary, Task, Timestamp,
 };
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::conversation;
 use super::departure::{FleetDeparture, TakenTask};
 use super::left_files::left_files;
+use super::purses::Purses;
 use super::shared_sinks::SharedSinks;
 use crate::runs::control::stop_all;
 use crate::runs::{FleetRun, GivenOrder, Until, follow_until};
@@ -27,6 +31,9 @@ use pi_subagents_ground::error::CommandError;
 
 /// The time that the workers may take to stop runs before nobody waits for them any more.
 const STOPPING: Duration = Duration::from_secs(20);
+
+/// The pause between two tries while running runs have everything that is left of a budget.
+const ASK_AGAIN: Duration = Duration::from_millis(250);
 
 /// Returns the work of a call in a fleet.
 pub(crate) fn work(
@@ -65,41 +72,96 @@ pub(crate) fn work(
 async fn run(
     departure: &FleetDeparture,
     taken: Vec<TakenTask>,
-    mut refused: Plan,
+    refused: Plan,
     owner: &Owner,
-    sinks: Vec<Box<dyn EventSink>>,
+    mut sinks: Vec<Box<dyn EventSink>>,
 ) -> Vec<Arc<RunSummary>> {
+    let purses = Purses::new(owner.treasurer());
+    let (spending, bookkeeper) = purses.keep_books();
+    sinks.push(spending);
     let sinks = SharedSinks::new(sinks);
+    let outcomes = run_granted(departure, taken, refused, owner, sinks, &purses).await;
+    bookkeeper.finish().await;
+    outcomes
+}
+
+/// Runs the tasks as far as their budgets grant them something. A task for which others hold the rest
+/// waits until they return it.
+async fn run_granted(
+    departure: &FleetDeparture,
+    taken: Vec<TakenTask>,
+    refused: Plan,
+    owner: &Owner,
+    sinks: SharedSinks,
+    purses: &Purses,
+) -> Vec<Arc<RunSummary>> {
     let lease = departure.lease().await;
     let tasks: Vec<Arc<Task>> = taken.iter().map(|one| Arc::clone(&one.task)).collect();
-    let given = give(departure, owner, taken, &lease).await;
-    refused.tasks.extend(given.refused);
-    // The engine explains why the others do not begin.
-    let sink: Box<dyn EventSink> = Box::new(sinks.clone());
-    let refused = (!refused.tasks.is_empty()).then(|| owner.run(refused, vec![sink]));
-    let runs: Vec<RunId> = given.runs.iter().map(|run| run.run.clone()).collect();
-    let fleet = departure.fleet.clone();
-    let sink: Box<dyn EventSink> = Box::new(sinks);
-    let followed = follow_until(
-        Until::Over(departure.settings().patience),
-        fleet,
-        owner.store.clone(),
-        &departure.places,
-        given.runs,
-        vec![sink],
-    );
-    tokio::pin!(followed);
-    let mut outcomes = tokio::select! {
-        outcomes = &mut followed => outcomes,
-        () = owner.interrupted() => {
-            let mut outcomes = Vec::new();
-            if departure.call.waiting == Waiting::Somebody {
-                stop_all(&departure.fleet, &runs, &departure.call.caller).await;
-                outcomes = timeout(STOPPING, &mut followed).await.unwrap_or_default();
-            }
-            outcomes
+    let sink = || vec![Box::new(sinks.clone()) as Box<dyn EventSink>];
+    let mut under_way: FuturesUnordered<UnderWay<'_>> = FuturesUnordered::new();
+    if !refused.tasks.is_empty() {
+        // The engine explains why they do not begin.
+        under_way.push(Box::pin(owner.run(refused, sink())));
+    }
+    let mut waiting = taken;
+    let mut runs: Vec<RunId> = Vec::new();
+    let mut outcomes = Vec::new();
+    loop {
+        let Granted {
+            ready,
+            held,
+            denied,
+        } = granted(purses, waiting).await;
+        waiting = held;
+        let mut given = give(departure, owner, ready, &lease).await;
+        for refused in &given.refused {
+            purses.give_back(&refused.task.run, Vec::new()).await;
         }
-    };
+        given.refused.extend(denied);
+        if !given.refused.is_empty() {
+            under_way.push(Box::pin(owner.run(Plan::of(given.refused), sink())));
+        }
+        if !given.runs.is_empty() {
+            runs.extend(given.runs.iter().map(|run| run.run.clone()));
+            under_way.push(Box::pin(follow_until(
+                Until::Over(departure.settings().patience),
+                departure.fleet.clone(),
+                owner.store.clone(),
+                &departure.places,
+                given.runs,
+                sink(),
+            )));
+        }
+        if waiting.is_empty() && under_way.is_empty() {
+            break;
+        }
+        tokio::select! {
+            Some(ended) = under_way.next() => outcomes.extend(ended),
+            () = sleep(ASK_AGAIN), if !waiting.is_empty() => {}
+            () = owner.interrupted() => {
+                if departure.call.waiting == Waiting::Somebody {
+                    stop_all(&departure.fleet, &runs, &departure.call.caller).await;
+                    let rest = async {
+                        while let Some(ended) = under_way.next().await {
+                            outcomes.extend(ended);
+                        }
+                    };
+                    _ = timeout(STOPPING, rest).await;
+                }
+                break;
+            }
+        }
+    }
+    drop(under_way);
+    if !waiting.is_empty() {
+        let mut unbegun = Vec::new();
+        for taken in waiting {
+            purses.give_back(&taken.task.run, taken.budgets).await;
+            let message = "The call was interrupted before it began.".to_owned();
+            unbegun.push(PlannedTask::alone(taken.task, Err(Refusal { message })));
+        }
+        outcomes.extend(owner.run(Plan::of(unbegun), sink()).await);
+    }
     let is_missing = |task: &&Arc<Task>| {
         let is_its =
             |run: &Arc<RunSummary>| run.task.as_ref().is_some_and(|one| one.run == task.run);
@@ -111,10 +173,45 @@ async fn run(
         _ = lease.end().await;
     }
     outcomes.extend(missing);
-    if let Some(refused) = refused {
-        outcomes.extend(refused.await);
-    }
     outcomes
+}
+
+/// Runs that are followed, or whose refusal is recorded.
+type UnderWay<'a> = Pin<Box<dyn Future<Output = Vec<Arc<RunSummary>>> + Send + 'a>>;
+
+/// The tasks of a call by what their budgets say.
+#[derive(Default)]
+struct Granted {
+    ready: Vec<TakenTask>,
+    /// Running runs have the rest.
+    held: Vec<TakenTask>,
+    denied: Vec<PlannedTask>,
+}
+
+/// Asks the budgets of each task for its share.
+async fn granted(purses: &Purses, waiting: Vec<TakenTask>) -> Granted {
+    let mut granted = Granted::default();
+    for mut taken in waiting {
+        match purses.fill(&mut taken).await {
+            Ok(()) => granted.ready.push(taken),
+            Err(GrantError::Denied(denial)) if denial.is_held => granted.held.push(taken),
+            Err(error) => {
+                purses.give_back(&taken.task.run, taken.budgets).await;
+                let message = sentence(&error);
+                let refused = PlannedTask::alone(taken.task, Err(Refusal { message }));
+                granted.denied.push(refused);
+            }
+        }
+    }
+    granted
+}
+
+/// Returns an error as the message of a run that is refused.
+fn sentence(error: &GrantError) -> String {
+    let words = error.to_string();
+    let mut rest = words.chars();
+    let first = rest.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(rest).collect()
 }
 
 /// Makes the summary of a run that this process follows no longer; the next command that looks
@@ -151,7 +248,10 @@ async fn give(
     };
     let idle = departure.why_queued().await;
     let earlier = owner.store.runs().unwrap_or_default();
-    for TakenTask { task, mut order } in tasks {
+    for TakenTask {
+        task, mut order, ..
+    } in tasks
+    {
         let submitted = match (&task.directory, lease) {
             (Some(directory), Ok(_)) => {
                 let directory = RunDir::new(directory);

@@ -71,3 +71,49 @@ fn the_default_model_of_the_caller_travels_and_a_worker_without_it_says_so() {
     assert_eq!(run["status"], "failed", "{answered}");
     assert!(error.contains("prov2"), "{error}");
 }
+
+#[test]
+fn a_budget_holds_for_a_call_in_the_fleet() {
+    let yard = Yard::new();
+    let stage = yard.caller();
+    let _worker = yard.worker("build-7", &["--slots", "2"]);
+    let task = |words: &str| json!([{"reply": words}]);
+    let tasks = [("a", task("one")), ("b", task("two")), ("c", task("three"))];
+    let budget = [
+        "--budget",
+        "nightly",
+        "--budget-runs",
+        "2",
+        "--budget-tokens",
+        "100k",
+    ];
+    let answered = stage
+        .delegate(&call(&tasks))
+        .args(ON_FLEET)
+        .args(budget)
+        .run();
+    let outcomes = outcomes(&answered);
+    let completed = outcomes.iter().filter(|one| one.status == "completed");
+    assert_eq!(completed.count(), 2, "{answered}");
+    let refused = outcomes.iter().find(|one| one.status == "failed");
+    assert_eq!(
+        refused.and_then(|one| one.error.as_deref()),
+        Some("The budget nightly is used up (2 of 2 runs)"),
+        "{answered}"
+    );
+    // What the records told is in the ledger, and nothing is held any more.
+    let used: u64 = answered.json()["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|run| run["usage"]["input"].as_u64())
+        .sum();
+    let shown = stage.command(&["budget", "nightly", "--json"]).run();
+    let shown = shown.expect_success().json()["budgets"][0].clone();
+    assert!(used > 0, "{answered}");
+    assert_eq!(shown["spent"]["input"], used, "{shown:#}");
+    let states = shown["runs"].as_array().unwrap().iter();
+    let mut states: Vec<&str> = states.filter_map(|run| run["state"].as_str()).collect();
+    states.sort_unstable();
+    assert_eq!(states, ["ended", "ended", "not started"], "{shown:#}");
+}
