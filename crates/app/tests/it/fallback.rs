@@ -20,6 +20,7 @@ for_each_pi! {
     all_models_that_failed_are_named,
     a_smaller_window_is_made_to_fit_or_passed_over,
     the_key_of_a_definition_stays_with_its_provider,
+    a_dearer_model_that_takes_over_spends_the_budget_at_its_own_price,
 }
 
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -324,6 +325,33 @@ fn the_key_of_a_definition_stays_with_its_provider(pi: RealPi) {
         };
         assert_eq!(keys(&servers.one), ["Bearer sk-own"; 2], "{runner}");
         assert_eq!(keys(&servers.two), ["Bearer test-key"; 2], "{runner}");
+    }
+}
+
+fn a_dearer_model_that_takes_over_spends_the_budget_at_its_own_price(pi: RealPi) {
+    for runner in RUNNERS {
+        let usage = Usage {
+            input: 10_000,
+            output: 0,
+            ..Usage::default()
+        };
+        let first = Script::new()
+            .then([append("calls.txt").usage(usage)])
+            .otherwise([quota()]);
+        let second = Script::new().otherwise([append("calls.txt").usage(usage)]);
+        let servers = Servers::new(USUAL, [first, second, always(quota())]);
+        let file = servers.stage.sandbox.agent_dir().join("models.json");
+        let models = fs::read_to_string(&file).unwrap();
+        let mut models: Value = serde_json::from_str(&models).unwrap();
+        models["providers"]["two"]["models"][0]["cost"]["input"] = json!(30);
+        fs::write(&file, models.to_string()).unwrap();
+        let output = delegate(pi, &servers.stage, runner, &task())
+            .args(["--fallback", "two/m", "--budget-cost", "0.25"])
+            .run();
+        // Three cents with the first model, thirty with the second.
+        let run = &output.json()["runs"][0];
+        let ending = json!({"kind": "outOfMoney", "spent": 0.33, "allowed": 0.25});
+        assert_eq!(run["ending"], ending, "{runner}: {output}");
     }
 }
 

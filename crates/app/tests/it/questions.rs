@@ -9,6 +9,7 @@ use pi_subagents_testkit::llm::{LlmServer, Script, Turn};
 use pi_subagents_testkit::sandbox::{CommandOutput, RunningCommand};
 use pi_subagents_testkit::wait_until;
 use pretty_assertions::assert_eq;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::json_schemas::Schemas;
@@ -21,6 +22,7 @@ use crate::web_stage::WebStage;
 for_each_pi! {
     a_run_asks_waits_and_gets_the_first_answer,
     a_run_that_waits_lends_its_place_and_can_be_stopped,
+    a_run_whose_owner_is_killed_while_it_waits_is_over_and_asks_nobody,
     a_parked_run_goes_on_with_its_answer,
     a_run_without_anybody_to_ask_does_not_have_the_tool,
     a_permission_extension_gets_allow_and_deny_from_a_person,
@@ -200,6 +202,21 @@ fn a_run_that_waits_lends_its_place_and_can_be_stopped(pi: RealPi) {
             ("stopped", "completed")
         );
         assert_eq!(questions(&stage, 0), Vec::<Value>::new());
+    }
+}
+
+fn a_run_whose_owner_is_killed_while_it_waits_is_over_and_asks_nobody(pi: RealPi) {
+    for runner in RUNNERS {
+        let (stage, _server) = stage(Script::new().then([ask(), Turn::text("late")]), 600);
+        let owner = spawn(pi, &stage, runner, &["api"]);
+        let asked = id(&questions(&stage, 1)[0]);
+        owner.kill(Signal::KILL);
+        _ = owner.wait_for_exit();
+        assert_eq!(questions(&stage, 0), Vec::<Value>::new(), "{runner}");
+        let listed = stage.command(&["status", "--all", "--json"]).run().json();
+        let ending = &listed["runs"][0]["ending"];
+        assert_eq!(ending["kind"], "interrupted", "{runner}: {listed:#}");
+        assert_ne!(answer(&stage, &[&asked, "v3"]).code, Some(0), "{runner}");
     }
 }
 
