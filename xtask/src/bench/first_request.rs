@@ -42,14 +42,14 @@ pub(super) fn measure(stage: &Stage, agent: &str, scheme: Scheme) -> Outcome<Fir
         r#"{{"providers": {{"fake": {{"baseUrl": "{word}://{address}/v1", "api": "openai-completions", "apiKey": "key", "models": [{{"id": "model"}}]}}}}}}"#
     );
     fs::write(stage.agent_dir().join("models.json"), models)?;
-    let (heard, hears) = mpsc::channel();
+    let (tell, told) = mpsc::channel();
     let server = thread::spawn(move || {
         let mut bytes = [0; 1];
         if let Ok((mut connection, _)) = listener.accept()
             && connection.read_exact(&mut bytes).is_ok()
         {
             // Nobody listens any more if the agent was too late.
-            _ = heard.send((Instant::now(), connection));
+            _ = tell.send((Instant::now(), connection));
         }
     });
     let mut command = stage.command(&[agent, "--mode", "json", "--no-session", "-p"])?;
@@ -58,7 +58,7 @@ pub(super) fn measure(stage: &Stage, agent: &str, scheme: Scheme) -> Outcome<Fir
         .stderr(Stdio::null());
     let begun = Instant::now();
     let mut agent = command.spawn()?;
-    let first = hears.recv_timeout(PATIENCE);
+    let first = told.recv_timeout(PATIENCE);
     let (resident, faults) = (resident_memory(agent.id()), page_faults(agent.id()));
     agent.kill()?;
     agent.wait()?;

@@ -13,7 +13,7 @@ use super::one_turn::script;
 use super::past_runs::write_many;
 use super::pi::{Line, Pi};
 use super::processes::{role, watch};
-use super::stage::{Stage, measured, succeed};
+use super::stage::{Stage, succeed};
 use super::{crowd, records, stream};
 use crate::Outcome;
 use crate::machine::program;
@@ -61,7 +61,7 @@ impl Contender {
 /// Measures the program that was built or chosen and, in turns with it, another one.
 pub(super) fn measure(beside: Option<&Path>, pi: Option<&Pi>) -> Outcome<()> {
     heading("The goals: median [lowest to highest] of the rounds, in turns");
-    let mut contenders = vec![Contender::new("this", measured()?)?];
+    let mut contenders = vec![Contender::new("this", Stage::new()?.program()?)?];
     if let Some(other) = beside {
         contenders.push(Contender::new("other", other.to_owned())?);
     }
@@ -227,9 +227,8 @@ impl Contenders {
         mut once: impl FnMut(&Stage) -> Outcome<[f64; N]>,
     ) -> Outcome<()> {
         self.in_turns(rounds, goals, |contender| {
-            let stage = stages
-                .iter()
-                .find(|stage| stage.program() == contender.program);
+            let place = self.0.iter().position(|one| one.name == contender.name);
+            let stage = place.and_then(|place| stages.get(place));
             once(stage.ok_or("a program has no stage")?)
         })
     }

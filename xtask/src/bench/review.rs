@@ -91,8 +91,8 @@ fn first_difference(stage: &Stage) -> Outcome<Duration> {
     let seen = stage.path("seen");
     // An earlier one may be there.
     _ = fs::remove_file(&seen);
-    let program = stage.program().display();
-    let shell = format!("stty rows 24 cols 80; exec {program} review");
+    let program = stage.program()?;
+    let shell = format!("stty rows 24 cols 80; exec {} review", program.display());
     let mut terminal = stage.other(Path::new("script"));
     terminal.args(["-q", "-f", "-c", &shell]).arg(&seen);
     terminal.env("TERM", "xterm").stdin(Stdio::piped());

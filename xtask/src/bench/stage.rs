@@ -17,17 +17,22 @@ static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
 /// Directories under the temporary directory, removed on drop, and the program that is measured there.
 pub(super) struct Stage {
     root: PathBuf,
-    program: PathBuf,
+    /// `None` for the program that was built.
+    program: Option<PathBuf>,
 }
 
 impl Stage {
     /// Makes a stage for the program that was built, or chosen.
     pub(super) fn new() -> Outcome<Self> {
-        Self::of(measured()?)
+        Self::make(CHOSEN.get().cloned())
     }
 
     /// Makes a stage for a program.
     pub(super) fn of(program: PathBuf) -> Outcome<Self> {
+        Self::make(Some(program))
+    }
+
+    fn make(program: Option<PathBuf>) -> Outcome<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let root = env::temp_dir().join(format!("pi-bench-{}-{number}", process::id()));
@@ -60,7 +65,7 @@ impl Stage {
 
     /// Returns `pi-subagents` with these arguments, in the project.
     pub(super) fn command(&self, arguments: &[&str]) -> Outcome<Command> {
-        let mut command = self.other(&self.program);
+        let mut command = self.other(&self.program()?);
         command.args(arguments);
         Ok(command)
     }
@@ -84,8 +89,10 @@ impl Stage {
     }
 
     /// Returns the program that is measured.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
+    pub(super) fn program(&self) -> Outcome<PathBuf> {
+        self.program
+            .clone()
+            .map_or_else(|| shipped("pi-subagents"), Ok)
     }
 
     /// Forgets the runs so far.
@@ -108,14 +115,6 @@ pub(super) fn choose(program: PathBuf) -> Outcome<()> {
     CHOSEN
         .set(program)
         .map_err(|_| "a program was chosen already".into())
-}
-
-/// Returns the program that all measurements are about.
-pub(super) fn measured() -> Outcome<PathBuf> {
-    CHOSEN
-        .get()
-        .cloned()
-        .map_or_else(|| shipped("pi-subagents"), Ok)
 }
 
 /// Returns a binary that was built as those that are shipped.
