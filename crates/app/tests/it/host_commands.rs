@@ -322,9 +322,12 @@ fn sub_agents_are_listed_shown_steered_and_stopped() {
         "there is no run or session \"nobody\"\nhint: /subagents list shows the sub-agents of this session."
     );
     run(&mut shim, "subagents", &format!("stop {session}"));
-    assert_eq!(
-        notice(&shim),
-        json!({"level": "error", "message": format!("{session} is not running")})
+    let stopped = notice(&shim);
+    assert_eq!(stopped["level"], "error");
+    let message = stopped["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("going is not running (run "),
+        "{message}"
     );
     run(&mut shim, "subagents", "fly");
     assert_eq!(

@@ -406,12 +406,11 @@ fn not_found(error: FindError) -> CommandError {
 
 /// Says that the run that a word stands for is over.
 fn not_running(word: &str, newest: Option<&RunReport>) -> CommandError {
-    let who = newest.map_or_else(
-        || word.to_owned(),
-        |run| {
+    CommandError::failed(match newest {
+        Some(run) => {
             let name = text::one_line(&run.name);
-            format!("{name} ({})", run.run_id)
-        },
-    );
-    CommandError::failed(format!("{who} is not running"))
+            format!("{name} is not running (run {})", run.run_id)
+        }
+        None => format!("{word} is not running"),
+    })
 }
