@@ -25,6 +25,8 @@ pub(crate) struct RunList {
     widest_name: usize,
     /// True once the index was read.
     is_loaded: bool,
+    /// True if a person has gone to the end of the list, and the oldest runs are still to be read.
+    pub(crate) goes_to_end: bool,
     /// The number of finished runs that were not read, in each state.
     older: Counts,
     /// How far back the runs were read.

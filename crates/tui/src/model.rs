@@ -26,8 +26,6 @@ pub(crate) struct Model {
     pub(crate) list: RunList,
     /// How far back the runs are wanted.
     pub(crate) reach: Reach,
-    /// True if a person has gone to the end of the list, and the oldest runs are still to be read.
-    pub(super) goes_to_end: bool,
     pub(crate) selected: Option<RunId>,
     /// The run that a person has chosen, which a filter may hide for a while.
     pub(super) chosen: Option<RunId>,
@@ -114,7 +112,6 @@ impl Model {
             size,
             list: RunList::default(),
             reach: Reach::default(),
-            goes_to_end: false,
             selected: None,
             chosen: None,
             has_been_touched: false,

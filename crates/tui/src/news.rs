@@ -38,8 +38,8 @@ impl Model {
             self.choose(Some(run));
             return;
         }
-        if self.goes_to_end && self.list.older() == 0 {
-            self.goes_to_end = false;
+        if self.list.goes_to_end && self.list.older() == 0 {
+            self.list.goes_to_end = false;
             self.choose_by(isize::MAX);
             return;
         }

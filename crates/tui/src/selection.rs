@@ -83,7 +83,7 @@ impl Model {
         let last = self.list.listed().len();
         let is_near_end = |place: usize| place + NEAR_END >= last;
         let is_newest_first = self.list.sorting() == Sorting::default();
-        if self.goes_to_end || !self.list.filter().is_empty() || !is_newest_first {
+        if self.list.goes_to_end || !self.list.filter().is_empty() || !is_newest_first {
             self.reach = Reach::All;
         } else if self.reach == self.list.reach()
             && self.place_of_selected().is_some_and(is_near_end)

@@ -11,7 +11,7 @@ use crate::sort_order::SortBy;
 
 impl Model {
     pub(super) fn press_in_list(&mut self, code: KeyCode) -> Option<Effect> {
-        self.goes_to_end = false;
+        self.list.goes_to_end = false;
         let page = isize::try_from(Layout::of(self).list.height.max(1)).unwrap_or(1);
         match code {
             KeyCode::Char('q') => return Some(Effect::Leave),
@@ -23,7 +23,7 @@ impl Model {
             KeyCode::Home | KeyCode::Char('g') => self.choose_by(isize::MIN),
             KeyCode::End | KeyCode::Char('G') => {
                 self.choose_by(isize::MAX);
-                self.goes_to_end = self.list.older() > 0;
+                self.list.goes_to_end = self.list.older() > 0;
             }
             KeyCode::Enter | KeyCode::Right => self.open_window(),
             KeyCode::Char('/') => self.begin_typing(Purpose::Filter),
