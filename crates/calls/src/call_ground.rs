@@ -126,7 +126,7 @@ impl CallGround {
     pub(crate) fn price<C: Call>(
         &self,
         call: &C,
-        resolver: &Resolver<'_>,
+        asked: &Resolver<'_>,
         resolved: &mut ResolvedCall<C>,
         budgets: &CallBudgets,
     ) -> Result<(), CommandError> {
@@ -135,8 +135,8 @@ impl CallGround {
         for (task, session) in resolved.tasks.iter_mut().zip(&resolved.sessions) {
             let Ok(work) = &task.work else { continue };
             let own = work.work.limits.allowance;
-            let request = call.first_request(resolver, session, task);
-            let request = resolver.priced(request, task, work);
+            let request = call.first_request(asked, session, task);
+            let request = asked.priced(request, task, work);
             if let Some(message) = request.excess(&limits, "the budget") {
                 return Err(CommandError::failed(message).hint(
                     "Nothing was sent. Raise the limit, or leave something out of the prompt.",
@@ -149,7 +149,7 @@ impl CallGround {
             resolved.warnings.extend(request.remark());
             requests.push(request);
         }
-        let above = resolver.settings().ask_above_cost;
+        let above = asked.settings().ask_above_cost;
         if let Some(words) = expensive(&requests, above)
             && !self.asking.caller.overrides.is_agreed
         {

@@ -27,7 +27,7 @@ pub struct FirstRequest {
 
 /// The part of a request that is an earlier conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EarlierPart {
+pub(crate) struct EarlierPart {
     pub(crate) tokens: u64,
     /// The tokens of its last answer, with which a fresh run could begin.
     pub(crate) last_answer: u64,

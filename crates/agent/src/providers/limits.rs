@@ -89,10 +89,9 @@ fn size(chunk: &Chunk) -> usize {
             name,
             signature,
         } => id.len() + name.len() + signature.as_ref().map_or(0, String::len),
-        // The headers were read as a whole.
-        Chunk::Windows(_) => 0,
-        // These replace pieces that were counted, and came in an event that has a limit of its own.
-        Chunk::CallCorrected { .. } | Chunk::Finished(_) => 0,
+        // These replace pieces that were counted, and came in an event that has a limit of its own;
+        // headers have one too.
+        Chunk::CallCorrected { .. } | Chunk::Finished(_) | Chunk::Windows(_) => 0,
     }
 }
 
