@@ -203,6 +203,10 @@ mod tests {
     use super::*;
 
     #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "the form of a look into the catalogue"
+    )]
     fn price(tokens: u64) -> Option<SendingCost> {
         let fresh = tokens as f64 * 3e-6;
         Some(SendingCost {
@@ -216,26 +220,26 @@ mod tests {
         FirstRequest { prompt, earlier }.priced("api", model, price)
     }
 
-    fn earlier(tokens: u64, may_be_cached: bool) -> Option<EarlierPart> {
-        Some(EarlierPart {
+    fn earlier(tokens: u64, may_be_cached: bool) -> EarlierPart {
+        EarlierPart {
             tokens,
             last_answer: 1200,
             may_be_cached,
             model: None,
-        })
+        }
     }
 
     #[test]
     fn a_long_conversation_says_what_it_costs_and_what_a_fresh_run_would() {
         let unpriced = FirstRequest {
             prompt: 10,
-            earlier: earlier(180_000, true),
+            earlier: Some(earlier(180_000, true)),
         };
         let remarks = [
-            request(10, earlier(180_000, true)).remark(),
-            request(10, earlier(180_000, false)).remark(),
+            request(10, Some(earlier(180_000, true))).remark(),
+            request(10, Some(earlier(180_000, false))).remark(),
             unpriced.priced("api", None, |_| None).remark(),
-            request(10, earlier(49_999, true)).remark(),
+            request(10, Some(earlier(49_999, true))).remark(),
             request(900_000, None).remark(),
         ];
         let remarks = remarks.map(Option::unwrap_or_default);
@@ -253,7 +257,10 @@ mod tests {
         let words = [
             expensive(&[large()], one),
             expensive(
-                &[request(100_000, earlier(300_000, true)), request(10, None)],
+                &[
+                    request(100_000, Some(earlier(300_000, true))),
+                    request(10, None),
+                ],
                 one,
             ),
             expensive(&[request(333_333, None)], one),
@@ -272,7 +279,7 @@ mod tests {
             cost: cost.map(Dollars::new),
             tokens,
         };
-        let large = request(400_000, earlier(900_000, true));
+        let large = request(400_000, Some(earlier(900_000, true)));
         let excess = |limit| large.excess(&limit, "the run").unwrap_or_default();
         let words = [
             excess(limit(Some(1.0), None)),

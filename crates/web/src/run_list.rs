@@ -1,9 +1,9 @@
 //! A list of runs: which of them somebody wants, by state and by words, over the whole project.
 
-use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::thread::{self, available_parallelism};
 
+use pi_subagents_files::read_own;
 use pi_subagents_records::IndexedRun;
 use pi_subagents_runs::find::status_of;
 use pi_subagents_runs::row::RunRow;
@@ -195,6 +195,9 @@ fn fitting<'a>(
     })
 }
 
+/// The largest file that is looked at as text; a larger one is read as the record that it is.
+const LARGEST_LOOK: u64 = 4 * 1024 * 1024;
+
 /// Returns whether the files of a run may have these words, in small letters. Most have not, and to read
 /// them as JSON takes several times as long as to look.
 fn may_have(run: &IndexedRun, words: &str) -> bool {
@@ -205,7 +208,7 @@ fn may_have(run: &IndexedRun, words: &str) -> bool {
     // A model and its provider stand apart.
     let last = words.rsplit('/').next().unwrap_or_default();
     let files = [run.directory.meta(), run.directory.result()];
-    files.iter().any(|file| match fs::read(file) {
+    files.iter().any(|file| match read_own(file, LARGEST_LOOK) {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
             // These two are the only letters that become plain ones when they are made small.
