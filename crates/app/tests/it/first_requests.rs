@@ -26,7 +26,7 @@ fn run(stage: &Stage, options: &[&str]) -> SandboxCommand {
     let prompt = "look ".repeat(8_000);
     let words = ["run", "--runner", "embedded"];
     let command = stage.command(&words).args(options);
-    command.args(&[prompt.trim_end()])
+    command.args([prompt.trim_end()])
 }
 
 #[test]

@@ -120,8 +120,7 @@ fn of_the_attempts_that_pass_the_smallest_is_picked() {
     // The picked one waits for a person, and the others with it.
     let waits = |more: &[&str]| {
         let listed = stage.ours(&[&["review", "--json"], more].concat()).run();
-        let waiting = listed.json()["waiting"].as_array().unwrap().clone();
-        waiting
+        listed.json()["waiting"].as_array().unwrap().clone()
     };
     let named = |waiting: &[Value]| {
         let names = waiting.iter().map(|one| one["name"].as_str().unwrap());
