@@ -75,6 +75,7 @@ fn without_a_shell_that_has_jobs_the_call_stays() {
     let (stage, server) = stage();
     let command = stage.command(&["run", "--runner", "embedded", "look at it"]);
     let mut terminal = Terminal::start_sized(command, 120, 30);
+    terminal.wait_for("1 running");
     send_behind(&mut terminal);
     terminal.wait_for("this shell has no jobs");
     server.release("held");

@@ -211,8 +211,11 @@ fn a_run_without_follower_is_caught_up_with_by_the_next_command() {
     let machine = yard.worker("build-7", &[]);
     let (stage, run) = without_follower(&yard);
     // While it runs, it belongs to the fleet alone, and it is not closed.
-    let running = stage.command(&["status", "--json"]).run().json();
-    assert_eq!(running["runs"][0]["status"], "running", "{running}");
+    let running = wait_until(PATIENCE, || {
+        let listed = stage.command(&["status", "--json"]).run().json();
+        (listed["runs"][0]["status"] == "running").then_some(())
+    });
+    assert!(running.is_some(), "it is never listed as running");
     fs::write(stage.path("go"), "").unwrap();
     machine.worker.wait_for_stderr("completed");
     let read = || {
