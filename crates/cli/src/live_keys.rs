@@ -23,7 +23,7 @@ const IN_BACKGROUND: Duration = Duration::from_millis(200);
 /// The number of wishes that may wait.
 const WAITING: usize = 16;
 
-/// What the wishes of a person are fulfilled with.
+/// The parts that carry out the wishes of a person.
 struct Means {
     reach: Reach,
     places: Places,

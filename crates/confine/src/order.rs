@@ -20,7 +20,7 @@ const LONGEST_ORDER: u32 = 64 << 20;
 pub struct ConfineOrder {
     /// The policy.
     pub sandbox: Sandbox,
-    /// What the policy means on this machine.
+    /// The policy as paths and hosts of this machine.
     pub confinement: Confinement,
     /// The directory of the child.
     pub cwd: PathBuf,

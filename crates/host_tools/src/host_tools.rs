@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 64;
 /// Everything that stands before the names of tools, beside the name of the server.
 const AROUND: &str = "mcp____";
 
-/// A call under way. Dropping it stops it.
+/// A running call. Dropping it stops the call.
 pub(crate) type HostCall = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
 
 /// A function that sub-agents can call.

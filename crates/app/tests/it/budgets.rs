@@ -548,7 +548,7 @@ fn what_a_child_starts_counts_in_the_budget_once_and_cannot_lift_it() {
     assert_eq!(runs[1]["parent"], runs[0]["runId"], "{budget}");
 }
 
-/// What a run starts leaves it enough for its own last answer, and no more of it starts then.
+/// The descendants of a run leave it enough for its last answer, and no further ones start then.
 #[test]
 fn a_run_answers_once_more_after_its_descendants_have_used_up_the_rest() {
     let stage = Stage::new();

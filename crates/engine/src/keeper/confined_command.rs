@@ -31,7 +31,7 @@ pub struct ConfinedCommand {
     pub name: String,
     /// The policy.
     pub sandbox: Sandbox,
-    /// What the policy means on this machine.
+    /// The policy as paths and hosts of this machine.
     pub confinement: Confinement,
     /// The directory in which the command works.
     pub cwd: PathBuf,
@@ -82,7 +82,7 @@ impl ConfinedCommand {
         // A file that leads git elsewhere is taken away; new names stay where the command made them.
         _ = made_meanwhile(&seal, &kept.cwd);
         if let Some(sentence) = refusals.sentence() {
-            // Whoever reads no output learns the exit code.
+            // A caller that does not read the output still gets the exit code.
             _ = writeln!(io::stdout(), "{sentence}");
         }
         exit_code(status)

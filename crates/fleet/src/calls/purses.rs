@@ -38,7 +38,7 @@ pub(super) struct Bookkeeper {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the record of a run tells.
+/// An entry for the ledger, read from the record of a run.
 enum Entry {
     Spent(RunId, Usage),
     Ended(RunId),

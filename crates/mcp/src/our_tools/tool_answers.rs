@@ -80,7 +80,7 @@ impl ServedTools {
             return answer_within(&self.service, caller, &order, waiting).await;
         }
         let cancelled = match patience {
-            // Its answer says which runs are still at work, so that its model can ask again.
+            // Its answer says which runs are still running, so that its model can ask again.
             Some(patience) if call.tool == runs::RUNS => until(patience, call.cancelled),
             Some(_) | None => call.cancelled,
         };

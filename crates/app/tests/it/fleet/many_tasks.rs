@@ -101,7 +101,7 @@ fn a_budget_holds_for_a_call_in_the_fleet() {
         Some("The budget nightly is used up (2 of 2 runs)"),
         "{answered}"
     );
-    // What the records told is in the ledger, and nothing is held any more.
+    // The ledger has the spending from the records, and holds no grant.
     let used: u64 = answered.json()["runs"]
         .as_array()
         .unwrap()

@@ -10,7 +10,7 @@ use super::stage::WorktreeStage;
 const DOCS: (&str, &str) = ("docs", "mkdir docs; echo guide > docs/guide.txt");
 const BUMP: (&str, &str) = ("bump", "echo two 2.0 >> Cargo.lock");
 
-/// What a gate of a confined result must not do, what it must, and where it stands.
+/// A gate that ends with another code for each act that a sandbox must refuse, and for each that it must allow.
 const GATE: &str = "touch \"$HOME/made\" && exit 3; cat \"$HOME/.ssh/id\" && exit 4; \
     cat .pi/subagents/runs/*/events.jsonl && exit 5; echo x > \"$PI_SUBAGENTS_PROJECT/made\" && exit 6; \
     touch built.log ../built.log && mktemp && sh ../check.sh || true; pwd | grep -q '/src$'";

@@ -23,7 +23,7 @@ impl Patch {
     }
 }
 
-/// Who may merge.
+/// The one who may merge: the model, or the person alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Merger {
     /// The model that asks.
